@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace idlewave {
+
+/// What was given cannot be used. `what()` names the place (file, line, column, rank) and what was expected.
+class InputError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// One thing that waits when nothing can happen any more.
+struct Waiting {
+    std::uint32_t rank;
+    std::string op;   ///< its label, or `op 17` where it has none
+    std::string why;  ///< "waits for a message from rank 3 with tag 7", …
+};
+
+/// The simulation cannot go on: ops are left, or messages that nobody receives.
+class Deadlock : public std::runtime_error {
+  public:
+    Deadlock(const std::string& message, std::vector<Waiting> who)
+        : std::runtime_error(message), waiting(std::move(who)) {}
+
+    std::vector<Waiting> waiting;
+};
+
+/// A caller broke the contract of the library; never the answer to wrong input.
+class LogicError : public std::logic_error {
+  public:
+    using std::logic_error::logic_error;
+};
+
+}  // namespace idlewave

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+
+namespace idlewave {
+
+/// Simulated time, and spans of it: integer picoseconds. int64 holds 106 days.
+using Time = std::int64_t;
+
+/// Later than anything that happens.
+inline constexpr Time never = std::numeric_limits<Time>::max();
+
+inline constexpr Time picoseconds_per_nanosecond = 1000;
+
+/// A simulated time left the range of int64 picoseconds.
+class TimeOverflow : public std::overflow_error {
+  public:
+    TimeOverflow() : std::overflow_error("a simulated time exceeds 106 days (int64 picoseconds)") {}
+};
+
+/// `t + span`; throws TimeOverflow instead of wrapping.
+inline Time later(Time t, Time span) {
+    Time sum = 0;
+    if (__builtin_add_overflow(t, span, &sum)) {
+        throw TimeOverflow();
+    }
+    return sum;
+}
+
+}  // namespace idlewave

@@ -1,0 +1,8 @@
+#pragma once
+
+namespace idlewave {
+
+/// The library's version, as in the changelog.
+const char* version();
+
+}  // namespace idlewave

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "collectives/step.hpp"
+#include "goal/listing.hpp"
+#include "goal/source.hpp"
+
+namespace idlewave {
+
+inline constexpr std::uint32_t no_slot = 0xffffffff;
+
+/// What an MPI rank executes, one thing after the other. A send or a receive goes on beside what follows; a wait ends
+/// when all that is in its slots has ended.
+struct Instruction {
+    enum class Kind : std::uint8_t { calc, send, recv, wait, collective };
+    Kind kind = Kind::calc;
+    std::uint32_t slot = no_slot;  ///< where to find it again; of a collective `no_slot`: wait for it here
+    std::uint32_t peer = 0;        ///< send, recv: world rank, or `any`
+    std::uint32_t tag = 0;
+    std::uint64_t size = 0;   ///< bytes; of a calc nanoseconds
+    std::uint32_t begin = 0;  ///< wait: its first entry in `slot_lists`; collective: its entry in `collectives`
+    std::uint32_t count = 0;  ///< wait: how many entries
+};
+
+/// A collective call in a rank's program.
+struct CollectiveSite {
+    StepFunction step = nullptr;
+    std::uint32_t communicator = 0;  ///< index into Program::communicators
+    std::uint32_t rank = 0;          ///< of the caller in the communicator
+    std::uint32_t root = 0;
+    std::uint32_t tag = 0;
+    std::uint64_t bytes = 0;
+    std::vector<std::uint64_t> send_counts;
+    std::vector<std::uint64_t> recv_counts;
+};
+
+/// The program of one rank.
+struct RankProgram {
+    std::vector<Instruction> instructions;
+    std::vector<std::uint32_t> slot_lists;
+    std::vector<CollectiveSite> collectives;
+    std::uint32_t slots = 0;
+};
+
+/// Programs of a number of ranks.
+struct Program {
+    std::vector<RankProgram> ranks;
+    std::vector<std::vector<std::uint32_t>> communicators;  ///< the members' world ranks
+    double reduction_cost = 0;                              ///< ns per byte
+};
+
+/// A program as a source of ops: collectives are replaced by their algorithms' messages while it runs, and nothing is
+/// kept but where each rank stands.
+///
+/// With more than one copy it is extrapolated as LogGOPSim does it: rank r of copy c is rank r + c·n; messages stay
+/// inside a copy, and so do collectives of part of the ranks; collectives of all n ranks span all copies.
+class ProgramSource {
+  public:
+    struct Slot {
+        Time end = never;  ///< never: still open
+        bool awaited = false;
+    };
+
+    /// Something that goes through steps or instructions in order: the rank itself, or a nonblocking collective.
+    struct Thread {
+        enum class Blocked : std::uint8_t { start, end, join, slots, done };
+        Blocked blocked = Blocked::done;
+        bool in_collective = false;
+        std::uint32_t at = 0;    ///< the instruction
+        std::uint32_t site = 0;  ///< the collective
+        std::uint64_t step = 0;  ///< in the collective
+        std::uint32_t open = 0;  ///< ops or slots that have not ended
+        Place awaited = 0;       ///< the op whose start or end lets it go on
+        Place next_place = 0;
+        std::uint32_t slot = no_slot;  ///< of a nonblocking collective
+        Time gate = 0;                 ///< when it may go on: the latest of what it has waited for
+        Time last_end = 0;             ///< of the ops of this collective
+    };
+
+    struct State {
+        Thread main;
+        std::vector<Thread> beside;  ///< nonblocking collectives; those that are done may be used again
+        std::vector<Slot> slots;
+    };
+
+    ProgramSource(std::shared_ptr<const Program> program, std::uint32_t copies);
+
+    [[nodiscard]] std::uint32_t ranks() const { return base_ * copies_; }
+    [[nodiscard]] static std::uint32_t cpus() { return 1; }
+    [[nodiscard]] static std::uint32_t nics() { return 1; }
+    [[nodiscard]] const std::shared_ptr<const Program>& program() const { return program_; }
+
+    void begin(std::uint32_t rank, State& state, std::vector<ReadyOp>& ready) const;
+    void started(std::uint32_t rank, State& state, const Notice& notice, std::vector<ReadyOp>& ready) const;
+    void ended(std::uint32_t rank, State& state, const Notice& notice, std::vector<ReadyOp>& ready) const;
+    [[nodiscard]] static std::string name(std::uint32_t rank, Place place);
+    void unfinished(std::uint32_t rank, const State& state, std::vector<Waiting>& waiting) const;
+
+    /// The ops of one rank and their requirements: the same schedule, written out.
+    [[nodiscard]] Listing listing(std::uint32_t rank) const;
+
+  private:
+    friend class Expansion;
+
+    [[nodiscard]] const RankProgram& rank_program(std::uint32_t rank) const { return program_->ranks[rank % base_]; }
+    [[nodiscard]] CollectiveCall call_of(std::uint32_t rank, const CollectiveSite& site) const;
+    [[nodiscard]] Op op_of(std::uint32_t rank, const CollectiveSite& site, const Op& op) const;
+    [[nodiscard]] Op op_of(std::uint32_t rank, const Instruction& instruction) const;
+    [[nodiscard]] Place count_ops(std::uint32_t rank, const CollectiveSite& site) const;
+
+    static Thread& thread_of(State& state, std::uint32_t cookie);
+    void run(std::uint32_t rank, State& state, std::vector<ReadyOp>& ready) const;
+    bool run_instruction(std::uint32_t rank, State& state, std::vector<ReadyOp>& ready) const;
+    bool run_step(std::uint32_t rank, State& state, std::uint32_t thread, std::vector<ReadyOp>& ready) const;
+    void begin_beside(std::uint32_t rank, State& state, const Instruction& instruction,
+                      std::vector<ReadyOp>& ready) const;
+    void run_beside(std::uint32_t rank, State& state, std::uint32_t thread, std::vector<ReadyOp>& ready) const;
+    static bool wait(State& state, const RankProgram& program, const Instruction& instruction);
+    static bool end_slot(State& state, std::uint32_t slot, Time time);
+
+    std::shared_ptr<const Program> program_;
+    std::uint32_t base_;
+    std::uint32_t copies_;
+};
+
+static_assert(Source<ProgramSource>);
+
+}  // namespace idlewave

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+namespace idlewave {
+
+enum class OpKind : std::uint8_t { send, recv, calc };
+
+/// Matches any source, or any tag.
+inline constexpr std::uint32_t any = 0xffffffff;
+
+/// What a rank does: one entry of a schedule.
+struct Op {
+    std::uint64_t size = 0;  ///< bytes; of a calc nanoseconds
+    std::uint32_t peer = 0;  ///< destination or source; a receive's may be `any`
+    std::uint32_t tag = 0;   ///< may be `any`
+    OpKind kind = OpKind::calc;
+    std::uint8_t cpu = 0;
+    std::uint8_t nic = 0;
+};
+
+/// What an op waits for at another one.
+enum class Edge : std::uint8_t {
+    start,  ///< GOAL's irequires: the other has started
+    end     ///< GOAL's requires: the other has ended
+};
+
+/// An op is known by its place in its rank's schedule.
+using Place = std::uint32_t;
+
+}  // namespace idlewave

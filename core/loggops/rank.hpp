@@ -1,0 +1,42 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/slots.hpp"
+#include "base/time.hpp"
+#include "loggops/agenda.hpp"
+#include "loggops/matching.hpp"
+
+namespace idlewave {
+
+/// A send by rendezvous, from its request to send until its data have left.
+struct RendezvousSend {
+    Op op = {};
+    Place place = 0;
+    std::uint32_t cookie = 0;
+    Time ready = 0;
+    Time start = 0;
+    std::uint64_t number = 0;     ///< of its request to send
+    std::uint32_t receiving = 0;  ///< the receiver's handle, once cleared to send
+    bool cleared = false;         ///< the clear to send has been processed
+};
+
+/// All that changes of a simulated rank.
+template <class SourceState>
+struct Rank {
+    Agenda agenda;
+    Matching matching;
+    Slots<Arrived> arrived;
+    Slots<RendezvousSend> sends;
+    SourceState source;
+    std::vector<Time> free;           ///< CPUs, then NICs' send sides, then their receive sides
+    std::uint64_t transmissions = 0;  ///< started so far
+    Time finish = 0;                  ///< the latest of: an op's end, a CPU free, a message processed
+    Time wake = never;                ///< the earliest wake that is on its way
+
+    void reach(Time time) { finish = std::max(finish, time); }
+};
+
+}  // namespace idlewave

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "base/time.hpp"
+#include "machine/noise.hpp"
+
+namespace idlewave {
+
+/// LogGOPS parameters of one transmission. Times in ps, costs in ps per byte.
+struct Parameters {
+    Time L = 0;    ///< latency: first byte leaves the sender → first byte at the receiver
+    Time o_s = 0;  ///< CPU time to send
+    Time o_r = 0;  ///< CPU time to receive
+    Time g = 0;    ///< least time between two injections, and two receptions, of one NIC
+    double G = 0;  ///< g's part per further byte
+    double O = 0;  ///< CPU time per further byte, at both ends
+};
+
+/// What G and O cost for a message of `size` bytes: `cost` per byte after the first, rounded once, halves up.
+inline Time per_byte(double cost, std::uint64_t size) {
+    if (cost == 0 || size <= 1) {
+        return 0;
+    }
+    const double product = std::floor(static_cast<double>(size - 1) * cost + 0.5);
+    if (product >= static_cast<double>(never)) {
+        throw TimeOverflow();
+    }
+    return static_cast<Time>(product);
+}
+
+/// Parameters that hold for messages of at least `from` bytes, up to the next segment's.
+struct Segment {
+    std::uint64_t from = 0;
+    Parameters parameters;
+};
+
+/// One level of the network. The first segment is from 0; `from` ascends.
+struct Level {
+    static constexpr std::uint64_t always_eager = std::numeric_limits<std::uint64_t>::max();
+
+    std::vector<Segment> segments{Segment{}};
+    std::uint64_t S = always_eager;  ///< largest eager message in bytes
+
+    [[nodiscard]] const Parameters& of(std::uint64_t size) const {
+        std::size_t i = segments.size() - 1;
+        while (segments[i].from > size) {
+            --i;
+        }
+        return segments[i].parameters;
+    }
+};
+
+/// A machine: its network between nodes, optionally another inside nodes of `node_ranks` ranks, and its noise.
+struct Machine {
+    Level network;
+    std::optional<Level> node;
+    std::uint32_t node_ranks = 1;
+    NoiseTrace noise;
+
+    [[nodiscard]] const Level& level(std::uint32_t a, std::uint32_t b) const {
+        return node && a / node_ranks == b / node_ranks ? *node : network;
+    }
+
+    /// What a rank does at t reaches another rank no sooner than t + lookahead (SEMANTICS.md).
+    [[nodiscard]] Time lookahead() const;
+};
+
+}  // namespace idlewave

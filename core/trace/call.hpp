@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace idlewave {
+
+/// What a record of a trace is about (docs/trace-format.md). Collectives are `collectives + c`, nonblocking ones
+/// `nonblocking_collectives + c`.
+enum class Call : std::uint16_t {
+    end_of_file = 0,
+    init = 1,
+    finalize = 2,
+    abort = 3,
+    polls = 4,
+    comm_def = 5,
+    comm_free = 6,
+    cart = 7,
+    request_free = 8,
+    cancel = 9,
+    start = 10,
+    send = 16,
+    bsend = 17,
+    ssend = 18,
+    rsend = 19,
+    isend = 20,
+    ibsend = 21,
+    issend = 22,
+    irsend = 23,
+    send_init = 24,
+    recv = 32,
+    irecv = 33,
+    recv_init = 34,
+    sendrecv = 35,
+    probe = 36,
+    mprobe = 37,
+    mrecv = 38,
+    imrecv = 39,
+    wait = 48,
+    waitall = 49,
+    waitany = 50,
+    waitsome = 51,
+    test = 52,
+    testall = 53,
+    testany = 54,
+    testsome = 55,
+    collectives = 64,
+    nonblocking_collectives = 128
+};
+
+/// The collective operations as the trace counts them.
+enum class TracedCollective : std::uint8_t {
+    barrier,
+    bcast,
+    reduce,
+    allreduce,
+    gather,
+    gatherv,
+    scatter,
+    scatterv,
+    allgather,
+    allgatherv,
+    alltoall,
+    alltoallv,
+    alltoallw,
+    reduce_scatter,
+    reduce_scatter_block,
+    scan,
+    exscan,
+    neighbor
+};
+
+inline constexpr std::uint16_t traced_collectives = 18;
+
+/// What kind of thing a call is, for dividing a rank's time.
+enum class CallGroup : std::uint8_t { point_to_point, completion, collective, other };
+
+/// The MPI function's name, such as "MPI_Isend"; "?" for a number that means nothing.
+std::string call_name(Call call);
+
+CallGroup call_group(Call call);
+
+/// The fewest words that a record of `call` has. False if the number means nothing.
+bool least_words(Call call, std::size_t& words);
+
+inline bool is_collective(Call call) {
+    const auto number = static_cast<std::uint16_t>(call);
+    return number >= 64 && number < 64 + traced_collectives;
+}
+
+inline bool is_nonblocking_collective(Call call) {
+    const auto number = static_cast<std::uint16_t>(call);
+    return number >= 128 && number < 128 + traced_collectives;
+}
+
+inline TracedCollective collective_of(Call call) {
+    return static_cast<TracedCollective>(static_cast<std::uint16_t>(call) % 64);
+}
+
+}  // namespace idlewave

@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <string>
+
+#include "base/error.hpp"
+#include "trace/rank_converter.hpp"
+
+/// How a traced collective call becomes a call of an algorithm.
+namespace idlewave {
+namespace {
+
+std::vector<std::uint64_t> counts_at(const TraceRecord& r, std::size_t begin, std::size_t count) {
+    const auto words = r.words.subspan(begin, count);
+    return {words.begin(), words.end()};
+}
+
+/// One rank's part, or the whole vector: what the algorithms call `bytes`. A root and the others may know it by
+/// different names.
+std::int64_t bytes_of(TracedCollective traced, bool at_root, std::int64_t sent, std::int64_t received) {
+    switch (traced) {
+        case TracedCollective::gather: return at_root ? received : sent;
+        case TracedCollective::scatter:
+        case TracedCollective::scatterv: return at_root ? sent : received;
+        case TracedCollective::allgather: return received;
+        default: return sent;
+    }
+}
+
+}  // namespace
+
+Collective operation_of(TracedCollective traced) {
+    switch (traced) {
+        case TracedCollective::bcast: return Collective::bcast;
+        case TracedCollective::reduce: return Collective::reduce;
+        case TracedCollective::allreduce: return Collective::allreduce;
+        case TracedCollective::gather:
+        case TracedCollective::gatherv: return Collective::gather;
+        case TracedCollective::scatter:
+        case TracedCollective::scatterv: return Collective::scatter;
+        case TracedCollective::allgather:
+        case TracedCollective::allgatherv: return Collective::allgather;
+        case TracedCollective::alltoall:
+        case TracedCollective::alltoallv:
+        case TracedCollective::alltoallw: return Collective::alltoall;
+        case TracedCollective::reduce_scatter:
+        case TracedCollective::reduce_scatter_block: return Collective::reduce_scatter;
+        case TracedCollective::scan: return Collective::scan;
+        case TracedCollective::exscan: return Collective::exscan;
+        case TracedCollective::barrier:
+        case TracedCollective::neighbor: break;
+    }
+    return Collective::barrier;
+}
+
+void RankConverter::collective(const TraceRecord& r) {
+    const bool blocking = is_collective(r.call);
+    const Communicators::Known& communicator = known(r, r.words[0]);
+    if (collective_of(r.call) == TracedCollective::neighbor) {
+        fail(r, "is a neighbourhood collective, for which there is no algorithm yet");
+    }
+    if (communicator.intercommunicator) {
+        fail(r, "is a collective on an intercommunicator, for which there is no algorithm yet");
+    }
+    Instruction instruction{.kind = Instruction::Kind::collective,
+                            .begin = static_cast<std::uint32_t>(program_.collectives.size())};
+    program_.collectives.push_back(site_of(r, blocking ? 2 : 3));
+    if (!blocking) {
+        instruction.slot = new_slot();
+        pending_[r.words[2]].push_back({.slot = instruction.slot});
+    }
+    program_.instructions.push_back(instruction);
+}
+
+CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at) {
+    const TracedCollective traced = collective_of(r.call);
+    const auto& members = known(r, r.words[0]).members;
+    const auto me = std::find(members.begin(), members.end(), trace_.header().rank);
+    if (me == members.end()) {
+        fail(r, "is on a communicator of which this rank is no member");
+    }
+    CollectiveSite site;
+    site.communicator = communicators_.use(r.words[0], trace_.header().rank);
+    site.rank = static_cast<std::uint32_t>(me - members.begin());
+    const std::int32_t root = r.pair(1).first;
+    if (root >= static_cast<std::int32_t>(members.size())) {
+        fail(r, "has root " + std::to_string(root) + " on a communicator of " + std::to_string(members.size()) + " ranks");
+    }
+    site.root = static_cast<std::uint32_t>(std::max(root, 0));
+    const bool at_root = root >= 0 && site.root == site.rank;
+    const std::int64_t bytes = bytes_of(traced, at_root, r.number(sizes_at), r.number(sizes_at + 1));
+    std::size_t next = sizes_at + 2;
+    const auto take = [&](bool present) {
+        if (!present) {
+            return std::vector<std::uint64_t>{};
+        }
+        if (r.words.size() < next + members.size()) {
+            fail(r, "expected a list of " + std::to_string(members.size()) + " sizes");
+        }
+        next += members.size();
+        return counts_at(r, next - members.size(), members.size());
+    };
+    site.send_counts = take((r.info & 2) != 0);
+    site.recv_counts = take((r.info & 1) != 0);
+    constexpr std::uint64_t largest = std::uint64_t{1} << 50;
+    const auto too_large = [](std::uint64_t size) { return size > largest; };
+    if (bytes < 0 || too_large(static_cast<std::uint64_t>(bytes)) ||
+        std::any_of(site.send_counts.begin(), site.send_counts.end(), too_large) ||
+        std::any_of(site.recv_counts.begin(), site.recv_counts.end(), too_large)) {
+        fail(r, "expected sizes from 0 to 2^50 bytes");
+    }
+    site.bytes = static_cast<std::uint64_t>(bytes);
+    const Collective operation = operation_of(traced);
+    const auto chosen = options_.algorithms.find(operation);
+    site.step = algorithm(operation, chosen == options_.algorithms.end() ? "" : chosen->second).step;
+    site.tag = Tags::of_collective(site.communicator, collectives_begun_[site.communicator]++);
+    return site;
+}
+
+}  // namespace idlewave

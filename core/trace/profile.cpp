@@ -1,0 +1,77 @@
+#include "trace/profile.hpp"
+
+#include <map>
+
+#include "trace/communicators.hpp"
+
+namespace idlewave {
+namespace {
+
+bool is_send(Call call) {
+    return call >= Call::send && call <= Call::irsend;
+}
+
+/// Fills in rows of one rank.
+class Profiler {
+  public:
+    Profiler(const RankTrace& trace, const Communicators& communicators)
+        : trace_(trace), communicators_(communicators) {}
+
+    CallRow row(const TraceRecord& r, std::int64_t origin) {
+        const TraceHeader& header = trace_.header();
+        CallRow row{.rank = header.rank, .call = r.call, .group = call_group(r.call),
+                    .begin = header.global(r.begin) - origin, .end = header.global(r.end) - origin,
+                    .inside = r.call == Call::polls ? r.number(1) : r.end - r.begin};
+        if (is_send(r.call) || r.call == Call::sendrecv) {
+            message(row, r.words[0], r.pair(1).first, r.number(2));
+        } else if (r.call == Call::send_init) {
+            persistent_[r.words[3]] = {r.words[0], r.pair(1).first, r.number(2)};
+        } else if (r.call == Call::start && persistent_.contains(r.words[0])) {
+            const Persistent& p = persistent_[r.words[0]];
+            message(row, p.communicator, p.peer, p.bytes);
+        } else if (is_collective(r.call)) {
+            row.bytes = r.number(2);
+        } else if (is_nonblocking_collective(r.call)) {
+            row.bytes = r.number(3);
+        }
+        return row;
+    }
+
+  private:
+    struct Persistent {
+        std::uint64_t communicator = 0;
+        std::int32_t peer = 0;
+        std::int64_t bytes = 0;
+    };
+
+    void message(CallRow& row, std::uint64_t communicator, std::int32_t peer, std::int64_t bytes) const {
+        const auto* known = communicators_.find(communicator, row.rank);
+        if (known != nullptr && peer >= 0 && static_cast<std::size_t>(peer) < known->members.size()) {
+            row.peer = known->members[static_cast<std::size_t>(peer)];
+            row.bytes = bytes;
+        }
+    }
+
+    const RankTrace& trace_;
+    const Communicators& communicators_;
+    std::map<std::uint64_t, Persistent> persistent_;
+};
+
+}  // namespace
+
+std::vector<CallRow> call_rows(const Trace& trace) {
+    const Communicators communicators(trace);
+    const std::int64_t origin = trace.begin();
+    std::vector<CallRow> rows;
+    for (const RankTrace& rank : trace.ranks) {
+        Profiler profiler(rank, communicators);
+        for (const TraceRecord& r : rank.records()) {
+            if (r.call != Call::init && r.call != Call::finalize) {
+                rows.push_back(profiler.row(r, origin));
+            }
+        }
+    }
+    return rows;
+}
+
+}  // namespace idlewave

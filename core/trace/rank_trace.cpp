@@ -1,0 +1,227 @@
+#include "trace/rank_trace.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string_view>
+#include <system_error>
+
+#include "base/error.hpp"
+
+namespace idlewave {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "trace files are little-endian");
+
+constexpr std::string_view magic = "IDLEWTR1";
+constexpr std::uint32_t format_version = 1;
+constexpr std::size_t header_size = 256;
+constexpr std::size_t fixed_words = 3;
+
+template <class T>
+T at(const std::vector<std::uint64_t>& words, std::size_t byte) {
+    T value;
+    std::memcpy(&value, reinterpret_cast<const char*>(words.data()) + byte, sizeof value);
+    return value;
+}
+
+std::string text_at(const std::vector<std::uint64_t>& words, std::size_t byte, std::size_t size) {
+    const char* begin = reinterpret_cast<const char*>(words.data()) + byte;
+    return {begin, std::find(begin, begin + size, '\0')};
+}
+
+}  // namespace
+
+std::int64_t TraceHeader::global(std::int64_t t) const {
+    const std::int64_t span = offset_finalize_at - offset_init_at;
+    if (offset_finalize_at == 0 || span <= 0) {
+        return t + offset_init;
+    }
+    const double drift = static_cast<double>(offset_finalize - offset_init) / static_cast<double>(span);
+    return t + offset_init + static_cast<std::int64_t>(std::llround(drift * static_cast<double>(t - offset_init_at)));
+}
+
+RankTrace::RankTrace(std::vector<std::uint64_t> words, std::size_t bytes, const std::string& name)
+    : words_(std::move(words)), bytes_(bytes), name_(name) {
+    read_header();
+    read_records();
+}
+
+RankTrace RankTrace::read(const std::string& file) {
+    std::ifstream in(file, std::ios::binary | std::ios::ate);
+    const auto size = in ? static_cast<std::streamoff>(in.tellg()) : -1;
+    if (size < 0) {
+        throw InputError(file + ": cannot be opened");
+    }
+    std::vector<std::uint64_t> words((static_cast<std::size_t>(size) + 7) / 8);
+    in.seekg(0);
+    if (!in.read(reinterpret_cast<char*>(words.data()), size)) {
+        throw InputError(file + ": cannot be read");
+    }
+    return {std::move(words), static_cast<std::size_t>(size), file};
+}
+
+RankTrace RankTrace::from_bytes(std::span<const std::byte> bytes, const std::string& name) {
+    std::vector<std::uint64_t> words((bytes.size() + 7) / 8);
+    if (!bytes.empty()) {
+        std::memcpy(words.data(), bytes.data(), bytes.size());
+    }
+    return {std::move(words), bytes.size(), name};
+}
+
+void RankTrace::fail(std::size_t byte, const std::string& what) const {
+    throw InputError(name_ + ": byte " + std::to_string(byte) + ": " + what);
+}
+
+void RankTrace::read_header() {
+    if (bytes_ < header_size || text_at(words_, 0, magic.size()) != magic) {
+        fail(0, "expected the header of an Idlewave trace ('" + std::string(magic) + "')");
+    }
+    if (const auto version = at<std::uint32_t>(words_, 8); version != format_version) {
+        fail(8, "expected format version 1, found " + std::to_string(version));
+    }
+    if (const auto size = at<std::uint32_t>(words_, 12); size != header_size) {
+        fail(12, "expected a header of 256 bytes, found " + std::to_string(size));
+    }
+    TraceHeader& h = header_;
+    h.rank = at<std::uint32_t>(words_, 16);
+    h.ranks = at<std::uint32_t>(words_, 20);
+    if (h.rank >= h.ranks) {
+        fail(16, "expected a rank below " + std::to_string(h.ranks) + ", found " + std::to_string(h.rank));
+    }
+    h.init_end = at<std::int64_t>(words_, 32);
+    h.finalize_begin = at<std::int64_t>(words_, 40);
+    h.state = at<std::uint32_t>(words_, 48);
+    h.thread_level = at<std::uint32_t>(words_, 52);
+    h.offset_init = at<std::int64_t>(words_, 56);
+    h.offset_init_error = at<std::int64_t>(words_, 64);
+    h.offset_init_at = at<std::int64_t>(words_, 72);
+    h.offset_finalize = at<std::int64_t>(words_, 80);
+    h.offset_finalize_error = at<std::int64_t>(words_, 88);
+    h.offset_finalize_at = at<std::int64_t>(words_, 96);
+    h.lost = at<std::uint64_t>(words_, 104);
+    h.record_cost_ps = at<std::uint64_t>(words_, 112);
+    h.voluntary_switches = at<std::uint64_t>(words_, 120);
+    h.involuntary_switches = at<std::uint64_t>(words_, 128);
+    h.cpu_ns = at<std::int64_t>(words_, 136);
+    h.host = text_at(words_, 144, 64);
+    h.library = text_at(words_, 208, 48);
+    constexpr std::int64_t largest = std::int64_t{1} << 61;  // so that sums and differences stay in range
+    for (const std::size_t byte : {32, 40, 56, 72, 80, 96}) {
+        if (std::abs(at<std::int64_t>(words_, byte)) >= largest) {
+            fail(byte, "expected a time below 73 years in ns");
+        }
+    }
+}
+
+void RankTrace::read_records() {
+    // A killed rank leaves zeros after its last record; a record that was cut off ends a truncated file.
+    std::size_t word = header_size / 8;
+    const std::size_t end = bytes_ / 8;
+    while (word < end) {
+        const std::size_t next = read_record(word, end);
+        if (next == word) {
+            return;
+        }
+        word = next;
+    }
+    if (bytes_ % 8 != 0) {
+        fail(end * 8, "the file ends in the middle of a record");
+    }
+}
+
+/// Reads the record at word `word`; returns where the next begins, or `word` at the end.
+std::size_t RankTrace::read_record(std::size_t word, std::size_t end) {
+    const auto count = static_cast<std::size_t>(words_[word] & 0xffffffff);
+    TraceRecord record;
+    record.call = static_cast<Call>((words_[word] >> 32) & 0xffff);
+    record.info = static_cast<std::uint16_t>(words_[word] >> 48);
+    if (record.call == Call::end_of_file) {
+        return word;
+    }
+    std::size_t least = 0;
+    if (!least_words(record.call, least)) {
+        fail(word * 8, "no call has the number " + std::to_string(static_cast<unsigned>(record.call)));
+    }
+    if (end - word < fixed_words || end - word - fixed_words < count) {
+        fail(word * 8, "the file ends in the middle of a record of " + call_name(record.call));
+    }
+    if (count < least) {
+        fail(word * 8, "expected at least " + std::to_string(least) + " words for " + call_name(record.call) +
+                           ", found " + std::to_string(count));
+    }
+    record.begin = static_cast<std::int64_t>(words_[word + 1]);
+    record.end = static_cast<std::int64_t>(words_[word + 2]);
+    const std::int64_t earliest = records_.empty() ? 0 : records_.back().begin;
+    constexpr std::int64_t latest = std::int64_t{1} << 61;
+    if (record.begin < earliest || record.end < record.begin || record.end > latest) {
+        fail(word * 8 + 8, call_name(record.call) + " from " + std::to_string(record.begin) + " to " +
+                               std::to_string(record.end) + " ns: expected times that do not decrease");
+    }
+    record.words = std::span(words_).subspan(word + fixed_words, count);
+    records_.push_back(record);
+    return word + fixed_words + count;
+}
+
+Trace Trace::read(const std::string& directory) {
+    std::map<std::string, std::string> files;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+        if (entry.path().extension() == ".iwtrace") {
+            files.emplace(entry.path().filename().string(), entry.path().string());
+        }
+    }
+    if (error) {
+        throw InputError(directory + ": cannot be read as a trace: " + error.message());
+    }
+    if (files.empty()) {
+        throw InputError(directory + ": expected a trace, found no file rank-….iwtrace");
+    }
+    Trace trace;
+    for (const auto& [name, path] : files) {
+        trace.ranks.push_back(RankTrace::read(path));
+    }
+    std::sort(trace.ranks.begin(), trace.ranks.end(),
+              [](const RankTrace& a, const RankTrace& b) { return a.header().rank < b.header().rank; });
+    const std::uint32_t expected = trace.ranks.front().header().ranks;
+    for (std::uint32_t r = 0; r < trace.ranks.size(); ++r) {
+        const TraceHeader& header = trace.ranks[r].header();
+        if (header.ranks != expected) {
+            throw InputError(trace.ranks[r].name() + ": is one of " + std::to_string(header.ranks) + " ranks, others of " +
+                             std::to_string(expected) + ": files of two runs are mixed");
+        }
+        if (header.rank != r) {
+            throw InputError(directory + ": expected one file for each of " + std::to_string(expected) +
+                             " ranks, and there is " +
+                             (header.rank > r ? "none for rank " + std::to_string(r)
+                                              : "more than one for rank " + std::to_string(header.rank)));
+        }
+    }
+    if (trace.ranks.size() != expected) {
+        throw InputError(directory + ": expected one file for each of " + std::to_string(expected) +
+                         " ranks, and there is none for rank " + std::to_string(trace.ranks.size()));
+    }
+    return trace;
+}
+
+std::int64_t Trace::begin() const {
+    std::int64_t first = ranks.front().header().global(ranks.front().header().init_end);
+    for (const RankTrace& rank : ranks) {
+        first = std::min(first, rank.header().global(rank.header().init_end));
+    }
+    return first;
+}
+
+std::int64_t Trace::duration() const {
+    std::int64_t last = begin();
+    for (const RankTrace& rank : ranks) {
+        last = std::max(last, rank.header().global(rank.header().finalize_begin));
+    }
+    return last - begin();
+}
+
+}  // namespace idlewave

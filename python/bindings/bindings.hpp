@@ -1,0 +1,15 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "base/error.hpp"
+
+namespace idlewave {
+
+void bind_errors(nanobind::module_& m);
+void bind_machine(nanobind::module_& m);
+void bind_schedule(nanobind::module_& m);
+void bind_simulate(nanobind::module_& m);
+void bind_trace(nanobind::module_& m);
+
+}  // namespace idlewave

@@ -1,0 +1,77 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "bindings.hpp"
+#include "columns.hpp"
+#include "trace/profile.hpp"
+#include "trace/rank_trace.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace idlewave {
+namespace {
+
+nb::dict header(const TraceHeader& h) {
+    nb::dict d;
+    d["rank"] = h.rank;
+    d["ranks"] = h.ranks;
+    d["init_end_ns"] = h.init_end;
+    d["finalize_begin_ns"] = h.finalize_begin;
+    d["finalized"] = h.finalized();
+    d["thread_level"] = h.thread_level;
+    d["clock_offset_ns"] = h.offset_init;
+    d["clock_error_ns"] = h.offset_init_error;
+    d["lost"] = h.lost;
+    d["record_cost_ps"] = h.record_cost_ps;
+    d["voluntary_switches"] = h.voluntary_switches;
+    d["involuntary_switches"] = h.involuntary_switches;
+    d["cpu_ns"] = h.cpu_ns;
+    d["host"] = h.host;
+    d["library"] = h.library;
+    return d;
+}
+
+nb::list headers(const Trace& trace) {
+    nb::list list;
+    for (const RankTrace& rank : trace.ranks) {
+        nb::dict d = header(rank.header());
+        d["records"] = rank.records().size();
+        list.append(d);
+    }
+    return list;
+}
+
+nb::dict calls(const Trace& trace) {
+    std::vector<CallRow> rows;
+    {
+        const nb::gil_scoped_release released;
+        rows = call_rows(trace);
+    }
+    nb::dict d;
+    d["rank"] = column_of<std::uint32_t>(rows, [](const CallRow& r) { return r.rank; });
+    d["call"] = column_of<std::uint16_t>(rows, [](const CallRow& r) { return r.call; });
+    d["group"] = column_of<std::uint8_t>(rows, [](const CallRow& r) { return r.group; });
+    d["begin_ns"] = column_of<std::int64_t>(rows, [](const CallRow& r) { return r.begin; });
+    d["end_ns"] = column_of<std::int64_t>(rows, [](const CallRow& r) { return r.end; });
+    d["inside_ns"] = column_of<std::int64_t>(rows, [](const CallRow& r) { return r.inside; });
+    d["peer"] = column_of<std::int64_t>(rows, [](const CallRow& r) { return r.peer; });
+    d["bytes"] = column_of<std::int64_t>(rows, [](const CallRow& r) { return r.bytes; });
+    return d;
+}
+
+}  // namespace
+
+void bind_trace(nb::module_& m) {
+    nb::class_<Trace>(m, "Trace", "The files of a traced run, read and checked.")
+        .def_static("read", &Trace::read, "directory"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def_prop_ro("ranks", [](const Trace& t) { return t.ranks.size(); })
+        .def_prop_ro("duration_ns", &Trace::duration)
+        .def("headers", &headers, "One dict a rank.")
+        .def("calls", &calls, "Columns of all calls (docs/trace-format.md); times on rank 0's clock.");
+    m.def(
+        "call_name", [](std::uint16_t call) { return call_name(static_cast<Call>(call)); }, "call"_a,
+        "The MPI function that a call number stands for.");
+}
+
+}  // namespace idlewave

@@ -1,0 +1,44 @@
+"""Idlewave: measure a machine's noise and network, trace an MPI program, simulate it at any scale.
+
+>>> machine = idlewave.Machine.load("machine.toml")
+>>> schedule = idlewave.Schedule.from_trace("trace/")
+>>> timeline = idlewave.simulate(schedule, machine, seed=1)
+>>> timeline.finish  # int64, one a rank, picoseconds
+"""
+
+from __future__ import annotations
+
+from ._core import version as _version
+from .errors import (
+    Deadlock,
+    IdlewaveError,
+    InputError,
+    MeasurementError,
+    MpiError,
+    ProgramError,
+    UsageError,
+)
+from .machine import Level, Machine, Noise, Parameters, Segment
+from .schedule import Schedule
+from .simulation import simulate
+from .timeline import Timeline
+
+__version__ = _version()
+
+__all__ = [
+    "Deadlock",
+    "IdlewaveError",
+    "InputError",
+    "Level",
+    "Machine",
+    "MeasurementError",
+    "MpiError",
+    "Noise",
+    "Parameters",
+    "ProgramError",
+    "Schedule",
+    "Segment",
+    "Timeline",
+    "UsageError",
+    "simulate",
+]

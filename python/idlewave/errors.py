@@ -1,0 +1,44 @@
+"""What goes wrong, as exceptions that carry data; the command line turns them into exit statuses."""
+
+from __future__ import annotations
+
+
+class IdlewaveError(Exception):
+    """Any error that Idlewave reports. ``exit_status`` is what the command line ends with."""
+
+    exit_status = 1
+
+
+class InputError(IdlewaveError):
+    """Something that was given cannot be used: the message names the place and what was expected."""
+
+
+class UsageError(IdlewaveError):
+    """A command or function was called in a way that has no meaning."""
+
+    exit_status = 2
+
+
+class MpiError(IdlewaveError):
+    """The MPI installation is missing, broken, or two of them are mixed up."""
+
+
+class ProgramError(IdlewaveError):
+    """The measured or traced program failed. What it had recorded is kept; the message says where."""
+
+
+class MeasurementError(IdlewaveError):
+    """A measurement gave no usable result: the message says which number and why."""
+
+
+class Deadlock(IdlewaveError):
+    """The simulation cannot go on.
+
+    ``waiting`` has a tuple (rank, op, why) for everything that is left: ops that wait, messages nobody receives.
+    """
+
+    exit_status = 3
+
+    def __init__(self, message: str, waiting: list[tuple[int, str, str]]) -> None:
+        super().__init__(message)
+        self.waiting = waiting

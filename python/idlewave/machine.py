@@ -1,0 +1,346 @@
+"""A machine: the LogGOPS parameters of its network, and its noise.
+
+The parameters are those of Hoefler, Schneider, Lumsdaine, "LogGOPSim – Simulating Large-Scale Applications in the
+LogGOPS Model" (LSAP'10); what each does to a simulated rank is in docs/model.md.
+"""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from .errors import InputError
+from .units import exact_time, parse_cost, parse_time
+
+Times = npt.NDArray[np.int64]
+
+_TIMES = ("L", "o_s", "o_r", "g")
+_COSTS = ("G", "O")
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """LogGOPS parameters of a transmission. Times in ps, G and O in ps per byte after the first."""
+
+    L: int
+    o_s: int
+    o_r: int
+    g: int
+    G: float = 0.0
+    O: float = 0.0  # noqa: E741 - the model's name
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Parameters that hold for messages of at least `start` bytes."""
+
+    start: int
+    parameters: Parameters
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of a network: its parameters from 0 bytes on, further segments, and S.
+
+    `eager_limit` is S, the largest eager message in bytes; None: every message is eager.
+    """
+
+    parameters: Parameters
+    segments: tuple[Segment, ...] = ()
+    eager_limit: int | None = None
+
+    def at(self, size: int) -> Parameters:
+        """The parameters of a message of `size` bytes."""
+        holds = self.parameters
+        for segment in self.segments:
+            if size >= segment.start:
+                holds = segment.parameters
+        return holds
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Detours of one period, repeated for ever: while one lasts the CPU stands still.
+
+    `starts` and `lengths` are int64 arrays in ps, ascending and separate, inside [0, period). `phase` says where in
+    the period each rank is at time 0: "random" (drawn from the run's seed), "same" (one draw for all: co-scheduled),
+    or a tuple of times in ps, repeated over the ranks.
+    """
+
+    starts: Times
+    lengths: Times
+    period: int
+    phase: str | tuple[int, ...] = "random"
+
+    @property
+    def overhead(self) -> float:
+        """The share of time that detours take."""
+        return float(self.lengths.sum()) / self.period
+
+    def _core(self) -> _core.NoiseTrace:
+        listed = not isinstance(self.phase, str)
+        return _core.NoiseTrace(
+            np.ascontiguousarray(self.starts, dtype=np.int64),
+            np.ascontiguousarray(self.lengths, dtype=np.int64),
+            self.period,
+            "given" if listed else str(self.phase),
+            list(self.phase) if listed else [],
+        )
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine to simulate on. Immutable; `with_noise` and `dataclasses.replace` make variants."""
+
+    name: str
+    network: Level
+    node: Level | None = None
+    node_ranks: int = 1
+    noise: Noise | None = None
+    _compiled: list[_core.Machine] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Machine:
+        """Read a machine.toml. Raises InputError that names the file, the key and what was expected."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: cannot be read as a machine: {error}") from error
+        return cls.from_toml(text, name=str(path), folder=path.parent)
+
+    @classmethod
+    def from_toml(cls, text: str, *, name: str = "machine", folder: Path | None = None) -> Machine:
+        """Read the text of a machine.toml. `name` is what messages call it; files are relative to `folder`."""
+        try:
+            table = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"{name}: not TOML: {error}") from error
+        machine = _Reader(name, folder or Path()).machine(table)
+        machine.core()
+        return machine
+
+    @classmethod
+    def preset(cls, name: str) -> Machine:
+        """A machine that ships with Idlewave, such as "odin"; `Machine.presets()` lists them."""
+        file = resources.files("idlewave") / "presets" / f"{name}.toml"
+        if not file.is_file():
+            raise InputError(f"no preset is called '{name}'; there are {', '.join(cls.presets())}")
+        return cls.from_toml(file.read_text(encoding="utf-8"), name=f"preset {name}")
+
+    @staticmethod
+    def presets() -> list[str]:
+        """The names of the presets."""
+        folder = resources.files("idlewave") / "presets"
+        return sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
+
+    def with_noise(self, noise: Noise | None) -> Machine:
+        """This machine with other noise, or with none."""
+        return replace(self, noise=noise)
+
+    def to_toml(self) -> str:
+        """The text of a machine.toml that says the same, but for the noise, whose detours belong in a file."""
+        lines = [f'name = "{self.name}"', "[network]", *_level_lines(self.network, "network")]
+        if self.node:
+            lines += ["[network.node]", f"ranks = {self.node_ranks}", *_level_lines(self.node, "network.node")]
+        return "\n".join(lines) + "\n"
+
+    def core(self) -> _core.Machine:
+        """The machine as the compiled core sees it. Raises InputError if the noise is impossible."""
+        if not self._compiled:
+            self._compiled.append(
+                _core.Machine(
+                    _core_level(self.network),
+                    _core_level(self.node) if self.node else None,
+                    self.node_ranks,
+                    self.noise._core() if self.noise else None,
+                )
+            )
+        return self._compiled[0]
+
+
+def _core_level(level: Level) -> _core.Level:
+    segments = [Segment(0, level.parameters), *level.segments]
+    rows = [(s.start, *(getattr(s.parameters, k) for k in (*_TIMES, *_COSTS))) for s in segments]
+    return _core.Level(rows, level.eager_limit)
+
+
+def _level_lines(level: Level, table: str) -> list[str]:
+    lines = _parameter_lines(level.parameters)
+    lines.append('S = "inf"' if level.eager_limit is None else f"S = {level.eager_limit}")
+    for segment in level.segments:
+        lines += [f"[[{table}.segment]]", f"from = {segment.start}", *_parameter_lines(segment.parameters)]
+    return lines
+
+
+def _parameter_lines(p: Parameters) -> list[str]:
+    times = [f'{key} = "{exact_time(getattr(p, key))}"' for key in _TIMES]
+    return [*times, *(f'{key} = "{getattr(p, key)!r}ps"' for key in _COSTS)]
+
+
+class _Reader:
+    """Reads the tables of a machine.toml; `where` in messages is the file and the key."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        self.folder = folder
+
+    def machine(self, table: dict[str, Any]) -> Machine:
+        self.only(table, "", {"name", "network", "noise"})
+        network_table = self.table(table, "network", "network", required=True)
+        allowed = {*_TIMES, *_COSTS, "o", "S", "segment", "node"}
+        self.only(network_table, "network", allowed)
+        network = self.level(network_table, "network", None)
+        node, node_ranks = None, 1
+        if "node" in network_table:
+            node_table = self.table(network_table, "node", "network.node", required=True)
+            self.only(node_table, "network.node", (allowed - {"node"}) | {"ranks"})
+            node_ranks = self.integer(node_table, "ranks", "network.node", least=1)
+            node = self.level(node_table, "network.node", network)
+        name = table.get("name", "unnamed")
+        if not isinstance(name, str):
+            self.fail("name", "a string", name)
+        return Machine(name, network, node, node_ranks, self.noise(table))
+
+    def level(self, table: dict[str, Any], where: str, inherited: Level | None) -> Level:
+        first = parameters = self.parameters(table, where, inherited.parameters if inherited else None)
+        eager_limit = inherited.eager_limit if inherited else None
+        if "S" in table:
+            eager_limit = None if table["S"] == "inf" else self.integer(table, "S", where, least=0, other='or "inf"')
+        elif inherited is None:
+            self.fail(f"{where}.S", 'the largest eager message in bytes, or "inf"', None)
+        segments: list[Segment] = []
+        rows = table.get("segment", [])
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            self.fail(f"{where}.segment", f"tables [[{where}.segment]]", rows)
+        for i, row in enumerate(rows):
+            at = f"{where}.segment[{i}]"
+            self.only(row, at, {*_TIMES, *_COSTS, "o", "from"})
+            start = self.integer(row, "from", at, least=1)
+            if segments and start <= segments[-1].start:
+                self.fail(f"{at}.from", f"more than the segment's before, {segments[-1].start}", start)
+            parameters = self.parameters(row, at, parameters)
+            segments.append(Segment(start, parameters))
+        return Level(first, tuple(segments), eager_limit)
+
+    def parameters(self, table: dict[str, Any], where: str, base: Parameters | None) -> Parameters:
+        if "o" in table and ("o_s" in table or "o_r" in table):
+            self.fail(f"{where}.o", "either o, or o_s and o_r", table["o"])
+        named = dict(table)
+        if "o" in named:
+            named["o_s"] = named["o_r"] = named["o"]
+        values: dict[str, Any] = {}
+        for key in (*_TIMES, *_COSTS):
+            if key in named:
+                values[key] = self.quantity(named[key], f"{where}.{key}", cost=key in _COSTS)
+            elif base is not None:
+                values[key] = getattr(base, key)
+            else:
+                self.fail(f"{where}.{key}", "a time with a unit, such as '1.3us'", None)
+        return Parameters(**values)
+
+    def noise(self, table: dict[str, Any]) -> Noise | None:
+        if "noise" not in table:
+            return None
+        noise = self.table(table, "noise", "noise", required=True)
+        kind = noise.get("kind")
+        if kind == "none":
+            self.only(noise, "noise", {"kind"})
+            return None
+        if kind == "periodic":
+            self.only(noise, "noise", {"kind", "period", "length", "phase"})
+            period = self.time_of(noise, "period")
+            lengths = np.array([self.time_of(noise, "length")], dtype=np.int64)
+            return Noise(np.zeros(1, dtype=np.int64), lengths, period, self.phase(noise))
+        if kind == "trace":
+            self.only(noise, "noise", {"kind", "file", "period", "phase"})
+            file = noise.get("file")
+            if not isinstance(file, str):
+                self.fail("noise.file", "the name of a CSV file of detours", file)
+            starts, lengths = read_detours(self.folder / file)
+            return Noise(starts, lengths, self.time_of(noise, "period"), self.phase(noise))
+        return self.fail("noise.kind", "one of none, trace, periodic", kind)
+
+    def phase(self, noise: dict[str, Any]) -> str | tuple[int, ...]:
+        phase = noise.get("phase", "random")
+        if phase in ("random", "same"):
+            return str(phase)
+        if isinstance(phase, list) and phase:
+            return tuple(self.quantity(value, f"noise.phase[{i}]", cost=False) for i, value in enumerate(phase))
+        return self.fail("noise.phase", "random, same, or a list of times", phase)
+
+    def time_of(self, table: dict[str, Any], key: str) -> int:
+        return int(self.quantity(table.get(key), f"noise.{key}", cost=False))
+
+    def quantity(self, value: object, where: str, *, cost: bool) -> Any:
+        if not isinstance(value, str):
+            self.fail(where, "a time with a unit, such as '1.3us'", value)
+        try:
+            result = parse_cost(value) if cost else parse_time(value)
+        except ValueError as error:
+            raise InputError(f"{self.name}: {where}: {error}") from None
+        if not 0 <= result < 2**62:
+            self.fail(where, "a time that is not negative and below 50 days", value)
+        return result
+
+    def integer(self, table: dict[str, Any], key: str, where: str, *, least: int, other: str = "") -> int:
+        value = table.get(key)
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 2**63:
+            self.fail(f"{where}.{key}", f"a whole number from {least} on {other}".rstrip(), value)
+        return int(value)
+
+    def table(self, table: dict[str, Any], key: str, where: str, *, required: bool) -> dict[str, Any]:
+        value = table.get(key)
+        if not isinstance(value, dict) and (required or value is not None):
+            self.fail(where, f"a table [{where}]", value)
+        return value if isinstance(value, dict) else {}
+
+    def only(self, table: Mapping[str, Any], where: str, allowed: set[str]) -> None:
+        for key in table:
+            if key not in allowed:
+                name = f"{where}.{key}" if where else key
+                raise InputError(f"{self.name}: {name} is not known here; expected {', '.join(sorted(allowed))}")
+
+    def fail(self, where: str, expected: str, found: object) -> Any:
+        shown = "nothing" if found is None else repr(found)
+        raise InputError(f"{self.name}: {where}: expected {expected}, found {shown}")
+
+
+def read_detours(path: Path) -> tuple[Times, Times]:
+    """Read a CSV file of detours: a header, then start_ns,length_ns (decimals allowed). Returns ps, int64.
+
+    Raises InputError naming file and line. Whether they fit a period is checked when a machine is made of them.
+    """
+    starts: list[int] = []
+    lengths: list[int] = []
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = csv.reader(file)
+            header = next(rows, None)
+            if header is None or [h.strip() for h in header[:2]] != ["start_ns", "length_ns"]:
+                raise InputError(f"{path}:1: expected the header start_ns,length_ns, found {header}")
+            for row in rows:
+                if not row:
+                    continue
+                try:
+                    start, length = (parse_time(f"{cell.strip()}ns") for cell in row[:2])
+                except ValueError:
+                    raise InputError(
+                        f"{path}:{rows.line_num}: expected start_ns,length_ns, found {','.join(row)}"
+                    ) from None
+                if not (0 <= start < 2**63 and 0 <= length < 2**63):
+                    raise InputError(f"{path}:{rows.line_num}: expected times that are not negative, found {row}")
+                starts.append(start)
+                lengths.append(length)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: cannot be read as a file of detours: {error}") from error
+    return np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)

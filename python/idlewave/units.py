@@ -1,0 +1,60 @@
+"""Times and sizes with their units written out: ``"1.3us"``, ``"2.5ns"``, ``"64KiB"``.
+
+Inside Idlewave every time is an integer number of picoseconds; a per-byte cost is a float, picoseconds per byte.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+PICOSECONDS = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12}
+
+_QUANTITY = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(ps|ns|us|µs|ms|s)\s*")
+
+
+def parse_time_exactly(text: str) -> Fraction:
+    """Picoseconds in `text`, a number with a unit (ps ns us ms s), exactly.
+
+    Raises ValueError when it is not of that form.
+    """
+    match = _QUANTITY.fullmatch(text)
+    if not match:
+        raise ValueError(f"expected a time with a unit (ps, ns, us, ms or s), such as '1.3us', found '{text}'")
+    return Fraction(match[1]) * PICOSECONDS[match[2]]
+
+
+def parse_time(text: str) -> int:
+    """Picoseconds in `text`, rounded to the nearest (halves up). Raises ValueError as above."""
+    return int((parse_time_exactly(text) + Fraction(1, 2)).__floor__())
+
+
+def parse_cost(text: str) -> float:
+    """Picoseconds per byte in `text` ("2.5ns" is 2500.0). Raises ValueError as above."""
+    return float(parse_time_exactly(text))
+
+
+def format_time(picoseconds: float, digits: int = 4) -> str:
+    """`picoseconds` in the unit that reads best, with at most `digits` significant digits: 1300000 -> "1.3us"."""
+    if picoseconds == 0:
+        return "0ps"
+    unit = "ps"
+    for name in ("ns", "us", "ms", "s"):
+        if abs(picoseconds) >= PICOSECONDS[name]:
+            unit = name
+    value = picoseconds / PICOSECONDS[unit]
+    if abs(value) >= 10 ** (digits - 1):
+        return f"{value:.0f}{unit}"
+    return f"{value:.{digits}g}{unit}"
+
+
+def exact_time(picoseconds: int) -> str:
+    """`picoseconds` in the largest unit that loses nothing: 1300000 -> "1.3us"."""
+    for name in ("s", "ms", "us", "ns"):
+        scale = PICOSECONDS[name]
+        if abs(picoseconds) >= scale:
+            whole, rest = divmod(abs(picoseconds), scale)
+            sign = "-" if picoseconds < 0 else ""
+            fraction = str(rest).rjust(len(str(scale)) - 1, "0").rstrip("0")
+            return f"{sign}{whole}{'.' + fraction if fraction else ''}{name}"
+    return f"{picoseconds}ps"
