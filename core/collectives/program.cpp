@@ -23,45 +23,49 @@ ProgramSource::ProgramSource(std::shared_ptr<const Program> program, std::uint32
     }
 }
 
-CollectiveCall ProgramSource::call_of(std::uint32_t rank, const CollectiveSite& site) const {
+CollectiveCall ProgramSource::call_of(std::uint32_t copy, const CollectiveSite& site) const {
     const auto members = static_cast<std::uint32_t>(program_->communicators[site.communicator].size());
     CollectiveCall call{.rank = site.rank, .size = members, .root = site.root, .bytes = site.bytes,
                         .send_counts = site.send_counts, .recv_counts = site.recv_counts,
                         .reduction_cost = program_->reduction_cost};
     if (members == base_) {
-        call.rank += rank / base_ * members;
+        call.rank += copy * members;
         call.size *= copies_;
     }
     return call;
 }
 
 /// An op of a collective: its peer becomes a world rank.
-Op ProgramSource::op_of(std::uint32_t rank, const CollectiveSite& site, const Op& op) const {
+Op ProgramSource::op_of(std::uint32_t copy, const CollectiveSite& site, const Op& op) const {
     Op result = op;
     if (op.kind == OpKind::calc) {
         return result;
     }
     const auto& members = program_->communicators[site.communicator];
     const auto size = static_cast<std::uint32_t>(members.size());
-    const std::uint32_t copy = size == base_ ? op.peer / size : rank / base_;
-    result.peer = members[op.peer % size] + copy * base_;
+    if (size == 1) {
+        result.peer = members[0] + (base_ == 1 ? op.peer : copy);
+    } else {
+        const std::uint32_t peer_copy = size == base_ ? op.peer / size : copy;
+        result.peer = members[op.peer % size] + peer_copy * base_;
+    }
     result.tag = site.tag;
     return result;
 }
 
-Op ProgramSource::op_of(std::uint32_t rank, const Instruction& instruction) const {
+Op ProgramSource::op_of(std::uint32_t copy, const Instruction& instruction) const {
     Op op{.size = instruction.size, .kind = OpKind::calc};
     if (instruction.kind == Instruction::Kind::calc) {
         return op;
     }
     op.kind = instruction.kind == Instruction::Kind::send ? OpKind::send : OpKind::recv;
-    op.peer = instruction.peer == any ? any : instruction.peer + rank / base_ * base_;
+    op.peer = instruction.peer == any ? any : instruction.peer + copy * base_;
     op.tag = instruction.tag;
     return op;
 }
 
-Place ProgramSource::count_ops(std::uint32_t rank, const CollectiveSite& site) const {
-    const CollectiveCall call = call_of(rank, site);
+Place ProgramSource::count_ops(std::uint32_t copy, const CollectiveSite& site) const {
+    const CollectiveCall call = call_of(copy, site);
     Place count = 0;
     for (Step step = site.step(call, 0); step.kind != Step::Kind::done; step = site.step(call, step.next)) {
         count += step.kind == Step::Kind::op ? 1 : 0;
@@ -70,8 +74,10 @@ Place ProgramSource::count_ops(std::uint32_t rank, const CollectiveSite& site) c
 }
 
 void ProgramSource::begin(std::uint32_t rank, State& state, std::vector<ReadyOp>& ready) const {
-    state.slots.assign(rank_program(rank).slots, {});
-    run(rank, state, ready);
+    state.base = rank % base_;
+    state.copy = rank / base_;
+    state.slots.assign(program_of(state).slots, {});
+    run(state, ready);
 }
 
 ProgramSource::Thread& ProgramSource::thread_of(State& state, std::uint32_t cookie) {
@@ -79,25 +85,25 @@ ProgramSource::Thread& ProgramSource::thread_of(State& state, std::uint32_t cook
     return thread == 0 ? state.main : state.beside[thread - 1];
 }
 
-void ProgramSource::started(std::uint32_t rank, State& state, const Notice& notice, std::vector<ReadyOp>& ready) const {
+void ProgramSource::started(std::uint32_t /*rank*/, State& state, const Notice& notice, std::vector<ReadyOp>& ready) const {
     Thread& thread = thread_of(state, notice.cookie);
     if (thread.blocked != Thread::Blocked::start || thread.awaited != notice.place) {
         return;
     }
     thread.gate = std::max(thread.gate, notice.time);
     if (&thread == &state.main) {
-        run(rank, state, ready);
+        run(state, ready);
     } else {
-        run_beside(rank, state, notice.cookie & ~collective_flag, ready);
+        run_beside(state, notice.cookie & ~collective_flag, ready);
     }
 }
 
-void ProgramSource::ended(std::uint32_t rank, State& state, const Notice& notice, std::vector<ReadyOp>& ready) const {
+void ProgramSource::ended(std::uint32_t /*rank*/, State& state, const Notice& notice, std::vector<ReadyOp>& ready) const {
     Thread& thread = thread_of(state, notice.cookie);
     const bool of_collective = (notice.cookie & collective_flag) != 0;
     if (!of_collective && notice.cookie != calc_cookie) {
         if (end_slot(state, notice.cookie, notice.time)) {
-            run(rank, state, ready);
+            run(state, ready);
         }
         return;
     }
@@ -114,9 +120,9 @@ void ProgramSource::ended(std::uint32_t rank, State& state, const Notice& notice
         return;
     }
     if (&thread == &state.main) {
-        run(rank, state, ready);
+        run(state, ready);
     } else {
-        run_beside(rank, state, notice.cookie & ~collective_flag, ready);
+        run_beside(state, notice.cookie & ~collective_flag, ready);
     }
 }
 
@@ -131,25 +137,25 @@ bool ProgramSource::end_slot(State& state, std::uint32_t slot, Time time) {
     return --state.main.open == 0;
 }
 
-void ProgramSource::run(std::uint32_t rank, State& state, std::vector<ReadyOp>& ready) const {
-    while (state.main.in_collective ? run_step(rank, state, 0, ready) : run_instruction(rank, state, ready)) {
+void ProgramSource::run(State& state, std::vector<ReadyOp>& ready) const {
+    while (state.main.in_collective ? run_step(state, 0, ready) : run_instruction(state, ready)) {
     }
 }
 
-void ProgramSource::run_beside(std::uint32_t rank, State& state, std::uint32_t thread,
+void ProgramSource::run_beside(State& state, std::uint32_t thread,
                                std::vector<ReadyOp>& ready) const {
-    while (state.beside[thread - 1].in_collective && run_step(rank, state, thread, ready)) {
+    while (state.beside[thread - 1].in_collective && run_step(state, thread, ready)) {
     }
     const Thread& finished = state.beside[thread - 1];
     if (!finished.in_collective && end_slot(state, finished.slot, finished.gate)) {
-        run(rank, state, ready);
+        run(state, ready);
     }
 }
 
 /// One instruction of the rank. False if it has to wait.
-bool ProgramSource::run_instruction(std::uint32_t rank, State& state, std::vector<ReadyOp>& ready) const {
+bool ProgramSource::run_instruction(State& state, std::vector<ReadyOp>& ready) const {
     Thread& main = state.main;
-    const RankProgram& program = rank_program(rank);
+    const RankProgram& program = program_of(state);
     if (main.at == program.instructions.size()) {
         main.blocked = Thread::Blocked::done;
         return false;
@@ -159,19 +165,19 @@ bool ProgramSource::run_instruction(std::uint32_t rank, State& state, std::vecto
         case Instruction::Kind::calc:
             main.blocked = Thread::Blocked::end;
             main.awaited = main.next_place;
-            ready.push_back({main.next_place++, calc_cookie, main.gate, op_of(rank, instruction)});
+            ready.push_back({main.next_place++, calc_cookie, main.gate, op_of(state.copy, instruction)});
             return false;
         case Instruction::Kind::send:
         case Instruction::Kind::recv:
             state.slots[instruction.slot] = {};
             main.blocked = Thread::Blocked::start;
             main.awaited = main.next_place;
-            ready.push_back({main.next_place++, instruction.slot, main.gate, op_of(rank, instruction)});
+            ready.push_back({main.next_place++, instruction.slot, main.gate, op_of(state.copy, instruction)});
             return false;
         case Instruction::Kind::wait: return wait(state, program, instruction);
         case Instruction::Kind::collective:
             if (instruction.slot != no_slot) {
-                begin_beside(rank, state, instruction, ready);
+                begin_beside(state, instruction, ready);
                 return true;
             }
             main.in_collective = true;
@@ -201,11 +207,11 @@ bool ProgramSource::wait(State& state, const RankProgram& program, const Instruc
 }
 
 /// One step of a collective. False if its thread has to wait, or the collective is done beside the rank.
-bool ProgramSource::run_step(std::uint32_t rank, State& state, std::uint32_t thread_index,
+bool ProgramSource::run_step(State& state, std::uint32_t thread_index,
                              std::vector<ReadyOp>& ready) const {
     Thread& thread = thread_index == 0 ? state.main : state.beside[thread_index - 1];
-    const CollectiveSite& site = rank_program(rank).collectives[thread.site];
-    const Step step = site.step(call_of(rank, site), thread.step);
+    const CollectiveSite& site = program_of(state).collectives[thread.site];
+    const Step step = site.step(call_of(state.copy, site), thread.step);
     if (step.kind == Step::Kind::join || step.kind == Step::Kind::done) {
         if (thread.open > 0) {
             thread.blocked = Thread::Blocked::join;
@@ -226,12 +232,12 @@ bool ProgramSource::run_step(std::uint32_t rank, State& state, std::uint32_t thr
     thread.blocked = calc ? Thread::Blocked::end : Thread::Blocked::start;
     thread.open += calc ? 0 : 1;
     thread.awaited = thread.next_place;
-    ready.push_back({thread.next_place++, collective_flag | thread_index, thread.gate, op_of(rank, site, step.op)});
+    ready.push_back({thread.next_place++, collective_flag | thread_index, thread.gate, op_of(state.copy, site, step.op)});
     return false;
 }
 
 /// Start a nonblocking collective: it runs in a thread of its own, and its ops have the next places.
-void ProgramSource::begin_beside(std::uint32_t rank, State& state, const Instruction& instruction,
+void ProgramSource::begin_beside(State& state, const Instruction& instruction,
                                  std::vector<ReadyOp>& ready) const {
     const auto unused = std::find_if(state.beside.begin(), state.beside.end(),
                                      [](const Thread& t) { return t.blocked == Thread::Blocked::done; });
@@ -242,9 +248,9 @@ void ProgramSource::begin_beside(std::uint32_t rank, State& state, const Instruc
     state.slots[instruction.slot] = {};
     state.beside[index] = {.in_collective = true, .site = instruction.begin, .next_place = state.main.next_place,
                            .slot = instruction.slot, .gate = state.main.gate};
-    state.main.next_place += count_ops(rank, rank_program(rank).collectives[instruction.begin]);
+    state.main.next_place += count_ops(state.copy, program_of(state).collectives[instruction.begin]);
     // The rank itself is not waiting, so nothing else runs from within.
-    while (state.beside[index].in_collective && run_step(rank, state, index + 1, ready)) {
+    while (state.beside[index].in_collective && run_step(state, index + 1, ready)) {
     }
     const Thread& begun = state.beside[index];
     if (!begun.in_collective) {
@@ -258,7 +264,7 @@ void ProgramSource::unfinished(std::uint32_t rank, const State& state, std::vect
     if (state.main.blocked == Thread::Blocked::done) {
         return;
     }
-    const auto count = rank_program(rank).instructions.size();
+    const auto count = program_of(state).instructions.size();
     waiting.push_back({rank, "instruction " + std::to_string(state.main.at) + " of " + std::to_string(count),
                        state.main.in_collective ? "stands in a collective operation" : "cannot go on"});
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/inline_vector.hpp"
 #include "base/time.hpp"
 #include "collectives/step.hpp"
 #include "goal/listing.hpp"
@@ -83,9 +84,11 @@ class ProgramSource {
     };
 
     struct State {
+        std::uint32_t base = 0;  ///< the traced rank whose program this one runs
+        std::uint32_t copy = 0;  ///< which copy of the traced ranks it belongs to
         Thread main;
         std::vector<Thread> beside;  ///< nonblocking collectives; those that are done may be used again
-        std::vector<Slot> slots;
+        InlineVector<Slot, 6> slots;
     };
 
     ProgramSource(std::shared_ptr<const Program> program, std::uint32_t copies);
@@ -107,19 +110,19 @@ class ProgramSource {
   private:
     friend class Expansion;
 
-    [[nodiscard]] const RankProgram& rank_program(std::uint32_t rank) const { return program_->ranks[rank % base_]; }
-    [[nodiscard]] CollectiveCall call_of(std::uint32_t rank, const CollectiveSite& site) const;
-    [[nodiscard]] Op op_of(std::uint32_t rank, const CollectiveSite& site, const Op& op) const;
-    [[nodiscard]] Op op_of(std::uint32_t rank, const Instruction& instruction) const;
-    [[nodiscard]] Place count_ops(std::uint32_t rank, const CollectiveSite& site) const;
+    [[nodiscard]] const RankProgram& program_of(const State& state) const { return program_->ranks[state.base]; }
+    [[nodiscard]] CollectiveCall call_of(std::uint32_t copy, const CollectiveSite& site) const;
+    [[nodiscard]] Op op_of(std::uint32_t copy, const CollectiveSite& site, const Op& op) const;
+    [[nodiscard]] Op op_of(std::uint32_t copy, const Instruction& instruction) const;
+    [[nodiscard]] Place count_ops(std::uint32_t copy, const CollectiveSite& site) const;
 
     static Thread& thread_of(State& state, std::uint32_t cookie);
-    void run(std::uint32_t rank, State& state, std::vector<ReadyOp>& ready) const;
-    bool run_instruction(std::uint32_t rank, State& state, std::vector<ReadyOp>& ready) const;
-    bool run_step(std::uint32_t rank, State& state, std::uint32_t thread, std::vector<ReadyOp>& ready) const;
-    void begin_beside(std::uint32_t rank, State& state, const Instruction& instruction,
+    void run(State& state, std::vector<ReadyOp>& ready) const;
+    bool run_instruction(State& state, std::vector<ReadyOp>& ready) const;
+    bool run_step(State& state, std::uint32_t thread, std::vector<ReadyOp>& ready) const;
+    void begin_beside(State& state, const Instruction& instruction,
                       std::vector<ReadyOp>& ready) const;
-    void run_beside(std::uint32_t rank, State& state, std::uint32_t thread, std::vector<ReadyOp>& ready) const;
+    void run_beside(State& state, std::uint32_t thread, std::vector<ReadyOp>& ready) const;
     static bool wait(State& state, const RankProgram& program, const Instruction& instruction);
     static bool end_slot(State& state, std::uint32_t slot, Time time);
 

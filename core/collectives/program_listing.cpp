@@ -9,17 +9,20 @@ namespace idlewave {
 class Expansion {
   public:
     Expansion(const ProgramSource& source, std::uint32_t rank)
-        : source_(source), rank_(rank), program_(source.rank_program(rank)), slots_(program_.slots) {}
+        : source_(source),
+          copy_(rank / source.base_),
+          program_(source.program_->ranks[rank % source.base_]),
+          slots_(program_.slots) {}
 
     Listing run() {
         for (const Instruction& instruction : program_.instructions) {
             switch (instruction.kind) {
                 case Instruction::Kind::calc:
-                    gate_ = {{add(source_.op_of(rank_, instruction), gate_), Edge::end}};
+                    gate_ = {{add(source_.op_of(copy_, instruction), gate_), Edge::end}};
                     break;
                 case Instruction::Kind::send:
                 case Instruction::Kind::recv: {
-                    const Place place = add(source_.op_of(rank_, instruction), gate_);
+                    const Place place = add(source_.op_of(copy_, instruction), gate_);
                     slots_[instruction.slot] = {{place, Edge::end}};
                     gate_ = {{place, Edge::start}};
                     break;
@@ -45,7 +48,7 @@ class Expansion {
 
     void collective(const Instruction& instruction) {
         const CollectiveSite& site = program_.collectives[instruction.begin];
-        const CollectiveCall call = source_.call_of(rank_, site);
+        const CollectiveCall call = source_.call_of(copy_, site);
         Gate gate = gate_;
         Gate open;
         for (Step step = site.step(call, 0); step.kind != Step::Kind::done; step = site.step(call, step.next)) {
@@ -53,7 +56,7 @@ class Expansion {
                 merge(gate, open);
                 open.clear();
             } else if (step.kind == Step::Kind::op) {
-                const Place place = add(source_.op_of(rank_, site, step.op), gate);
+                const Place place = add(source_.op_of(copy_, site, step.op), gate);
                 if (step.op.kind == OpKind::calc) {
                     gate = {{place, Edge::end}};
                 } else {
@@ -90,7 +93,7 @@ class Expansion {
     }
 
     const ProgramSource& source_;
-    std::uint32_t rank_;
+    std::uint32_t copy_;
     const RankProgram& program_;
     Listing listing_;
     Gate gate_;

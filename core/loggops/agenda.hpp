@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <tuple>
+#include <memory>
 #include <vector>
 
+#include "base/inline_vector.hpp"
 #include "base/time.hpp"
 #include "goal/op.hpp"
 
@@ -20,110 +20,151 @@ enum class Work : std::uint8_t { receive, clear_to_send, rendezvous_data, send, 
 
 /// Something that a rank has to do: an op, a protocol message, or the reception of an arrival.
 struct Request {
-    // The order of requests: ready time, then turn, then by (peer, count) or by place.
     Time ready = 0;
-    std::uint64_t count = 0;  ///< the source's sequence of an arrival, the request to send's of a protocol message
-    std::uint32_t peer = 0;
+    std::uint64_t count = 0;   ///< an op's place; else the number of the arrival, or of the request to send
+    std::uint64_t size = 0;    ///< an op's
+    std::uint32_t peer = 0;    ///< of an op its own; else the other rank
+    std::uint32_t tag = 0;     ///< an op's
+    std::uint32_t handle = 0;  ///< of an op its cookie; else of the arrived message or the rendezvous send
     Turn turn = Turn::calc;
-
     Work work = Work::calc;
-    std::uint32_t handle = 0;  ///< of an arrived message, or of a rendezvous send
-    Place place = 0;           ///< of an op
-    std::uint32_t cookie = 0;
-    Op op = {};
+    std::uint8_t cpu = 0;
+    std::uint8_t nic = 0;
+    std::uint16_t first_need = 0;  ///< the clocks of what it takes for its start (ClockLayout); 0: nothing
+    std::uint16_t second_need = 0;
 
-    [[nodiscard]] auto order() const {
-        // Ops of one turn stand in the order of the schedule.
-        return std::tuple(ready, turn, peer, count);
+    [[nodiscard]] Place place() const { return static_cast<Place>(count); }
+
+    /// The order of requests: ready time, then turn, then messages by (peer, count) and ops by place.
+    [[nodiscard]] bool before(const Request& other) const {
+        if (ready != other.ready) {
+            return ready < other.ready;
+        }
+        if (turn != other.turn) {
+            return turn < other.turn;
+        }
+        if (turn <= Turn::protocol && peer != other.peer) {
+            return peer < other.peer;
+        }
+        return count < other.count;
     }
 };
 
-/// The times from which a rank's CPUs and its NICs' send and receive sides are free.
-struct Clocks {
-    std::span<Time> cpu;
-    std::span<Time> tx;
-    std::span<Time> rx;
+/// Where a rank keeps the times from which its CPUs and its NICs' send and receive sides are free: in one array, behind
+/// a first entry that is always 0, for those who need nothing.
+struct ClockLayout {
+    std::uint16_t cpus = 1;
+    std::uint16_t nics = 1;
+
+    [[nodiscard]] std::uint32_t size() const { return 1U + cpus + 2U * nics; }
+    [[nodiscard]] static std::uint16_t cpu(std::uint8_t i) { return static_cast<std::uint16_t>(1 + i); }
+    [[nodiscard]] std::uint16_t tx(std::uint8_t i) const { return static_cast<std::uint16_t>(1 + cpus + i); }
+    [[nodiscard]] std::uint16_t rx(std::uint8_t i) const { return static_cast<std::uint16_t>(1 + cpus + nics + i); }
 };
 
-/// What a request takes for its start.
-enum class Needs : std::uint8_t { nothing, cpu, cpu_and_tx, cpu_and_rx };
-
-/// A rank's requests. Those that need the same things wait in one queue, in the order in which they go first: when the
-/// things are free, its head is the only one that can start. So a rank looks at a handful of heads, however many wait.
+/// A rank's requests. Where there are many, those that need the same things wait in one queue, in the order in which
+/// they go first: when the things are free, its head is the only one that can start. So a rank looks at a handful of
+/// requests, however many wait.
 class Agenda {
   public:
     /// Where the next request is, and when it starts.
     struct Next {
         Time at = never;
-        std::size_t queue = 0;
+        std::uint32_t index = 0;
     };
 
-    void add(const Request& request, Needs needs, std::uint8_t cpu, std::uint8_t nic) {
-        Queue& queue = queue_of(needs, cpu, nic);
-        queue.heap.push_back(request);
-        std::push_heap(queue.heap.begin(), queue.heap.end(), Later{});
+    void add(const Request& request) {
+        if (!queues_ && few_.size() < most_few) {
+            few_.push_back(request);
+            return;
+        }
+        if (!queues_) {
+            queues_ = std::make_unique<std::vector<Queue>>();
+            for (const Request& r : few_) {
+                push(r);
+            }
+            few_.clear();
+        }
+        push(request);
     }
 
     /// The request that starts first: at the first time at which it is ready and all that it needs is free, and among
     /// those of one time the first in order. `at` is `never` if there is none.
-    [[nodiscard]] Next next(const Clocks& clocks) const {
+    [[nodiscard]] Next next(const Time* clocks) const {
         Next best;
-        for (std::size_t i = 0; i < queues_.size(); ++i) {
-            const Queue& queue = queues_[i];
-            if (queue.heap.empty()) {
-                continue;
+        const Request* first = nullptr;
+        const auto consider = [&](const Request& request, std::uint32_t index) {
+            const Time at = std::max(request.ready, std::max(clocks[request.first_need], clocks[request.second_need]));
+            if (first == nullptr || at < best.at || (at == best.at && request.before(*first))) {
+                best = {at, index};
+                first = &request;
             }
-            const Request& head = queue.heap.front();
-            const Time at = std::max(head.ready, free_at(queue, clocks));
-            if (at < best.at || (at == best.at && best.at != never &&
-                                 head.order() < queues_[best.queue].heap.front().order())) {
-                best = {at, i};
+        };
+        if (!queues_) {
+            for (std::uint32_t i = 0; i < few_.size(); ++i) {
+                consider(few_[i], i);
+            }
+            return best;
+        }
+        for (std::uint32_t i = 0; i < queues_->size(); ++i) {
+            if (!(*queues_)[i].empty()) {
+                consider((*queues_)[i].front(), i);
             }
         }
         return best;
     }
 
-    Request take(std::size_t queue_index) {
-        std::vector<Request>& heap = queues_[queue_index].heap;
-        std::pop_heap(heap.begin(), heap.end(), Later{});
-        const Request request = heap.back();
-        heap.pop_back();
+    Request take(std::uint32_t index) {
+        if (!queues_) {
+            const Request request = few_[index];
+            few_[index] = few_.back();
+            few_.pop_back();
+            return request;
+        }
+        Queue& queue = (*queues_)[index];
+        std::pop_heap(queue.begin(), queue.end(), Later{});
+        const Request request = queue.back();
+        queue.pop_back();
+        if (--waiting_ == 0) {
+            queues_.reset();
+        }
         return request;
     }
 
   private:
-    struct Queue {
-        Needs needs;
-        std::uint8_t cpu;
-        std::uint8_t nic;
-        std::vector<Request> heap;
-    };
+    using Queue = std::vector<Request>;  ///< a heap; all of its requests need the same
+
+    static constexpr std::uint32_t most_few = 8;
 
     struct Later {
-        bool operator()(const Request& a, const Request& b) const { return a.order() > b.order(); }
+        bool operator()(const Request& a, const Request& b) const { return b.before(a); }
     };
 
-    static Time free_at(const Queue& queue, const Clocks& clocks) {
-        switch (queue.needs) {
-            case Needs::nothing: return 0;
-            case Needs::cpu: return clocks.cpu[queue.cpu];
-            case Needs::cpu_and_tx: return std::max(clocks.cpu[queue.cpu], clocks.tx[queue.nic]);
-            case Needs::cpu_and_rx: return std::max(clocks.cpu[queue.cpu], clocks.rx[queue.nic]);
-        }
-        return 0;
+    void push(const Request& request) {
+        Queue& queue = queue_of(request);
+        queue.push_back(request);
+        std::push_heap(queue.begin(), queue.end(), Later{});
+        ++waiting_;
     }
 
-    Queue& queue_of(Needs needs, std::uint8_t cpu, std::uint8_t nic) {
-        for (Queue& queue : queues_) {
-            if (queue.needs == needs && queue.cpu == cpu && queue.nic == nic) {
+    Queue& queue_of(const Request& request) {
+        for (Queue& queue : *queues_) {
+            if (!queue.empty() && queue[0].first_need == request.first_need &&
+                queue[0].second_need == request.second_need) {
                 return queue;
             }
         }
-        queues_.push_back({needs, cpu, nic, {}});
-        return queues_.back();
+        for (Queue& queue : *queues_) {
+            if (queue.empty()) {
+                return queue;
+            }
+        }
+        return queues_->emplace_back();
     }
 
-    std::vector<Queue> queues_;  ///< few: one for each combination of needs that has occurred
+    InlineVector<Request, most_few> few_;
+    std::unique_ptr<std::vector<Queue>> queues_;  ///< null: all are in few_
+    std::uint64_t waiting_ = 0;                   ///< in queues_
 };
 
 }  // namespace idlewave

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
+#include "base/inline_vector.hpp"
 #include "base/time.hpp"
 #include "goal/op.hpp"
 #include "loggops/message.hpp"
@@ -43,10 +42,10 @@ class Matching {
   public:
     /// The oldest posted receive that an arrival from `source` with `tag` matches, which is then no longer posted.
     std::optional<Receive> take_posted(std::uint32_t source, std::uint32_t tag) {
-        for (std::size_t i = 0; i < posted_.size(); ++i) {
+        for (std::uint32_t i = 0; i < posted_.size(); ++i) {
             if (agree(posted_[i].op, source, tag)) {
                 const Receive receive = posted_[i];
-                posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(i));
+                posted_.erase(i);
                 return receive;
             }
         }
@@ -58,11 +57,11 @@ class Matching {
     /// The oldest unexpected message that `op` matches, which is then no longer unexpected.
     template <class MessageOf>
     std::optional<std::uint32_t> take_unexpected(const Op& op, MessageOf message_of) {
-        for (std::size_t i = 0; i < unexpected_.size(); ++i) {
+        for (std::uint32_t i = 0; i < unexpected_.size(); ++i) {
             const Arrived& message = message_of(unexpected_[i]);
             if (agree(op, message.source, message.tag)) {
                 const std::uint32_t handle = unexpected_[i];
-                unexpected_.erase(unexpected_.begin() + static_cast<std::ptrdiff_t>(i));
+                unexpected_.erase(i);
                 return handle;
             }
         }
@@ -71,8 +70,8 @@ class Matching {
 
     void add_unexpected(std::uint32_t handle) { unexpected_.push_back(handle); }
 
-    [[nodiscard]] const std::vector<Receive>& posted() const { return posted_; }
-    [[nodiscard]] const std::vector<std::uint32_t>& unexpected() const { return unexpected_; }
+    [[nodiscard]] const auto& posted() const { return posted_; }
+    [[nodiscard]] const auto& unexpected() const { return unexpected_; }
 
   private:
     static bool agree(const Op& receive, std::uint32_t source, std::uint32_t tag) {
@@ -80,8 +79,8 @@ class Matching {
                (receive.tag == any || tag == any || receive.tag == tag);
     }
 
-    std::vector<Receive> posted_;            ///< receives without a message, oldest first
-    std::vector<std::uint32_t> unexpected_;  ///< messages without a receive, oldest first
+    InlineVector<Receive, 3> posted_;           ///< receives without a message, oldest first
+    InlineVector<std::uint32_t, 4> unexpected_;  ///< messages without a receive, oldest first
 };
 
 }  // namespace idlewave

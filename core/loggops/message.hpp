@@ -4,8 +4,8 @@
 
 namespace idlewave {
 
-/// What travels between ranks; `wake` is a rank's note to itself.
-enum class MessageKind : std::uint8_t { wake, data, request_to_send, clear_to_send, rendezvous_data };
+/// What travels between ranks.
+enum class MessageKind : std::uint8_t { data, request_to_send, clear_to_send, rendezvous_data };
 
 /// A message under way: the payload of the kernel's events.
 struct Message {
@@ -14,7 +14,7 @@ struct Message {
     std::uint32_t tag = 0;
     std::uint32_t sending = 0;    ///< the sender's handle of a rendezvous send
     std::uint32_t receiving = 0;  ///< the receiver's handle of the message that the rendezvous is about
-    MessageKind kind = MessageKind::wake;
+    MessageKind kind = MessageKind::data;
 };
 
 }  // namespace idlewave

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "base/time.hpp"
@@ -26,39 +25,38 @@ class LogGops {
     using Payload = Message;
 
     LogGops(const S& source, const Machine& machine, const Noise& noise, Log& log)
-        : source_(source), machine_(machine), noise_(noise), log_(log) {}
+        : source_(source),
+          machine_(machine),
+          noise_(noise),
+          log_(log),
+          layout_{static_cast<std::uint16_t>(source.cpus()), static_cast<std::uint16_t>(source.nics())} {}
 
     [[nodiscard]] std::uint32_t lps() const { return source_.ranks(); }
     [[nodiscard]] Time lookahead() const { return machine_.lookahead(); }
     [[nodiscard]] std::uint64_t messages() const { return messages_; }
 
     template <class Context>
-    void start(State& rank, Context& context) {
-        rank.free.assign(source_.cpus() + 2 * source_.nics(), 0);
+    Time start(State& rank, Context& context) {
+        rank.clocks.assign(layout_.size(), 0);
         source_.begin(context.self(), rank.source, ready_);
         take_ready(rank);
-        plan(rank, context);
+        return rank.agenda.next(rank.clocks.begin()).at;
     }
 
     /// Matching happens here, at the arrival of the first byte; the reception itself waits for CPU and NIC.
     template <class Context>
     void handle(State& rank, const pdes::Event<Message>& event, Context& /*context*/) {
-        if (event.payload.kind == MessageKind::wake) {
-            rank.wake = rank.wake == event.time ? never : rank.wake;
-            return;
-        }
         arrive(rank, event);
     }
 
-    /// Start the next request that can start at `now`.
+    /// Start the next request that can start at `now`; returns when the next may.
     template <class Context>
-    bool settle(State& rank, Time now, Context& context) {
-        const Agenda::Next next = rank.agenda.next(clocks(rank));
+    Time settle(State& rank, Time now, Context& context) {
+        const Agenda::Next next = rank.agenda.next(rank.clocks.begin());
         if (next.at > now) {
-            plan_at(rank, next.at, context);
-            return false;
+            return next.at;
         }
-        const Request request = rank.agenda.take(next.queue);
+        const Request request = rank.agenda.take(next.index);
         switch (request.work) {
             case Work::receive: receive(rank, request, now, context.self()); break;
             case Work::clear_to_send: send_clear_to_send(rank, request, now, context); break;
@@ -67,18 +65,22 @@ class LogGops {
             case Work::post: post(rank, request, now, context.self()); break;
             case Work::calc: calc(rank, request, now, context.self()); break;
         }
-        return true;
+        return now;
     }
 
     /// What rank `r` still waits for when nothing can happen any more.
     void unfinished(std::uint32_t r, const State& rank, std::vector<Waiting>& waiting) const;
 
   private:
-    [[nodiscard]] Clocks clocks(State& rank) const {
-        const std::span<Time> all(rank.free);
-        const std::size_t cpus = source_.cpus();
-        const std::size_t nics = source_.nics();
-        return {all.first(cpus), all.subspan(cpus, nics), all.subspan(cpus + nics, nics)};
+    /// When work `w`, begun at `t`, is done. Most work lies in a stretch without detours, which the rank remembers.
+    Time finish(State& rank, std::uint32_t self, Time t, Time w) const {
+        if (rank.quiet_from <= t && t < rank.quiet_until && w <= rank.quiet_until - t) {
+            return t + w;
+        }
+        const Noise::Quiet quiet = noise_.quiet(self, t);
+        rank.quiet_from = quiet.from;
+        rank.quiet_until = quiet.until;
+        return noise_.finish(self, t, w);
     }
 
     // ---- ops
@@ -86,31 +88,32 @@ class LogGops {
     void take_ready(State& rank) {
         for (const ReadyOp& ready : ready_) {
             const Op& op = ready.op;
-            Request request{.ready = ready.at, .count = ready.place, .place = ready.place, .cookie = ready.cookie,
-                            .op = op};
+            Request request{.ready = ready.at, .count = ready.place, .size = op.size, .peer = op.peer, .tag = op.tag,
+                            .handle = ready.cookie, .cpu = op.cpu, .nic = op.nic};
             switch (op.kind) {
                 case OpKind::send:
                     request.turn = Turn::send;
                     request.work = Work::send;
-                    rank.agenda.add(request, Needs::cpu_and_tx, op.cpu, op.nic);
+                    request.first_need = ClockLayout::cpu(op.cpu);
+                    request.second_need = layout_.tx(op.nic);
                     break;
                 case OpKind::recv:
                     request.turn = Turn::post;
                     request.work = Work::post;
-                    rank.agenda.add(request, Needs::nothing, 0, 0);
                     break;
                 case OpKind::calc:
                     request.turn = Turn::calc;
                     request.work = Work::calc;
-                    rank.agenda.add(request, Needs::cpu, op.cpu, 0);
+                    request.first_need = ClockLayout::cpu(op.cpu);
                     break;
             }
+            rank.agenda.add(request);
         }
         ready_.clear();
     }
 
     void op_started(State& rank, std::uint32_t self, const Request& request, Time now) {
-        source_.started(self, rank.source, {request.place, request.cookie, now}, ready_);
+        source_.started(self, rank.source, {request.place(), request.handle, now}, ready_);
         take_ready(rank);
     }
 
@@ -121,38 +124,41 @@ class LogGops {
         take_ready(rank);
     }
 
-    static OpRecord record_of(std::uint32_t self, const Request& request, Time start, Time end) {
-        const Op& op = request.op;
-        return {self, request.place, op.kind, op.peer, op.tag, op.size, request.ready, start, end};
+    static Op op_of(const Request& request, OpKind kind) {
+        return {request.size, request.peer, request.tag, kind, request.cpu, request.nic};
+    }
+
+    static OpRecord record_of(std::uint32_t self, const Request& request, OpKind kind, Time start, Time end) {
+        return {self, request.place(), kind, request.peer, request.tag, request.size, request.ready, start, end};
     }
 
     void calc(State& rank, const Request& request, Time now, std::uint32_t self) {
         op_started(rank, self, request, now);
-        const Time work = static_cast<Time>(request.op.size) * picoseconds_per_nanosecond;
-        const Time end = noise_.finish(self, now, work);
-        clocks(rank).cpu[request.op.cpu] = end;
-        op_ended(rank, self, record_of(self, request, now, end), request.cookie);
+        const Time work = static_cast<Time>(request.size) * picoseconds_per_nanosecond;
+        const Time end = finish(rank, self, now, work);
+        rank.clocks[request.first_need] = end;
+        op_ended(rank, self, record_of(self, request, OpKind::calc, now, end), request.handle);
     }
 
     template <class Context>
     void send(State& rank, const Request& request, Time now, Context& context) {
         const std::uint32_t self = context.self();
-        const Op& op = request.op;
         op_started(rank, self, request, now);
-        if (op.size > machine_.level(self, op.peer).S) {
+        if (request.size > machine_.level(self, request.peer).S) {
             request_to_send(rank, request, now, context);
             return;
         }
-        const Message message{.size = op.size, .tag = op.tag, .kind = MessageKind::data};
-        const Time end = transmit(rank, op.peer, op.size, message, op.cpu, op.nic, now, context);
-        op_ended(rank, self, record_of(self, request, now, end), request.cookie);
+        const Message message{.size = request.size, .tag = request.tag, .kind = MessageKind::data};
+        const Time end = transmit(rank, request.peer, request.size, message, request, now, context);
+        op_ended(rank, self, record_of(self, request, OpKind::send, now, end), request.handle);
     }
 
     void post(State& rank, const Request& request, Time now, std::uint32_t self) {
         op_started(rank, self, request, now);
-        const Receive receive{request.op, request.place, request.cookie, request.ready, now};
+        const Op op = op_of(request, OpKind::recv);
+        const Receive receive{op, request.place(), request.handle, request.ready, now};
         const auto handle =
-            rank.matching.take_unexpected(request.op, [&rank](std::uint32_t h) -> Arrived& { return rank.arrived[h]; });
+            rank.matching.take_unexpected(op, [&rank](std::uint32_t h) -> Arrived& { return rank.arrived[h]; });
         if (!handle) {
             rank.matching.post(receive);
             return;
@@ -169,8 +175,8 @@ class LogGops {
     // ---- messages at both ends: transmission.hpp
 
     template <class Context>
-    Time transmit(State& rank, std::uint32_t peer, std::uint64_t size, const Message& message, std::uint8_t cpu,
-                  std::uint8_t nic, Time now, Context& context);
+    Time transmit(State& rank, std::uint32_t peer, std::uint64_t size, const Message& message, const Request& request,
+                  Time now, Context& context);
     void arrive(State& rank, const pdes::Event<Message>& event);
     void receive(State& rank, const Request& request, Time now, std::uint32_t self);
     void meet(State& rank, std::uint32_t handle, std::uint32_t self);
@@ -186,26 +192,12 @@ class LogGops {
     template <class Context>
     void send_rendezvous_data(State& rank, const Request& request, Time now, Context& context);
 
-    // ---- when to look again
-
-    template <class Context>
-    void plan(State& rank, Context& context) {
-        plan_at(rank, rank.agenda.next(clocks(rank)).at, context);
-    }
-
-    template <class Context>
-    void plan_at(State& rank, Time at, Context& context) {
-        if (at < rank.wake) {
-            rank.wake = at;
-            context.send(context.self(), at, Message{});
-        }
-    }
-
     const S& source_;
     const Machine& machine_;
     const Noise& noise_;
     Log& log_;
     std::vector<ReadyOp> ready_;  ///< scratch
+    ClockLayout layout_;
     std::uint64_t messages_ = 0;
 };
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
+#include "base/inline_vector.hpp"
 #include "base/slots.hpp"
 #include "base/time.hpp"
 #include "loggops/agenda.hpp"
@@ -26,15 +26,16 @@ struct RendezvousSend {
 /// All that changes of a simulated rank.
 template <class SourceState>
 struct Rank {
+    Time finish = 0;                  ///< the latest of: an op's end, a CPU free, a message processed
+    std::uint64_t transmissions = 0;  ///< started so far
+    Time quiet_from = 0;              ///< no detour begins or lasts between these two times
+    Time quiet_until = 0;
+    InlineVector<Time, 4> clocks;     ///< as ClockLayout says
     Agenda agenda;
     Matching matching;
-    Slots<Arrived> arrived;
-    Slots<RendezvousSend> sends;
     SourceState source;
-    std::vector<Time> free;           ///< CPUs, then NICs' send sides, then their receive sides
-    std::uint64_t transmissions = 0;  ///< started so far
-    Time finish = 0;                  ///< the latest of: an op's end, a CPU free, a message processed
-    Time wake = never;                ///< the earliest wake that is on its way
+    Slots<Arrived, 2> arrived;
+    Slots<RendezvousSend, 1> sends;
 
     void reach(Time time) { finish = std::max(finish, time); }
 };

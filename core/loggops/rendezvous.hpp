@@ -10,14 +10,14 @@ namespace idlewave {
 template <Source S, class Log>
 template <class Context>
 void LogGops<S, Log>::request_to_send(State& rank, const Request& request, Time now, Context& context) {
-    const std::uint32_t handle = rank.sends.add({.op = request.op,
-                                                 .place = request.place,
-                                                 .cookie = request.cookie,
+    const std::uint32_t handle = rank.sends.add({.op = op_of(request, OpKind::send),
+                                                 .place = request.place(),
+                                                 .cookie = request.handle,
                                                  .ready = request.ready,
                                                  .start = now,
                                                  .number = rank.transmissions});
-    const Message message{.tag = request.op.tag, .sending = handle, .kind = MessageKind::request_to_send};
-    transmit(rank, request.op.peer, 1, message, request.op.cpu, request.op.nic, now, context);
+    const Message message{.tag = request.tag, .sending = handle, .kind = MessageKind::request_to_send};
+    transmit(rank, request.peer, 1, message, request, now, context);
 }
 
 /// The receiver's side: the request is processed and the receive posted at `time`, so it may clear the sender.
@@ -25,9 +25,9 @@ template <Source S, class Log>
 void LogGops<S, Log>::plan_clear_to_send(State& rank, std::uint32_t handle, Time time) {
     const Arrived& message = rank.arrived[handle];
     const Op& op = message.receive.op;
-    const Request request{.ready = time, .count = message.number, .peer = message.source, .turn = Turn::protocol,
-                          .work = Work::clear_to_send, .handle = handle, .op = op};
-    rank.agenda.add(request, Needs::cpu_and_tx, op.cpu, op.nic);
+    rank.agenda.add({.ready = time, .count = message.number, .peer = message.source, .handle = handle,
+                     .turn = Turn::protocol, .work = Work::clear_to_send,
+                     .first_need = ClockLayout::cpu(op.cpu), .second_need = layout_.tx(op.nic)});
 }
 
 template <Source S, class Log>
@@ -35,7 +35,7 @@ template <class Context>
 void LogGops<S, Log>::send_clear_to_send(State& rank, const Request& request, Time now, Context& context) {
     const Arrived& message = rank.arrived[request.handle];
     const Message clearance{.sending = message.sending, .receiving = request.handle, .kind = MessageKind::clear_to_send};
-    transmit(rank, message.source, 1, clearance, request.op.cpu, request.op.nic, now, context);
+    transmit(rank, message.source, 1, clearance, request, now, context);
 }
 
 /// The sender's side: the clear to send in `handle` is processed, so its data may go.
@@ -46,10 +46,10 @@ void LogGops<S, Log>::cleared_to_send(State& rank, std::uint32_t handle) {
     send.receiving = clearance.receiving;
     send.cleared = true;
     const Request request{.ready = clearance.processed_at, .count = send.number, .peer = clearance.source,
-                          .turn = Turn::protocol, .work = Work::rendezvous_data, .handle = clearance.sending,
-                          .op = send.op};
+                          .handle = clearance.sending, .turn = Turn::protocol, .work = Work::rendezvous_data,
+                          .first_need = ClockLayout::cpu(send.op.cpu), .second_need = layout_.tx(send.op.nic)};
     rank.arrived.remove(handle);
-    rank.agenda.add(request, Needs::cpu_and_tx, send.op.cpu, send.op.nic);
+    rank.agenda.add(request);
 }
 
 /// The send ends when its CPU is free of the data.
@@ -59,7 +59,7 @@ void LogGops<S, Log>::send_rendezvous_data(State& rank, const Request& request, 
     const RendezvousSend send = rank.sends[request.handle];
     const Op& op = send.op;
     const Message message{.receiving = send.receiving, .kind = MessageKind::rendezvous_data};
-    const Time end = transmit(rank, op.peer, op.size, message, op.cpu, op.nic, now, context);
+    const Time end = transmit(rank, op.peer, op.size, message, request, now, context);
     rank.sends.remove(request.handle);
     const std::uint32_t self = context.self();
     op_ended(rank, self, {self, send.place, op.kind, op.peer, op.tag, op.size, send.ready, send.start, end}, send.cookie);

@@ -9,19 +9,20 @@ namespace idlewave {
 template <Source S, class Log>
 template <class Context>
 Time LogGops<S, Log>::transmit(State& rank, std::uint32_t peer, std::uint64_t size, const Message& message,
-                               std::uint8_t cpu, std::uint8_t nic, Time now, Context& context) {
+                               const Request& request, Time now, Context& context) {
     const std::uint32_t self = context.self();
     const Parameters& p = machine_.level(self, peer).of(size);
-    const Clocks clock = clocks(rank);
-    const Time end = noise_.finish(self, now, later(p.o_s, per_byte(p.O, size)));
-    clock.cpu[cpu] = end;
-    clock.tx[nic] = later(now, later(p.g, per_byte(p.G, size)));
+    const Time injected = finish(rank, self, now, p.o_s);
+    const Time over = per_byte(p.O, size);
+    const Time end = over == 0 ? injected : finish(rank, self, now, later(p.o_s, over));
+    rank.clocks[request.first_need] = end;
+    rank.clocks[request.second_need] = later(now, later(p.g, per_byte(p.G, size)));
     rank.reach(end);
     Message travelling = message;
     travelling.size = size;
     travelling.number = rank.transmissions++;
     ++messages_;
-    context.send(peer, later(noise_.finish(self, now, p.o_s), p.L), travelling);
+    context.send(peer, later(injected, p.L), travelling);
     return end;
 }
 
@@ -59,9 +60,9 @@ void LogGops<S, Log>::arrive(State& rank, const pdes::Event<Message>& event) {
             rank.matching.add_unexpected(request.handle);
         }
     }
-    request.op.cpu = cpu;
-    request.op.nic = nic;
-    rank.agenda.add(request, Needs::cpu_and_rx, cpu, nic);
+    request.first_need = ClockLayout::cpu(cpu);
+    request.second_need = layout_.rx(nic);
+    rank.agenda.add(request);
 }
 
 /// Process an arrival whose CPU and NIC are free at `now`.
@@ -69,12 +70,13 @@ template <Source S, class Log>
 void LogGops<S, Log>::receive(State& rank, const Request& request, Time now, std::uint32_t self) {
     Arrived& message = rank.arrived[request.handle];
     const Parameters& p = machine_.level(message.source, self).of(message.size);
-    const Clocks clock = clocks(rank);
     const Time gap = per_byte(p.G, message.size);
-    const Time end = noise_.finish(self, now, later(p.o_r, per_byte(p.O, message.size)));
-    clock.cpu[request.op.cpu] = end;
-    clock.rx[request.op.nic] = later(now, later(p.g, gap));
-    message.processed_at = std::max(end, later(noise_.finish(self, now, p.o_r), gap));
+    const Time over = per_byte(p.O, message.size);
+    const Time received = finish(rank, self, now, p.o_r);
+    const Time end = over == 0 ? received : finish(rank, self, now, later(p.o_r, over));
+    rank.clocks[request.first_need] = end;
+    rank.clocks[request.second_need] = later(now, later(p.g, gap));
+    message.processed_at = std::max(end, later(received, gap));
     rank.reach(message.processed_at);
     if (message.kind == MessageKind::clear_to_send) {
         cleared_to_send(rank, request.handle);

@@ -96,6 +96,16 @@ Time NoiseTrace::after_detour(std::size_t i, Time position) const {
     return wait;
 }
 
+NoiseTrace::Quiet NoiseTrace::quiet(Time phase, Time t) const {
+    const Time position = later(t, phase) % period_;
+    const std::size_t begun = detours_begun(position);
+    if (begun > 0 && position < ends_[begun - 1]) {
+        return {t, t};
+    }
+    const Time next = begun < starts_.size() ? starts_[begun] : period_ + starts_.front();
+    return {t, later(t, next - position)};
+}
+
 Time NoiseTrace::finish(Time phase, Time t, Time w) const {
     const Time shifted = later(t, phase);
     const Time position = shifted % period_;

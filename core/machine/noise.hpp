@@ -39,6 +39,15 @@ class NoiseTrace {
     /// begins does not suffer from it; a start inside a detour waits for its end, even with no work.
     [[nodiscard]] Time finish(Time phase, Time t, Time w) const;
 
+    /// A stretch of time without detours: from `from` up to, and not including, the detour that begins at `until`.
+    struct Quiet {
+        Time from = 0;
+        Time until = 0;
+    };
+
+    /// The stretch in which `t` lies; empty if `t` lies in a detour.
+    [[nodiscard]] Quiet quiet(Time phase, Time t) const;
+
   private:
     [[nodiscard]] std::size_t detours_begun(Time position) const;
     [[nodiscard]] Time after_detour(std::size_t i, Time position) const;
@@ -59,6 +68,13 @@ class NoiseTrace {
 class Noise {
   public:
     Noise(const NoiseTrace& trace, std::uint64_t seed, std::uint32_t ranks);
+
+    using Quiet = NoiseTrace::Quiet;
+
+    /// A stretch without detours around `t`; empty if `t` lies in a detour.
+    [[nodiscard]] Quiet quiet(std::uint32_t rank, Time t) const {
+        return trace_ == nullptr ? Quiet{0, never} : trace_->quiet(phases_[rank], t);
+    }
 
     /// When work `w`, begun by rank `rank` at `t`, is done.
     [[nodiscard]] Time finish(std::uint32_t rank, Time t, Time w) const {

@@ -16,6 +16,9 @@ struct Event {
     std::uint64_t sequence = 0;  ///< how many events the source had sent before
     Payload payload;
 
+    /// In place of a source: the LP's own timer. It comes after all messages of its time.
+    static constexpr std::uint32_t timer = 0xffffffff;
+
     /// The total order in which events are handled: it depends on no placement and no scheduler.
     [[nodiscard]] auto order() const { return std::tuple(time, destination, source, sequence); }
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pdes/event.hpp"
+#include "pdes/lp_record.hpp"
 #include "pdes/model.hpp"
 
 namespace idlewave::pdes {
@@ -17,13 +18,13 @@ class OneByOne {
     using Item = Event<typename M::Payload>;
 
     OneByOne(M& model, std::vector<typename M::State>& states, const std::function<void(Time)>& poll)
-        : model_(model), states_(states), poll_(poll), sequences_(states.size(), 0) {}
+        : model_(model), states_(states), poll_(poll), lps_(states.size()) {}
 
     void run() {
         Context context{*this, 0};
         for (std::uint32_t lp = 0; lp < states_.size(); ++lp) {
             context.lp = lp;
-            model_.start(states_[lp], context);
+            set_timer(lp, model_.start(states_[lp], context));
         }
         std::uint64_t handled = 0;
         while (!pending_.empty()) {
@@ -33,13 +34,20 @@ class OneByOne {
                 poll_(now);
             }
             context.lp = lp;
+            Time next = now;
             do {
                 while (next_is(now, lp)) {
                     const Item item = pending_.top();
                     pending_.pop();
-                    model_.handle(states_[lp], item, context);
+                    if (item.source == Item::timer) {
+                        lps_[lp].timer = lps_[lp].timer == now ? never : lps_[lp].timer;
+                    } else {
+                        model_.handle(states_[lp], item, context);
+                    }
                 }
-            } while (model_.settle(states_[lp], now, context));
+                next = model_.settle(states_[lp], now, context);
+            } while (next <= now);
+            set_timer(lp, next);
         }
     }
 
@@ -50,13 +58,20 @@ class OneByOne {
 
         [[nodiscard]] std::uint32_t self() const { return lp; }
         void send(std::uint32_t destination, Time time, const typename M::Payload& payload) {
-            scheduler.pending_.push({time, destination, lp, scheduler.sequences_[lp]++, payload});
+            scheduler.pending_.push({time, destination, lp, scheduler.lps_[lp].sequence++, payload});
         }
     };
 
     struct Later {
         bool operator()(const Item& a, const Item& b) const { return a.order() > b.order(); }
     };
+
+    void set_timer(std::uint32_t lp, Time time) {
+        if (time < lps_[lp].timer) {
+            lps_[lp].timer = time;
+            pending_.push({time, lp, Item::timer, 0, {}});
+        }
+    }
 
     [[nodiscard]] bool next_is(Time time, std::uint32_t lp) const {
         return !pending_.empty() && pending_.top().time == time && pending_.top().destination == lp;
@@ -65,7 +80,7 @@ class OneByOne {
     M& model_;
     std::vector<typename M::State>& states_;
     const std::function<void(Time)>& poll_;
-    std::vector<std::uint64_t> sequences_;
+    std::vector<LpRecord> lps_;
     std::priority_queue<Item, std::vector<Item>, Later> pending_;
 };
 

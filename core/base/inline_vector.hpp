@@ -1,0 +1,81 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace idlewave {
+
+/// A vector whose first `capacity_inside` values live in the object itself: a simulated rank has a handful of
+/// everything, and what it has lies together in memory. For plain data only.
+template <class T, std::uint32_t capacity_inside>
+class InlineVector {
+    static_assert(std::is_trivially_copyable_v<T>);
+
+  public:
+    InlineVector() = default;
+    InlineVector(const InlineVector&) = delete;
+    InlineVector& operator=(const InlineVector&) = delete;
+    InlineVector(InlineVector&&) = delete;
+    InlineVector& operator=(InlineVector&&) = delete;
+    ~InlineVector() = default;
+
+    [[nodiscard]] std::uint32_t size() const { return size_; }
+    [[nodiscard]] bool empty() const { return size_ == 0; }
+    T* begin() { return data_; }
+    T* end() { return data_ + size_; }
+    [[nodiscard]] const T* begin() const { return data_; }
+    [[nodiscard]] const T* end() const { return data_ + size_; }
+    T& operator[](std::size_t i) { return data_[i]; }
+    const T& operator[](std::size_t i) const { return data_[i]; }
+    T& back() { return data_[size_ - 1]; }
+
+    void push_back(const T& value) {
+        if (size_ == capacity_) {
+            const T kept = value;  // it may be one of ours
+            grow();
+            data_[size_++] = kept;
+            return;
+        }
+        data_[size_++] = value;
+    }
+
+    void pop_back() { --size_; }
+    void clear() { size_ = 0; }
+
+    void assign(std::uint32_t count, const T& value) {
+        clear();
+        for (std::uint32_t i = 0; i < count; ++i) {
+            push_back(value);
+        }
+    }
+
+    /// Takes the value at `i` out; the others keep their order.
+    void erase(std::uint32_t i) {
+        std::copy(begin() + i + 1, end(), begin() + i);
+        --size_;
+    }
+
+  private:
+    void grow() {
+        const std::uint32_t larger = 2 * capacity_;
+        auto values = std::make_unique<T[]>(larger);
+        std::copy(begin(), end(), values.get());
+        outside_ = std::move(values);
+        data_ = outside_.get();
+        capacity_ = larger;
+    }
+
+    T* data_ = inside_.data();
+    std::uint32_t size_ = 0;
+    std::uint32_t capacity_ = capacity_inside;
+    std::array<T, capacity_inside> inside_;
+    std::unique_ptr<T[]> outside_;
+};
+
+}  // namespace idlewave
