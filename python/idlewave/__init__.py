@@ -19,9 +19,11 @@ from .errors import (
     UsageError,
 )
 from .machine import Level, Machine, Noise, Parameters, Segment
-from .schedule import Schedule
+from .schedule import Schedule, algorithms
 from .simulation import simulate
+from .study import study
 from .timeline import Timeline
+from .trace import Trace
 
 __version__ = _version()
 
@@ -39,6 +41,9 @@ __all__ = [
     "Schedule",
     "Segment",
     "Timeline",
+    "Trace",
     "UsageError",
+    "algorithms",
     "simulate",
+    "study",
 ]

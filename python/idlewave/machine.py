@@ -151,7 +151,11 @@ class Machine:
         """The text of a machine.toml that says the same, but for the noise, whose detours belong in a file."""
         lines = [f'name = "{self.name}"', "[network]", *_level_lines(self.network, "network")]
         if self.node:
-            lines += ["[network.node]", f"ranks = {self.node_ranks}", *_level_lines(self.node, "network.node")]
+            lines += [
+                "[network.node]",
+                f"ranks = {self.node_ranks}",
+                *_level_lines(self.node, "network.node"),
+            ]
         return "\n".join(lines) + "\n"
 
     def core(self) -> _core.Machine:
@@ -215,7 +219,9 @@ class _Reader:
         first = parameters = self.parameters(table, where, inherited.parameters if inherited else None)
         eager_limit = inherited.eager_limit if inherited else None
         if "S" in table:
-            eager_limit = None if table["S"] == "inf" else self.integer(table, "S", where, least=0, other='or "inf"')
+            eager_limit = (
+                None if table["S"] == "inf" else self.integer(table, "S", where, least=0, other='or "inf"')
+            )
         elif inherited is None:
             self.fail(f"{where}.S", 'the largest eager message in bytes, or "inf"', None)
         segments: list[Segment] = []
@@ -275,7 +281,9 @@ class _Reader:
         if phase in ("random", "same"):
             return str(phase)
         if isinstance(phase, list) and phase:
-            return tuple(self.quantity(value, f"noise.phase[{i}]", cost=False) for i, value in enumerate(phase))
+            return tuple(
+                self.quantity(value, f"noise.phase[{i}]", cost=False) for i, value in enumerate(phase)
+            )
         return self.fail("noise.phase", "random, same, or a list of times", phase)
 
     def time_of(self, table: dict[str, Any], key: str) -> int:
@@ -308,7 +316,9 @@ class _Reader:
         for key in table:
             if key not in allowed:
                 name = f"{where}.{key}" if where else key
-                raise InputError(f"{self.name}: {name} is not known here; expected {', '.join(sorted(allowed))}")
+                raise InputError(
+                    f"{self.name}: {name} is not known here; expected {', '.join(sorted(allowed))}"
+                )
 
     def fail(self, where: str, expected: str, found: object) -> Any:
         shown = "nothing" if found is None else repr(found)
@@ -338,7 +348,9 @@ def read_detours(path: Path) -> tuple[Times, Times]:
                         f"{path}:{rows.line_num}: expected start_ns,length_ns, found {','.join(row)}"
                     ) from None
                 if not (0 <= start < 2**63 and 0 <= length < 2**63):
-                    raise InputError(f"{path}:{rows.line_num}: expected times that are not negative, found {row}")
+                    raise InputError(
+                        f"{path}:{rows.line_num}: expected times that are not negative, found {row}"
+                    )
                 starts.append(start)
                 lengths.append(length)
     except (OSError, UnicodeDecodeError, csv.Error) as error:

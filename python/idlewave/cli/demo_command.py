@@ -1,0 +1,30 @@
+"""``idlewave demo``: the main job, from an MPI program to a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .demo import PROGRAMS, SIZES, Plan, run_demo
+from .terminal import output
+
+
+@click.command()
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("demo"),
+    show_default=True,
+    help="Folder for everything that is measured, made and found.",
+)
+@click.option("--program", type=click.Choice(sorted(PROGRAMS)), default="halo2d", show_default=True)
+@click.option("--ranks", type=click.IntRange(2), default=4, show_default=True, help="Ranks that really run.")
+@click.option("--small", is_flag=True, help="Measure shortly, and extrapolate to fewer ranks and seeds.")
+def demo(folder: Path, program: str, ranks: int, small: bool) -> None:
+    """Measure this machine, trace an MPI program on it, simulate it at scale, and write a report."""
+    base = SIZES["small" if small else "full"]
+    page = run_demo(Plan(folder=folder, program=program, ranks=ranks, size=base))
+    output.print(f"[bold]report: {page}[/]")

@@ -1,0 +1,72 @@
+"""``idlewave report``: what was found, as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from ..errors import InputError, UsageError
+from ..machine import Machine
+from ..measure import Measurement
+from ..report import build, findings
+from ..reporting import report_data
+from ..schedule import Schedule
+from ..simulation import simulate
+from ..trace import Trace
+from .terminal import algorithm_options, algorithms_from, output
+
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@click.command()
+@click.option("-m", "--machine", "measured", type=FOLDER, help="The folder of a measured machine.")
+@click.option("-t", "--trace", "traced", type=FOLDER, help="A trace.")
+@click.option(
+    "-s", "--study", "studied", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A study."
+)
+@algorithm_options
+@click.option("--title", default="Idlewave report", show_default=True)
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    type=click.Path(path_type=Path),
+    default=Path("report"),
+    show_default=True,
+    help="Folder.",
+)
+def report(
+    measured: Path | None,
+    traced: Path | None,
+    studied: Path | None,
+    chosen: tuple[str, ...],
+    reduction_cost: float,
+    title: str,
+    target: Path,
+) -> None:
+    """Write the report of a measured machine, a trace, a study, or all of them."""
+    if measured is None and traced is None and studied is None:
+        raise UsageError("expected at least one of --machine, --trace and --study")
+    measurement = Measurement.load(measured) if measured else None
+    trace = Trace.load(traced) if traced else None
+    timeline = None
+    if measured and trace:
+        schedule = Schedule.from_trace(
+            trace, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost
+        )
+        timeline = simulate(schedule, Machine.load(measured / "machine.toml"), noise=None)
+    data = report_data(measurement, trace, timeline, read_table(studied) if studied else None, title=title)
+    page = build(data, target)
+    for sentence in findings(data).values():
+        output.print(f"• {sentence}")
+    output.print(f"written: {page}")
+
+
+def read_table(file: Path) -> pd.DataFrame:
+    """A study's table. Raises InputError naming the file."""
+    try:
+        return pd.read_csv(file) if file.suffix == ".csv" else pd.read_parquet(file)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file}: cannot be read as a study: {error}") from error

@@ -1,0 +1,119 @@
+"""``idlewave study``: many simulations, at several scales and under many seeds of the noise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from ..errors import UsageError
+from ..machine import Machine
+from ..schedule import Schedule
+from ..study import COLUMNS
+from ..study import study as run
+from .terminal import (
+    algorithm_options,
+    errors,
+    load_machine,
+    load_schedule,
+    machine_option,
+    output,
+    progress_bar,
+    show,
+)
+
+
+@click.command()
+@click.argument("source", metavar="TRACE|FILE")
+@machine_option
+@algorithm_options
+@click.option("--ranks", "sizes", help="Numbers of ranks, such as 64,1024,16384 (default: as traced).")
+@click.option(
+    "--seeds", type=click.IntRange(0), default=16, show_default=True, help="How many seeds of the noise."
+)
+@click.option("--threads", type=click.IntRange(1), help="Simulations at a time (default: one a core).")
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("study.parquet"),
+    show_default=True,
+    help="Table to write: .parquet or .csv.",
+)
+def study(
+    source: str,
+    machine_name: str,
+    chosen: tuple[str, ...],
+    reduction_cost: float,
+    sizes: str | None,
+    seeds: int,
+    threads: int | None,
+    file: Path,
+) -> None:
+    """Simulate without noise, and with the machine's noise under many seeds, at several numbers of ranks."""
+    if file.suffix not in (".parquet", ".csv"):
+        raise UsageError(f"{file}: expected a name that ends in .parquet or .csv")
+    machine = load_machine(machine_name)
+    schedule = load_schedule(source, chosen, reduction_cost)
+    table = run_study(schedule, machine, ranks_from(sizes) or [schedule.ranks], seeds, file, threads)
+    show(summary(table), "Run time and slowdown by noise", {"slowdown": ".3%", "least": ".3%", "most": ".3%"})
+    output.print(f"written: {file}")
+
+
+def run_study(
+    schedule: Schedule, machine: Machine, sizes: list[int], seeds: int, file: Path, threads: int | None = None
+) -> pd.DataFrame:
+    """A study with a progress bar, whose table is in `file` afterwards, also when it is interrupted."""
+    rows: list[dict[str, object]] = []
+    total = len(sizes) * (1 + (seeds if machine.noise else 0))
+    finished = False
+    with progress_bar(count=True) as progress:
+        task = progress.add_task("simulations", total=total)
+
+        def keep(row: dict[str, object]) -> None:
+            rows.append(row)
+            progress.update(task, advance=1, description=f"simulations ({row['ranks']} ranks)")
+
+        try:
+            table = run(schedule, machine, ranks=sizes, seeds=range(seeds), threads=threads, on_row=keep)
+            finished = True
+        finally:
+            if not finished and rows:
+                write_table(pd.DataFrame(rows, columns=COLUMNS), file)
+                errors.print(f"{len(rows)} of {total} simulations are kept in {file}")
+    write_table(table, file)
+    return table
+
+
+def ranks_from(text: str | None) -> list[int]:
+    """The numbers in "64,1024"."""
+    if text is None:
+        return []
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(f"expected numbers of ranks such as 64,1024, found '{text}'") from None
+
+
+def write_table(table: pd.DataFrame, file: Path) -> None:
+    """Write a table as its name says."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if file.suffix == ".csv":
+        table.to_csv(file, index=False)
+    else:
+        table.to_parquet(file, index=False)
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """A row a number of ranks: run time without noise, and the median, least and greatest slowdown over the seeds."""
+    rows = []
+    for ranks, group in table.groupby("ranks"):
+        quiet = float(group.loc[~group["noise"], "finish_ps"].iloc[0])
+        noisy = group.loc[group["noise"], "finish_ps"]
+        slowdown = noisy / quiet - 1 if len(noisy) else pd.Series([0.0])
+        rows.append(
+            (ranks, f"{quiet / 1e12:.4f}", slowdown.median(), slowdown.min(), slowdown.max(), len(noisy))
+        )
+    return pd.DataFrame(rows, columns=["ranks", "quiet run, s", "slowdown", "least", "most", "seeds"])

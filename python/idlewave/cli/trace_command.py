@@ -1,0 +1,34 @@
+"""``idlewave trace``: run an MPI program, and record what its ranks call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..trace import Trace
+from ..tracing import trace as run_traced
+from .terminal import output
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("trace"),
+    show_default=True,
+    help="Where the trace goes.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace an earlier trace.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
+def trace(folder: Path, overwrite: bool, command: tuple[str, ...]) -> None:
+    """Run COMMAND (such as: -- mpiexec -n 4 ./program) with the tracer preloaded into its unmodified ranks."""
+    run = run_traced(list(command), folder, overwrite=overwrite)
+    found = Trace.load(run.directory)
+    records = int(found.processes["records"].sum())
+    output.print(
+        f"{found.ranks} ranks, {records} calls, {found.measured_s:.3f} s between MPI_Init and MPI_Finalize; "
+        f"written: {run.directory}"
+    )

@@ -1,0 +1,286 @@
+"""The LogGOP parameters of one range of sizes: those with which the simulator's rules give its curves.
+
+The curves (see observations.py) by the rules, k = s - 1, o_s and o_r those of the range:
+
+    eager        half    = h + k max(O, G),  h = o_s + L + o_r
+                 gap     = max(g + kG, o_s + kO, o_r + kO)
+                 send    = o_s + kO
+                 receive = o_r + kO
+    rendezvous   c       = half a round trip of a control message, by the base parameters
+                 half    = 2c + h + k max(O, G), and more if the answer must wait for NICs that carry data
+                 gap     = the longest of
+                           c + h + k max(O, G)           receive, then clear to send
+                           c + h + g + kG                the receiver's NIC, unless a request overtakes data
+                           2c + max(o_s + kO, g + kG)    the sender's call and NIC
+                 send    = 2c + o_s + kO
+                 receive: not seen; o_r is the base range's
+
+Least squares of all curves at once, of relative residuals (an error of 10 ns counts at 1 B, not at 1 MB),
+with Huber's loss (a size that a detour hit does not bend the line). docs/measuring.md says why jointly, and
+what is done where a measured call lasts longer than the rules have room for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+
+from .observations import Array
+from .rules import Parameters
+
+HUBER = 0.03
+"""Relative residuals above this count linearly, not squared."""
+WORSE = 0.02
+"""A bound on the gap is given up when the mean squared residual falls by more than this squared without
+it."""
+
+MOST_STEPS = 100
+SEEN = 0.002
+"""The NIC is seen at a size where it lengthens the gap by this part at least; it must be at two."""
+
+Curves = dict[str, Array]
+
+BOTH: tuple[str, ...] = ("send", "receive")
+SENDER: tuple[str, ...] = ("send",)
+NONE: tuple[str, ...] = ()
+H, SEND, RECEIVE, NIC, PER_BYTE, CPU_PER_BYTE = range(6)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What fitted: the parameters (ps, ps per byte), negative ones left as they are.
+
+    tail: the part of the send call after the message has left (ps); stall: the part of a lone receive that is
+    waiting for the message's memory and not the CPU's work, for a train of messages does not pay it (ps).
+    hidden: parameters that no curve shows. residuals: relative, by curve, of what the fit says of the
+    measured calls.
+    """
+
+    parameters: Parameters
+    tail: float
+    stall: float
+    hidden: tuple[str, ...]
+    residuals: dict[str, Array]
+
+    @property
+    def cost(self) -> float:
+        """The sum over all curves and sizes of the squared relative residuals, large ones clipped."""
+        return float(sum((np.minimum(np.abs(r), 0.5) ** 2).sum() for r in self.residuals.values()))
+
+
+def fit_range(sizes: NDArray[np.int64], curves: Curves, base: Parameters | None, rendezvous: bool) -> Fit:
+    """Fit one range. `base` is that of the first range, None for itself."""
+    return RangeModel(sizes, base, rendezvous).solve(curves)
+
+
+class RangeModel:
+    """The curves of one range as functions of six values: h, the calls' o_s and o_r, g, G, O."""
+
+    def __init__(self, sizes: NDArray[np.int64], base: Parameters | None, rendezvous: bool) -> None:
+        self.k: Array = np.maximum(sizes - 1, 0).astype(np.float64)
+        self.base = base
+        self.rendezvous = rendezvous
+        self.bounds: tuple[str, ...] = BOTH
+        self.values: Array = np.zeros(6)
+
+    def with_base(self, base: Parameters | None) -> RangeModel:
+        """The same model and solution on another base range."""
+        other = RangeModel(np.ones(0, dtype=np.int64), base, self.rendezvous)
+        other.k, other.bounds, other.values = self.k, self.bounds, self.values.copy()
+        if self.rendezvous and base:
+            other.values[RECEIVE] = base.o_r
+        return other
+
+    def solve(self, curves: Curves) -> Fit:
+        """Find the values; keep as many of the rules' bounds on the gap as the curves allow."""
+        best, lowest = self._descend(curves, BOTH)
+        chosen = BOTH
+        for bounds in (NONE,) if self.rendezvous else (SENDER, NONE):
+            values, cost = self._descend(curves, bounds)
+            if cost >= lowest:
+                continue
+            self.bounds = chosen
+            again, with_bounds = self._descend_from(curves, [values])
+            if with_bounds < lowest:
+                best, lowest = again, with_bounds
+            if lowest - cost > WORSE**2 * len(self.k):
+                chosen, best, lowest = bounds, values, cost
+        self.bounds, self.values = chosen, best
+        return self.finish(self.values, curves)
+
+    def predict(self, v: Array) -> Curves:
+        """The curves for the six values `v`."""
+        k, c = self.k, self._control()
+        wire, nic, cpu = k * max(v[PER_BYTE], v[CPU_PER_BYTE]), v[NIC] + k * v[PER_BYTE], k * v[CPU_PER_BYTE]
+        if not self.rendezvous:
+            gap = nic
+            if "send" in self.bounds:
+                gap = np.maximum(gap, v[SEND] + cpu)
+            if "receive" in self.bounds:
+                gap = np.maximum(gap, v[RECEIVE] + cpu)
+            return {"half": v[H] + wire, "gap": gap, "send": v[SEND] + cpu, "receive": v[RECEIVE] + cpu}
+        return self._rendezvous(v, c, wire, nic, cpu)
+
+    def _rendezvous(self, v: Array, c: float, wire: Array, nic: Array, cpu: Array) -> Curves:
+        base = self.base
+        assert base is not None
+        path, first_byte = v[H] + wire, v[H] - v[RECEIVE]
+        handshake = max(2 * c, base.g)
+        request = np.maximum(v[SEND] + cpu, nic) if "send" in self.bounds else nic
+        arrives = request + base.o_s + base.L
+        overtakes = arrives < first_byte
+        held_up = np.maximum(arrives + max(base.g, base.o_r) - first_byte, 0.0)
+        gap = np.maximum(c + path + np.where(overtakes, held_up, 0.0), handshake + request)
+        gap = np.where(overtakes, gap, np.maximum(gap, c + v[H] + nic))
+        answer = np.maximum(nic - wire - c - min(c, v[H]), handshake - 2 * c)
+        half = 2 * c + path + (handshake - 2 * c + answer) / 2
+        return {"half": half, "gap": gap, "send": handshake + v[SEND] + cpu}
+
+    def residuals(self, v: Array, curves: Curves) -> dict[str, Array]:
+        """Relative, by curve."""
+        return {name: value / curves[name] - 1 for name, value in self.predict(v).items()}
+
+    def step(self, curves: Curves) -> Callable[[Array], Array]:
+        """The values as a function of the residuals of other curves at this solution: one Gauss-Newton step,
+        weighted as the solution is. So a bootstrap need not search anew for every sample.
+        """
+        here = self._flat(self.values, curves)
+        free = self._free()
+        columns = []
+        for i in free:
+            delta = 1e-6 * max(abs(self.values[i]), 1e-3)
+            moved = self.values.copy()
+            moved[i] += delta
+            columns.append((self._flat(moved, curves) - here) / delta)
+        jacobian = np.stack(columns, axis=1)
+        weights = np.sqrt(np.minimum(1.0, HUBER / np.maximum(np.abs(here), 1e-12)))
+        scale = np.maximum(np.linalg.norm(jacobian, axis=0), 1e-30)
+        inverse = np.linalg.pinv(jacobian / scale * weights[:, None], rcond=1e-4) * weights / scale[:, None]
+
+        def stepped(residual: Array) -> Array:
+            moved = self.values.copy()
+            moved[free] -= inverse @ (residual - here)
+            return moved
+
+        return stepped
+
+    def flat(self, curves: Curves) -> Array:
+        """The residuals of `curves` at this solution, all in one array."""
+        return self._flat(self.values, curves)
+
+    def finish(self, values: Array, curves: Curves) -> Fit:
+        """From the six values to parameters within the rules' bounds."""
+        v = values.copy()
+        hidden = self._uncover(v)
+        send, receive = float(v[SEND]), float(v[RECEIVE])
+        spare = self._spare(v)
+        o_r = receive if self.rendezvous or "receive" in self.bounds else min(receive, spare)
+        o_s = send if "send" in self.bounds else min(send, spare)
+        way = float(v[H]) - o_r
+        if way < o_s and self.base is not None:
+            o_s = min(max(self.base.o_s, way - self.base.L), way)
+            if not self.rendezvous and "send" in self.bounds:
+                v[NIC] = max(float(np.median(self.predict(v)["gap"] - self.k * v[PER_BYTE])), float(v[NIC]))
+        L = way - o_s
+        p = Parameters(L=L, o_s=o_s, o_r=o_r, g=float(v[NIC]), G=float(v[PER_BYTE]), O=float(v[CPU_PER_BYTE]))
+        return Fit(p, max(send - o_s, 0.0), max(receive - o_r, 0.0), hidden, self.residuals(v, curves))
+
+    def _spare(self, v: Array) -> float:
+        """The largest o_s or o_r that does not lengthen the gap."""
+        cpu = self.k * v[CPU_PER_BYTE]
+        nic = v[NIC] + self.k * v[PER_BYTE]
+        gap = self.predict(v)["gap"] - 2 * self._control() if self.rendezvous else nic
+        return max(float(np.min(gap - cpu)), 0.0)
+
+    def _control(self) -> float:
+        base = self.base
+        return base.o_s + base.L + base.o_r if self.rendezvous and base else 0.0
+
+    def _free(self) -> list[int]:
+        fixed = RECEIVE if self.rendezvous else -1
+        return [i for i in range(6) if i != fixed]
+
+    def _flat(self, v: Array, curves: Curves) -> Array:
+        return np.concatenate(list(self.residuals(v, curves).values()))
+
+    def _descend(self, curves: Curves, bounds: tuple[str, ...]) -> tuple[Array, float]:
+        self.bounds = bounds
+        best, lowest = self._descend_from(curves, self._starts(curves))
+        if self.rendezvous and self.base:  # where a request may overtake data the curves jump: look beside
+            beside = [best.copy() for _ in range(4)]
+            for start, g in zip(
+                beside, (0.4 * best[NIC], 2.0 * best[NIC], self.base.g, 2 * self.base.g), strict=True
+            ):
+                start[NIC] = max(g, 1.0)
+            other, cost = self._descend_from(curves, beside)
+            if cost < lowest:
+                best, lowest = other, cost
+        return best, lowest
+
+    def _descend_from(self, curves: Curves, starts: list[Array]) -> tuple[Array, float]:
+        free = self._free()
+        best, lowest = starts[0], np.inf
+        for start in starts:
+
+            def residual(x: Array, start: Array = start) -> Array:
+                v = start.copy()
+                v[free] = x
+                return self._flat(v, curves)
+
+            scale = np.maximum(np.abs(start[free]), 1e-2)
+            done = least_squares(
+                residual, start[free], loss="huber", f_scale=HUBER, x_scale=scale, max_nfev=MOST_STEPS
+            )
+            if done.cost < lowest:
+                best, lowest = start.copy(), float(done.cost)
+                best[free] = done.x
+        return best, 2 * lowest
+
+    def _starts(self, curves: Curves) -> list[Array]:
+        c = self._control()
+        half, slope = line(self.k, curves["half"])
+        send, work = line(self.k, curves["send"])
+        receive = self.base.o_r if self.rendezvous and self.base else line(self.k, curves["receive"])[0]
+        gap, G = line(self.k, curves["gap"])
+        upper = self.k >= np.median(self.k)
+        far_gap, far_G = line(self.k[upper], curves["gap"][upper])
+        handshake = half - c if self.rendezvous else 0.0
+        start = np.array([half - 2 * c, send - 2 * c, receive, 0.0, 0.0, max(work, 1e-2)])
+        result = []
+        for nic, per_byte in ((gap, G), (far_gap, far_G), (gap, slope)):
+            start[NIC], start[PER_BYTE] = max(nic - handshake, 1.0), max(per_byte, 1e-2)
+            result.append(start.copy())
+        return result
+
+    def _uncover(self, v: Array) -> tuple[str, ...]:
+        """A g or G that no curve shows gets the largest value that changes nothing: the CPU's own cost is the
+        limit."""
+        without = v.copy()
+        without[NIC] = -1e30
+        seen = self.predict(v)["gap"] > self.predict(without)["gap"] * (1 + SEEN)
+        if seen.sum() >= 2:
+            return ()
+        hidden: tuple[str, ...] = ("g",)
+        if v[PER_BYTE] < v[CPU_PER_BYTE]:
+            v[PER_BYTE] = v[CPU_PER_BYTE]
+            hidden = ("g", "G")
+        if self.rendezvous:
+            v[NIC] = 0.0
+        else:
+            bound = max(v[SEND], v[RECEIVE] if "receive" in self.bounds else v[SEND])
+            v[NIC] = max(float(np.min(bound + self.k * (v[CPU_PER_BYTE] - v[PER_BYTE]))), 0.0)
+        return hidden
+
+
+def line(k: Array, values: Array) -> tuple[float, float]:
+    """Intercept and slope by least squares of relative residuals."""
+    weights = 1 / np.maximum(np.abs(values), 1e-9)
+    if len(k) < 2 or np.ptp(k) == 0:
+        return float(np.median(values)), 0.0
+    design = np.stack([weights, k * weights], axis=1)
+    intercept, slope = np.linalg.lstsq(design, values * weights, rcond=None)[0]
+    return float(intercept), float(slope)

@@ -1,0 +1,212 @@
+"""The three sentences of a report: what was found, said from the numbers and no further than they carry."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pandas as pd
+
+from idlewave.report.data import ComparisonData, MachineData, NoiseData, ProgramData, ReportData, StudyData
+from idlewave.report.noise import noise_figures
+from idlewave.report.scale import Scale, scales
+from idlewave.report.text import (
+    count_text,
+    join_words,
+    percent_range,
+    percent_text,
+    plural,
+    seconds_text,
+    time_text,
+    volume_text,
+)
+
+NEGLIGIBLE = 0.001  # slowdowns below 0.1 % are called so
+CLOSE, POOR = 0.02, 0.3  # predictions closer than 2 %, or off by more than 30 %, are called so
+
+
+def findings(data: ReportData) -> dict[str, str]:
+    """One sentence each for the keys "machine", "program" and "scale", as far as they were measured."""
+    sentences = {}
+    if data.noise is not None or data.machine is not None:
+        sentences["machine"] = machine_sentence(data.noise, data.machine)
+    if data.program is not None or data.comparison is not None:
+        sentences["program"] = program_sentence(data.program, data.comparison)
+    if data.study is not None:
+        sentences["scale"] = scale_sentence(data.study)
+    return sentences
+
+
+def machine_sentence(noise: NoiseData | None, machine: MachineData | None) -> str:
+    """What noise takes of the cores' time and what dominates it; what a message costs."""
+    parts = []
+    if noise is not None:
+        parts.append(_noise_clause(noise))
+    if machine is not None:
+        parts.append(_network_clause(machine))
+    return _sentence("; ".join(parts))
+
+
+def _noise_clause(noise: NoiseData) -> str:
+    figures = noise_figures(noise)
+    place = "the measured core" if figures.cores == 1 else f"the {figures.cores} measured cores"
+    if figures.detours == 0 or figures.overhead == 0:
+        seconds = float(noise.cores["duration_s"].max()) if len(noise.cores) else 0.0
+        return f"no noise was seen on {place} in {seconds_text(seconds)} of recording"
+    text = f"noise takes {percent_text(figures.overhead)} of the time of {place}"
+    if percent_text(figures.lowest) != percent_text(figures.highest):
+        text += f" ({percent_range(figures.lowest, figures.highest)} by core)"
+    if figures.decade is not None:
+        text += f", {percent_text(figures.decade_share)} of it in detours of {figures.decade}"
+    return f"{text}, the longest lasting {time_text(figures.longest_ns * 1000)}"
+
+
+def _network_clause(machine: MachineData) -> str:
+    negative = [name for name in ("L", "o_s", "o_r", "g", "G", "O") if getattr(machine, name) < 0]
+    if negative:
+        return f"the network’s parameters could not be fitted: {join_words(negative)} came out negative"
+    text = (
+        f"a small message costs L = {time_text(machine.L)} of latency, o_s = {time_text(machine.o_s)} to "
+        "send and "
+        f"o_r = {time_text(machine.o_r)} to receive, at least g = {time_text(machine.g)} apart"
+    )
+    if machine.G > 0:
+        return f"{text}, and each further byte G = {time_text(machine.G)} ({bandwidth_text(machine.G)})"
+    return f"{text}, and further bytes cost nothing that could be measured"
+
+
+def bandwidth_text(G: float) -> str:
+    """1/G as a rate, for G > 0 in ps per byte: 100 -> "10 GB/s"."""
+    return f"{volume_text(1e12 / G)}/s"
+
+
+def program_sentence(program: ProgramData | None, comparison: ComparisonData | None) -> str:
+    """How much of the ranks’ time is communication, what dominates it, and how well the run is predicted."""
+    parts = []
+    if program is not None:
+        run = f"on {plural(program.ranks, 'rank')} the program ran for {seconds_text(program.measured_s)}"
+        parts += [f"{run} and {_communication_clause(program)}", _pair_clause(program)]
+    if comparison is not None:
+        parts.append(_prediction_clause(comparison))
+    return _sentence("; ".join(part for part in parts if part))
+
+
+def communication_share(time: pd.DataFrame) -> float:
+    """The share of all ranks’ time that is not computation; 0 if there is no time."""
+    total = float(time["seconds"].sum())
+    inside = float(time.loc[time["category"] != "computation", "seconds"].sum())
+    return inside / total if total > 0 else 0.0
+
+
+def _communication_clause(program: ProgramData) -> str:
+    share = communication_share(program.time)
+    seconds = program.calls.groupby("call")["seconds"].sum()
+    if share == 0:
+        return "spent no measurable time in MPI"
+    text = f"spent {percent_text(share)} of its ranks’ time in MPI"
+    if not len(seconds) or float(seconds.sum()) <= 0:
+        return text
+    return f"{text}, {percent_text(float(seconds.max() / seconds.sum()))} of that in {seconds.idxmax()}"
+
+
+def _pair_clause(program: ProgramData) -> str:
+    table = program.communication
+    sent = table.groupby(["source", "destination"])[["bytes", "messages"]].sum()
+    messages = int(sent["messages"].sum()) if len(sent) else 0
+    if messages == 0:
+        return "no point-to-point messages were sent"
+    total = float(sent["bytes"].sum())
+    if total == 0:
+        return f"its {plural(messages, 'point-to-point message')} carried no data"
+    most = float(sent["bytes"].max())
+    carried = f"point-to-point messages carried {volume_text(total)}"
+    if len(sent) == 1:
+        (source, destination), *_ = sent.index
+        return f"{carried}, all from rank {source} to rank {destination}"
+    alike = int((sent["bytes"] >= 0.99 * most).sum())
+    if alike > 1:
+        busiest = f"the busiest {count_text(alike)} of {plural(len(sent), 'pair')}"
+        return f"{carried}, {busiest} {volume_text(most)} each"
+    (source, destination), *_ = sent.index[sent["bytes"] == most]
+    return f"{carried}, the most ({volume_text(most)}) from rank {source} to rank {destination}"
+
+
+def _prediction_clause(comparison: ComparisonData) -> str:
+    error = comparison.error
+    predicted = seconds_text(comparison.predicted_s)
+    if error is None:
+        return f"the simulation predicts {predicted}, but there is no measured time to hold it against"
+    measured = f"the measured {seconds_text(comparison.measured_s)}"
+    if percent_text(abs(error)) == percent_text(0) or abs(error) < 5e-6:
+        return f"the simulation predicts {measured} exactly"
+    side = "more" if error > 0 else "less"
+    text = f"the simulation predicts {predicted}, {percent_text(abs(error))} {side} than {measured}"
+    if abs(error) > POOR:
+        return f"{text}, too far off to trust predicted run times"
+    return text if abs(error) <= CLOSE else f"{text}, a margin that run times at scale must be given, too"
+
+
+def scale_sentence(study: StudyData) -> str:
+    """The slowdown by noise at each scale with its spread over seeds, and whether it grows."""
+    points = [scale for scale in scales(study) if scale.slowdowns]
+    if not points:
+        return "Slowdown by noise is not known: no scale was simulated both with and without noise."
+    seeds = min(len(scale.slowdowns) for scale in points)
+    largest = max(max(abs(value) for value in scale.slowdowns) for scale in points)
+    over = f"over {plural(seeds, 'seed')}"
+    if largest < NEGLIGIBLE:
+        where = _span(points)
+        return _sentence(
+            f"the measured noise slows the program by less than {percent_text(NEGLIGIBLE)} {where} "
+            f"({over}), which is negligible"
+        )
+    listed = join_words([_slowdown(scale, first=scale is points[0]) for scale in _selected(points)])
+    single = seeds == 1
+    spread = "with one seed, so that its spread is not known" if single else f"median and range {over}"
+    effect = (
+        "slows the program by" if all(scale.median >= 0 for scale in points) else "changes the run time by"
+    )
+    return _sentence(f"the measured noise {effect} {listed} ({spread}){_trend(points)}")
+
+
+def _span(points: list[Scale]) -> str:
+    if len(points) == 1:
+        return f"on {plural(points[0].ranks, 'rank')}"
+    return f"at every scale from {count_text(points[0].ranks)} to {plural(points[-1].ranks, 'rank')}"
+
+
+def _selected(points: list[Scale]) -> list[Scale]:
+    """All points if they are few; else the ends and the worst."""
+    if len(points) <= 5:
+        return points
+    worst = max(points, key=lambda scale: scale.median)
+    return [scale for scale in points if scale in (points[0], worst, points[-1])]
+
+
+def _slowdown(scale: Scale, *, first: bool) -> str:
+    low, high = min(scale.slowdowns), max(scale.slowdowns)
+    spread = f" ({percent_range(low, high)})" if percent_text(low) != percent_text(high) else ""
+    ranks = plural(scale.ranks, "rank") if first else count_text(scale.ranks)
+    return f"{percent_text(scale.median)}{spread} on {ranks}"
+
+
+def _trend(points: list[Scale]) -> str:
+    """Growth is claimed only where the ranges over seeds of the smallest and largest scale do not overlap."""
+    first, last = points[0], points[-1]
+    if len(points) == 1:
+        low, high = min(first.slowdowns), max(first.slowdowns)
+        return "; with these seeds even its sign is open" if low < 0 < high else ""
+    if len(first.slowdowns) == 1 or len(last.slowdowns) == 1:
+        side = "more" if last.median > first.median else "less"
+        same = abs(last.median - first.median) < NEGLIGIBLE
+        return "; it hardly changes with scale" if same else f"; it is {side} on more ranks in this one draw"
+    if min(last.slowdowns) > max(first.slowdowns):
+        falls = any(later.median < earlier.median for earlier, later in pairwise(points))
+        return "; it grows with scale" + (", though not at every step" if falls else "")
+    if max(last.slowdowns) < min(first.slowdowns):
+        return "; it becomes smaller with scale"
+    ends = f"{count_text(first.ranks)} and {count_text(last.ranks)}"
+    return f"; between {ends} it changes by no more than the seeds do"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}." if text else text

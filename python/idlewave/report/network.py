@@ -1,0 +1,86 @@
+"""From PRTT samples to the quantities of LogGOPS, and what the model says they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from idlewave.measure.rules import Network, Parameters, prtt
+from idlewave.report.data import QUANTITIES, MachineData, NetworkData
+
+MESSAGES = 32  # n of a predicted PRTT(n,d,s): enough that the first message's way hardly counts
+
+
+def rules_of(machine: MachineData) -> Network:
+    """The machine's parameters as the rules take them: segments filled up with what holds below them."""
+    values = {name: float(getattr(machine, name)) for name in ("L", "o_s", "o_r", "g", "G", "O")}
+    ranges = [(1, Parameters(**values))]
+    for segment in sorted(machine.segments, key=lambda item: item.from_bytes):
+        named = {name: getattr(segment, name) for name in values}
+        values |= {name: float(value) for name, value in named.items() if value is not None}
+        ranges.append((segment.from_bytes, Parameters(**values)))
+    return Network(tuple(ranges), machine.S)
+
+
+def predicted_ns(machine: MachineData, series: str, sizes: Sequence[int]) -> npt.NDArray[np.float64]:
+    """What the simulator's rules give for a quantity (one of QUANTITIES) at each of `sizes`, in ns.
+
+    Made as it is measured, from PRTT(1,0,s), PRTT(n,0,s) and PRTT(n,d,s); o_r is o_r + kO. Of a rendezvous no
+    receive overhead is seen: not a number.
+    """
+    network = rules_of(machine)
+    return np.array([_predicted_ps(network, series, int(size)) / 1000 for size in sizes])
+
+
+def _predicted_ps(network: Network, series: str, size: int) -> float:
+    if series == "o_r":
+        own = network.of(size)
+        eager = network.S is None or size <= network.S
+        return own.o_r + max(size - 1, 0) * own.O if eager else math.nan
+    single = prtt(network, 1, 0.0, size)
+    if series == "half_rtt":
+        return single / 2
+    delay = single if series == "o_s" else 0.0
+    return (prtt(network, MESSAGES, delay, size) - single) / (MESSAGES - 1) - delay
+
+
+def quantities(network: NetworkData) -> pd.DataFrame:
+    """series (of QUANTITIES), size, median_ns, low_ns, high_ns, n: as given, else made from the samples.
+
+    half_rtt = PRTT(1,0,s)/2, gap = (PRTT(n,0,s) − PRTT(1,0,s))/(n−1), and
+    o_s = (PRTT(n,d,s) − PRTT(1,0,s))/(n−1) − d, with the median of PRTT(1,0,s).
+    Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment (2007).
+    """
+    if network.medians is not None:
+        return network.medians
+    samples = network.samples
+    single = samples[samples["series"] == "prtt1"]
+    base = samples["size"].map(single.groupby("size")["value_ns"].median())
+    per_message = (samples["value_ns"] - base) / (samples["n"] - 1).where(samples["n"] > 1)
+    values = {
+        "half_rtt": single["value_ns"] / 2,
+        "gap": per_message[samples["series"] == "prttn"],
+        "o_s": (per_message - samples["delay_ns"])[samples["series"] == "prttd"],
+        "o_r": samples.loc[samples["series"] == "o_r", "value_ns"],
+    }
+    tables = [_summary(series, samples["size"], values[series].dropna()) for series in QUANTITIES]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _summary(series: str, sizes: pd.Series, values: pd.Series) -> pd.DataFrame:
+    groups = values.astype(float).groupby(sizes.loc[values.index])
+    table = pd.DataFrame(
+        {
+            "median_ns": groups.median(),
+            "low_ns": groups.quantile(0.25),
+            "high_ns": groups.quantile(0.75),
+            "n": groups.size(),
+        }
+    )
+    table = table.rename_axis("size").reset_index()
+    table.insert(0, "series", series)
+    return table

@@ -1,0 +1,161 @@
+"""Figures of detours: where they lie in time, how long they are, and which of them take the time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from idlewave.report.noise import thin_detours
+from idlewave.report.style import FAINT, MUTED, PALETTE, SMALL, new_figure, say_empty, styled, tidy
+from idlewave.report.text import percent_text, time_text
+
+MOST_PANELS = 8
+MOST_POINTS = 20_000
+MOST_LARGE = 100  # of the longest detours, drawn larger: they are few and matter most
+_NO_DETOUR = "no detour was recorded"
+
+
+def shown_cores(cores: pd.DataFrame, most: int = MOST_PANELS) -> list[int]:
+    """The cores that figures show one by one: all, or the `most` with the highest overhead; in order."""
+    return sorted(int(core) for core in cores.nlargest(most, "overhead")["core"])
+
+
+@styled
+def plot_detours(detours: pd.DataFrame, cores: pd.DataFrame) -> Figure:
+    """Length of each detour (µs, log) against its start (s), one panel a core.
+
+    `detours` and `cores` as in NoiseData. More than 20,000 points are thinned (`thin_detours`); of more than
+    eight cores those with the highest overhead are shown.
+    """
+    names = shown_cores(cores)
+    columns = 1 if len(names) <= 1 else 2 if len(names) <= 4 else 3 if len(names) <= 6 else 4
+    rows = max(1, math.ceil(len(names) / columns))
+    figure = new_figure(2.9 if rows == 1 else 0.4 + 1.9 * rows)
+    panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    shown = thin_detours(detours[detours["core"].isin(names) & (detours["length_ps"] > 0)], MOST_POINTS)
+    overhead = cores.set_index("core")["overhead"]
+    for axes, core in zip(panels.flat, names, strict=False):
+        own = shown[shown["core"] == core]
+        _scatter(axes, own, many=len(shown) > 3000)
+        word = " overhead" if columns <= 2 else ""
+        axes.set_title(f"core {core}: {percent_text(overhead[core])}{word}")
+        if own.empty:
+            say_empty(axes, _NO_DETOUR, ticks=True)
+    for place in range(len(names), panels.size):
+        panels.flat[place].set_visible(False)
+        panels.flat[place - columns].tick_params(labelbottom=True)
+    _scale_lengths(panels[0, 0], "y", shown)
+    longest = float(cores["duration_s"].max()) if len(cores) else 1.0
+    panels[0, 0].set_xlim(0, longest * 1.01)
+    figure.supxlabel("time since the start of the recording [s]", fontsize=9)
+    figure.supylabel("length of the detour", fontsize=9)
+    return figure
+
+
+def _scatter(axes: Axes, detours: pd.DataFrame, *, many: bool) -> None:
+    tidy(axes)
+    rare = detours["length_ps"].rank(ascending=False, method="first") <= MOST_LARGE
+    axes.scatter(
+        detours["start_ps"] * 1e-12,
+        detours["length_ps"] * 1e-6,
+        s=np.where(rare, 7.0, 3.0 if many else 6.0),
+        color=PALETTE[0],
+        alpha=0.45 if many else 0.6,
+        linewidths=0,
+        rasterized=many,
+    )
+
+
+def _scale_lengths(axes: Axes, which: str, detours: pd.DataFrame) -> None:
+    """A log axis in µs whose labels have their own unit: 100 ns, 1 µs, 10 µs, …"""
+    axis = axes.yaxis if which == "y" else axes.xaxis
+    axes.set_yscale("log") if which == "y" else axes.set_xscale("log")
+    lengths = detours["length_ps"].to_numpy(dtype=float) * 1e-6
+    low, high = (lengths.min(), lengths.max()) if len(lengths) else (1.0, 1000.0)
+    limits = (low / 1.5, high * 1.5)
+    axes.set_ylim(*limits) if which == "y" else axes.set_xlim(*limits)
+    axis.set_major_locator(LogLocator(numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: time_text(value * 1e6)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+@styled
+def plot_detour_lengths(detours: pd.DataFrame, cores: pd.DataFrame, magnitudes: pd.DataFrame) -> Figure:
+    """Left: how many detours have which length (log-log, a line a core). Right: overhead by decade of length.
+
+    `detours` and `cores` as in NoiseData, `magnitudes` as `noise.magnitudes` gives it.
+    """
+    figure = new_figure(3.1)
+    left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
+    names = shown_cores(cores)
+    _histogram(left, detours[detours["length_ps"] > 0], names)
+    _overhead_bars(right, magnitudes, names)
+    return figure
+
+
+def _histogram(axes: Axes, detours: pd.DataFrame, names: list[int]) -> None:
+    tidy(axes, "both")
+    axes.set_title("How many")
+    axes.set_xlabel("length of the detour")
+    axes.set_ylabel("detours per bin")
+    if detours.empty:
+        say_empty(axes, _NO_DETOUR)
+        return
+    lengths = detours["length_ps"].to_numpy(dtype=float) * 1e-6
+    first, last = math.floor(math.log10(lengths.min()) * 10), math.ceil(math.log10(lengths.max()) * 10 + 1e-9)
+    bins = 10 ** (np.arange(first, max(last, first + 1) + 1) / 10)
+    for place, core in enumerate(names):
+        counts, _ = np.histogram(lengths[(detours["core"] == core).to_numpy()], bins)
+        axes.stairs(counts, bins, color=PALETTE[place], linewidth=1.1, label=f"core {core}", baseline=0.5)
+    axes.set_yscale("log")
+    axes.set_ylim(bottom=0.7)
+    _scale_lengths(axes, "x", detours)
+    axes.set_xlim(bins[0] / 1.2, bins[-1] * 1.2)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    if len(names) > 1:
+        axes.legend(loc="upper right", handlelength=1.2, ncols=1 if len(names) <= 4 else 2)
+
+
+def _overhead_bars(axes: Axes, magnitudes: pd.DataFrame, names: list[int]) -> None:
+    tidy(axes, "x")
+    axes.set_title("What it costs")
+    axes.set_xlabel("overhead [% of the time]")
+    if magnitudes.empty:
+        say_empty(axes, _NO_DETOUR)
+        return
+    groups = magnitudes.groupby("decade", sort=False)["overhead"]
+    means, highest = groups.mean() * 100, float(groups.max().max()) * 100
+    rows = np.arange(len(means))
+    axes.barh(rows, means, height=0.62, color="#c9d8e6")
+    for place, core in enumerate(names):
+        own = (
+            magnitudes[magnitudes["core"] == core].set_index("decade")["overhead"].reindex(means.index) * 100
+        )
+        axes.plot(
+            own, rows, "o", markersize=4, color=PALETTE[place], markeredgecolor="white", markeredgewidth=0.5
+        )
+    for row, mean in enumerate(means):
+        axes.text(
+            1,
+            row,
+            percent_text(mean / 100),
+            transform=axes.get_yaxis_transform(),
+            va="center",
+            ha="right",
+            fontsize=SMALL,
+        )
+    if len(names) > 1:
+        axes.text(
+            1, 1.02, "mean", transform=axes.transAxes, va="bottom", ha="right", fontsize=SMALL, color=MUTED
+        )
+    axes.set_xlim(0, (highest or 1.0) * 1.35)
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_yticks(rows, [str(label) for label in means.index])
+    axes.tick_params(axis="y", length=0)
+    axes.xaxis.set_major_locator(MaxNLocator(4))
+    axes.spines["left"].set_color(FAINT)

@@ -1,0 +1,102 @@
+"""A study: many simulations, one row each."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pandas as pd
+
+from .errors import UsageError
+from .machine import Machine
+from .schedule import Schedule
+from .simulation import simulate
+
+COLUMNS = ["ranks", "noise", "seed", "finish_ps", "messages", "seconds"]
+
+
+class Stopped(Exception):  # noqa: N818 - no error: somebody asked
+    """A simulation was asked to stop."""
+
+
+@dataclass(frozen=True)
+class _Case:
+    ranks: int
+    noise: bool
+    seed: int
+
+
+def study(
+    schedule: Schedule,
+    machine: Machine,
+    *,
+    ranks: Iterable[int] | None = None,
+    seeds: Iterable[int] = range(16),
+    threads: int | None = None,
+    on_row: Callable[[dict[str, object]], None] | None = None,
+) -> pd.DataFrame:
+    """Simulate `schedule` at every number of `ranks` (by extrapolation; default: as it is), without noise, and with
+    the machine's noise once for every seed.
+
+    Returns a row a simulation: ranks, noise (bool), seed, finish_ps (the slowest rank's), messages, seconds (of
+    computing). `threads` simulations run at a time (default: one a core). `on_row` is called with each row as it is
+    found, so an interrupted study has lost nothing that it was told.
+    """
+    sizes = [schedule.ranks] if ranks is None else list(ranks)
+    if not sizes:
+        raise UsageError("expected at least one number of ranks")
+    scaled = {n: schedule if n == schedule.ranks else schedule.extrapolate(n) for n in sizes}
+    cases = [_Case(n, False, 0) for n in sizes]
+    if machine.noise is not None:
+        cases += [_Case(n, True, seed) for n in sizes for seed in seeds]
+    rows: list[dict[str, object]] = []
+    with _pool(threads) as (pool, stop):
+
+        def run(case: _Case) -> dict[str, object]:
+            noise = machine.noise if case.noise else None
+            timeline = simulate(
+                scaled[case.ranks],
+                machine.with_noise(noise),
+                seed=case.seed,
+                progress=lambda _now: _check(stop),
+            )
+            found = (
+                case.ranks,
+                case.noise,
+                case.seed,
+                timeline.max_finish,
+                timeline.messages,
+                timeline.seconds,
+            )
+            return dict(zip(COLUMNS, found, strict=True))
+
+        futures: list[Future[dict[str, object]]] = [pool.submit(run, case) for case in cases]
+        for future in as_completed(futures):
+            rows.append(future.result())
+            if on_row is not None:
+                on_row(rows[-1])
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    return table.sort_values(["ranks", "noise", "seed"], ignore_index=True)
+
+
+def _check(stop: threading.Event) -> None:
+    if stop.is_set():
+        raise Stopped
+
+
+@contextmanager
+def _pool(threads: int | None) -> Iterator[tuple[ThreadPoolExecutor, threading.Event]]:
+    """Threads to simulate on; whatever ends the block early also ends the simulations that run."""
+    if threads is not None and threads < 1:
+        raise UsageError(f"expected at least one thread, found {threads}")
+    stop = threading.Event()
+    pool = ThreadPoolExecutor(threads or len(os.sched_getaffinity(0)))
+    try:
+        yield pool, stop
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,121 @@
+"""A trace: what each rank of a run called, and when."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from . import _core
+from .errors import InputError
+
+GROUPS = ("point-to-point", "waiting for requests", "collective", "other MPI")
+"""The kinds of call, as `calls` numbers them."""
+
+
+class Trace:
+    """The trace of one run, as `idlewave trace` leaves it: read, checked, and looked at as tables."""
+
+    def __init__(self, core: _core.Trace, directory: Path) -> None:
+        self._core = core
+        self.directory = directory
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Trace:
+        """Read the trace in `directory`. Raises InputError naming the file, the byte and what was expected."""
+        directory = Path(directory)
+        return cls(_core.Trace.read(str(directory)), directory)
+
+    def core(self) -> _core.Trace:
+        """The trace as the compiled core sees it."""
+        return self._core
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks ran."""
+        return int(self._core.ranks)
+
+    @property
+    def measured_s(self) -> float:
+        """The run time: from the first rank's leaving MPI_Init to the last one's calling MPI_Finalize, s."""
+        return float(self._core.duration_ns) / 1e9
+
+    @cached_property
+    def command(self) -> str:
+        """The command that was traced, "" if trace.json does not say."""
+        try:
+            described = json.loads((self.directory / "trace.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return ""
+        command = described.get("command", []) if isinstance(described, dict) else []
+        return " ".join(map(str, command))
+
+    @cached_property
+    def processes(self) -> pd.DataFrame:
+        """One row a rank: what its file's header says (host, clock, context switches, CPU time, records)."""
+        return pd.DataFrame(self._core.headers())
+
+    @cached_property
+    def calls(self) -> pd.DataFrame:
+        """One row a call: rank, call (name), group (of GROUPS), begin_ns and end_ns since the run began on rank 0's
+        clock, inside_ns (in MPI), peer (a message's destination as a world rank, −1: none), bytes (sent).
+        """
+        columns = self._core.calls()
+        table = pd.DataFrame({name: np.asarray(values) for name, values in columns.items()})
+        numbers = np.unique(table["call"])
+        names = {int(n): _core.call_name(int(n)) for n in numbers}
+        table["call"] = table["call"].map(names).astype("category")
+        table["group"] = pd.Categorical.from_codes(table["group"].to_numpy(np.int8), categories=list(GROUPS))
+        return table
+
+    def communication(self) -> pd.DataFrame:
+        """Who talks to whom: source, destination, messages, bytes; point-to-point only."""
+        sends = self.calls[self.calls["peer"] >= 0]
+        table = sends.groupby(["rank", "peer"], as_index=False).agg(
+            messages=("bytes", "size"), bytes=("bytes", "sum")
+        )
+        return table.rename(columns={"rank": "source", "peer": "destination"})
+
+    def time(self) -> pd.DataFrame:
+        """How each rank's time divides: rank, category ("computation", or one of GROUPS), seconds."""
+        inside = self.calls.groupby(["rank", "group"], observed=False)["inside_ns"].sum() / 1e9
+        table = inside.rename("seconds").reset_index().rename(columns={"group": "category"})
+        table["category"] = table["category"].astype(str)
+        total = self.run_times()["seconds"]
+        in_mpi = table.groupby("rank")["seconds"].sum().reindex(range(self.ranks), fill_value=0.0)
+        computing = pd.DataFrame(
+            {
+                "rank": np.arange(self.ranks),
+                "category": "computation",
+                "seconds": np.maximum(total.to_numpy() - in_mpi.to_numpy(), 0.0),
+            }
+        )
+        return pd.concat([computing, table[table["seconds"] > 0]], ignore_index=True)
+
+    def totals(self) -> pd.DataFrame:
+        """Per call: call, count, bytes, seconds inside it, summed over ranks, the longest first."""
+        table = self.calls.groupby("call", observed=True, as_index=False).agg(
+            count=("inside_ns", "size"), bytes=("bytes", "sum"), seconds=("inside_ns", "sum")
+        )
+        table["call"] = table["call"].astype(str)
+        table["seconds"] = table["seconds"] / 1e9
+        return table.sort_values("seconds", ascending=False, ignore_index=True)
+
+    def run_times(self) -> pd.DataFrame:
+        """Per rank: rank, seconds from its leaving MPI_Init to its calling MPI_Finalize."""
+        rows = self.processes
+        return pd.DataFrame(
+            {"rank": rows["rank"], "seconds": (rows["finalize_begin_ns"] - rows["init_end_ns"]) / 1e9}
+        )
+
+    def check_complete(self) -> None:
+        """Raise InputError, naming the rank, unless every rank reached MPI_Finalize."""
+        for row in self._core.headers():
+            if not row["finalized"]:
+                raise InputError(
+                    f"{self.directory}: rank {row['rank']} never reached MPI_Finalize; "
+                    f"it recorded {row['records']} calls"
+                )

@@ -1,0 +1,106 @@
+"""The LogGP probe between two real ranks; nothing here asserts a time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import numpy as np
+import pytest
+from idlewave import mpi
+from idlewave.errors import MeasurementError, MpiError
+from idlewave.measure import measure_network
+from idlewave.measure.loggp import NAMES
+from idlewave.measure.network import read_samples
+
+pytestmark = pytest.mark.mpi
+
+
+@pytest.fixture(scope="module")
+def installed():
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("two ranks need a core each; this process may use one")
+    try:
+        return mpi.find()
+    except MpiError as error:
+        pytest.skip(f"no MPI: {error}")
+
+
+@pytest.fixture(scope="module")
+def program(installed):
+    return mpi.build(installed, "loggp")
+
+
+def run(installed, program, *options, ranks=2):
+    command = [str(installed.mpiexec), "-n", str(ranks), str(program), *options]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=120, env=installed.environment()
+    )
+
+
+def test_parameters_are_positive_or_the_failed_one_is_named(installed):
+    try:
+        measured = measure_network(installed, seconds=3, max_size=16_384, attempts=2)
+    except MeasurementError as error:
+        failure = str(error)
+    else:
+        failure = ""
+    if failure:
+        assert failure.startswith(tuple(f"{name} for messages" for name in NAMES)) or "ran alike" in failure
+        return
+    for r in measured.fit.ranges:
+        for name in NAMES:
+            low, high = r.intervals[name]
+            assert 0 <= getattr(r.parameters, name) <= high
+            assert low <= getattr(r.parameters, name)
+    first = measured.fit.ranges[0].parameters
+    assert first.o_s + first.L > 0
+    assert set(measured.samples["series"]) == {"rtt", "train", "paced", "recv", "wait"}
+    assert np.isfinite(measured.fit.predictions["residual"]).all()
+
+
+def test_the_eager_limit_is_asked_of_the_library_by_name(installed, program, tmp_path):
+    if installed.vendor != mpi.OPEN_MPI:
+        pytest.skip(f"the variable is Open MPI's, and this is {installed.vendor}")
+    environment = installed.environment() | {"OMPI_MCA_btl_sm_eager_limit": "8192"}
+    command = [str(installed.mpiexec), "-n", "2", str(program), "--output", str(tmp_path / "x.csv")]
+    done = subprocess.run(
+        [*command, "--repetitions", "1", "--max-size", "64"],
+        capture_output=True, text=True, check=True, timeout=120, env=environment,
+    )  # fmt: skip
+    assert '"eager_variable": "btl_sm_eager_limit", "eager_limit": 8192' in done.stdout
+
+
+def test_every_size_and_series_is_visited_once_a_repetition(installed, program, tmp_path):
+    file = tmp_path / "x.csv"
+    assert (
+        run(installed, program, "--output", str(file), "--repetitions", "2", "--max-size", "256").returncode
+        == 0
+    )
+    samples = read_samples(file)
+    visits = samples.groupby(["series", "size", "repetition"]).size()
+    assert (visits == 1).all()
+    assert len(visits) == 5 * samples["size"].nunique() * 2
+    orders = [g[["series", "size"]].to_numpy().tolist() for _, g in samples.groupby("repetition")]
+    assert orders[0] != orders[1]
+
+
+def test_a_file_cut_off_in_a_line_loses_that_line_only(tmp_path):
+    file = tmp_path / "x.csv"
+    file.write_text("series,size,n,delay_ns,repetition,value_ns\nrtt,1,1,0.0,0,350.5\nrtt,2,1,0.0,0,35")
+    assert read_samples(file)["size"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("options", "ranks", "words"),
+    [
+        ([], 2, "--output is needed"),
+        (["--output", "{tmp}/x", "--train", "1"], 2, "--train: expected a number from 2"),
+        (["--output", "{tmp}/missing/x"], 2, "cannot be written"),
+        (["--output", "{tmp}/x"], 1, "two ranks are needed"),
+    ],
+)
+def test_wrong_use_ends_all_ranks_with_a_message(installed, program, tmp_path, options, ranks, words):
+    done = run(installed, program, *[o.format(tmp=tmp_path) for o in options], ranks=ranks)
+    assert done.returncode != 0
+    assert words in done.stderr

@@ -1,0 +1,83 @@
+"""A small reader of rank files for the tracer's tests, written from docs/trace-format.md alone."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+HEADER = struct.Struct("<8s4I Q 2q 2I 6q 2Q 2Q q 64s 48s")
+FIELDS = (
+    *("magic", "version", "header_bytes", "rank", "ranks", "pid", "init_end", "finalize_begin", "state"),
+    *("thread_level", "offset_init", "offset_init_error", "offset_init_at"),
+    *("offset_finalize", "offset_finalize_error", "offset_finalize_at", "lost", "record_cost_ps"),
+    *("voluntary_switches", "involuntary_switches", "cpu_ns", "host", "library"),
+)
+
+POINT_TO_POINT = ("Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend", "SendInit")
+RECEIVES = ("Recv", "Irecv", "RecvInit", "Sendrecv", "Probe", "Mprobe", "Mrecv", "Imrecv")
+COMPLETIONS = ("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome")
+OTHERS = (
+    *("Init", "Finalize", "Abort", "Polls", "CommDef", "CommFree", "Cart"),
+    *("RequestFree", "Cancel", "Start", "Unmodelled", "Tracer"),
+)
+COLLECTIVES = (
+    *("Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Gatherv", "Scatter", "Scatterv"),
+    *("Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw"),
+    *("ReduceScatter", "ReduceScatterBlock", "Scan", "Exscan", "Neighbor"),
+)
+NAMES: dict[int, str] = {}
+for first, names in ((1, OTHERS), (16, POINT_TO_POINT), (32, RECEIVES), (48, COMPLETIONS), (64, COLLECTIVES)):
+    NAMES |= dict(enumerate(names, first))
+NAMES |= dict(enumerate((f"I{name}" for name in COLLECTIVES), 128))
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record, with its words as signed integers."""
+
+    name: str
+    info: int
+    begin: int
+    end: int
+    words: tuple[int, ...]
+
+    def pair(self, i: int) -> tuple[int, int]:
+        """Word `i` as a pair."""
+        return struct.unpack("<ii", struct.pack("<q", self.words[i]))
+
+
+@dataclass(frozen=True)
+class RankFile:
+    """A rank's header and records; `tail` is how many bytes follow the last record."""
+
+    header: dict
+    records: list[Record]
+    tail: int
+
+    def named(self, *names: str) -> list[Record]:
+        """The records with one of these names."""
+        return [r for r in self.records if r.name in names]
+
+
+def read_rank(path: Path) -> RankFile:
+    """Read a rank's file."""
+    data = path.read_bytes()
+    header = dict(zip(FIELDS, HEADER.unpack_from(data), strict=True))
+    for text in ("host", "library"):
+        header[text] = header[text].rstrip(b"\0").decode()
+    at = header["header_bytes"]
+    records = []
+    while at + 24 <= len(data):
+        words, call, info, begin, end = struct.unpack_from("<IHHqq", data, at)
+        if call == 0:
+            break
+        body = struct.unpack_from(f"<{words}q", data, at + 24)
+        records.append(Record(NAMES[call], info, begin, end, body))
+        at += 24 + 8 * words
+    return RankFile(header, records, len(data) - at)
+
+
+def read_trace(folder: Path) -> list[RankFile]:
+    """Read all ranks of a trace, in order."""
+    return [read_rank(path) for path in sorted(folder.glob("rank-*.iwtrace"))]

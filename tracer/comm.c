@@ -1,0 +1,314 @@
+#include "comm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+#include "request.h"
+
+// An id for a key that is made of the same numbers on all members of a communicator.
+typedef struct {
+    uint64_t key;
+    uint64_t count;
+} Counter;
+
+typedef struct {
+    uint64_t request;
+    const MPI_Comm* made;
+    const MPI_Fint* made_fortran;
+    Comm* info;
+} Pending;
+
+static struct {
+    int key;
+    MPI_Group world_group;
+    Comm world;
+    Comm self;
+    Comm unknown;
+    MPI_Comm last;  // the handle that was looked up last, and what was found
+    Comm* last_info;
+    Counter* counters;
+    size_t counter_count;
+    Pending* pending;
+    size_t pending_count;
+} comms;
+
+static int forget(MPI_Comm comm, int key, void* info, void* extra) {
+    (void)comm;
+    (void)key;
+    (void)extra;
+    if (comms.last_info == info) comm_forget();
+    free(info);
+    return MPI_SUCCESS;
+}
+
+void comm_start(void) {
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &comms.key, NULL);
+    PMPI_Comm_group(MPI_COMM_WORLD, &comms.world_group);
+    comms.world.id = COMM_ID_WORLD;
+    PMPI_Comm_size(MPI_COMM_WORLD, &comms.world.peers);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &comms.world.rank);
+    comms.self = (Comm){.id = COMM_ID_SELF, .peers = 1};
+    comms.unknown = (Comm){.id = COMM_ID_UNKNOWN};
+    comm_forget();
+}
+
+void comm_forget(void) {
+    comms.last = MPI_COMM_WORLD;
+    comms.last_info = &comms.world;
+}
+
+static void describe(MPI_Comm comm, Comm* info) {
+    int inter = 0;
+    PMPI_Comm_test_inter(comm, &inter);
+    info->inter = inter != 0;
+    PMPI_Comm_rank(comm, &info->rank);
+    if (info->inter) {
+        PMPI_Comm_remote_size(comm, &info->peers);
+    } else {
+        PMPI_Comm_size(comm, &info->peers);
+    }
+}
+
+static Comm* attach(MPI_Comm comm, uint64_t id) {
+    Comm* info = calloc(1, sizeof *info);
+    if (!info) return &comms.unknown;
+    describe(comm, info);
+    info->id = id;
+    PMPI_Comm_set_attr(comm, comms.key, info);
+    return info;
+}
+
+Comm* comm_of(MPI_Comm comm) {
+    if (comm == comms.last) return comms.last_info;
+    void* found = NULL;
+    int there = 0;
+    if (comm == MPI_COMM_WORLD) {
+        found = &comms.world;
+    } else if (comm == MPI_COMM_SELF) {
+        found = &comms.self;
+    } else {
+        PMPI_Comm_get_attr(comm, comms.key, &found, &there);
+        if (!there) found = attach(comm, COMM_ID_UNKNOWN);
+    }
+    comms.last = comm;
+    comms.last_info = found;
+    return found;
+}
+
+// The mixing function of splitmix64 (Steele, Lea, Flood 2014), chained.
+static uint64_t mix(uint64_t hash, uint64_t value) {
+    uint64_t x = hash + value + 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
+}
+
+static uint64_t as_id(uint64_t hash) {
+    const bool reserved = hash <= COMM_ID_SELF || hash == COMM_ID_UNKNOWN;
+    return reserved ? hash ^ 0x5555555555555555U : hash;
+}
+
+static void world_ranks_of(MPI_Group group, int n, const int* ranks, int* world) {
+    PMPI_Group_translate_ranks(group, n, ranks, comms.world_group, world);
+    for (int i = 0; i < n; i++) {
+        if (world[i] == MPI_UNDEFINED) world[i] = NOT_KNOWN;
+    }
+}
+
+static int first_world_rank(MPI_Group group) {
+    const int zero = 0;
+    int first = 0;
+    world_ranks_of(group, 1, &zero, &first);
+    return first;
+}
+
+// The world rank of the first member; of two groups the lower of both, so that both sides agree.
+static int first_member(MPI_Comm comm, bool inter) {
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &group);
+    int first = first_world_rank(group);
+    PMPI_Group_free(&group);
+    if (!inter) return first;
+    PMPI_Comm_remote_group(comm, &group);
+    const int other = first_world_rank(group);
+    PMPI_Group_free(&group);
+    return first < other ? first : other;
+}
+
+// The world ranks of a group's members in order, to be freed by the caller; NULL when memory is short.
+static int* world_ranks(MPI_Group group, int n) {
+    int* ranks = calloc((size_t)n * 2, sizeof *ranks);
+    if (!ranks) return NULL;
+    for (int i = 0; i < n; i++) ranks[n + i] = i;
+    world_ranks_of(group, n, ranks + n, ranks);
+    return ranks;
+}
+
+static int* peers_world_ranks(MPI_Comm comm, const Comm* info) {
+    MPI_Group group = MPI_GROUP_NULL;
+    if (info->inter) {
+        PMPI_Comm_remote_group(comm, &group);
+    } else {
+        PMPI_Comm_group(comm, &group);
+    }
+    int* ranks = world_ranks(group, info->peers);
+    PMPI_Group_free(&group);
+    return ranks;
+}
+
+static void record_cart(const Call* call, MPI_Comm comm, uint64_t id) {
+    int topology = MPI_UNDEFINED;
+    PMPI_Topo_test(comm, &topology);
+    if (topology != MPI_CART) return;
+    int dimensions = 0;
+    PMPI_Cartdim_get(comm, &dimensions);
+    int* numbers = calloc((size_t)dimensions * 3 + 1, sizeof *numbers);
+    uint64_t* words = numbers ? record_begin(2 + (size_t)dimensions) : NULL;
+    if (words) {
+        int* periods = numbers + dimensions;
+        PMPI_Cart_get(comm, dimensions, numbers, periods, periods + dimensions);
+        words[0] = id;
+        words[1] = (uint64_t)dimensions;
+        for (int i = 0; i < dimensions; i++) words[2 + i] = pair(numbers[i], periods[i]);
+        record_commit(&(Call){.begin = call->end, .end = call->end}, CALL_CART, 0, 2 + (size_t)dimensions);
+    }
+    free(numbers);
+}
+
+// `source` is where the members can be asked for: the communicator itself, or what it is a duplicate of.
+static void record_definition(const Call* call, MPI_Comm source, const Comm* info, uint64_t parent) {
+    int* members = info->rank == 0 ? peers_world_ranks(source, info) : NULL;
+    const size_t listed = members ? ((size_t)info->peers + 1) / 2 : 0;
+    uint64_t* words = record_begin(3 + listed);
+    if (words) {
+        words[0] = info->id;
+        words[1] = parent;
+        words[2] = pair(info->peers, info->rank);
+        if (members) memcpy(words + 3, members, (size_t)info->peers * sizeof *members);
+        const unsigned flags = (members ? INFO_MEMBERS : 0) | (info->inter ? INFO_INTERCOMM : 0);
+        record_commit(call, CALL_COMM_DEF, flags, 3 + listed);
+    }
+    free(members);
+    record_cart(call, source, info->id);
+}
+
+static void record_no_member(const Call* call, uint64_t parent) {
+    uint64_t* words = record_begin(3);
+    if (!words) return;
+    words[0] = COMM_ID_NULL;
+    words[1] = parent;
+    words[2] = pair(0, NOT_KNOWN);
+    record_commit(call, CALL_COMM_DEF, 0, 3);
+}
+
+static void define(const Call* call, uint64_t parent, MPI_Comm made, uint64_t hash) {
+    const Comm* info = attach(made, parent == COMM_ID_UNKNOWN ? COMM_ID_UNKNOWN : as_id(hash));
+    record_definition(call, made, info, parent);
+}
+
+void record_comm(const Call* call, MPI_Comm parent, MPI_Comm made) {
+    Comm* from = comm_of(parent);
+    const uint64_t number = from->children++;
+    if (made == MPI_COMM_NULL) {
+        record_no_member(call, from->id);
+        return;
+    }
+    int inter = 0;
+    PMPI_Comm_test_inter(made, &inter);
+    const int first = first_member(made, inter != 0);
+    define(call, from->id, made, mix(mix(mix(1, from->id), number), (uint64_t)first));
+}
+
+// How often this key was met before; every rank that takes part in what the key describes counts alike.
+static uint64_t count_key(uint64_t key) {
+    for (size_t i = 0; i < comms.counter_count; i++) {
+        if (comms.counters[i].key == key) return ++comms.counters[i].count;
+    }
+    Counter* more = realloc(comms.counters, (comms.counter_count + 1) * sizeof *more);
+    if (!more) return 0;
+    comms.counters = more;
+    more[comms.counter_count++] = (Counter){.key = key};
+    return 0;
+}
+
+static uint64_t group_hash(MPI_Group group) {
+    int n = 0;
+    PMPI_Group_size(group, &n);
+    int* members = world_ranks(group, n);
+    uint64_t hash = (uint64_t)n;
+    for (int i = 0; members && i < n; i++) hash = mix(hash, (uint64_t)members[i]);
+    free(members);
+    return hash;
+}
+
+void record_comm_group(const Call* call, MPI_Comm parent, MPI_Comm made, int tag) {
+    const uint64_t from = comm_of(parent)->id;
+    if (made == MPI_COMM_NULL) {
+        record_no_member(call, from);
+        return;
+    }
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_group(made, &group);
+    const uint64_t key = mix(mix(mix(2, from), (uint64_t)tag), group_hash(group));
+    PMPI_Group_free(&group);
+    define(call, from, made, mix(key, count_key(key)));
+}
+
+void record_intercomm(const Call* call, MPI_Comm local, MPI_Comm made, int tag) {
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_group(made, &group);
+    uint64_t both = group_hash(group);
+    PMPI_Group_free(&group);
+    PMPI_Comm_remote_group(made, &group);
+    both += group_hash(group);
+    PMPI_Group_free(&group);
+    const uint64_t key = mix(mix(3, (uint64_t)tag), both);
+    define(call, comm_of(local)->id, made, mix(key, count_key(key)));
+}
+
+static void record_pending(const Call* call, MPI_Comm parent, Pending pending) {
+    Comm* from = comm_of(parent);
+    const uint64_t number = from->children++;
+    Comm* info = malloc(sizeof *info);
+    Pending* more = realloc(comms.pending, (comms.pending_count + 1) * sizeof *more);
+    if (more) comms.pending = more;
+    if (!info || !more) {
+        free(info);
+        return;
+    }
+    *info = *from;
+    info->children = 0;
+    const int first = first_member(parent, from->inter);
+    if (from->id != COMM_ID_UNKNOWN) info->id = as_id(mix(mix(mix(1, from->id), number), (uint64_t)first));
+    pending.info = info;
+    comms.pending[comms.pending_count++] = pending;
+    record_definition(call, parent, info, from->id);
+}
+
+void record_comm_idup(const Call* call, MPI_Comm parent, const MPI_Comm* made, MPI_Request request) {
+    record_pending(call, parent, (Pending){.request = request_value(request), .made = made});
+}
+
+void record_comm_idup_fortran(const Call* call, MPI_Comm parent, const MPI_Fint* made, MPI_Request request) {
+    record_pending(call, parent, (Pending){.request = request_value(request), .made_fortran = made});
+}
+
+void comm_completed(uint64_t request) {
+    for (size_t i = 0; i < comms.pending_count; i++) {
+        const Pending pending = comms.pending[i];
+        if (pending.request != request) continue;
+        const MPI_Comm made = pending.made ? *pending.made : PMPI_Comm_f2c(*pending.made_fortran);
+        PMPI_Comm_set_attr(made, comms.key, pending.info);
+        comm_forget();
+        comms.pending[i] = comms.pending[--comms.pending_count];
+        return;
+    }
+}
+
+void record_comm_free(const Call* call, uint64_t id) {
+    uint64_t* words = record_begin(1);
+    if (!words) return;
+    words[0] = id;
+    record_commit(call, CALL_COMM_FREE, 0, 1);
+}

@@ -1,0 +1,45 @@
+// Communicators: the ids that all members agree on, kept as an MPI attribute of each communicator.
+#ifndef IDLEWAVE_COMM_H
+#define IDLEWAVE_COMM_H
+
+#include <mpi.h>
+
+#include "record.h"
+
+typedef struct {
+    uint64_t id;
+    uint64_t children;  // how many communicators were made from it
+    int peers;          // ranks that a call can name: the remote group's on an intercommunicator
+    int rank;           // mine
+    bool inter;
+} Comm;
+
+// Creates the attribute's key. To be called once, after MPI_Init.
+void comm_start(void);
+
+// What is known of `comm`; never NULL. Communicators whose making was not seen get COMM_ID_UNKNOWN.
+Comm* comm_of(MPI_Comm comm);
+
+// Forgets the pointer that comm_of keeps for the next call. To be called before `comm` may be freed.
+void comm_forget(void);
+
+// Records that `made` was made from `parent` by a call that is collective over `parent`.
+void record_comm(const Call* call, MPI_Comm parent, MPI_Comm made);
+
+// The same for MPI_Comm_create_group, which only the members of `made` call.
+void record_comm_group(const Call* call, MPI_Comm parent, MPI_Comm made, int tag);
+
+// The same for MPI_Intercomm_create.
+void record_intercomm(const Call* call, MPI_Comm local, MPI_Comm made, int tag);
+
+// The same for MPI_Comm_idup: the definition is recorded now, but `made` gets its attribute only when
+// `request` completes (comm_completed); until then MPI forbids to use it. Fortran keeps the handle in an
+// integer.
+void record_comm_idup(const Call* call, MPI_Comm parent, const MPI_Comm* made, MPI_Request request);
+void record_comm_idup_fortran(const Call* call, MPI_Comm parent, const MPI_Fint* made, MPI_Request request);
+void comm_completed(uint64_t request);
+
+// Records that the communicator with this id is freed.
+void record_comm_free(const Call* call, uint64_t id);
+
+#endif

@@ -1,0 +1,347 @@
+"""The MPI functions that are wrapped: their arguments, and how each is recorded.
+
+An argument is "KIND NAME"; `generate.KINDS` says what a kind is in C, with large counts, and in Fortran.
+`record` is the C statement that records the call after it returned; `$name` stands for an argument's value
+(in C: `name` or `*name`; in Fortran what a conversion gives), `$first` for the number of an array's first
+element, `$started` for a pointer to the request that a nonblocking call made, NULL in a blocking one.
+`before` is what must be looked up before the call, because the call changes or frees it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Function:
+    """One MPI function, by its name without ``MPI_``."""
+
+    name: str
+    arguments: str
+    record: str = ""
+    before: str = ""
+    large: bool = False
+    """Has a large-count form (``_c``) since MPI 4."""
+    condition: str = ""
+    """A preprocessor condition under which the function exists."""
+
+
+MPI_4 = "MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)"
+
+SEND = "in buf, count count, type datatype, int dest, int tag, comm comm"
+RECV = "out buf, count count, type datatype, int source, int tag, comm comm"
+ENVELOPE = "$count, $datatype, $source, $tag, $comm"
+EXCHANGE = "int source, int recvtag, comm comm, status status"
+HANDLE = "const uint64_t handle = request_value($request);"
+HANDLES = "const uint64_t* handles = $requests;"
+
+
+def sends() -> list[Function]:
+    """Blocking, nonblocking and persistent sends."""
+    found = []
+    for name in ("Send", "Bsend", "Ssend", "Rsend"):
+        started = "$count, $datatype, $dest, $tag, $comm, $request"
+        found += [
+            Function(
+                name,
+                SEND,
+                f"record_send(&call, CALL_{name.upper()}, $count, $datatype, $dest, $tag, $comm);",
+                large=True,
+            ),
+            Function(
+                f"I{name.lower()}",
+                f"{SEND}, request request",
+                f"record_isend(&call, CALL_I{name.upper()}, {started});",
+                large=True,
+            ),
+            Function(
+                f"{name}_init",
+                f"{SEND}, request request",
+                f"record_isend(&call, CALL_SEND_INIT, {started});",
+                large=True,
+            ),
+        ]
+    return found
+
+
+def receives() -> list[Function]:
+    """Receives and exchanges."""
+    parts = "$sendcount, $sendtype, $dest, $sendtag, $recvcount, $recvtype, $source, $recvtag"
+    replaced = "$count, $datatype, $dest, $sendtag, $count, $datatype, $source, $recvtag"
+    return [
+        Function("Recv", f"{RECV}, status status", f"record_recv(&call, {ENVELOPE}, $status);", large=True),
+        Function(
+            "Irecv",
+            f"{RECV}, request request",
+            f"record_irecv(&call, CALL_IRECV, {ENVELOPE}, $request);",
+            large=True,
+        ),
+        Function(
+            "Recv_init",
+            f"{RECV}, request request",
+            f"record_irecv(&call, CALL_RECV_INIT, {ENVELOPE}, $request);",
+            large=True,
+        ),
+        Function(
+            "Sendrecv",
+            "in sendbuf, count sendcount, type sendtype, int dest, int sendtag, "
+            f"out recvbuf, count recvcount, type recvtype, {EXCHANGE}",
+            f"record_sendrecv(&call, {parts}, $comm, $status);",
+            large=True,
+        ),
+        Function(
+            "Sendrecv_replace",
+            f"out buf, count count, type datatype, int dest, int sendtag, {EXCHANGE}",
+            f"record_sendrecv(&call, {replaced}, $comm, $status);",
+            large=True,
+        ),
+    ]
+
+
+def probes() -> list[Function]:
+    """Probes, and the receives of probed messages."""
+    probe = "int source, int tag, comm comm"
+    found = "record_probe(&call, $source, $tag, $comm, $status);"
+    matched = "record_mprobe(&call, $source, $tag, $comm, $message, $status);"
+    received = "out buf, count count, type datatype, message message"
+    taken = "const uint64_t taken = message_value($message);"
+    either = "if ($flag) {{ {} }} else {{ record_poll(&call); }}"
+    return [
+        Function("Probe", f"{probe}, status status", found),
+        Function("Iprobe", f"{probe}, flag flag, status status", either.format(found)),
+        Function("Mprobe", f"{probe}, message message, status status", matched),
+        Function("Improbe", f"{probe}, flag flag, message message, status status", either.format(matched)),
+        Function(
+            "Mrecv", f"{received}, status status", "record_mrecv(&call, taken, $status);", taken, large=True
+        ),
+        Function(
+            "Imrecv",
+            f"{received}, request request",
+            "record_imrecv(&call, taken, $request);",
+            taken,
+            large=True,
+        ),
+    ]
+
+
+def completions() -> list[Function]:
+    """Waits, tests, and what else is done with requests."""
+    some = (
+        "int incount, requests:incount requests, outcount outcount, indices indices, "
+        "statuses:incount statuses"
+    )
+    every = "int count, requests:count requests"
+    statuses = "statuses:count statuses"
+    one = "request request"
+    chosen = "$index, $first, handles, $status"
+    listed = "$outcount, $indices, $first, handles, $statuses"
+    return [
+        Function("Wait", f"{one}, status status", "record_wait(&call, CALL_WAIT, handle, $status);", HANDLE),
+        Function(
+            "Waitall",
+            f"{every}, {statuses}",
+            "record_waitall(&call, CALL_WAITALL, $count, handles, $statuses);",
+            HANDLES,
+        ),
+        Function(
+            "Waitany",
+            f"{every}, index index, status status",
+            f"record_waitany(&call, CALL_WAITANY, {chosen});",
+            HANDLES,
+        ),
+        Function("Waitsome", some, f"record_waitsome(&call, CALL_WAITSOME, {listed});", HANDLES),
+        Function(
+            "Test", f"{one}, flag flag, status status", "record_test(&call, $flag, handle, $status);", HANDLE
+        ),
+        Function(
+            "Testall",
+            f"{every}, flag flag, {statuses}",
+            "record_testall(&call, $flag, $count, handles, $statuses);",
+            HANDLES,
+        ),
+        Function(
+            "Testany",
+            f"{every}, index index, flag flag, status status",
+            f"record_testany(&call, $flag, {chosen});",
+            HANDLES,
+        ),
+        Function("Testsome", some, f"record_testsome(&call, {listed});", HANDLES),
+        Function("Request_get_status", "request_in request, flag flag, unread status", "record_poll(&call);"),
+        Function("Request_free", one, "record_request_free(&call, handle);", HANDLE),
+        Function("Cancel", one, "record_cancel(&call, handle);", HANDLE),
+        Function("Start", one, "record_start(&call, handle);", HANDLE),
+        Function("Startall", every, "record_startall(&call, $count, handles);", HANDLES),
+    ]
+
+
+def blocking_collectives() -> list[Function]:
+    """The blocking collectives; all have a large-count form but Barrier."""
+    part = "in sendbuf, count sendcount, type sendtype"
+    one = "out recvbuf, count recvcount, type recvtype"
+    many = "out recvbuf, counts recvcounts, displs displs, type recvtype"
+    reduce = "in sendbuf, out recvbuf, count count, type datatype, op op"
+    v = (
+        "in sendbuf, counts sendcounts, {0} sdispls, {1} sendtype, "
+        "out recvbuf, counts recvcounts, {0} rdispls, {1} recvtype"
+    )
+    sent = "$sendbuf, $sendcount, $sendtype"
+    parts = "parts_of($sendcounts, $sendtype), parts_of($recvcounts, $recvtype)"
+    mixed = "mixed_parts($sendcounts, $sendtype), mixed_parts($recvcounts, $recvtype)"
+    part_sent, part_received = "bytes_of($sendcount, $sendtype)", "bytes_of($recvcount, $recvtype)"
+    rows = [
+        ("Barrier", "", "record_barrier(&call"),
+        (
+            "Bcast",
+            "out buffer, count count, type datatype, int root",
+            "record_vector(&call, BCAST, $count, $datatype, $root",
+        ),
+        ("Reduce", f"{reduce}, int root", "record_vector(&call, REDUCE, $count, $datatype, $root"),
+        ("Allreduce", reduce, "record_vector(&call, ALLREDUCE, $count, $datatype, NO_ROOT"),
+        ("Scan", reduce, "record_vector(&call, SCAN, $count, $datatype, NO_ROOT"),
+        ("Exscan", reduce, "record_vector(&call, EXSCAN, $count, $datatype, NO_ROOT"),
+        ("Gather", f"{part}, {one}, int root", f"record_gather(&call, {sent}, $recvcount, $recvtype, $root"),
+        (
+            "Gatherv",
+            f"{part}, {many}, int root",
+            f"record_gatherv(&call, {sent}, $recvcounts, $recvtype, $root",
+        ),
+        (
+            "Scatter",
+            f"{part}, {one}, int root",
+            "record_scatter(&call, $sendcount, $sendtype, $recvcount, $recvtype, $root",
+        ),
+        (
+            "Scatterv",
+            f"in sendbuf, counts sendcounts, displs displs, type sendtype, {one}, int root",
+            "record_scatterv(&call, $sendcounts, $sendtype, $recvbuf, $recvcount, $recvtype, $root",
+        ),
+        ("Allgather", f"{part}, {one}", f"record_parts(&call, ALLGATHER, {sent}, $recvcount, $recvtype"),
+        ("Allgatherv", f"{part}, {many}", f"record_allgatherv(&call, {sent}, $recvcounts, $recvtype"),
+        ("Alltoall", f"{part}, {one}", f"record_parts(&call, ALLTOALL, {sent}, $recvcount, $recvtype"),
+        ("Alltoallv", v.format("displs", "type"), f"record_exchange(&call, ALLTOALLV, $sendbuf, {parts}"),
+        ("Alltoallw", v.format("displs", "types"), f"record_exchange(&call, ALLTOALLW, $sendbuf, {mixed}"),
+        (
+            "Reduce_scatter",
+            "in sendbuf, out recvbuf, counts recvcounts, type datatype, op op",
+            "record_reduce_scatter(&call, $recvcounts, $datatype",
+        ),
+        (
+            "Reduce_scatter_block",
+            "in sendbuf, out recvbuf, count recvcount, type datatype, op op",
+            "record_reduce_scatter_block(&call, $recvcount, $datatype",
+        ),
+        ("Neighbor_allgather", f"{part}, {one}", f"record_neighbor(&call, {part_sent}, {part_received}"),
+        (
+            "Neighbor_allgatherv",
+            f"{part}, {many}",
+            f"record_neighbor_gatherv(&call, {part_sent}, parts_of($recvcounts, $recvtype)",
+        ),
+        ("Neighbor_alltoall", f"{part}, {one}", f"record_neighbor(&call, {part_sent}, {part_received}"),
+        ("Neighbor_alltoallv", v.format("displs", "type"), f"record_neighbor_exchange(&call, {parts}"),
+        ("Neighbor_alltoallw", v.format("aints", "types"), f"record_neighbor_exchange(&call, {mixed}"),
+    ]
+    return [
+        Function(
+            name,
+            f"{arguments}, comm comm" if arguments else "comm comm",
+            f"{record}, $comm, $started);",
+            large=name != "Barrier",
+        )
+        for name, arguments, record in rows
+    ]
+
+
+def nonblocking_collectives() -> list[Function]:
+    """The same, nonblocking."""
+    return [
+        Function(f"I{f.name.lower()}", f"{f.arguments}, request request", f.record, large=f.large)
+        for f in blocking_collectives()
+    ]
+
+
+def communicators() -> list[Function]:
+    """Making and freeing communicators."""
+    adjacent = (
+        "int indegree, ints sources, ints sourceweights, int outdegree, ints destinations, ints destweights"
+    )
+    rows = [
+        ("Comm_dup", "comm comm"),
+        ("Comm_dup_with_info", "comm comm, info info"),
+        ("Comm_split", "comm comm, int color, int key"),
+        ("Comm_split_type", "comm comm, int split_type, int key, info info"),
+        ("Comm_create", "comm comm, group group"),
+        ("Cart_create", "comm comm, int ndims, ints dims, ints periods, int reorder"),
+        ("Cart_sub", "comm comm, ints remain_dims"),
+        ("Graph_create", "comm comm, int nnodes, ints index, ints edges, int reorder"),
+        ("Dist_graph_create_adjacent", f"comm comm, {adjacent}, info info, int reorder"),
+        (
+            "Dist_graph_create",
+            "comm comm, int n, ints nodes, ints degrees, ints targets, ints weights, info info, int reorder",
+        ),
+        ("Intercomm_merge", "comm comm, int high"),
+    ]
+    made = [
+        Function(name, f"{arguments}, newcomm newcomm", "record_comm(&call, $comm, $newcomm);")
+        for name, arguments in rows
+    ]
+    pending = "pendingcomm newcomm, request request"
+    recorded = "$newcomm(&call, $comm, newcomm, $request);"
+    freed = "const uint64_t id = freed_comm($comm);"
+    return [
+        *made,
+        Function("Comm_idup", f"comm comm, {pending}", recorded),
+        Function("Comm_idup_with_info", f"comm comm, info info, {pending}", recorded, condition=MPI_4),
+        Function(
+            "Comm_create_group",
+            "comm comm, group group, int tag, newcomm newcomm",
+            "record_comm_group(&call, $comm, $newcomm, $tag);",
+        ),
+        Function(
+            "Intercomm_create",
+            "comm local_comm, int local_leader, comm peer_comm, int remote_leader, int tag, newcomm newcomm",
+            "record_intercomm(&call, $local_comm, $newcomm, $tag);",
+        ),
+        Function("Comm_free", "commhandle comm", "record_comm_free(&call, id);", freed),
+        Function("Comm_disconnect", "commhandle comm", "record_comm_free(&call, id);", freed),
+    ]
+
+
+def unmodelled() -> list[Function]:
+    """Calls that communicate and that the format has no form for: a reader can say so by their name."""
+    source = "int source, int recvtag, comm comm, request request"
+    exchanges = [
+        Function(
+            "Isendrecv",
+            "in sendbuf, count sendcount, type sendtype, int dest, int sendtag, "
+            f"out recvbuf, count recvcount, type recvtype, {source}",
+            large=True,
+        ),
+        Function(
+            "Isendrecv_replace",
+            f"out buf, count count, type datatype, int dest, int sendtag, {source}",
+            large=True,
+        ),
+    ]
+    persistent = [
+        Function(f"{f.name}_init", f"{f.arguments}, info info, request request", large=f.large)
+        for f in blocking_collectives()
+    ]
+    return [
+        Function(
+            f.name, f.arguments, f'record_unmodelled(&call, "MPI_{f.name}");', large=f.large, condition=MPI_4
+        )
+        for f in exchanges + persistent
+    ]
+
+
+FUNCTIONS = [
+    *sends(),
+    *receives(),
+    *probes(),
+    *completions(),
+    *blocking_collectives(),
+    *nonblocking_collectives(),
+    *communicators(),
+    *unmodelled(),
+    Function("Abort", "comm comm, int errorcode", before="record_abort(&call, $errorcode);"),
+]

@@ -1,0 +1,30 @@
+// The wrappers that begin and end tracing, in C and Fortran.
+#include <mpi.h>
+
+#include "session.h"
+
+#pragma GCC visibility push(default)
+
+int MPI_Init(int* argc, char*** argv) {
+    const int64_t begin = now();
+    session_check();
+    const int error = PMPI_Init(argc, argv);
+    if (error == MPI_SUCCESS) session_start(begin);
+    return error;
+}
+
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+    const int64_t begin = now();
+    session_check();
+    const int error = PMPI_Init_thread(argc, argv, required, provided);
+    if (error == MPI_SUCCESS) session_start(begin);
+    return error;
+}
+
+int MPI_Finalize(void) {
+    Call call;
+    session_finish(&call);
+    call.error = PMPI_Finalize();
+    session_close(&call);
+    return call.error;
+}

@@ -1,0 +1,279 @@
+#include "p2p.h"
+
+#include <string.h>
+
+#include "calls.h"
+#include "comm.h"
+#include "request.h"
+
+// Once the program has cancelled a request, completions are asked whether they are cancellations.
+static bool cancels;
+
+int64_t bytes_of(int64_t count, MPI_Datatype datatype) {
+    if (datatype == MPI_DATATYPE_NULL) return 0;
+#if MPI_VERSION >= 4
+    MPI_Count size = 0;
+    PMPI_Type_size_c(datatype, &size);
+#else
+    MPI_Count size = 0;
+    PMPI_Type_size_x(datatype, &size);
+#endif
+    return count * (int64_t)size;
+}
+
+static int peer_of(int rank) {
+    if (rank == MPI_ANY_SOURCE) return RANK_ANY;
+    return rank == MPI_PROC_NULL ? RANK_PROC_NULL : rank;
+}
+
+static uint64_t peer_and_tag(int rank, int tag) {
+    return pair(peer_of(rank), tag == MPI_ANY_TAG ? TAG_ANY : tag);
+}
+
+static void received(const MPI_Status* status, uint64_t* words) {
+    words[0] = pair(NOT_KNOWN, NOT_KNOWN);
+    words[1] = (uint64_t)(int64_t)BYTES_NOT_KNOWN;
+    if (status == MPI_STATUS_IGNORE) return;
+    MPI_Count bytes = 0;
+#if MPI_VERSION >= 4
+    PMPI_Get_elements_c(status, MPI_BYTE, &bytes);
+#else
+    PMPI_Get_elements_x(status, MPI_BYTE, &bytes);
+#endif
+    words[0] = peer_and_tag(status->MPI_SOURCE, status->MPI_TAG);
+    words[1] = (uint64_t)(bytes == MPI_UNDEFINED ? BYTES_NOT_KNOWN : (int64_t)bytes);
+}
+
+static void envelope(uint64_t* words, MPI_Comm comm, int peer, int tag, int64_t bytes) {
+    words[0] = comm_of(comm)->id;
+    words[1] = peer_and_tag(peer, tag);
+    words[2] = (uint64_t)bytes;
+}
+
+void record_send(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int destination,
+                 int tag, MPI_Comm comm) {
+    uint64_t* words = record_begin(3);
+    if (!words) return;
+    envelope(words, comm, destination, tag, bytes_of(count, datatype));
+    record_commit(call, id, 0, 3);
+}
+
+static void record_started(const Call* call, unsigned id, int64_t bytes, int peer, int tag, MPI_Comm comm,
+                           MPI_Request request) {
+    uint64_t* words = record_begin(4);
+    if (!words) return;
+    envelope(words, comm, peer, tag, bytes);
+    words[3] = request_value(request);
+    record_commit(call, id, 0, 4);
+}
+
+void record_isend(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int destination,
+                  int tag, MPI_Comm comm, MPI_Request request) {
+    if (id == CALL_SEND_INIT) persistent_add(request_value(request));
+    record_started(call, id, bytes_of(count, datatype), destination, tag, comm, request);
+}
+
+void record_irecv(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int source, int tag,
+                  MPI_Comm comm, MPI_Request request) {
+    if (id == CALL_RECV_INIT) persistent_add(request_value(request));
+    record_started(call, id, bytes_of(count, datatype), source, tag, comm, request);
+}
+
+void record_recv(const Call* call, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                 const MPI_Status* status) {
+    uint64_t* words = record_begin(5);
+    if (!words) return;
+    envelope(words, comm, source, tag, bytes_of(count, datatype));
+    received(status, words + 3);
+    record_commit(call, CALL_RECV, 0, 5);
+}
+
+void record_sendrecv(const Call* call, int64_t sendcount, MPI_Datatype sendtype, int destination, int sendtag,
+                     int64_t recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                     const MPI_Status* status) {
+    uint64_t* words = record_begin(7);
+    if (!words) return;
+    envelope(words, comm, destination, sendtag, bytes_of(sendcount, sendtype));
+    words[3] = peer_and_tag(source, recvtag);
+    words[4] = (uint64_t)bytes_of(recvcount, recvtype);
+    received(status, words + 5);
+    record_commit(call, CALL_SENDRECV, 0, 7);
+}
+
+static void probed(uint64_t* words, int source, int tag, MPI_Comm comm, const MPI_Status* status) {
+    words[0] = comm_of(comm)->id;
+    words[1] = peer_and_tag(source, tag);
+    received(status, words + 2);
+}
+
+void record_probe(const Call* call, int source, int tag, MPI_Comm comm, const MPI_Status* status) {
+    uint64_t* words = record_begin(4);
+    if (!words) return;
+    probed(words, source, tag, comm, status);
+    record_commit(call, CALL_PROBE, 0, 4);
+}
+
+void record_mprobe(const Call* call, int source, int tag, MPI_Comm comm, MPI_Message message,
+                   const MPI_Status* status) {
+    uint64_t* words = record_begin(5);
+    if (!words) return;
+    probed(words, source, tag, comm, status);
+    words[4] = message_value(message);
+    record_commit(call, CALL_MPROBE, 0, 5);
+}
+
+void record_mrecv(const Call* call, uint64_t message, const MPI_Status* status) {
+    uint64_t* words = record_begin(3);
+    if (!words) return;
+    words[0] = message;
+    received(status, words + 1);
+    record_commit(call, CALL_MRECV, 0, 3);
+}
+
+void record_imrecv(const Call* call, uint64_t message, MPI_Request request) {
+    uint64_t* words = record_begin(2);
+    if (!words) return;
+    words[0] = message;
+    words[1] = request_value(request);
+    record_commit(call, CALL_IMRECV, 0, 2);
+}
+
+static bool was_cancelled(const MPI_Status* status) {
+    int cancelled = 0;
+    if (cancels) PMPI_Test_cancelled(status, &cancelled);
+    return cancelled != 0;
+}
+
+// Writes what completed to `words`; returns how many words that took.
+static size_t completion(uint64_t* words, uint64_t request, const MPI_Status* status) {
+    if (request == request_value(MPI_REQUEST_NULL) || !request_completes(request)) return 0;
+    comm_completed(request);
+    const bool known = status != MPI_STATUS_IGNORE && !was_cancelled(status);
+    words[0] = request;
+    received(known ? status : MPI_STATUS_IGNORE, words + 1);
+    return 3;
+}
+
+static const MPI_Status* status_at(const MPI_Status* statuses, int i) {
+    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
+}
+
+static size_t completions(const Call* call, uint64_t* words, int n, const uint64_t* requests,
+                          const MPI_Status* statuses) {
+    size_t used = 0;
+    for (int i = 0; i < n; i++) {
+        const MPI_Status* status = status_at(statuses, i);
+        const bool told = call->error == MPI_ERR_IN_STATUS && status != MPI_STATUS_IGNORE;
+        if (told && status->MPI_ERROR == MPI_ERR_PENDING) continue;
+        used += completion(words + used, requests[i], status);
+    }
+    return used;
+}
+
+// Ends a wait's record, or a test's that completed something; a test that did not is a poll.
+static void commit_completions(const Call* call, unsigned id, size_t used) {
+    if (used > 0 || id < CALL_TEST) {
+        record_commit(call, id, 0, used);
+    } else {
+        record_poll(call);
+    }
+}
+
+void record_wait(const Call* call, unsigned id, uint64_t request, const MPI_Status* status) {
+    uint64_t* words = record_begin(3);
+    if (words) commit_completions(call, id, completion(words, request, status));
+}
+
+void record_waitall(const Call* call, unsigned id, int n, const uint64_t* requests,
+                    const MPI_Status* statuses) {
+    uint64_t* words = requests ? record_begin(3 * (size_t)n) : NULL;
+    if (words) commit_completions(call, id, completions(call, words, n, requests, statuses));
+}
+
+void record_waitany(const Call* call, unsigned id, int index, int first, const uint64_t* requests,
+                    const MPI_Status* status) {
+    const bool none = index == MPI_UNDEFINED || !requests;
+    record_wait(call, id, none ? request_value(MPI_REQUEST_NULL) : requests[index - first], status);
+}
+
+void record_waitsome(const Call* call, unsigned id, int completed, const int* indices, int first,
+                     const uint64_t* requests, const MPI_Status* statuses) {
+    const int n = completed == MPI_UNDEFINED || !requests ? 0 : completed;
+    uint64_t* words = record_begin(3 * (size_t)n);
+    if (!words) return;
+    size_t used = 0;
+    for (int i = 0; i < n; i++) {
+        used += completion(words + used, requests[indices[i] - first], status_at(statuses, i));
+    }
+    commit_completions(call, id, used);
+}
+
+void record_test(const Call* call, int flag, uint64_t request, const MPI_Status* status) {
+    if (flag) {
+        record_wait(call, CALL_TEST, request, status);
+    } else {
+        record_poll(call);
+    }
+}
+
+void record_testall(const Call* call, int flag, int n, const uint64_t* requests, const MPI_Status* statuses) {
+    // With MPI_ERR_IN_STATUS some may have completed though the flag says that not all have.
+    if (flag || call->error == MPI_ERR_IN_STATUS) {
+        record_waitall(call, CALL_TESTALL, n, requests, statuses);
+    } else {
+        record_poll(call);
+    }
+}
+
+void record_testany(const Call* call, int flag, int index, int first, const uint64_t* requests,
+                    const MPI_Status* status) {
+    if (flag) {
+        record_waitany(call, CALL_TESTANY, index, first, requests, status);
+    } else {
+        record_poll(call);
+    }
+}
+
+void record_testsome(const Call* call, int completed, const int* indices, int first, const uint64_t* requests,
+                     const MPI_Status* statuses) {
+    record_waitsome(call, CALL_TESTSOME, completed, indices, first, requests, statuses);
+}
+
+void record_request(const Call* call, unsigned id, uint64_t request) {
+    uint64_t* words = record_begin(1);
+    if (!words) return;
+    words[0] = request;
+    record_commit(call, id, 0, 1);
+}
+
+void record_request_free(const Call* call, uint64_t request) {
+    persistent_remove(request);
+    record_request(call, CALL_REQUEST_FREE, request);
+}
+
+void record_cancel(const Call* call, uint64_t request) {
+    cancels = true;
+    record_request(call, CALL_CANCEL, request);
+}
+
+void record_start(const Call* call, uint64_t request) {
+    persistent_start(request);
+    record_request(call, CALL_START, request);
+}
+
+void record_startall(const Call* call, int n, const uint64_t* requests) {
+    // One record for each; only the first has the time, so that it is not counted n times.
+    Call rest = *call;
+    rest.begin = rest.end;
+    for (int i = 0; requests && i < n; i++) record_start(i == 0 ? call : &rest, requests[i]);
+}
+
+void record_unmodelled(const Call* call, const char* name) {
+    const size_t length = strlen(name);
+    const size_t n = (length + 7) / 8;
+    uint64_t* words = record_begin(n);
+    if (!words) return;
+    memset(words, 0, n * 8);
+    memcpy(words, name, length);
+    record_commit(call, CALL_UNMODELLED, 0, n);
+}

@@ -1,0 +1,198 @@
+// Records go straight into a shared mapping of the file: what was stored there survives the process, however
+// it dies. The mapping is a window of one chunk; space for a chunk is allocated on disk before it is mapped
+// (else a full disk would be a SIGBUS in the program) and touched at once (else every 4 KiB would be a page
+// fault in the middle of the program).
+#include "record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "calls.h"
+
+enum { CHUNK = 4 << 20, FIXED = 24, WORD = 8 };
+
+typedef struct {
+    Header* header;   // its own mapping of the first page
+    char* window;     // the chunk that is being written
+    size_t offset;    // where the window begins in the file
+    size_t length;    // of the window
+    size_t size;      // of the file: behind it nothing is written yet
+    size_t position;  // where in the file the next record begins
+    uint64_t* polls;  // words of the Polls record at the end of the file, if that is what the last record is
+    int64_t last_end;
+    Call growth;  // the time that the last growth took, to be recorded behind the record that caused it
+    bool full;
+    int file;
+} File;
+
+static File file = {.file = -1};
+
+static size_t page_size(void) {
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void touch(char* memory, size_t length, size_t page) {
+#ifdef MADV_POPULATE_WRITE
+    if (madvise(memory, length, MADV_POPULATE_WRITE) == 0) return;
+#endif
+    for (size_t i = 0; i < length; i += page) {
+        volatile char* byte = memory + i;
+        *byte = *byte;
+    }
+}
+
+// Makes the file longer, with zeroes. They are written, and not only allocated, because a page that is in the
+// page cache already is cheap to touch: 4 MiB take 0.9 ms on ext4, against 5 ms with posix_fallocate alone.
+static bool extend(size_t size) {
+    static char zeroes[256 << 10];
+    const size_t more = size - file.size;
+    // Beyond this limit the system would send the program a signal.
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur) {
+        errno = EFBIG;
+        return false;
+    }
+    // Where a file system cannot allocate ahead, writing finds out whether there is space.
+    if (fallocate(file.file, 0, (off_t)file.size, (off_t)more) != 0 && errno != EOPNOTSUPP) return false;
+    while (file.size < size) {
+        const size_t rest = size - file.size;
+        const size_t part = rest < sizeof zeroes ? rest : sizeof zeroes;
+        const ssize_t written = pwrite(file.file, zeroes, part, (off_t)file.size);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        file.size += (size_t)written;
+    }
+    return true;
+}
+
+// Moves the window so that `bytes` more fit behind the position.
+static bool map_window(size_t bytes) {
+    const size_t page = page_size();
+    const size_t offset = file.position / page * page;
+    const size_t chunks = (file.position + bytes - file.size + CHUNK - 1) / CHUNK;
+    if (!extend(file.size + chunks * CHUNK)) return false;
+    const size_t length = file.size - offset;
+    char* mapped = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, file.file, (off_t)offset);
+    if (mapped == MAP_FAILED) return false;
+    touch(mapped, length, page);
+    if (file.window) munmap(file.window, file.length);
+    file.window = mapped;
+    file.offset = offset;
+    file.length = length;
+    file.polls = NULL;
+    return true;
+}
+
+int record_open(const char* path, uint32_t rank, uint32_t ranks) {
+    file.file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file.file < 0) return errno;
+    if (!map_window(CHUNK)) {
+        const int error = errno;
+        close(file.file);
+        unlink(path);
+        return error;
+    }
+    void* first = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, file.file, 0);
+    if (first == MAP_FAILED) return errno;
+    file.header = first;
+    *file.header = (Header){.version = 1, .header_bytes = sizeof(Header), .rank = rank, .ranks = ranks};
+    file.header->pid = (uint64_t)getpid();
+    memcpy(file.header->magic, "IDLEWTR1", sizeof file.header->magic);
+    file.position = sizeof(Header);
+    return 0;
+}
+
+Header* record_header(void) {
+    return file.header;
+}
+
+static size_t room(void) {
+    return file.offset + file.length - file.position;
+}
+
+static bool grow(size_t bytes) {
+    const int64_t begin = now();
+    file.full = !map_window(bytes);
+    file.growth = (Call){.begin = begin, .end = now()};
+    return !file.full;
+}
+
+static uint64_t* words_at_position(void) {
+    return (uint64_t*)(file.window + (file.position - file.offset) + FIXED);
+}
+
+uint64_t* record_begin(size_t words) {
+    // Two records must fit: this one, and the one that says how long the growth took.
+    const size_t bytes = FIXED + words * WORD + FIXED;
+    if (file.full || (room() < bytes && !grow(bytes))) {
+        file.header->lost++;
+        return NULL;
+    }
+    return words_at_position();
+}
+
+// A reader may find the file at any instant: `call` must become non-zero last.
+static void publish(int64_t begin, int64_t end, unsigned id, unsigned info, size_t words) {
+    char* at = file.window + (file.position - file.offset);
+    const int64_t times[2] = {begin, end};
+    memcpy(at + WORD, times, sizeof times);
+    const uint64_t fixed = (uint64_t)(uint32_t)words | (uint64_t)id << 32 | (uint64_t)info << 48;
+    atomic_store_explicit((_Atomic uint64_t*)at, fixed, memory_order_release);
+    file.position += FIXED + words * WORD;
+}
+
+static int64_t later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+void record_commit(const Call* call, unsigned id, unsigned info, size_t words) {
+    file.last_end = later(file.last_end, call->end);
+    publish(call->begin, file.last_end, id, info, words);
+    file.polls = NULL;
+    if (file.growth.end == 0) return;
+    file.last_end = later(file.last_end, file.growth.end);
+    publish(later(call->end, file.growth.begin), file.last_end, CALL_TRACER, 0, 0);
+    file.growth.end = 0;
+}
+
+void record_poll(const Call* call) {
+    if (file.polls) {
+        file.last_end = later(file.last_end, call->end);
+        file.polls[0] += 1;
+        file.polls[1] += (uint64_t)(call->end - call->begin);
+        memcpy((char*)file.polls - WORD, &file.last_end, sizeof file.last_end);
+        return;
+    }
+    uint64_t* words = record_begin(2);
+    if (!words) return;
+    words[0] = 1;
+    words[1] = (uint64_t)(call->end - call->begin);
+    const bool grew = file.growth.end != 0;
+    record_commit(call, CALL_POLLS, 0, 2);
+    if (!grew) file.polls = words;
+}
+
+size_t record_position(void) {
+    return file.position;
+}
+
+void record_rewind(size_t position) {
+    memset(file.window + (position - file.offset), 0, file.position - position);
+    file.position = position;
+    file.polls = NULL;
+}
+
+void record_close(void) {
+    munmap(file.window, file.length);
+    munmap(file.header, page_size());
+    // Should the cut fail, zeroes stay behind the last record, which the format allows.
+    const int cut = ftruncate(file.file, (off_t)file.position);
+    (void)cut;
+    close(file.file);
+    file = (File){.file = -1};
+}

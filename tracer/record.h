@@ -1,0 +1,82 @@
+// A rank's file: header and records, memory-mapped while it is written.
+#ifndef IDLEWAVE_RECORD_H
+#define IDLEWAVE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+enum { STATE_RUNNING = 0, STATE_FINALIZED = 1, STATE_ABORTED = 2, STATE_TERMINATED = 3 };
+
+typedef struct {
+    char magic[8];
+    uint32_t version;
+    uint32_t header_bytes;
+    uint32_t rank;
+    uint32_t ranks;
+    uint64_t pid;
+    int64_t init_end;
+    int64_t finalize_begin;
+    volatile uint32_t state;
+    uint32_t thread_level;
+    int64_t offset_init;
+    int64_t offset_init_error;
+    int64_t offset_init_at;
+    int64_t offset_finalize;
+    int64_t offset_finalize_error;
+    int64_t offset_finalize_at;
+    uint64_t lost;
+    uint64_t record_cost_ps;
+    uint64_t voluntary_switches;
+    uint64_t involuntary_switches;
+    int64_t cpu_ns;
+    char host[64];
+    char library[48];
+} Header;
+
+_Static_assert(sizeof(Header) == 256, "the header of docs/trace-format.md has 256 bytes");
+
+// One call of the program: when it entered and left, and what the MPI returned.
+typedef struct {
+    int64_t begin;
+    int64_t end;
+    int error;
+} Call;
+
+// CLOCK_MONOTONIC, ns.
+static inline int64_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// The word that the format calls a pair.
+static inline uint64_t pair(int low, int high) {
+    return (uint64_t)(uint32_t)low | ((uint64_t)(uint32_t)high << 32);
+}
+
+// Creates the file (never over an existing one) and maps its header and first chunk. Returns 0 or an errno.
+int record_open(const char* path, uint32_t rank, uint32_t ranks);
+
+// The header, mapped until record_close; NULL when there is no file.
+Header* record_header(void);
+
+// Room for a record of at most `words` words, or NULL when the disk is full (it counts as lost).
+uint64_t* record_begin(size_t words);
+
+// Publishes the record that was begun, of which `words` words are used.
+void record_commit(const Call* call, unsigned id, unsigned info, size_t words);
+
+// An unsuccessful test or probe: counts in the Polls record at the end of the file, or begins one.
+void record_poll(const Call* call);
+
+// The place where the next record goes, and taking back (zeroing) every record since such a place, which must
+// lie in the chunk that is mapped.
+size_t record_position(void);
+void record_rewind(size_t position);
+
+// Cuts the file behind its last record and closes it.
+void record_close(void);
+
+#endif

@@ -1,0 +1,258 @@
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "calls.h"
+#include "clocksync.h"
+#include "comm.h"
+#include "p2p.h"
+#include "request.h"
+
+static struct {
+    volatile bool recording;
+    bool started;
+    bool locked;  // several threads may call MPI at once
+    MPI_Comm clock;
+    Header* header;
+    int64_t cpu_begin;
+    struct rusage usage_begin;
+} session;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+// The library is preloaded, so its thread-local storage may be of the cheap, static kind.
+static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
+
+bool call_enter(Call* call) {
+    if (inside || !session.recording) return false;
+    inside = true;
+    call->begin = now();
+    return true;
+}
+
+void session_lock(void) {
+    if (session.locked) pthread_mutex_lock(&mutex);
+}
+
+void session_unlock(void) {
+    if (session.locked) pthread_mutex_unlock(&mutex);
+}
+
+bool call_leave(Call* call, int error) {
+    call->end = now();
+    call->error = error;
+    session_lock();
+    return session.recording && (error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS);
+}
+
+void call_done(void) {
+    session_unlock();
+    inside = false;
+}
+
+static int64_t cpu_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// Launchers end the ranks that are left over when one has died by SIGTERM. A rank notes that, so that the one
+// that died of itself can be told from them. Only the default action is replaced, and then taken.
+static void terminated(int signal_number) {
+    if (session.header && session.header->state == STATE_RUNNING) session.header->state = STATE_TERMINATED;
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static void watch_termination(void) {
+    struct sigaction action;
+    if (sigaction(SIGTERM, NULL, &action) != 0 || action.sa_handler != SIG_DFL) return;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = terminated;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+// The MPI's name and version: the first line or part of what it says, with single blanks.
+static void library_name(char library[MPI_MAX_LIBRARY_VERSION_STRING]) {
+    int length = 0;
+    library[0] = '\0';
+    PMPI_Get_library_version(library, &length);
+    library[strcspn(library, ",\n")] = '\0';
+    char* end = library;
+    for (const char* c = library; *c; c++) {
+        const bool blank = *c == ' ' || *c == '\t';
+        if (!blank) {
+            *end++ = *c;
+        } else if (end > library && end[-1] != ' ') {
+            *end++ = ' ';
+        }
+    }
+    *end = '\0';
+}
+
+static void describe(Header* header) {
+    gethostname(header->host, sizeof header->host - 1);
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    library_name(library);
+    memcpy(header->library, library, strnlen(library, sizeof header->library - 1));
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    header->thread_level = level == MPI_THREAD_MULTIPLE     ? 3
+                           : level == MPI_THREAD_SERIALIZED ? 2
+                                                            : level == MPI_THREAD_FUNNELED;
+}
+
+// Several programs that each believe to be alone (two MPIs mixed up, or one started by another MPI's
+// launcher) meet in rank 0's file: the late ones leave a mark for the launcher to explain.
+static void mark_conflict(const char* folder) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/conflict-%ld", folder, (long)getpid());
+    const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0) close(file);
+}
+
+static bool open_file(const char* folder, int rank, int ranks) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/rank-%07d.iwtrace", folder, rank);
+    const int error = record_open(path, (uint32_t)rank, (uint32_t)ranks);
+    if (error == 0) return true;
+    fprintf(stderr, "idlewave: rank %d of %d: %s cannot be created: %s; the program goes on untraced\n", rank,
+            ranks, path, strerror(error));
+    if (error == EEXIST && ranks == 1) mark_conflict(folder);
+    return false;
+}
+
+static const char* trace_folder(void) {
+    const char* folder = getenv("IDLEWAVE_TRACE_DIR");
+    return folder && *folder ? folder : NULL;
+}
+
+void session_check(void) {
+#ifdef OPEN_MPI
+    const char* expected = "Open MPI";
+    const char* other = "MPICH";
+#else
+    const char* expected = "MPICH";
+    const char* other = "Open MPI";
+#endif
+    const char* folder = trace_folder();
+    if (!folder) return;
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    library_name(library);
+    // Only the other kind is refused: what derives from MPICH goes by many names.
+    if (!strstr(library, other)) return;
+    fprintf(stderr,
+            "idlewave: this program's MPI is %s, but the launcher's, for which the tracer was built, is %s\n",
+            library, expected);
+    mark_conflict(folder);
+    _exit(1);
+}
+
+// What recording a call costs: the same steps as in a wrapper, around nothing; the least of several rounds,
+// since whatever else the machine does only adds.
+static uint64_t calibrate(void) {
+    enum { ROUNDS = 20, CALLS = 100 };
+    int64_t best = INT64_MAX;
+    session.recording = true;
+    for (int round = 0; round < ROUNDS; round++) {
+        const size_t position = record_position();
+        const int64_t begin = now();
+        for (int i = 0; i < CALLS; i++) {
+            Call call;
+            if (!call_enter(&call)) continue;
+            if (call_leave(&call, MPI_SUCCESS))
+                record_send(&call, CALL_SEND, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+            call_done();
+        }
+        const int64_t took = now() - begin;
+        if (took < best) best = took;
+        record_rewind(position);
+    }
+    session.recording = false;
+    return (uint64_t)best * 1000 / CALLS;
+}
+
+void session_start(int64_t begin) {
+    const char* folder = trace_folder();
+    if (session.started || !folder) return;
+    int rank = 0;
+    int ranks = 1;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    session.started = true;
+    PMPI_Comm_dup(MPI_COMM_WORLD, &session.clock);
+    const bool opened = open_file(folder, rank, ranks);
+    // All ranks take part, also those without a file.
+    const ClockOffset offset = clock_offset(session.clock);
+    if (!opened) return;
+
+    Header* header = record_header();
+    describe(header);
+    header->offset_init = offset.offset;
+    header->offset_init_error = offset.error;
+    header->offset_init_at = offset.at;
+    comm_start();
+    for (int kind = 0; kind < SCRATCH_KINDS; kind++) scratch((ScratchKind)kind, 1);
+    header->record_cost_ps = calibrate();
+    session.locked = header->thread_level == 3;
+    session.header = header;
+    watch_termination();
+    getrusage(RUSAGE_SELF, &session.usage_begin);
+    session.cpu_begin = cpu_time();
+    header->init_end = now();
+    record_commit(&(Call){.begin = begin, .end = header->init_end}, CALL_INIT, 0, 0);
+    session.recording = true;
+}
+
+void session_finish(Call* call) {
+    call->begin = now();
+    if (!session.started) return;
+    if (session.header) {
+        Header* header = session.header;
+        struct rusage usage;
+        getrusage(RUSAGE_SELF, &usage);
+        header->finalize_begin = call->begin;
+        header->voluntary_switches = (uint64_t)(usage.ru_nvcsw - session.usage_begin.ru_nvcsw);
+        header->involuntary_switches = (uint64_t)(usage.ru_nivcsw - session.usage_begin.ru_nivcsw);
+        header->cpu_ns = cpu_time() - session.cpu_begin;
+    }
+    session_lock();
+    session.recording = false;
+    session_unlock();
+    const ClockOffset offset = clock_offset(session.clock);
+    PMPI_Comm_free(&session.clock);
+    if (!session.header) return;
+    session.header->offset_finalize = offset.offset;
+    session.header->offset_finalize_error = offset.error;
+    session.header->offset_finalize_at = offset.at;
+}
+
+void session_close(Call* call) {
+    if (!session.header) return;
+    call->end = now();
+    if (record_begin(0)) record_commit(call, CALL_FINALIZE, 0, 0);
+    session.header->state = STATE_FINALIZED;
+    session.header = NULL;
+    record_close();
+}
+
+void record_abort(const Call* call, int code) {
+    session_lock();
+    uint64_t* words = record_begin(1);
+    if (words) {
+        words[0] = (uint64_t)(int64_t)code;
+        record_commit(&(Call){.begin = call->begin, .end = now()}, CALL_ABORT, 0, 1);
+    }
+    session.header->state = STATE_ABORTED;
+    session_unlock();
+}
