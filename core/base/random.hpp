@@ -19,10 +19,9 @@ inline Philox philox(Philox counter, std::array<std::uint64_t, 2> key) {
     for (int round = 0; round < 10; ++round) {
         const Wide product0 = Wide{multiplier0} * counter[0];
         const Wide product1 = Wide{multiplier1} * counter[2];
-        counter = {static_cast<std::uint64_t>(product1 >> 64) ^ counter[1] ^ key[0],
-                   static_cast<std::uint64_t>(product1),
-                   static_cast<std::uint64_t>(product0 >> 64) ^ counter[3] ^ key[1],
-                   static_cast<std::uint64_t>(product0)};
+        counter = {
+            static_cast<std::uint64_t>(product1 >> 64) ^ counter[1] ^ key[0], static_cast<std::uint64_t>(product1),
+            static_cast<std::uint64_t>(product0 >> 64) ^ counter[3] ^ key[1], static_cast<std::uint64_t>(product0)};
         key[0] += weyl0;
         key[1] += weyl1;
     }

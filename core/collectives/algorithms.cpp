@@ -12,7 +12,8 @@ constexpr std::array collective_names{"barrier",   "bcast",    "reduce",        
                                       "allgather", "alltoall", "reduce_scatter", "scan",      "exscan"};
 
 constexpr std::string_view hensgen = "Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988";
-constexpr std::string_view thakur = "Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH, 2005";
+constexpr std::string_view thakur =
+    "Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH, 2005";
 constexpr std::string_view schedgen = "as LogGOPSim's schedule generator has it";
 constexpr std::string_view openmpi = "Open MPI, coll/base";
 constexpr std::string_view mpich = "MPICH";
@@ -49,9 +50,13 @@ constexpr std::array all{
 
 }  // namespace
 
-std::span<const Algorithm> algorithms() { return all; }
+std::span<const Algorithm> algorithms() {
+    return all;
+}
 
-std::string_view name_of(Collective collective) { return collective_names[static_cast<std::size_t>(collective)]; }
+std::string_view name_of(Collective collective) {
+    return collective_names[static_cast<std::size_t>(collective)];
+}
 
 const Algorithm& algorithm(Collective collective, std::string_view name) {
     std::string names;

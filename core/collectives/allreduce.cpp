@@ -32,8 +32,10 @@ Step fold(const CollectiveCall& call, const Folded& folded, std::uint64_t number
         case 0:
             return folded.aside() ? steps::send(number, call.rank + 1, call.bytes)
                                   : steps::recv(number, call.rank - 1, call.bytes);
-        case 1: return steps::join(number);
-        default: return folded.aside() ? steps::skip(number) : steps::reduce(call, number, call.bytes);
+        case 1:
+            return steps::join(number);
+        default:
+            return folded.aside() ? steps::skip(number) : steps::reduce(call, number, call.bytes);
     }
 }
 
@@ -52,10 +54,14 @@ Step unfold(const CollectiveCall& call, const Folded& folded, std::uint64_t numb
 Step exchange(const CollectiveCall& call, std::uint64_t number, std::uint64_t part, std::uint32_t peer,
               std::uint64_t bytes, bool reducing) {
     switch (part) {
-        case 0: return steps::recv(number, peer, bytes);
-        case 1: return steps::send(number, peer, bytes);
-        case 2: return steps::join(number);
-        default: return reducing ? steps::reduce(call, number, bytes) : steps::skip(number);
+        case 0:
+            return steps::recv(number, peer, bytes);
+        case 1:
+            return steps::send(number, peer, bytes);
+        case 2:
+            return steps::join(number);
+        default:
+            return reducing ? steps::reduce(call, number, bytes) : steps::skip(number);
     }
 }
 
@@ -111,10 +117,14 @@ Step allreduce_ring(const CollectiveCall& call, std::uint64_t number) {
     const auto next = static_cast<std::uint32_t>((call.rank + 1) % size);
     const auto previous = static_cast<std::uint32_t>((call.rank + size - 1) % size);
     switch (number % 4) {
-        case 0: return steps::recv(number, previous, call.block(out - 1));
-        case 1: return steps::send(number, next, call.block(out));
-        case 2: return steps::join(number);
-        default: return reducing ? steps::reduce(call, number, call.block(out - 1)) : steps::skip(number);
+        case 0:
+            return steps::recv(number, previous, call.block(out - 1));
+        case 1:
+            return steps::send(number, next, call.block(out));
+        case 2:
+            return steps::join(number);
+        default:
+            return reducing ? steps::reduce(call, number, call.block(out - 1)) : steps::skip(number);
     }
 }
 

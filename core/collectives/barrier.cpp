@@ -7,10 +7,14 @@ Step barrier_linear(const CollectiveCall& call, std::uint64_t number) {
     const std::uint64_t others = call.size - 1;
     if (call.rank != 0) {
         switch (number) {
-            case 0: return steps::send(number, 0, call.bytes);
-            case 1: return steps::recv(number, 0, call.bytes);
-            case 2: return steps::join(number);
-            default: return steps::done();
+            case 0:
+                return steps::send(number, 0, call.bytes);
+            case 1:
+                return steps::recv(number, 0, call.bytes);
+            case 2:
+                return steps::join(number);
+            default:
+                return steps::done();
         }
     }
     const auto peer = [](std::uint64_t i) { return static_cast<std::uint32_t>(i + 1); };

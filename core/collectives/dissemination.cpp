@@ -15,10 +15,14 @@ Step disseminate(const CollectiveCall& call, std::uint64_t number, bool reducing
     const auto ahead = static_cast<std::uint32_t>((call.rank + distance) % call.size);
     const auto behind = static_cast<std::uint32_t>((call.rank + call.size - distance) % call.size);
     switch (number % 4) {
-        case 0: return steps::recv(number, behind, call.bytes);
-        case 1: return steps::send(number, ahead, call.bytes);
-        case 2: return steps::join(number);
-        default: return reducing ? steps::reduce(call, number, call.bytes) : steps::skip(number);
+        case 0:
+            return steps::recv(number, behind, call.bytes);
+        case 1:
+            return steps::send(number, ahead, call.bytes);
+        case 2:
+            return steps::join(number);
+        default:
+            return reducing ? steps::reduce(call, number, call.bytes) : steps::skip(number);
     }
 }
 

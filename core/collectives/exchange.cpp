@@ -16,9 +16,12 @@ Step allgather_ring(const CollectiveCall& call, std::uint64_t number) {
     const auto block = [size](std::uint64_t i) { return static_cast<std::uint32_t>(i % size); };
     const std::uint64_t out = call.rank + size - round;
     switch (number % 3) {
-        case 0: return steps::recv(number, block(call.rank + size - 1), call.bytes_from(block(out - 1)));
-        case 1: return steps::send(number, block(call.rank + 1), call.bytes_from(block(out)));
-        default: return steps::join(number);
+        case 0:
+            return steps::recv(number, block(call.rank + size - 1), call.bytes_from(block(out - 1)));
+        case 1:
+            return steps::send(number, block(call.rank + 1), call.bytes_from(block(out)));
+        default:
+            return steps::join(number);
     }
 }
 
@@ -44,9 +47,12 @@ Step allgather_bruck(const CollectiveCall& call, std::uint64_t number) {
     const auto ahead = static_cast<std::uint32_t>((call.rank + distance) % size);
     const auto behind = static_cast<std::uint32_t>((call.rank + size - distance) % size);
     switch (number % 3) {
-        case 0: return steps::recv(number, ahead, blocks_from(ahead));
-        case 1: return steps::send(number, behind, blocks_from(call.rank));
-        default: return steps::join(number);
+        case 0:
+            return steps::recv(number, ahead, blocks_from(ahead));
+        case 1:
+            return steps::send(number, behind, blocks_from(call.rank));
+        default:
+            return steps::join(number);
     }
 }
 
@@ -74,9 +80,12 @@ Step alltoall_pairwise(const CollectiveCall& call, std::uint64_t number) {
     const auto ahead = static_cast<std::uint32_t>((call.rank + distance) % call.size);
     const auto behind = static_cast<std::uint32_t>((call.rank + call.size - distance) % call.size);
     switch (number % 3) {
-        case 0: return steps::recv(number, behind, call.bytes_from(behind));
-        case 1: return steps::send(number, ahead, call.bytes_to(ahead));
-        default: return steps::join(number);
+        case 0:
+            return steps::recv(number, behind, call.bytes_from(behind));
+        case 1:
+            return steps::send(number, ahead, call.bytes_to(ahead));
+        default:
+            return steps::join(number);
     }
 }
 
@@ -93,10 +102,14 @@ Step reduce_scatter_pairwise(const CollectiveCall& call, std::uint64_t number) {
     const auto ahead = static_cast<std::uint32_t>((call.rank + distance) % call.size);
     const auto behind = static_cast<std::uint32_t>((call.rank + call.size - distance) % call.size);
     switch (number % 4) {
-        case 0: return steps::recv(number, behind, block(call.rank));
-        case 1: return steps::send(number, ahead, block(ahead));
-        case 2: return steps::join(number);
-        default: return steps::reduce(call, number, block(call.rank));
+        case 0:
+            return steps::recv(number, behind, block(call.rank));
+        case 1:
+            return steps::send(number, ahead, block(ahead));
+        case 2:
+            return steps::join(number);
+        default:
+            return steps::reduce(call, number, block(call.rank));
     }
 }
 
@@ -115,8 +128,10 @@ Step scan_recursive_doubling(const CollectiveCall& call, std::uint64_t number) {
         case 1:
             return tells ? steps::send(number, static_cast<std::uint32_t>(call.rank + distance), call.bytes)
                          : steps::skip(number);
-        case 2: return steps::join(number);
-        default: return hears ? steps::reduce(call, number, call.bytes) : steps::skip(number);
+        case 2:
+            return steps::join(number);
+        default:
+            return hears ? steps::reduce(call, number, call.bytes) : steps::skip(number);
     }
 }
 

@@ -57,13 +57,18 @@ Step reduce_linear(const CollectiveCall& call, std::uint64_t number) {
 /// Each rank adds to what its predecessor tells it and tells its successor.
 Step scan_linear(const CollectiveCall& call, std::uint64_t number) {
     switch (number) {
-        case 0: return call.rank > 0 ? steps::recv(number, call.rank - 1, call.bytes) : steps::skip(number);
-        case 1: return call.rank > 0 ? steps::join(number) : steps::skip(number);
-        case 2: return call.rank > 0 ? steps::reduce(call, number, call.bytes) : steps::skip(number);
+        case 0:
+            return call.rank > 0 ? steps::recv(number, call.rank - 1, call.bytes) : steps::skip(number);
+        case 1:
+            return call.rank > 0 ? steps::join(number) : steps::skip(number);
+        case 2:
+            return call.rank > 0 ? steps::reduce(call, number, call.bytes) : steps::skip(number);
         case 3:
             return call.rank + 1 < call.size ? steps::send(number, call.rank + 1, call.bytes) : steps::skip(number);
-        case 4: return steps::join(number);
-        default: return steps::done();
+        case 4:
+            return steps::join(number);
+        default:
+            return steps::done();
     }
 }
 

@@ -25,8 +25,12 @@ ProgramSource::ProgramSource(std::shared_ptr<const Program> program, std::uint32
 
 CollectiveCall ProgramSource::call_of(std::uint32_t copy, const CollectiveSite& site) const {
     const auto members = static_cast<std::uint32_t>(program_->communicators[site.communicator].size());
-    CollectiveCall call{.rank = site.rank, .size = members, .root = site.root, .bytes = site.bytes,
-                        .send_counts = site.send_counts, .recv_counts = site.recv_counts,
+    CollectiveCall call{.rank = site.rank,
+                        .size = members,
+                        .root = site.root,
+                        .bytes = site.bytes,
+                        .send_counts = site.send_counts,
+                        .recv_counts = site.recv_counts,
                         .reduction_cost = program_->reduction_cost};
     if (members == base_) {
         call.rank += copy * members;
@@ -85,7 +89,8 @@ ProgramSource::Thread& ProgramSource::thread_of(State& state, std::uint32_t cook
     return thread == 0 ? state.main : state.beside[thread - 1];
 }
 
-void ProgramSource::started(std::uint32_t /*rank*/, State& state, const Notice& notice, std::vector<ReadyOp>& ready) const {
+void ProgramSource::started(std::uint32_t /*rank*/, State& state, const Notice& notice,
+                            std::vector<ReadyOp>& ready) const {
     Thread& thread = thread_of(state, notice.cookie);
     if (thread.blocked != Thread::Blocked::start || thread.awaited != notice.place) {
         return;
@@ -98,7 +103,8 @@ void ProgramSource::started(std::uint32_t /*rank*/, State& state, const Notice& 
     }
 }
 
-void ProgramSource::ended(std::uint32_t /*rank*/, State& state, const Notice& notice, std::vector<ReadyOp>& ready) const {
+void ProgramSource::ended(std::uint32_t /*rank*/, State& state, const Notice& notice,
+                          std::vector<ReadyOp>& ready) const {
     Thread& thread = thread_of(state, notice.cookie);
     const bool of_collective = (notice.cookie & collective_flag) != 0;
     if (!of_collective && notice.cookie != calc_cookie) {
@@ -142,8 +148,7 @@ void ProgramSource::run(State& state, std::vector<ReadyOp>& ready) const {
     }
 }
 
-void ProgramSource::run_beside(State& state, std::uint32_t thread,
-                               std::vector<ReadyOp>& ready) const {
+void ProgramSource::run_beside(State& state, std::uint32_t thread, std::vector<ReadyOp>& ready) const {
     while (state.beside[thread - 1].in_collective && run_step(state, thread, ready)) {
     }
     const Thread& finished = state.beside[thread - 1];
@@ -174,7 +179,8 @@ bool ProgramSource::run_instruction(State& state, std::vector<ReadyOp>& ready) c
             main.awaited = main.next_place;
             ready.push_back({main.next_place++, instruction.slot, main.gate, op_of(state.copy, instruction)});
             return false;
-        case Instruction::Kind::wait: return wait(state, program, instruction);
+        case Instruction::Kind::wait:
+            return wait(state, program, instruction);
         case Instruction::Kind::collective:
             if (instruction.slot != no_slot) {
                 begin_beside(state, instruction, ready);
@@ -207,8 +213,7 @@ bool ProgramSource::wait(State& state, const RankProgram& program, const Instruc
 }
 
 /// One step of a collective. False if its thread has to wait, or the collective is done beside the rank.
-bool ProgramSource::run_step(State& state, std::uint32_t thread_index,
-                             std::vector<ReadyOp>& ready) const {
+bool ProgramSource::run_step(State& state, std::uint32_t thread_index, std::vector<ReadyOp>& ready) const {
     Thread& thread = thread_index == 0 ? state.main : state.beside[thread_index - 1];
     const CollectiveSite& site = program_of(state).collectives[thread.site];
     const Step step = site.step(call_of(state.copy, site), thread.step);
@@ -232,13 +237,13 @@ bool ProgramSource::run_step(State& state, std::uint32_t thread_index,
     thread.blocked = calc ? Thread::Blocked::end : Thread::Blocked::start;
     thread.open += calc ? 0 : 1;
     thread.awaited = thread.next_place;
-    ready.push_back({thread.next_place++, collective_flag | thread_index, thread.gate, op_of(state.copy, site, step.op)});
+    ready.push_back(
+        {thread.next_place++, collective_flag | thread_index, thread.gate, op_of(state.copy, site, step.op)});
     return false;
 }
 
 /// Start a nonblocking collective: it runs in a thread of its own, and its ops have the next places.
-void ProgramSource::begin_beside(State& state, const Instruction& instruction,
-                                 std::vector<ReadyOp>& ready) const {
+void ProgramSource::begin_beside(State& state, const Instruction& instruction, std::vector<ReadyOp>& ready) const {
     const auto unused = std::find_if(state.beside.begin(), state.beside.end(),
                                      [](const Thread& t) { return t.blocked == Thread::Blocked::done; });
     const auto index = static_cast<std::uint32_t>(unused - state.beside.begin());
@@ -246,8 +251,11 @@ void ProgramSource::begin_beside(State& state, const Instruction& instruction,
         state.beside.emplace_back();
     }
     state.slots[instruction.slot] = {};
-    state.beside[index] = {.in_collective = true, .site = instruction.begin, .next_place = state.main.next_place,
-                           .slot = instruction.slot, .gate = state.main.gate};
+    state.beside[index] = {.in_collective = true,
+                           .site = instruction.begin,
+                           .next_place = state.main.next_place,
+                           .slot = instruction.slot,
+                           .gate = state.main.gate};
     state.main.next_place += count_ops(state.copy, program_of(state).collectives[instruction.begin]);
     // The rank itself is not waiting, so nothing else runs from within.
     while (state.beside[index].in_collective && run_step(state, index + 1, ready)) {
@@ -258,7 +266,9 @@ void ProgramSource::begin_beside(State& state, const Instruction& instruction,
     }
 }
 
-std::string ProgramSource::name(std::uint32_t /*rank*/, Place place) { return "op " + std::to_string(place); }
+std::string ProgramSource::name(std::uint32_t /*rank*/, Place place) {
+    return "op " + std::to_string(place);
+}
 
 void ProgramSource::unfinished(std::uint32_t rank, const State& state, std::vector<Waiting>& waiting) const {
     if (state.main.blocked == Thread::Blocked::done) {

@@ -120,8 +120,7 @@ class ProgramSource {
     void run(State& state, std::vector<ReadyOp>& ready) const;
     bool run_instruction(State& state, std::vector<ReadyOp>& ready) const;
     bool run_step(State& state, std::uint32_t thread, std::vector<ReadyOp>& ready) const;
-    void begin_beside(State& state, const Instruction& instruction,
-                      std::vector<ReadyOp>& ready) const;
+    void begin_beside(State& state, const Instruction& instruction, std::vector<ReadyOp>& ready) const;
     void run_beside(State& state, std::uint32_t thread, std::vector<ReadyOp>& ready) const;
     static bool wait(State& state, const RankProgram& program, const Instruction& instruction);
     static bool end_slot(State& state, std::uint32_t slot, Time time);

@@ -32,7 +32,9 @@ class Expansion {
                         merge(gate_, slots_[program_.slot_lists[instruction.begin + i]]);
                     }
                     break;
-                case Instruction::Kind::collective: collective(instruction); break;
+                case Instruction::Kind::collective:
+                    collective(instruction);
+                    break;
             }
         }
         return std::move(listing_);
@@ -100,6 +102,8 @@ class Expansion {
     std::vector<Gate> slots_;
 };
 
-Listing ProgramSource::listing(std::uint32_t rank) const { return Expansion(*this, rank).run(); }
+Listing ProgramSource::listing(std::uint32_t rank) const {
+    return Expansion(*this, rank).run();
+}
 
 }  // namespace idlewave

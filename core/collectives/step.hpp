@@ -26,7 +26,7 @@ struct CollectiveCall {
     std::uint32_t rank = 0;  ///< in the communicator
     std::uint32_t size = 1;  ///< of the communicator
     std::uint32_t root = 0;
-    std::uint64_t bytes = 0;  ///< the vector, or one rank's part of it: as the call means it
+    std::uint64_t bytes = 0;                     ///< the vector, or one rank's part of it: as the call means it
     std::span<const std::uint64_t> send_counts;  ///< v-variants: bytes for each rank, repeated over the ranks
     std::span<const std::uint64_t> recv_counts;
     double reduction_cost = 0;  ///< ns of computation per byte reduced
@@ -54,10 +54,18 @@ using StepFunction = Step (*)(const CollectiveCall& call, std::uint64_t number);
 
 namespace steps {
 
-inline Step done() { return {Step::Kind::done, 0, {}}; }
-inline Step skip(std::uint64_t number) { return {Step::Kind::skip, number + 1, {}}; }
-inline Step join(std::uint64_t number) { return {Step::Kind::join, number + 1, {}}; }
-inline Step jump(std::uint64_t next) { return {Step::Kind::skip, next, {}}; }
+inline Step done() {
+    return {Step::Kind::done, 0, {}};
+}
+inline Step skip(std::uint64_t number) {
+    return {Step::Kind::skip, number + 1, {}};
+}
+inline Step join(std::uint64_t number) {
+    return {Step::Kind::join, number + 1, {}};
+}
+inline Step jump(std::uint64_t next) {
+    return {Step::Kind::skip, next, {}};
+}
 
 inline Step send(std::uint64_t number, std::uint32_t peer, std::uint64_t bytes) {
     return {Step::Kind::op, number + 1, {.size = bytes, .peer = peer, .kind = OpKind::send}};

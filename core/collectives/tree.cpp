@@ -8,9 +8,13 @@ namespace idlewave {
 namespace {
 
 /// The round in which `v` tells its first child.
-unsigned first_round(std::uint32_t v) { return static_cast<unsigned>(std::bit_width(v)); }
+unsigned first_round(std::uint32_t v) {
+    return static_cast<unsigned>(std::bit_width(v));
+}
 
-std::uint32_t parent(std::uint32_t v) { return v - std::bit_floor(v); }
+std::uint32_t parent(std::uint32_t v) {
+    return v - std::bit_floor(v);
+}
 
 /// How many children `v` has among `size` ranks.
 unsigned children(std::uint32_t v, std::uint32_t size) {
@@ -21,7 +25,9 @@ unsigned children(std::uint32_t v, std::uint32_t size) {
     return count;
 }
 
-std::uint64_t child(std::uint32_t v, std::uint64_t i) { return v + (std::uint64_t{1} << (first_round(v) + i)); }
+std::uint64_t child(std::uint32_t v, std::uint64_t i) {
+    return v + (std::uint64_t{1} << (first_round(v) + i));
+}
 
 }  // namespace
 
@@ -47,9 +53,12 @@ Step reduce_binomial(const CollectiveCall& call, std::uint64_t number) {
     if (number < 3 * count) {
         const std::uint64_t i = count - 1 - number / 3;  // the deepest subtree was told last, and answers first
         switch (number % 3) {
-            case 0: return steps::recv(number, call.absolute(child(v, i)), call.bytes);
-            case 1: return steps::join(number);
-            default: return steps::reduce(call, number, call.bytes);
+            case 0:
+                return steps::recv(number, call.absolute(child(v, i)), call.bytes);
+            case 1:
+                return steps::join(number);
+            default:
+                return steps::reduce(call, number, call.bytes);
         }
     }
     if (v == 0 || number > 3 * count + 1) {

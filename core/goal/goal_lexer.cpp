@@ -8,8 +8,12 @@ namespace {
 constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 constexpr std::string_view digits = "0123456789";
 
-bool is_letter(char c) { return letters.find(c) != std::string_view::npos; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) {
+    return letters.find(c) != std::string_view::npos;
+}
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
 
 /// `text` as a message can show it: short, and without control characters.
 std::string shown(std::string_view text) {
@@ -22,7 +26,9 @@ std::string shown(std::string_view text) {
 
 }  // namespace
 
-Lexer::Lexer(std::string_view text, const std::string& name) : text_(text), name_(name) { scan(); }
+Lexer::Lexer(std::string_view text, const std::string& name) : text_(text), name_(name) {
+    scan();
+}
 
 Token Lexer::next() {
     const Token current = token_;

@@ -35,8 +35,8 @@ class Parser {
             lexer_.fail(lexer_.peek(), "'}' at the end of rank " + std::to_string(rank_count_ - 1));
         }
         if (rank_count_ < *ranks_) {
-            lexer_.fail(lexer_.peek(), "'rank " + std::to_string(rank_count_) + " {', as num_ranks is " +
-                                           std::to_string(*ranks_));
+            lexer_.fail(lexer_.peek(),
+                        "'rank " + std::to_string(rank_count_) + " {', as num_ranks is " + std::to_string(*ranks_));
         }
         return builder_.finish();
     }
@@ -156,8 +156,8 @@ class Parser {
             } else if (name.text == "nic" && message) {
                 op.nic = static_cast<std::uint8_t>(integer("a NIC", 255));
             } else {
-                lexer_.fail(name, message ? "'tag', 'cpu', 'nic' or the end of the line"
-                                          : "'cpu' or the end of the line");
+                lexer_.fail(name,
+                            message ? "'tag', 'cpu', 'nic' or the end of the line" : "'cpu' or the end of the line");
             }
         }
     }
@@ -239,6 +239,8 @@ class Parser {
 
 }  // namespace
 
-Graph read_goal(std::string_view text, const std::string& name) { return Parser(text, name).parse(); }
+Graph read_goal(std::string_view text, const std::string& name) {
+    return Parser(text, name).parse();
+}
 
 }  // namespace idlewave

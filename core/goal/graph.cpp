@@ -55,9 +55,9 @@ void Graph::unfinished(std::uint32_t rank, const State& state, std::vector<Waiti
             continue;
         }
         const std::uint32_t left = state.waits[place];
-        waiting.push_back({rank, name(rank, place),
-                           "waits for " + std::to_string(left) + (left == 1 ? " other op" : " other ops") +
-                               " of its rank"});
+        waiting.push_back(
+            {rank, name(rank, place),
+             "waits for " + std::to_string(left) + (left == 1 ? " other op" : " other ops") + " of its rank"});
     }
 }
 

@@ -50,8 +50,8 @@ class Graph {
 
     std::vector<std::size_t> first_op_{0};  ///< where each rank's ops begin; one entry more than ranks
     std::vector<Op> ops_;
-    std::vector<std::uint32_t> requirements_;      ///< how many each op has
-    std::vector<std::size_t> first_follower_{0};   ///< two entries an op (after its start, after its end), and one more
+    std::vector<std::uint32_t> requirements_;     ///< how many each op has
+    std::vector<std::size_t> first_follower_{0};  ///< two entries an op (after its start, after its end), and one more
     std::vector<Place> followers_;
     std::vector<std::uint32_t> label_begin_;  ///< into label_text_, one an op
     std::string label_text_;                  ///< labels, each zero-terminated; the first is ""

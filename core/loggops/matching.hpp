@@ -15,7 +15,7 @@ struct Receive {
     Op op = {};
     Place place = 0;
     std::uint32_t cookie = 0;
-    Time ready = 0;   ///< when its requirements were met
+    Time ready = 0;  ///< when its requirements were met
     Time posted = 0;
 };
 
@@ -79,7 +79,7 @@ class Matching {
                (receive.tag == any || tag == any || receive.tag == tag);
     }
 
-    InlineVector<Receive, 3> posted_;           ///< receives without a message, oldest first
+    InlineVector<Receive, 3> posted_;            ///< receives without a message, oldest first
     InlineVector<std::uint32_t, 4> unexpected_;  ///< messages without a receive, oldest first
 };
 

@@ -58,12 +58,24 @@ class LogGops {
         }
         const Request request = rank.agenda.take(next.index);
         switch (request.work) {
-            case Work::receive: receive(rank, request, now, context.self()); break;
-            case Work::clear_to_send: send_clear_to_send(rank, request, now, context); break;
-            case Work::rendezvous_data: send_rendezvous_data(rank, request, now, context); break;
-            case Work::send: send(rank, request, now, context); break;
-            case Work::post: post(rank, request, now, context.self()); break;
-            case Work::calc: calc(rank, request, now, context.self()); break;
+            case Work::receive:
+                receive(rank, request, now, context.self());
+                break;
+            case Work::clear_to_send:
+                send_clear_to_send(rank, request, now, context);
+                break;
+            case Work::rendezvous_data:
+                send_rendezvous_data(rank, request, now, context);
+                break;
+            case Work::send:
+                send(rank, request, now, context);
+                break;
+            case Work::post:
+                post(rank, request, now, context.self());
+                break;
+            case Work::calc:
+                calc(rank, request, now, context.self());
+                break;
         }
         return now;
     }
@@ -88,8 +100,14 @@ class LogGops {
     void take_ready(State& rank) {
         for (const ReadyOp& ready : ready_) {
             const Op& op = ready.op;
-            Request request{.ready = ready.at, .count = ready.place, .size = op.size, .peer = op.peer, .tag = op.tag,
-                            .handle = ready.cookie, .cpu = op.cpu, .nic = op.nic};
+            Request request{.ready = ready.at,
+                            .count = ready.place,
+                            .size = op.size,
+                            .peer = op.peer,
+                            .tag = op.tag,
+                            .handle = ready.cookie,
+                            .cpu = op.cpu,
+                            .nic = op.nic};
             switch (op.kind) {
                 case OpKind::send:
                     request.turn = Turn::send;

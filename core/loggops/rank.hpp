@@ -30,7 +30,7 @@ struct Rank {
     std::uint64_t transmissions = 0;  ///< started so far
     Time quiet_from = 0;              ///< no detour begins or lasts between these two times
     Time quiet_until = 0;
-    InlineVector<Time, 4> clocks;     ///< as ClockLayout says
+    InlineVector<Time, 4> clocks;  ///< as ClockLayout says
     Agenda agenda;
     Matching matching;
     SourceState source;

@@ -25,16 +25,22 @@ template <Source S, class Log>
 void LogGops<S, Log>::plan_clear_to_send(State& rank, std::uint32_t handle, Time time) {
     const Arrived& message = rank.arrived[handle];
     const Op& op = message.receive.op;
-    rank.agenda.add({.ready = time, .count = message.number, .peer = message.source, .handle = handle,
-                     .turn = Turn::protocol, .work = Work::clear_to_send,
-                     .first_need = ClockLayout::cpu(op.cpu), .second_need = layout_.tx(op.nic)});
+    rank.agenda.add({.ready = time,
+                     .count = message.number,
+                     .peer = message.source,
+                     .handle = handle,
+                     .turn = Turn::protocol,
+                     .work = Work::clear_to_send,
+                     .first_need = ClockLayout::cpu(op.cpu),
+                     .second_need = layout_.tx(op.nic)});
 }
 
 template <Source S, class Log>
 template <class Context>
 void LogGops<S, Log>::send_clear_to_send(State& rank, const Request& request, Time now, Context& context) {
     const Arrived& message = rank.arrived[request.handle];
-    const Message clearance{.sending = message.sending, .receiving = request.handle, .kind = MessageKind::clear_to_send};
+    const Message clearance{
+        .sending = message.sending, .receiving = request.handle, .kind = MessageKind::clear_to_send};
     transmit(rank, message.source, 1, clearance, request, now, context);
 }
 
@@ -45,9 +51,14 @@ void LogGops<S, Log>::cleared_to_send(State& rank, std::uint32_t handle) {
     RendezvousSend& send = rank.sends[clearance.sending];
     send.receiving = clearance.receiving;
     send.cleared = true;
-    const Request request{.ready = clearance.processed_at, .count = send.number, .peer = clearance.source,
-                          .handle = clearance.sending, .turn = Turn::protocol, .work = Work::rendezvous_data,
-                          .first_need = ClockLayout::cpu(send.op.cpu), .second_need = layout_.tx(send.op.nic)};
+    const Request request{.ready = clearance.processed_at,
+                          .count = send.number,
+                          .peer = clearance.source,
+                          .handle = clearance.sending,
+                          .turn = Turn::protocol,
+                          .work = Work::rendezvous_data,
+                          .first_need = ClockLayout::cpu(send.op.cpu),
+                          .second_need = layout_.tx(send.op.nic)};
     rank.arrived.remove(handle);
     rank.agenda.add(request);
 }
@@ -62,7 +73,8 @@ void LogGops<S, Log>::send_rendezvous_data(State& rank, const Request& request, 
     const Time end = transmit(rank, op.peer, op.size, message, request, now, context);
     rank.sends.remove(request.handle);
     const std::uint32_t self = context.self();
-    op_ended(rank, self, {self, send.place, op.kind, op.peer, op.tag, op.size, send.ready, send.start, end}, send.cookie);
+    op_ended(rank, self, {self, send.place, op.kind, op.peer, op.tag, op.size, send.ready, send.start, end},
+             send.cookie);
 }
 
 }  // namespace idlewave

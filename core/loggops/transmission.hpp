@@ -30,7 +30,10 @@ Time LogGops<S, Log>::transmit(State& rank, std::uint32_t peer, std::uint64_t si
 template <Source S, class Log>
 void LogGops<S, Log>::arrive(State& rank, const pdes::Event<Message>& event) {
     const Message& message = event.payload;
-    Request request{.ready = event.time, .count = message.number, .peer = event.source, .turn = Turn::arrival,
+    Request request{.ready = event.time,
+                    .count = message.number,
+                    .peer = event.source,
+                    .turn = Turn::arrival,
                     .work = Work::receive};
     std::uint8_t cpu = 0;
     std::uint8_t nic = 0;
@@ -43,8 +46,13 @@ void LogGops<S, Log>::arrive(State& rank, const pdes::Event<Message>& event) {
         cpu = arrived.receive.op.cpu;
         nic = arrived.receive.op.nic;
     } else {
-        Arrived arrived{.size = message.size, .number = message.number, .source = event.source, .tag = message.tag,
-                        .sending = message.sending, .receiving = message.receiving, .kind = message.kind};
+        Arrived arrived{.size = message.size,
+                        .number = message.number,
+                        .source = event.source,
+                        .tag = message.tag,
+                        .sending = message.sending,
+                        .receiving = message.receiving,
+                        .kind = message.kind};
         if (message.kind == MessageKind::clear_to_send) {
             cpu = rank.sends[message.sending].op.cpu;
             nic = rank.sends[message.sending].op.nic;

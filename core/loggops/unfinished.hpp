@@ -13,8 +13,8 @@ void LogGops<S, Log>::unfinished(std::uint32_t r, const State& rank, std::vector
     for (const Receive& receive : rank.matching.posted()) {
         const Op& op = receive.op;
         const std::string source = op.peer == any ? "any rank" : "rank " + std::to_string(op.peer);
-        waiting.push_back({r, source_.name(r, receive.place), "waits for a message from " + source + " with " +
-                                                                  tag_of(op.tag) + ", which nobody sends"});
+        waiting.push_back({r, source_.name(r, receive.place),
+                           "waits for a message from " + source + " with " + tag_of(op.tag) + ", which nobody sends"});
     }
     rank.sends.each([&](const RendezvousSend& send) {
         waiting.push_back({r, source_.name(r, send.place),
@@ -24,8 +24,9 @@ void LogGops<S, Log>::unfinished(std::uint32_t r, const State& rank, std::vector
     for (const std::uint32_t handle : rank.matching.unexpected()) {
         const Arrived& message = rank.arrived[handle];
         if (message.kind == MessageKind::data) {
-            waiting.push_back({r, "a message", "from rank " + std::to_string(message.source) + " with " +
-                                                   tag_of(message.tag) + " has arrived, and is received by no op"});
+            waiting.push_back({r, "a message",
+                               "from rank " + std::to_string(message.source) + " with " + tag_of(message.tag) +
+                                   " has arrived, and is received by no op"});
         }
     }
     source_.unfinished(r, rank.source, waiting);

@@ -101,8 +101,8 @@ class WindowQueue {
     }
 
     unsigned shift_;
-    std::int64_t base_ = 0;   ///< the ring holds windows [base_, base_ + ring_size)
-    std::size_t near_ = 0;    ///< events in the ring
+    std::int64_t base_ = 0;  ///< the ring holds windows [base_, base_ + ring_size)
+    std::size_t near_ = 0;   ///< events in the ring
     std::vector<std::vector<Item>> ring_;
     std::vector<std::uint64_t> occupied_;  ///< a bit a bucket
     std::vector<std::vector<Item>> spare_;

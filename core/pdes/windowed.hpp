@@ -66,7 +66,8 @@ class Windowed {
         void send(std::uint32_t destination, Time time, const typename M::Payload& payload) {
             if (time < window_end) {
                 throw LogicError("LP " + std::to_string(lp) + " violates the lookahead: it reaches LP " +
-                                 std::to_string(destination) + " at " + std::to_string(time) + " ps, in its own window");
+                                 std::to_string(destination) + " at " + std::to_string(time) +
+                                 " ps, in its own window");
             }
             scheduler.queue_.push({time, destination, lp, scheduler.lps_[lp].sequence++, payload});
         }

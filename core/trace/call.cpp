@@ -24,6 +24,8 @@ constexpr std::array known{
     Known{Call::request_free, "MPI_Request_free", CallGroup::other, 1},
     Known{Call::cancel, "MPI_Cancel", CallGroup::other, 1},
     Known{Call::start, "MPI_Start", CallGroup::point_to_point, 1},
+    Known{Call::unmodelled, "a call without a record of its own", CallGroup::other, 1},
+    Known{Call::tracer, "(the tracer itself)", CallGroup::other, 0},
     Known{Call::send, "MPI_Send", CallGroup::point_to_point, 3},
     Known{Call::bsend, "MPI_Bsend", CallGroup::point_to_point, 3},
     Known{Call::ssend, "MPI_Ssend", CallGroup::point_to_point, 3},
@@ -52,9 +54,12 @@ constexpr std::array known{
 };
 
 constexpr std::array<const char*, traced_collectives> collective_names{
-    "barrier",   "bcast",      "reduce",   "allreduce", "gather",    "gatherv",        "scatter",
-    "scatterv",  "allgather",  "allgatherv", "alltoall", "alltoallv", "alltoallw",     "reduce_scatter",
-    "reduce_scatter_block", "scan", "exscan", "neighbor collective"};
+    "barrier",    "bcast",          "reduce",
+    "allreduce",  "gather",         "gatherv",
+    "scatter",    "scatterv",       "allgather",
+    "allgatherv", "alltoall",       "alltoallv",
+    "alltoallw",  "reduce_scatter", "reduce_scatter_block",
+    "scan",       "exscan",         "neighbor collective"};
 
 const Known* find(Call call) {
     for (const Known& entry : known) {

@@ -20,6 +20,8 @@ enum class Call : std::uint16_t {
     request_free = 8,
     cancel = 9,
     start = 10,
+    unmodelled = 11,
+    tracer = 12,
     send = 16,
     bsend = 17,
     ssend = 18,

@@ -17,11 +17,15 @@ std::vector<std::uint64_t> counts_at(const TraceRecord& r, std::size_t begin, st
 /// different names.
 std::int64_t bytes_of(TracedCollective traced, bool at_root, std::int64_t sent, std::int64_t received) {
     switch (traced) {
-        case TracedCollective::gather: return at_root ? received : sent;
+        case TracedCollective::gather:
+            return at_root ? received : sent;
         case TracedCollective::scatter:
-        case TracedCollective::scatterv: return at_root ? sent : received;
-        case TracedCollective::allgather: return received;
-        default: return sent;
+        case TracedCollective::scatterv:
+            return at_root ? sent : received;
+        case TracedCollective::allgather:
+            return received;
+        default:
+            return sent;
     }
 }
 
@@ -29,24 +33,35 @@ std::int64_t bytes_of(TracedCollective traced, bool at_root, std::int64_t sent, 
 
 Collective operation_of(TracedCollective traced) {
     switch (traced) {
-        case TracedCollective::bcast: return Collective::bcast;
-        case TracedCollective::reduce: return Collective::reduce;
-        case TracedCollective::allreduce: return Collective::allreduce;
+        case TracedCollective::bcast:
+            return Collective::bcast;
+        case TracedCollective::reduce:
+            return Collective::reduce;
+        case TracedCollective::allreduce:
+            return Collective::allreduce;
         case TracedCollective::gather:
-        case TracedCollective::gatherv: return Collective::gather;
+        case TracedCollective::gatherv:
+            return Collective::gather;
         case TracedCollective::scatter:
-        case TracedCollective::scatterv: return Collective::scatter;
+        case TracedCollective::scatterv:
+            return Collective::scatter;
         case TracedCollective::allgather:
-        case TracedCollective::allgatherv: return Collective::allgather;
+        case TracedCollective::allgatherv:
+            return Collective::allgather;
         case TracedCollective::alltoall:
         case TracedCollective::alltoallv:
-        case TracedCollective::alltoallw: return Collective::alltoall;
+        case TracedCollective::alltoallw:
+            return Collective::alltoall;
         case TracedCollective::reduce_scatter:
-        case TracedCollective::reduce_scatter_block: return Collective::reduce_scatter;
-        case TracedCollective::scan: return Collective::scan;
-        case TracedCollective::exscan: return Collective::exscan;
+        case TracedCollective::reduce_scatter_block:
+            return Collective::reduce_scatter;
+        case TracedCollective::scan:
+            return Collective::scan;
+        case TracedCollective::exscan:
+            return Collective::exscan;
         case TracedCollective::barrier:
-        case TracedCollective::neighbor: break;
+        case TracedCollective::neighbor:
+            break;
     }
     return Collective::barrier;
 }
@@ -82,7 +97,8 @@ CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at
     site.rank = static_cast<std::uint32_t>(me - members.begin());
     const std::int32_t root = r.pair(1).first;
     if (root >= static_cast<std::int32_t>(members.size())) {
-        fail(r, "has root " + std::to_string(root) + " on a communicator of " + std::to_string(members.size()) + " ranks");
+        fail(r,
+             "has root " + std::to_string(root) + " on a communicator of " + std::to_string(members.size()) + " ranks");
     }
     site.root = static_cast<std::uint32_t>(std::max(root, 0));
     const bool at_root = root >= 0 && site.root == site.rank;

@@ -14,7 +14,7 @@ Communicators::Communicators(const Trace& trace) {
     Known world;
     world.members.resize(size);
     std::iota(world.members.begin(), world.members.end(), 0U);
-    known_.emplace(world_id, std::move(world));
+    known_[world_id].push_back(std::move(world));
     for (std::uint32_t rank = 0; rank < size; ++rank) {
         selves_.push_back({{rank}, false});
     }
@@ -42,7 +42,11 @@ void Communicators::define(const RankTrace& rank, const TraceRecord& record) {
     if (distinct.size() != size || (size > 0 && *distinct.rbegin() >= selves_.size())) {
         throw InputError(rank.name() + ": a communicator has a member twice, or one that is no rank of the program");
     }
-    known_.insert_or_assign(record.words[0], std::move(known));
+    std::vector<Known>& groups = known_[record.words[0]];
+    if (!known.intercommunicator) {
+        groups.clear();
+    }
+    groups.push_back(std::move(known));
 }
 
 const Communicators::Known* Communicators::find(std::uint64_t id, std::uint32_t rank) const {
@@ -50,7 +54,16 @@ const Communicators::Known* Communicators::find(std::uint64_t id, std::uint32_t 
         return &selves_[rank];
     }
     const auto found = known_.find(id);
-    return found == known_.end() ? nullptr : &found->second;
+    if (found == known_.end()) {
+        return nullptr;
+    }
+    for (const Known& group : found->second) {
+        const bool member = std::find(group.members.begin(), group.members.end(), rank) != group.members.end();
+        if (!group.intercommunicator || !member) {
+            return &group;
+        }
+    }
+    return nullptr;
 }
 
 std::uint32_t Communicators::use(std::uint64_t id, std::uint32_t rank) {

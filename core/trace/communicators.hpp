@@ -23,7 +23,8 @@ class Communicators {
     /// Collects the definitions in all ranks' files. Throws InputError naming file and call where one is impossible.
     explicit Communicators(const Trace& trace);
 
-    /// The communicator of this id as `rank` sees it; null if no member defined it.
+    /// The communicator of this id as `rank` sees it (of an intercommunicator the other group); null if no member
+    /// defined it.
     [[nodiscard]] const Known* find(std::uint64_t id, std::uint32_t rank) const;
 
     /// Its index in `used`, where it is put if it is not there.
@@ -35,7 +36,7 @@ class Communicators {
   private:
     void define(const RankTrace& rank, const TraceRecord& record);
 
-    std::map<std::uint64_t, Known> known_;
+    std::map<std::uint64_t, std::vector<Known>> known_;  ///< of an intercommunicator both groups
     std::vector<Known> selves_;
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> index_;  ///< by id, and by rank for self
     std::vector<std::vector<std::uint32_t>> used_;

@@ -19,8 +19,11 @@ class Profiler {
 
     CallRow row(const TraceRecord& r, std::int64_t origin) {
         const TraceHeader& header = trace_.header();
-        CallRow row{.rank = header.rank, .call = r.call, .group = call_group(r.call),
-                    .begin = header.global(r.begin) - origin, .end = header.global(r.end) - origin,
+        CallRow row{.rank = header.rank,
+                    .call = r.call,
+                    .group = call_group(r.call),
+                    .begin = header.global(r.begin) - origin,
+                    .end = header.global(r.end) - origin,
                     .inside = r.call == Call::polls ? r.number(1) : r.end - r.begin};
         if (is_send(r.call) || r.call == Call::sendrecv) {
             message(row, r.words[0], r.pair(1).first, r.number(2));

@@ -12,7 +12,7 @@ struct CallRow {
     std::uint32_t rank = 0;
     Call call = Call::end_of_file;
     CallGroup group = CallGroup::other;
-    std::int64_t begin = 0;   ///< ns since the first rank left MPI_Init, on rank 0's clock
+    std::int64_t begin = 0;  ///< ns since the first rank left MPI_Init, on rank 0's clock
     std::int64_t end = 0;
     std::int64_t inside = 0;  ///< ns inside MPI: of a series of polls less than from begin to end
     std::int64_t peer = -1;   ///< a message's destination, as a world rank; −1: none

@@ -12,23 +12,42 @@ constexpr std::int32_t any_source = -1;
 constexpr std::int32_t proc_null = -2;
 constexpr std::int32_t not_known = -3;
 
+/// The text in a record's words, eight characters to a word.
+std::string text_of(const TraceRecord& r) {
+    std::string text;
+    for (const std::uint64_t word : r.words.first(std::min<std::size_t>(r.words.size(), 8))) {
+        for (unsigned byte = 0; byte < 8; ++byte) {
+            const char c = static_cast<char>(word >> (8 * byte) & 0xff);
+            text += c == '_' || (c >= '0' && c <= 'z') ? std::string(1, c) : std::string();
+        }
+    }
+    return text;
+}
+
 }  // namespace
 
 RankProgram RankConverter::convert(std::int64_t offset) {
     compute(offset);
     std::int64_t left_mpi = trace_.header().init_end;
-    std::int64_t polling = 0;  // time inside unsuccessful tests since then: neither computation nor a call
+    std::int64_t aside = 0;  // time in unsuccessful tests and in the tracer since then: no computation
     for (const TraceRecord& r : trace_.records()) {
         if (r.call == Call::init) {
             left_mpi = std::max(left_mpi, r.end);
             continue;
         }
         if (r.call == Call::polls) {
-            polling += r.number(1);
+            aside += r.number(1);
             continue;
         }
-        compute(r.begin - left_mpi - polling);
-        polling = 0;
+        if (r.call == Call::tracer) {
+            aside += r.end - r.begin;
+            continue;
+        }
+        if (r.begin < left_mpi) {
+            fail(r, "overlaps the call before it: calls of several threads at a time have no order to simulate");
+        }
+        compute(r.begin - left_mpi - aside);
+        aside = 0;
         left_mpi = r.end;
         record(r);
     }
@@ -40,26 +59,44 @@ void RankConverter::record(const TraceRecord& r) {
         case Call::send:
         case Call::bsend:
         case Call::ssend:
-        case Call::rsend: wait_for({message(r, false, r.words[0], r.pair(1), r.number(2))}); break;
+        case Call::rsend:
+            wait_for({message(r, false, r.words[0], r.pair(1), r.number(2))});
+            break;
         case Call::isend:
         case Call::ibsend:
         case Call::issend:
-        case Call::irsend: nonblocking(r, false, r.words[0], r.pair(1), r.number(2), r.words[3]); break;
+        case Call::irsend:
+            nonblocking(r, false, r.words[0], r.pair(1), r.number(2), r.words[3]);
+            break;
         case Call::recv: {
             const Pair peer_tag = r.pair(1).first == proc_null ? r.pair(1) : r.pair(3);
             wait_for({message(r, true, r.words[0], peer_tag, r.number(4) >= 0 ? r.number(4) : r.number(2))});
             break;
         }
-        case Call::irecv: nonblocking(r, true, r.words[0], r.pair(1), r.number(2), r.words[3]); break;
-        case Call::sendrecv: sendrecv(r); break;
+        case Call::irecv:
+            nonblocking(r, true, r.words[0], r.pair(1), r.number(2), r.words[3]);
+            break;
+        case Call::sendrecv:
+            sendrecv(r);
+            break;
         case Call::send_init:
         case Call::recv_init:
-        case Call::mprobe: persistent(r); break;
-        case Call::start: start(r); break;
+        case Call::mprobe:
+            persistent(r);
+            break;
+        case Call::start:
+            start(r);
+            break;
         case Call::mrecv:
-        case Call::imrecv: matched_receive(r); break;
-        case Call::cancel: cancel(r); break;
-        case Call::request_free: free_request(r); break;
+        case Call::imrecv:
+            matched_receive(r);
+            break;
+        case Call::cancel:
+            cancel(r);
+            break;
+        case Call::request_free:
+            free_request(r);
+            break;
         case Call::wait:
         case Call::waitall:
         case Call::waitany:
@@ -67,7 +104,11 @@ void RankConverter::record(const TraceRecord& r) {
         case Call::test:
         case Call::testall:
         case Call::testany:
-        case Call::testsome: complete(r); break;
+        case Call::testsome:
+            complete(r);
+            break;
+        case Call::unmodelled: fail(r, "communicates (" + text_of(r) + "), and what it sends is not recorded");
+        case Call::tracer:
         case Call::end_of_file:
         case Call::init:
         case Call::finalize:
@@ -76,8 +117,10 @@ void RankConverter::record(const TraceRecord& r) {
         case Call::comm_def:
         case Call::comm_free:
         case Call::cart:
-        case Call::probe: break;  // no messages of their own; a probe's wait is the receive's that follows
-        default: collective(r);
+        case Call::probe:
+            break;  // no messages of their own; a probe's wait is the receive's that follows
+        default:
+            collective(r);
     }
 }
 
@@ -183,7 +226,7 @@ void RankConverter::complete(const TraceRecord& r) {
     for (std::size_t i = 0; i < r.words.size(); i += 3) {
         const auto found = pending_.find(r.words[i]);
         if (found == pending_.end()) {
-            fail(r, "completes a request that was not started before");
+            continue;  // made by a call that is not recorded
         }
         const Pending pending = found->second.front();
         found->second.pop_front();
@@ -246,7 +289,8 @@ std::uint32_t RankConverter::peer_of(const TraceRecord& r, std::uint64_t communi
     }
     const auto& members = known(r, communicator).members;
     if (peer < 0 || static_cast<std::size_t>(peer) >= members.size()) {
-        fail(r, "has peer " + std::to_string(peer) + " on a communicator of " + std::to_string(members.size()) + " ranks");
+        fail(r,
+             "has peer " + std::to_string(peer) + " on a communicator of " + std::to_string(members.size()) + " ranks");
     }
     return members[static_cast<std::size_t>(peer)];
 }

@@ -156,9 +156,9 @@ std::size_t RankTrace::read_record(std::size_t word, std::size_t end) {
     }
     record.begin = static_cast<std::int64_t>(words_[word + 1]);
     record.end = static_cast<std::int64_t>(words_[word + 2]);
-    const std::int64_t earliest = records_.empty() ? 0 : records_.back().begin;
+    const std::int64_t earliest = records_.empty() ? 0 : records_.back().end;
     constexpr std::int64_t latest = std::int64_t{1} << 61;
-    if (record.begin < earliest || record.end < record.begin || record.end > latest) {
+    if (record.begin < 0 || record.end < std::max(record.begin, earliest) || record.end > latest) {
         fail(word * 8 + 8, call_name(record.call) + " from " + std::to_string(record.begin) + " to " +
                                std::to_string(record.end) + " ns: expected times that do not decrease");
     }
@@ -191,8 +191,8 @@ Trace Trace::read(const std::string& directory) {
     for (std::uint32_t r = 0; r < trace.ranks.size(); ++r) {
         const TraceHeader& header = trace.ranks[r].header();
         if (header.ranks != expected) {
-            throw InputError(trace.ranks[r].name() + ": is one of " + std::to_string(header.ranks) + " ranks, others of " +
-                             std::to_string(expected) + ": files of two runs are mixed");
+            throw InputError(trace.ranks[r].name() + ": is one of " + std::to_string(header.ranks) +
+                             " ranks, others of " + std::to_string(expected) + ": files of two runs are mixed");
         }
         if (header.rank != r) {
             throw InputError(directory + ": expected one file for each of " + std::to_string(expected) +

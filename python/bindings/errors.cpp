@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "bindings.hpp"
 #include "base/time.hpp"
+#include "bindings.hpp"
 
 namespace nb = nanobind;
 

@@ -1,3 +1,5 @@
+#include "machine/machine.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -6,7 +8,6 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "machine/machine.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -48,8 +49,9 @@ NoiseTrace noise_from(const Times& starts, const Times& lengths, Time period, co
 
 void bind_machine(nb::module_& m) {
     nb::class_<NoiseTrace>(m, "NoiseTrace", "Detours of one period, repeated for ever.")
-        .def(nb::new_([](const Times& starts, const Times& lengths, Time period, const std::string& phase,
-                         const std::vector<Time>& phases) { return noise_from(starts, lengths, period, phase, phases); }),
+        .def(nb::new_(
+                 [](const Times& starts, const Times& lengths, Time period, const std::string& phase,
+                    const std::vector<Time>& phases) { return noise_from(starts, lengths, period, phase, phases); }),
              "starts"_a, "lengths"_a, "period"_a, "phase"_a, "phases"_a,
              "Times in ps. `phase` is random, same or given (then `phases` is the list).")
         .def("finish", &NoiseTrace::finish, "phase"_a, "start"_a, "work"_a,

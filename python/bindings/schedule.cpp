@@ -23,8 +23,12 @@ using namespace nb::literals;
 namespace idlewave {
 namespace {
 
-Listing listing_of(const Graph& graph, std::uint32_t rank) { return listing(graph, rank); }
-Listing listing_of(const ProgramSource& source, std::uint32_t rank) { return source.listing(rank); }
+Listing listing_of(const Graph& graph, std::uint32_t rank) {
+    return listing(graph, rank);
+}
+Listing listing_of(const ProgramSource& source, std::uint32_t rank) {
+    return source.listing(rank);
+}
 
 template <class S>
 void save(const S& source, const std::string& path) {

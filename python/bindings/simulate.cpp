@@ -1,3 +1,5 @@
+#include "loggops/simulate.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 
@@ -7,7 +9,6 @@
 #include "collectives/program.hpp"
 #include "columns.hpp"
 #include "goal/graph.hpp"
-#include "loggops/simulate.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

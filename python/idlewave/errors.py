@@ -31,7 +31,7 @@ class MeasurementError(IdlewaveError):
     """A measurement gave no usable result: the message says which number and why."""
 
 
-class Deadlock(IdlewaveError):
+class Deadlock(IdlewaveError):  # noqa: N818 - the contract's name
     """The simulation cannot go on.
 
     ``waiting`` has a tuple (rank, op, why) for everything that is left: ops that wait, messages nobody receives.

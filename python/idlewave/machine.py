@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -87,13 +87,13 @@ class Noise:
         return float(self.lengths.sum()) / self.period
 
     def _core(self) -> _core.NoiseTrace:
-        listed = not isinstance(self.phase, str)
+        kind, phases = (self.phase, []) if isinstance(self.phase, str) else ("given", list(self.phase))
         return _core.NoiseTrace(
             np.ascontiguousarray(self.starts, dtype=np.int64),
             np.ascontiguousarray(self.lengths, dtype=np.int64),
             self.period,
-            "given" if listed else str(self.phase),
-            list(self.phase) if listed else [],
+            kind,
+            phases,
         )
 
 
@@ -219,9 +219,7 @@ class _Reader:
         first = parameters = self.parameters(table, where, inherited.parameters if inherited else None)
         eager_limit = inherited.eager_limit if inherited else None
         if "S" in table:
-            eager_limit = (
-                None if table["S"] == "inf" else self.integer(table, "S", where, least=0, other='or "inf"')
-            )
+            eager_limit = None if table["S"] == "inf" else self.integer(table, "S", where, least=0, other='or "inf"')
         elif inherited is None:
             self.fail(f"{where}.S", 'the largest eager message in bytes, or "inf"', None)
         segments: list[Segment] = []
@@ -281,15 +279,13 @@ class _Reader:
         if phase in ("random", "same"):
             return str(phase)
         if isinstance(phase, list) and phase:
-            return tuple(
-                self.quantity(value, f"noise.phase[{i}]", cost=False) for i, value in enumerate(phase)
-            )
+            return tuple(self.quantity(value, f"noise.phase[{i}]", cost=False) for i, value in enumerate(phase))
         return self.fail("noise.phase", "random, same, or a list of times", phase)
 
     def time_of(self, table: dict[str, Any], key: str) -> int:
         return int(self.quantity(table.get(key), f"noise.{key}", cost=False))
 
-    def quantity(self, value: object, where: str, *, cost: bool) -> Any:
+    def quantity(self, value: object, where: str, *, cost: bool) -> Any:  # noqa: ANN401 - int or float by `cost`
         if not isinstance(value, str):
             self.fail(where, "a time with a unit, such as '1.3us'", value)
         try:
@@ -316,11 +312,9 @@ class _Reader:
         for key in table:
             if key not in allowed:
                 name = f"{where}.{key}" if where else key
-                raise InputError(
-                    f"{self.name}: {name} is not known here; expected {', '.join(sorted(allowed))}"
-                )
+                raise InputError(f"{self.name}: {name} is not known here; expected {', '.join(sorted(allowed))}")
 
-    def fail(self, where: str, expected: str, found: object) -> Any:
+    def fail(self, where: str, expected: str, found: object) -> NoReturn:
         shown = "nothing" if found is None else repr(found)
         raise InputError(f"{self.name}: {where}: expected {expected}, found {shown}")
 
@@ -348,9 +342,7 @@ def read_detours(path: Path) -> tuple[Times, Times]:
                         f"{path}:{rows.line_num}: expected start_ns,length_ns, found {','.join(row)}"
                     ) from None
                 if not (0 <= start < 2**63 and 0 <= length < 2**63):
-                    raise InputError(
-                        f"{path}:{rows.line_num}: expected times that are not negative, found {row}"
-                    )
+                    raise InputError(f"{path}:{rows.line_num}: expected times that are not negative, found {row}")
                 starts.append(start)
                 lengths.append(length)
     except (OSError, UnicodeDecodeError, csv.Error) as error:

@@ -83,9 +83,7 @@ def build(mpi: Mpi, name: str) -> Path:
     """
     sources = package_data()
     if name == "tracer":
-        return _build(
-            mpi, sources / "tracer", "libidlewave-trace.so", [sys.executable, "build.py", str(mpi.mpicc)]
-        )
+        return _build(mpi, sources / "tracer", "libidlewave-trace.so", [sys.executable, "build.py", str(mpi.mpicc)])
     if name == "loggp":
         flags = ["-std=c++20", "-O2", "-Wall", "-Wextra"]
         command = [str(mpi.mpicxx), *flags, "loggp.cpp", "-o"]
@@ -131,9 +129,7 @@ def _launcher(named: str | Path | None) -> Path:
 
 def _identify(launcher: Path) -> tuple[str, str]:
     try:
-        done = subprocess.run(
-            [launcher, "--version"], capture_output=True, text=True, timeout=60, check=False
-        )
+        done = subprocess.run([launcher, "--version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MpiError(f"{launcher} --version could not be run: {error}") from error
     said = done.stdout + done.stderr
@@ -170,9 +166,7 @@ def _build(mpi: Mpi, source: Path, product: str, command: list[str]) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise MpiError(
-            f"{folder} cannot be made ({error.strerror}); name another place with IDLEWAVE_CACHE"
-        ) from error
+        raise MpiError(f"{folder} cannot be made ({error.strerror}); name another place with IDLEWAVE_CACHE") from error
     unfinished = folder / f".{os.getpid()}-{product}"
     done = subprocess.run(
         [*command, str(unfinished)],
@@ -183,8 +177,6 @@ def _build(mpi: Mpi, source: Path, product: str, command: list[str]) -> Path:
         env=mpi.environment(),
     )
     if done.returncode != 0:
-        raise MpiError(
-            f"{product} could not be built with {mpi.mpicc}:\n{(done.stdout + done.stderr).strip()}"
-        )
+        raise MpiError(f"{product} could not be built with {mpi.mpicc}:\n{(done.stdout + done.stderr).strip()}")
     unfinished.rename(target)
     return target

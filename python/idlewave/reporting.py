@@ -52,9 +52,7 @@ def report_data(
         foreign_load=_foreign_load(measurement) if measurement else {},
         notes=tuple(notes),
         environment=_environment(measurement) if measurement else {},
-        versions={
-            name: importlib.metadata.version(name) for name in ("idlewave", "numpy", "pandas", "matplotlib")
-        }
+        versions={name: importlib.metadata.version(name) for name in ("idlewave", "numpy", "pandas", "matplotlib")}
         | {"Python": platform.python_version()},
     )
 
@@ -164,10 +162,7 @@ def comparison_data(trace: Trace, timeline: Timeline) -> ComparisonData:
 
 def _foreign_load(measurement: Measurement) -> dict[str, float]:
     cores = measurement.noise.cores
-    return {
-        f"noise, core {core}": float(load)
-        for core, load in zip(cores["core"], cores["foreign_load"], strict=True)
-    }
+    return {f"noise, core {core}": float(load) for core, load in zip(cores["core"], cores["foreign_load"], strict=True)}
 
 
 def _environment(measurement: Measurement) -> dict[str, str]:
@@ -179,7 +174,7 @@ def _environment(measurement: Measurement) -> dict[str, str]:
         "kernel": said.get("kernel"),
         "cores": said.get("cores"),
         "usable cores": ", ".join(map(str, said.get("affinity") or [])),
-        "hypervisor": {True: "yes", False: "no"}.get(said.get("hypervisor")),
+        "hypervisor": None if said.get("hypervisor") is None else ("yes" if said["hypervisor"] else "no"),
         "clock source": said.get("clock_source"),
         "governor": said.get("governor"),
         "load average": ", ".join(f"{x:.2f}" for x in said.get("load_average") or []),

@@ -98,9 +98,7 @@ class Schedule:
         Raises UsageError if this is no traced program, or `ranks` no multiple of the traced ones.
         """
         if not isinstance(self._core, _core.Program):
-            raise UsageError(
-                f"{self.name} is a fixed schedule of {self.ranks} ranks; only a trace can be extrapolated"
-            )
+            raise UsageError(f"{self.name} is a fixed schedule of {self.ranks} ranks; only a trace can be extrapolated")
         base = int(self._core.base_ranks)
         if ranks < base or ranks % base:
             raise UsageError(f"expected a multiple of the {base} traced ranks, found {ranks}")

@@ -42,14 +42,13 @@ class Timeline:
         """The recorded ops as an Arrow table; no column is copied."""
         columns = {name: _arrow(values) for name, values in self.columns.items()}
         if "kind" in columns:
-            columns["kind"] = pa.DictionaryArray.from_arrays(
-                columns["kind"].cast(pa.int8()), pa.array(OP_KINDS)
-            )
+            columns["kind"] = pa.DictionaryArray.from_arrays(columns["kind"].cast(pa.int8()), pa.array(OP_KINDS))
         return pa.table(columns)
 
     def ops_to_pandas(self) -> pd.DataFrame:
         """The recorded ops as a data frame, columns as above; `kind` is the name."""
-        return self.ops_to_arrow().to_pandas()
+        table: pd.DataFrame = self.ops_to_arrow().to_pandas()
+        return table
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The Arrow PyCapsule interface: the table of `to_arrow`."""

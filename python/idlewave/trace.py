@@ -68,15 +68,13 @@ class Trace:
         numbers = np.unique(table["call"])
         names = {int(n): _core.call_name(int(n)) for n in numbers}
         table["call"] = table["call"].map(names).astype("category")
-        table["group"] = pd.Categorical.from_codes(table["group"].to_numpy(np.int8), categories=list(GROUPS))
+        table["group"] = pd.Categorical.from_codes(table["group"].astype("int8"), categories=pd.Index(GROUPS))
         return table
 
     def communication(self) -> pd.DataFrame:
         """Who talks to whom: source, destination, messages, bytes; point-to-point only."""
         sends = self.calls[self.calls["peer"] >= 0]
-        table = sends.groupby(["rank", "peer"], as_index=False).agg(
-            messages=("bytes", "size"), bytes=("bytes", "sum")
-        )
+        table = sends.groupby(["rank", "peer"], as_index=False).agg(messages=("bytes", "size"), bytes=("bytes", "sum"))
         return table.rename(columns={"rank": "source", "peer": "destination"})
 
     def time(self) -> pd.DataFrame:
@@ -107,9 +105,7 @@ class Trace:
     def run_times(self) -> pd.DataFrame:
         """Per rank: rank, seconds from its leaving MPI_Init to its calling MPI_Finalize."""
         rows = self.processes
-        return pd.DataFrame(
-            {"rank": rows["rank"], "seconds": (rows["finalize_begin_ns"] - rows["init_end_ns"]) / 1e9}
-        )
+        return pd.DataFrame({"rank": rows["rank"], "seconds": (rows["finalize_begin_ns"] - rows["init_end_ns"]) / 1e9})
 
     def check_complete(self) -> None:
         """Raise InputError, naming the rank, unless every rank reached MPI_Finalize."""

@@ -212,9 +212,7 @@ def _prepare(directory: Path, overwrite: bool) -> Path:
     try:
         entries = list(directory.iterdir()) if directory.exists() else []
         if entries and not overwrite:
-            raise InputError(
-                f"{directory} exists and is not empty: name another place for the trace, or overwrite it"
-            )
+            raise InputError(f"{directory} exists and is not empty: name another place for the trace, or overwrite it")
         foreign = [e.name for e in entries if not _is_of_trace(e.name)]
         if foreign:
             raise InputError(f"{directory} holds more than a trace ('{foreign[0]}') and is not overwritten")

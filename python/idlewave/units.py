@@ -20,9 +20,7 @@ def parse_time_exactly(text: str) -> Fraction:
     """
     match = _QUANTITY.fullmatch(text)
     if not match:
-        raise ValueError(
-            f"expected a time with a unit (ps, ns, us, ms or s), such as '1.3us', found '{text}'"
-        )
+        raise ValueError(f"expected a time with a unit (ps, ns, us, ms or s), such as '1.3us', found '{text}'")
     return Fraction(match[1]) * PICOSECONDS[match[2]]
 
 

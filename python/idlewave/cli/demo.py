@@ -120,9 +120,7 @@ def _simulate(schedule: Schedule, machine: Machine, trace: Trace) -> Timeline:
 def _extrapolate(plan: Plan, schedule: Schedule, machine: Machine) -> pd.DataFrame:
     sizes = [plan.ranks, *(plan.ranks * copies for copies in plan.size.copies)]
     last = f"{sizes[-1]:,} ranks"
-    _step(
-        6, "extrapolate", f"to {last}, without noise and with the measured noise on {plan.size.seeds} seeds"
-    )
+    _step(6, "extrapolate", f"to {last}, without noise and with the measured noise on {plan.size.seeds} seeds")
     begun = time.monotonic()
     table = run_study(schedule, machine, sizes, plan.size.seeds, plan.folder / "study.parquet")
     show(summary(table), "Slowdown by noise", {"slowdown": ".3%", "least": ".3%", "most": ".3%"})
@@ -130,16 +128,12 @@ def _extrapolate(plan: Plan, schedule: Schedule, machine: Machine) -> pd.DataFra
     return table
 
 
-def _report(
-    plan: Plan, measurement: Measurement, trace: Trace, timeline: Timeline, study: pd.DataFrame
-) -> Path:
+def _report(plan: Plan, measurement: Measurement, trace: Trace, timeline: Timeline, study: pd.DataFrame) -> Path:
     _step(7, "report", "one HTML file, and its figures as SVG and PNG")
     data = report_data(measurement, trace, timeline, study, title=f"{plan.program} on {measurement.name}")
     with progress_bar() as progress:
         task = progress.add_task("figures", total=None)
-        page = build(
-            data, plan.folder, on_figure=lambda name: progress.update(task, description=f"figure {name}")
-        )
+        page = build(data, plan.folder, on_figure=lambda name: progress.update(task, description=f"figure {name}"))
     for sentence in findings(data).values():
         output.print(f"• {sentence}")
     return page

@@ -20,12 +20,8 @@ def machines() -> None:
         p = level.parameters
         limit = "inf" if level.eager_limit is None else f"{level.eager_limit} B"
         times = [format_time(t) for t in (p.L, p.o_s, p.o_r, p.g)]
-        rows.append(
-            (name, *times, f"{format_time(p.G)}/B", f"{format_time(p.O)}/B", limit, 1 + len(level.segments))
-        )
-    show(
-        pd.DataFrame(rows, columns=["machine", "L", "o_s", "o_r", "g", "G", "O", "S", "segments"]), "Machines"
-    )
+        rows.append((name, *times, f"{format_time(p.G)}/B", f"{format_time(p.O)}/B", limit, 1 + len(level.segments)))
+    show(pd.DataFrame(rows, columns=["machine", "L", "o_s", "o_r", "g", "G", "O", "S", "segments"]), "Machines")
 
 
 @click.command()

@@ -35,14 +35,10 @@ network_seconds = click.option(
 @click.group(invoke_without_command=True)
 @noise_seconds
 @network_seconds
-@click.option(
-    "-o", "--output", "folder", type=FOLDER, default=Path("machine"), show_default=True, help="Folder."
-)
+@click.option("-o", "--output", "folder", type=FOLDER, default=Path("machine"), show_default=True, help="Folder.")
 @click.option("--name", default=platform.node(), help="The machine's name (default: the host's).")
 @click.pass_context
-def measure(
-    context: click.Context, noise_seconds: float, network_seconds: float, folder: Path, name: str
-) -> None:
+def measure(context: click.Context, noise_seconds: float, network_seconds: float, folder: Path, name: str) -> None:
     """Measure this machine: its noise and its network together make machine.toml, with all samples beside it.
 
     `measure noise` and `measure network` measure one of them, and only show what they find.
@@ -59,15 +55,9 @@ def measure(
 
 
 @measure.command()
-@click.option(
-    "--seconds", default=3.0, show_default=True, type=click.FloatRange(0.01), help="Seconds on each core."
-)
-@click.option(
-    "--core", "cores", multiple=True, type=int, help="A core to measure (default: all); may be repeated."
-)
-@click.option(
-    "--samples", type=click.Path(dir_okay=False, path_type=Path), help="Write the raw detours (Parquet)."
-)
+@click.option("--seconds", default=3.0, show_default=True, type=click.FloatRange(0.01), help="Seconds on each core.")
+@click.option("--core", "cores", multiple=True, type=int, help="A core to measure (default: all); may be repeated.")
+@click.option("--samples", type=click.Path(dir_okay=False, path_type=Path), help="Write the raw detours (Parquet).")
 def noise(seconds: float, cores: tuple[int, ...], samples: Path | None) -> None:
     """Measure the noise of each core with the detour benchmark."""
     with progress_bar() as progress:
@@ -79,15 +69,9 @@ def noise(seconds: float, cores: tuple[int, ...], samples: Path | None) -> None:
 
 
 @measure.command()
-@click.option(
-    "--seconds", default=10.0, show_default=True, type=click.FloatRange(0.5), help="Seconds in all."
-)
-@click.option(
-    "--max-size", default=256 * 1024, show_default=True, type=click.IntRange(64), help="Largest message."
-)
-@click.option(
-    "--samples", type=click.Path(dir_okay=False, path_type=Path), help="Write the raw samples (Parquet)."
-)
+@click.option("--seconds", default=10.0, show_default=True, type=click.FloatRange(0.5), help="Seconds in all.")
+@click.option("--max-size", default=256 * 1024, show_default=True, type=click.IntRange(64), help="Largest message.")
+@click.option("--samples", type=click.Path(dir_okay=False, path_type=Path), help="Write the raw samples (Parquet).")
 def network(seconds: float, max_size: int, samples: Path | None) -> None:
     """Measure the LogGOPS parameters between two MPI ranks with PRTT(n,d,s)."""
     with progress_bar() as progress:

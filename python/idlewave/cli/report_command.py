@@ -23,9 +23,7 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.command()
 @click.option("-m", "--machine", "measured", type=FOLDER, help="The folder of a measured machine.")
 @click.option("-t", "--trace", "traced", type=FOLDER, help="A trace.")
-@click.option(
-    "-s", "--study", "studied", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A study."
-)
+@click.option("-s", "--study", "studied", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A study.")
 @algorithm_options
 @click.option("--title", default="Idlewave report", show_default=True)
 @click.option(
@@ -53,9 +51,7 @@ def report(
     trace = Trace.load(traced) if traced else None
     timeline = None
     if measured and trace:
-        schedule = Schedule.from_trace(
-            trace, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost
-        )
+        schedule = Schedule.from_trace(trace, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
         timeline = simulate(schedule, Machine.load(measured / "machine.toml"), noise=None)
     data = report_data(measurement, trace, timeline, read_table(studied) if studied else None, title=title)
     page = build(data, target)

@@ -21,22 +21,16 @@ MOST_RANKS_LISTED = 65536
 @click.command()
 @click.argument("source", metavar="FILE|TRACE|PATTERN")
 @machine_option
-@click.option(
-    "--ranks", type=click.IntRange(1), help="Ranks of a pattern; or extrapolate a trace to so many."
-)
+@click.option("--ranks", type=click.IntRange(1), help="Ranks of a pattern; or extrapolate a trace to so many.")
 @click.option("--bytes", "size", type=click.IntRange(0), help="Bytes of a pattern's messages.  [default: 1]")
-@click.option(
-    "-a", "--algorithm", "chosen", multiple=True, help="A pattern's algorithm; of a trace COLLECTIVE=NAME."
-)
+@click.option("-a", "--algorithm", "chosen", multiple=True, help="A pattern's algorithm; of a trace COLLECTIVE=NAME.")
 @click.option("--reduction-cost", type=float, default=0.0, show_default=True, help="ns per byte reduced.")
 @click.option("--dialect", type=click.Choice(DIALECTS), default=DIALECTS[0], show_default=True)
 @click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the noise.")
 @click.option("--no-noise", is_flag=True, help="Leave the machine's noise out.")
-@click.option(
-    "--ops", type=click.Path(dir_okay=False, path_type=Path), help="Write when each op ran (Parquet)."
-)
+@click.option("--ops", type=click.Path(dir_okay=False, path_type=Path), help="Write when each op ran (Parquet).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def simulate(
     source: str,

@@ -29,9 +29,7 @@ from .terminal import (
 @machine_option
 @algorithm_options
 @click.option("--ranks", "sizes", help="Numbers of ranks, such as 64,1024,16384 (default: as traced).")
-@click.option(
-    "--seeds", type=click.IntRange(0), default=16, show_default=True, help="How many seeds of the noise."
-)
+@click.option("--seeds", type=click.IntRange(0), default=16, show_default=True, help="How many seeds of the noise.")
 @click.option("--threads", type=click.IntRange(1), help="Simulations at a time (default: one a core).")
 @click.option(
     "-o",
@@ -113,7 +111,5 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
         quiet = float(group.loc[~group["noise"], "finish_ps"].iloc[0])
         noisy = group.loc[group["noise"], "finish_ps"]
         slowdown = noisy / quiet - 1 if len(noisy) else pd.Series([0.0])
-        rows.append(
-            (ranks, f"{quiet / 1e12:.4f}", slowdown.median(), slowdown.min(), slowdown.max(), len(noisy))
-        )
+        rows.append((ranks, f"{quiet / 1e12:.4f}", slowdown.median(), slowdown.min(), slowdown.max(), len(noisy)))
     return pd.DataFrame(rows, columns=["ranks", "quiet run, s", "slowdown", "least", "most", "seeds"])

@@ -48,9 +48,7 @@ def show(table: pd.DataFrame, title: str, formats: dict[str, str] | None = None)
     """Print a data frame as a table."""
     shown = Table(title=title, title_justify="left", title_style="bold")
     for column in table.columns:
-        numeric = pd.api.types.is_numeric_dtype(table[column]) and not pd.api.types.is_bool_dtype(
-            table[column]
-        )
+        numeric = pd.api.types.is_numeric_dtype(table[column]) and not pd.api.types.is_bool_dtype(table[column])
         shown.add_column(str(column), justify="right" if numeric else "left")
     for row in table.itertuples(index=False):
         cells = zip(table.columns, row, strict=True)
@@ -61,17 +59,13 @@ def show(table: pd.DataFrame, title: str, formats: dict[str, str] | None = None)
 def machine_option(command: F) -> F:
     """--machine: a machine.toml, a folder that has one, or the name of a preset."""
     text = "A machine.toml, a folder that has one, or the name of a preset (idlewave machines)."
-    return click.option("-m", "--machine", "machine_name", required=True, metavar="MACHINE", help=text)(
-        command
-    )
+    return click.option("-m", "--machine", "machine_name", required=True, metavar="MACHINE", help=text)(command)
 
 
 def algorithm_options(command: F) -> F:
     """--algorithm COLLECTIVE=NAME and --reduction-cost."""
     text = "Carry out a collective by this algorithm (idlewave algorithms); may be repeated."
-    command = click.option(
-        "-a", "--algorithm", "chosen", multiple=True, metavar="COLLECTIVE=NAME", help=text
-    )(command)
+    command = click.option("-a", "--algorithm", "chosen", multiple=True, metavar="COLLECTIVE=NAME", help=text)(command)
     text = "Computation of a reduction, ns per byte."
     return click.option("--reduction-cost", type=float, default=0.0, show_default=True, help=text)(command)
 

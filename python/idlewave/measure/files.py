@@ -65,9 +65,7 @@ class Measurement:
             raise InputError(f"{file}: {error} is missing or of another form") from error
 
 
-def write_machine(
-    folder: str | Path, noise: NoiseMeasurement, network: NetworkMeasurement, name: str
-) -> Path:
+def write_machine(folder: str | Path, noise: NoiseMeasurement, network: NetworkMeasurement, name: str) -> Path:
     """Write the five files into `folder`, which is made if need be; return the path of machine.toml."""
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)

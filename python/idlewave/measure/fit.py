@@ -182,9 +182,13 @@ class RangeModel:
         o_s = send if "send" in self.bounds else min(send, spare)
         way = float(v[H]) - o_r
         if way < o_s and self.base is not None:
+            if not self.rendezvous:
+                least = self.base.o_s + self.base.L
+                o_r = min(o_r, max(float(v[H]) - least, float(v[H]) / 2))
+                way = float(v[H]) - o_r
+                nic = np.median(self.predict(v)["gap"] - self.k * v[PER_BYTE])
+                v[NIC] = max(float(nic), float(v[NIC]))
             o_s = min(max(self.base.o_s, way - self.base.L), way)
-            if not self.rendezvous and "send" in self.bounds:
-                v[NIC] = max(float(np.median(self.predict(v)["gap"] - self.k * v[PER_BYTE])), float(v[NIC]))
         L = way - o_s
         p = Parameters(L=L, o_s=o_s, o_r=o_r, g=float(v[NIC]), G=float(v[PER_BYTE]), O=float(v[CPU_PER_BYTE]))
         return Fit(p, max(send - o_s, 0.0), max(receive - o_r, 0.0), hidden, self.residuals(v, curves))
@@ -212,9 +216,7 @@ class RangeModel:
         best, lowest = self._descend_from(curves, self._starts(curves))
         if self.rendezvous and self.base:  # where a request may overtake data the curves jump: look beside
             beside = [best.copy() for _ in range(4)]
-            for start, g in zip(
-                beside, (0.4 * best[NIC], 2.0 * best[NIC], self.base.g, 2 * self.base.g), strict=True
-            ):
+            for start, g in zip(beside, (0.4 * best[NIC], 2.0 * best[NIC], self.base.g, 2 * self.base.g), strict=True):
                 start[NIC] = max(g, 1.0)
             other, cost = self._descend_from(curves, beside)
             if cost < lowest:
@@ -232,9 +234,7 @@ class RangeModel:
                 return self._flat(v, curves)
 
             scale = np.maximum(np.abs(start[free]), 1e-2)
-            done = least_squares(
-                residual, start[free], loss="huber", f_scale=HUBER, x_scale=scale, max_nfev=MOST_STEPS
-            )
+            done = least_squares(residual, start[free], loss="huber", f_scale=HUBER, x_scale=scale, max_nfev=MOST_STEPS)
             if done.cost < lowest:
                 best, lowest = start.copy(), float(done.cost)
                 best[free] = done.x

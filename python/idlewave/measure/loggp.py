@@ -26,7 +26,8 @@ NAMES = tuple(f.name for f in fields(Parameters))
 HEADER = 96
 """A library may count its own header of up to so many bytes in its eager limit."""
 LARGEST_SCATTER = 0.25
-"""A range fails when the median size of a curve is further than this (relative) from the fit."""
+"""A range fails when the median size of a curve is further than this (relative) from the fit; the curve of a
+call of which a part was set aside (tail, stall) decides nothing, and is not asked."""
 MOST_SWITCHES = 3
 FEWEST_RENDEZVOUS = 3
 """Sizes beyond S that must have been measured for a rendezvous range."""
@@ -93,15 +94,16 @@ def estimate(samples: pd.DataFrame, eager_limit: int | None, seed: int = 1) -> L
     S, notes = _eager_threshold(seen, medians, eager_limit)
     try:
         return _estimate(seen, medians, S, notes, train, seed)
-    except _QuickRendezvous as error:
+    except _QuickRendezvousError as error:
         note = (
-            f"Beyond {S} B the library's rendezvous is quicker than the three transmissions of the simulator's rules "
-            f"({error}): such messages are taken as eager, so a simulated send does not wait for its receiver."
+            f"Beyond {S} B the library's rendezvous is quicker than the three transmissions of the "
+            f"simulator's rules ({error}): such messages are taken as eager, so a simulated send does not wait for its "
+            "receiver."
         )
         return _estimate(seen, medians, None, (*notes, note), train, seed)
 
 
-class _QuickRendezvous(MeasurementError):
+class _QuickRendezvousError(MeasurementError):
     """A rendezvous whose data would have to be sent in less than no time."""
 
 
@@ -133,9 +135,7 @@ def _estimate(
 Piece = tuple[slice, bool]
 
 
-def _eager_threshold(
-    seen: Observations, medians: Curves, limit: int | None
-) -> tuple[int | None, tuple[str, ...]]:
+def _eager_threshold(seen: Observations, medians: Curves, limit: int | None) -> tuple[int | None, tuple[str, ...]]:
     if limit is None:
         note = "The MPI library does not show its eager limit: every message is taken as eager (S = inf)."
         return None, (note,)
@@ -173,9 +173,7 @@ def _cut(curves: Curves, piece: slice) -> Curves:
     return {name: values[piece] for name, values in curves.items()}
 
 
-def _fit_all(
-    sizes: NDArray[np.int64], curves: Curves, pieces: list[Piece]
-) -> tuple[list[RangeModel], list[Fit]]:
+def _fit_all(sizes: NDArray[np.int64], curves: Curves, pieces: list[Piece]) -> tuple[list[RangeModel], list[Fit]]:
     models: list[RangeModel] = []
     fits: list[Fit] = []
     for piece, rendezvous in pieces:
@@ -212,13 +210,12 @@ def _bootstrap(
     return result
 
 
-def _checked(
-    sizes: NDArray[np.int64], rendezvous: bool, fit: Fit, intervals: dict[str, tuple[float, float]]
-) -> Range:
+def _checked(sizes: NDArray[np.int64], rendezvous: bool, fit: Fit, intervals: dict[str, tuple[float, float]]) -> Range:
     where = f"for messages of {sizes[0]} to {sizes[-1]} B"
     scatter = {curve: float(np.median(np.abs(r))) for curve, r in fit.residuals.items()}
+    unused = {"send": fit.tail, "receive": fit.stall}
     for curve, value in scatter.items():
-        if value > LARGEST_SCATTER:
+        if value > LARGEST_SCATTER and not unused.get(curve):
             name = _DECIDES[curve]
             raise MeasurementError(
                 f"{name} {where} is not determined: its curve '{curve}' is {value:.0%} from the "
@@ -229,17 +226,13 @@ def _checked(
         if getattr(fit.parameters, name) < 0 and intervals[name][1] < 0:
             shown = _shown(name, fit.parameters, intervals)
             if rendezvous and name == "o_s":
-                raise _QuickRendezvous(f"o_s would be {shown}")
-            raise MeasurementError(
-                f"{name} {where} came out negative: {shown}; a negative parameter is a failed fit"
-            )
+                raise _QuickRendezvousError(f"o_s would be {shown}")
+            raise MeasurementError(f"{name} {where} came out negative: {shown}; a negative parameter is a failed fit")
     values = {name: max(getattr(fit.parameters, name), 0.0) for name in NAMES}
     zero = [name for name in NAMES if getattr(fit.parameters, name) < 0]
     intervals = {n: (min(low, values[n]), max(high, values[n])) for n, (low, high) in intervals.items()}
     hidden = fit.hidden + tuple(f"{name}≈0" for name in zero)
-    return Range(
-        int(sizes[0]), rendezvous, Parameters(**values), intervals, hidden, fit.tail, fit.stall, scatter
-    )
+    return Range(int(sizes[0]), rendezvous, Parameters(**values), intervals, hidden, fit.tail, fit.stall, scatter)
 
 
 def _first_sizes(sizes: NDArray[np.int64], pieces: list[Piece], S: int | None) -> list[int]:
@@ -268,13 +261,9 @@ def _remarks(ranges: tuple[Range, ...], steady: int, repetitions: int) -> tuple[
     for r in ranges:
         where = f"from {r.first} B on"
         if "g" in r.hidden:
-            notes.append(
-                f"g {where} cannot be seen, because the CPU is slower than the network; it is an upper bound."
-            )
+            notes.append(f"g {where} cannot be seen, because the CPU is slower than the network; it is an upper bound.")
         if "G" in r.hidden:
-            notes.append(
-                f"G {where} cannot be seen, because the CPU is slower than the network; it is set to O."
-            )
+            notes.append(f"G {where} cannot be seen, because the CPU is slower than the network; it is set to O.")
         for name in (h.removesuffix("≈0") for h in r.hidden if h.endswith("≈0")):
             notes.append(f"{name} {where} cannot be told from 0 (its interval holds 0) and is 0.")
         if r.stall > 0:

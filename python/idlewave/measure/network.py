@@ -111,9 +111,7 @@ def read_samples(file: Path) -> pd.DataFrame:
     return pd.read_csv(complete, dtype=types)
 
 
-def _run(
-    mpi: Mpi, program: Path, options: list[str], seconds: float, progress: Progress | None
-) -> dict[str, Any]:
+def _run(mpi: Mpi, program: Path, options: list[str], seconds: float, progress: Progress | None) -> dict[str, Any]:
     command = [str(mpi.mpiexec), "-n", "2", str(program), *options]
     task = progress.add_task("network", total=1.0) if progress else None
     summary: dict[str, Any] | None = None
@@ -131,18 +129,14 @@ def _run(
         complaints.seek(0)
         words = complaints.read().strip()
     if status != 0 or summary is None:
-        raise MeasurementError(
-            f"the network probe failed (exit status {status}): {words[-2000:] or 'it said nothing'}"
-        )
+        raise MeasurementError(f"the network probe failed (exit status {status}): {words[-2000:] or 'it said nothing'}")
     if progress and task is not None:
         progress.update(task, completed=1.0)
     return summary
 
 
 @contextlib.contextmanager
-def _process(
-    mpi: Mpi, command: list[str], complaints: IO[str], limit: float
-) -> Iterator[subprocess.Popen[str]]:
+def _process(mpi: Mpi, command: list[str], complaints: IO[str], limit: float) -> Iterator[subprocess.Popen[str]]:
     """A running mpiexec that ends with the block, whatever ends that, and after `limit` seconds at the
     latest."""
     running = subprocess.Popen(

@@ -69,8 +69,7 @@ def observe(samples: pd.DataFrame) -> Observations:
     curves = {
         "half": raw["rtt"] / 2,
         "gap": (raw["train"] - raw["rtt"]) / (train - 1),
-        "send": (raw["paced"] - raw["rtt"]) / (_messages(samples, "paced") - 1)
-        - _grid(delays, repetitions, sizes),
+        "send": (raw["paced"] - raw["rtt"]) / (_messages(samples, "paced") - 1) - _grid(delays, repetitions, sizes),
         "receive": raw["wait"],
     }
     return Observations(np.array(sizes, dtype=np.int64), curves, len(repetitions), steady)

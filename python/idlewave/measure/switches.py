@@ -30,9 +30,7 @@ EXPECTED = 0.1
 Curves = dict[str, Array]
 
 
-def find_switches(
-    sizes: NDArray[np.int64], curves: Curves, cost: Callable[[slice], float], most: int
-) -> list[int]:
+def find_switches(sizes: NDArray[np.int64], curves: Curves, cost: Callable[[slice], float], most: int) -> list[int]:
     """Indices into `sizes` where a new piece begins, ascending, without 0; at most `most`.
 
     `cost(piece)` is the sum of squared relative residuals of one fit of that piece by the rules.
@@ -47,8 +45,7 @@ def find_switches(
 
     while len(bounds) > 2:
         growth = [
-            fitted(a, c) - fitted(a, b) - fitted(b, c)
-            for a, b, c in zip(bounds, bounds[1:], bounds[2:], strict=False)
+            fitted(a, c) - fitted(a, b) - fitted(b, c) for a, b, c in zip(bounds, bounds[1:], bounds[2:], strict=False)
         ]
         least = int(np.argmin(growth))
         if growth[least] > _price(sizes, curves) and len(bounds) - 2 <= most:

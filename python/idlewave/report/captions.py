@@ -29,9 +29,7 @@ from idlewave.report.text import (
 
 def detours_caption(noise: NoiseData) -> str:
     """Of `plot_detours`."""
-    shown = noise.detours[
-        noise.detours["core"].isin(shown_cores(noise.cores)) & (noise.detours["length_ps"] > 0)
-    ]
+    shown = noise.detours[noise.detours["core"].isin(shown_cores(noise.cores)) & (noise.detours["length_ps"] > 0)]
     if shown.empty:
         return "No detour was recorded."
     longest = time_text(float(shown["length_ps"].max()))
@@ -58,9 +56,7 @@ def lengths_caption(noise: NoiseData) -> str:
         return "No detour was recorded."
     several = "one core"
     if figures.cores > 1:
-        points = (
-            "single cores" if figures.cores <= MOST_PANELS else f"the {MOST_PANELS} cores with most of it"
-        )
+        points = "single cores" if figures.cores <= MOST_PANELS else f"the {MOST_PANELS} cores with most of it"
         several = f"the mean over the cores; points: {points}"
     return (
         "Left: how many detours have which length, ten bins to a decade. Right: what share of the time "

@@ -59,9 +59,7 @@ def _noise(noise: NoiseData) -> str:
         return "No core was measured."
     low, high = float(cores["duration_s"].min()), float(cores["duration_s"].max())
     length = (
-        seconds_text(low)
-        if seconds_text(low) == seconds_text(high)
-        else f"{seconds_text(low)} to {seconds_text(high)}"
+        seconds_text(low) if seconds_text(low) == seconds_text(high) else f"{seconds_text(low)} to {seconds_text(high)}"
     )
     each = "on one core" if len(cores) == 1 else f"on each of {len(cores)} cores"
     resolution = float(cores["resolution_ns"].max())
@@ -93,9 +91,7 @@ def _fit(machine: MachineData) -> str:
     table = machine.residuals
     if table is None or table.empty:
         return "The residuals of the fitted parameters were not recorded."
-    relative = (
-        (table["predicted_ns"] / table["measured_ns"].where(table["measured_ns"] > 0) - 1).abs().dropna()
-    )
+    relative = (table["predicted_ns"] / table["measured_ns"].where(table["measured_ns"] > 0) - 1).abs().dropna()
     if relative.empty:
         return "No measured value is above zero, so the fit cannot be judged."
     worst = table.loc[relative == relative.max()].iloc[0]
@@ -135,9 +131,7 @@ def _program(program: ProgramData) -> str:
 def _computation(data: ReportData) -> str:
     text = "Computation is taken from the trace, so it already contains this machine’s noise"
     if data.study is not None:
-        study = (
-            "the noise added in the study comes on top, and a run “without noise” still has what was traced"
-        )
+        study = "the noise added in the study comes on top, and a run “without noise” still has what was traced"
         return f"{text}; {study}."
     return f"{text}."
 

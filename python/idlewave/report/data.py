@@ -22,8 +22,7 @@ def require_columns(table: pd.DataFrame, columns: tuple[str, ...], name: str) ->
     if missing:
         found = ", ".join(map(str, table.columns)) or "none"
         raise InputError(
-            f"the table '{name}' lacks the column {', '.join(missing)}: "
-            f"expected {', '.join(columns)}; found {found}"
+            f"the table '{name}' lacks the column {', '.join(missing)}: expected {', '.join(columns)}; found {found}"
         )
 
 
@@ -124,8 +123,7 @@ class NetworkData:
         unknown = sorted(set(self.medians["series"]) - set(QUANTITIES))
         if unknown:
             raise InputError(
-                f"the table 'network.medians' has the series {', '.join(unknown)}: "
-                f"expected {', '.join(QUANTITIES)}"
+                f"the table 'network.medians' has the series {', '.join(unknown)}: expected {', '.join(QUANTITIES)}"
             )
 
 

@@ -37,9 +37,7 @@ def report_figures(data: ReportData) -> Iterator[ReportFigure]:
     machine, noise, network, program = data.machine, data.noise, data.network, data.program
     comparison, study = data.comparison, data.study
     if noise is not None:
-        yield ReportFigure(
-            "detours", captions.detours_caption(noise), lambda: plot_detours(noise.detours, noise.cores)
-        )
+        yield ReportFigure("detours", captions.detours_caption(noise), lambda: plot_detours(noise.detours, noise.cores))
         yield ReportFigure(
             "detour-lengths",
             captions.lengths_caption(noise),

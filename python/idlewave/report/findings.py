@@ -162,9 +162,7 @@ def scale_sentence(study: StudyData) -> str:
     listed = join_words([_slowdown(scale, first=scale is points[0]) for scale in _selected(points)])
     single = seeds == 1
     spread = "with one seed, so that its spread is not known" if single else f"median and range {over}"
-    effect = (
-        "slows the program by" if all(scale.median >= 0 for scale in points) else "changes the run time by"
-    )
+    effect = "slows the program by" if all(scale.median >= 0 for scale in points) else "changes the run time by"
     return _sentence(f"the measured noise {effect} {listed} ({spread}){_trend(points)}")
 
 

@@ -106,9 +106,7 @@ def _line_sizes(sizes: pd.Series, machine: MachineData) -> list[int]:
 
 def _steps(machine: MachineData) -> list[int]:
     """The sizes from which other parameters or another protocol hold."""
-    return [segment.from_bytes for segment in machine.segments] + (
-        [] if machine.S is None else [machine.S + 1]
-    )
+    return [segment.from_bytes for segment in machine.segments] + ([] if machine.S is None else [machine.S + 1])
 
 
 def _scale_sizes(axes: Axes, sizes: pd.Series) -> None:

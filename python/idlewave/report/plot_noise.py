@@ -133,12 +133,8 @@ def _overhead_bars(axes: Axes, magnitudes: pd.DataFrame, names: list[int]) -> No
     rows = np.arange(len(means))
     axes.barh(rows, means, height=0.62, color="#c9d8e6")
     for place, core in enumerate(names):
-        own = (
-            magnitudes[magnitudes["core"] == core].set_index("decade")["overhead"].reindex(means.index) * 100
-        )
-        axes.plot(
-            own, rows, "o", markersize=4, color=PALETTE[place], markeredgecolor="white", markeredgewidth=0.5
-        )
+        own = magnitudes[magnitudes["core"] == core].set_index("decade")["overhead"].reindex(means.index) * 100
+        axes.plot(own, rows, "o", markersize=4, color=PALETTE[place], markeredgecolor="white", markeredgewidth=0.5)
     for row, mean in enumerate(means):
         axes.text(
             1,
@@ -150,9 +146,7 @@ def _overhead_bars(axes: Axes, magnitudes: pd.DataFrame, names: list[int]) -> No
             fontsize=SMALL,
         )
     if len(names) > 1:
-        axes.text(
-            1, 1.02, "mean", transform=axes.transAxes, va="bottom", ha="right", fontsize=SMALL, color=MUTED
-        )
+        axes.text(1, 1.02, "mean", transform=axes.transAxes, va="bottom", ha="right", fontsize=SMALL, color=MUTED)
     axes.set_xlim(0, (highest or 1.0) * 1.35)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.set_yticks(rows, [str(label) for label in means.index])

@@ -88,9 +88,7 @@ def _heat_map(figure: Figure, axes: Axes, matrix: npt.NDArray[np.float64], what:
         say_empty(axes, "no messages")
     else:
         high = float(positive.max())
-        low = min(
-            float(positive.min()), high / 30
-        )  # so that a small difference does not look like a large one
+        low = min(float(positive.min()), high / 30)  # so that a small difference does not look like a large one
         norm = LogNorm(low, high)
         colours = ListedColormap(colormaps["YlGnBu"](np.linspace(0.04, 0.72, 256)))
         image = axes.imshow(np.ma.masked_equal(matrix, 0), norm=norm, cmap=colours, extent=extent)
@@ -137,9 +135,7 @@ def category_colours(categories: list[str]) -> dict[str, str]:
 
 def _by_rank(time: pd.DataFrame) -> pd.DataFrame:
     """Rows: ranks; columns: categories, computation first, then by total; values: seconds."""
-    table = time.pivot_table(
-        index="rank", columns="category", values="seconds", aggfunc="sum", fill_value=0.0
-    )
+    table = time.pivot_table(index="rank", columns="category", values="seconds", aggfunc="sum", fill_value=0.0)
     order = sorted(table.columns, key=lambda name: (name != "computation", -table[name].sum()))
     return table[order]
 
@@ -189,9 +185,7 @@ def _time_bars(table: pd.DataFrame) -> Figure:
     axes.set_ylabel("rank")
     axes.yaxis.set_major_locator(rank_ticks(table.index))
     axes.tick_params(axis="y", length=0)
-    figure.legend(
-        loc="outside upper left", ncols=min(len(table.columns), 5), handlelength=1.0, columnspacing=1.4
-    )
+    figure.legend(loc="outside upper left", ncols=min(len(table.columns), 5), handlelength=1.0, columnspacing=1.4)
     return figure
 
 
@@ -294,6 +288,4 @@ def _rank_errors(axes: Axes, ranks: pd.DataFrame, *, many: bool) -> None:
     axes.set_ylim(usable["rank"].max() + 0.6, usable["rank"].min() - 0.6)
     axes.yaxis.set_major_locator(rank_ticks(usable["rank"]))
     axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    axes.xaxis.set_major_formatter(
-        FuncFormatter(lambda value, _: f"{value:+g}".replace("-", MINUS) if value else "0")
-    )
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+g}".replace("-", MINUS) if value else "0"))

@@ -104,9 +104,7 @@ def _draw_times(axes: Axes, points: list[Scale]) -> list[tuple[str, float, str]]
         ends.append((f"with noise ({plural(seeds, 'seed')})", medians[-1], ORANGE))
     quiet = [(scale.ranks, scale.baseline_s) for scale in points if scale.baseline_s is not None]
     if quiet:
-        axes.plot(
-            *zip(*quiet, strict=True), color=BLUE, linewidth=1.4, marker="o", markersize=3.5, zorder=2.5
-        )
+        axes.plot(*zip(*quiet, strict=True), color=BLUE, linewidth=1.4, marker="o", markersize=3.5, zorder=2.5)
         ends.append(("without noise", quiet[-1][1], BLUE))
     return ends
 

@@ -1,0 +1,123 @@
+# Made by `make stubs` from the compiled core; tests/python/test_stubs.py compares. Not to be edited by hand.
+# ruff: noqa
+# fmt: off
+# mypy: disable-error-code="type-arg"
+"""
+The compiled core of Idlewave: schedules, the simulator, and readers of traces.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+
+def version() -> str:
+    """The core's version."""
+
+class NoiseTrace:
+    """Detours of one period, repeated for ever."""
+
+    def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], period: int, phase: str, phases: Sequence[int]) -> None:
+        """
+        Times in ps. `phase` is random, same or given (then `phases` is the list).
+        """
+
+    def finish(self, phase: int, start: int, work: int) -> int:
+        """When `work`, begun at `start` by a rank of this phase, is done; ps."""
+
+    def phase(self, seed: int, rank: int) -> int:
+        """The phase of a rank under a seed; ps."""
+
+class Level:
+    """One level of the network."""
+
+    def __init__(self, segments: Sequence[tuple[int, int, int, int, int, float, float]], eager_limit: int | None) -> None:
+        """
+        Segments are (from, L, o_s, o_r, g, G, O): bytes, ps, and ps per byte; None: always eager.
+        """
+
+class Machine:
+    """A machine as the simulator sees it."""
+
+    def __init__(self, network: Level, node: Level | None, node_ranks: int, noise: NoiseTrace | None) -> None: ...
+
+    @property
+    def lookahead(self) -> int:
+        """Least time in which a rank reaches another; ps."""
+
+class Trace:
+    """The files of a traced run, read and checked."""
+
+    @staticmethod
+    def read(directory: str) -> Trace: ...
+
+    @property
+    def ranks(self) -> int: ...
+
+    @property
+    def duration_ns(self) -> int: ...
+
+    def headers(self) -> list:
+        """One dict a rank."""
+
+    def calls(self) -> dict:
+        """Columns of all calls (docs/trace-format.md); times on rank 0's clock."""
+
+def call_name(call: int) -> str:
+    """The MPI function that a call number stands for."""
+
+class Graph:
+    """A schedule in memory."""
+
+    @property
+    def ranks(self) -> int: ...
+
+    def to_goal(self) -> str:
+        """The schedule as GOAL text."""
+
+    def save(self, path: str) -> None:
+        """Write the schedule as GOAL text."""
+
+def read_goal(text: str, name: str) -> Graph:
+    """Read GOAL text; `name` is what messages call it."""
+
+class Program:
+    """Ranks' programs, whose ops are made on demand."""
+
+    @property
+    def ranks(self) -> int: ...
+
+    def to_goal(self) -> str:
+        """The schedule as GOAL text."""
+
+    def save(self, path: str) -> None:
+        """Write the schedule as GOAL text."""
+
+    def copies(self, copies: int) -> Program:
+        """The same program, extrapolated to `copies` of its traced ranks."""
+
+    @property
+    def base_ranks(self) -> int:
+        """How many ranks were traced."""
+
+def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float) -> Program:
+    """The program that a trace is a run of."""
+
+def pattern(collective: str, algorithm: str, ranks: int, bytes: int, reduction_cost: float) -> Program:
+    """One collective operation."""
+
+def algorithms() -> list[tuple[str, str, str]]:
+    """
+    All algorithms: (collective, name, the paper or MPI that it follows); the first of each is the default.
+    """
+
+@overload
+def simulate(schedule: Graph, machine: Machine, seed: int, record: bool, progress: object | None) -> dict:
+    """
+    Simulate a schedule; the answer's columns are numpy arrays over the result's own memory.
+    """
+
+@overload
+def simulate(schedule: Program, machine: Machine, seed: int, record: bool, progress: object | None) -> dict: ...
