@@ -24,10 +24,10 @@ class LogGops {
     using State = Rank<typename S::State>;
     using Payload = Message;
 
-    LogGops(const S& source, const Machine& machine, const Noise& noise, Log& log)
+    LogGops(const S& source, const Machine& machine, std::uint64_t seed, Log& log)
         : source_(source),
           machine_(machine),
-          noise_(noise),
+          seed_(seed),
           log_(log),
           layout_{static_cast<std::uint16_t>(source.cpus()), static_cast<std::uint16_t>(source.nics())} {}
 
@@ -38,6 +38,7 @@ class LogGops {
     template <class Context>
     Time start(State& rank, Context& context) {
         rank.clocks.assign(layout_.size(), 0);
+        rank.phase = machine_.noise.silent() ? 0 : machine_.noise.phase(seed_, context.self());
         source_.begin(context.self(), rank.source, ready_);
         take_ready(rank);
         return rank.agenda.next(rank.clocks.begin()).at;
@@ -85,14 +86,14 @@ class LogGops {
 
   private:
     /// When work `w`, begun at `t`, is done. Most work lies in a stretch without detours, which the rank remembers.
-    Time finish(State& rank, std::uint32_t self, Time t, Time w) const {
+    Time finish(State& rank, Time t, Time w) const {
         if (rank.quiet_from <= t && t < rank.quiet_until && w <= rank.quiet_until - t) {
             return t + w;
         }
-        const Noise::Quiet quiet = noise_.quiet(self, t);
-        rank.quiet_from = quiet.from;
-        rank.quiet_until = quiet.until;
-        return noise_.finish(self, t, w);
+        const NoiseTrace::Done done = machine_.noise.run(rank.phase, t, w);
+        rank.quiet_from = done.quiet_from;
+        rank.quiet_until = done.quiet_until;
+        return done.end;
     }
 
     // ---- ops
@@ -153,7 +154,7 @@ class LogGops {
     void calc(State& rank, const Request& request, Time now, std::uint32_t self) {
         op_started(rank, self, request, now);
         const Time work = static_cast<Time>(request.size) * picoseconds_per_nanosecond;
-        const Time end = finish(rank, self, now, work);
+        const Time end = finish(rank, now, work);
         rank.clocks[request.first_need] = end;
         op_ended(rank, self, record_of(self, request, OpKind::calc, now, end), request.handle);
     }
@@ -212,7 +213,7 @@ class LogGops {
 
     const S& source_;
     const Machine& machine_;
-    const Noise& noise_;
+    std::uint64_t seed_;
     Log& log_;
     std::vector<ReadyOp> ready_;  ///< scratch
     ClockLayout layout_;

@@ -28,6 +28,7 @@ template <class SourceState>
 struct Rank {
     Time finish = 0;                  ///< the latest of: an op's end, a CPU free, a message processed
     std::uint64_t transmissions = 0;  ///< started so far
+    Time phase = 0;                   ///< in the noise trace
     Time quiet_from = 0;              ///< no detour begins or lasts between these two times
     Time quiet_until = 0;
     InlineVector<Time, 4> clocks;  ///< as ClockLayout says

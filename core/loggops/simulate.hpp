@@ -37,10 +37,9 @@ void sort_records(std::vector<OpRecord>& records);
 
 template <Source S, class Log>
 SimulationResult simulate_with(const S& source, const Machine& machine, const SimulationOptions& options, Log& log) {
-    const Noise noise(machine.noise, options.seed, source.ranks());
     using Model = LogGops<S, Log>;
     static_assert(pdes::Model<Model>);
-    Model model(source, machine, noise, log);
+    Model model(source, machine, options.seed, log);
     std::vector<typename Model::State> ranks(source.ranks());
     pdes::run_sequential(model, ranks, options.poll);
 

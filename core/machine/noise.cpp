@@ -21,7 +21,6 @@ NoiseTrace::NoiseTrace(const std::vector<Detour>& detours, Time period, Phase ph
         p = (p % period + period) % period;
     }
     Time end = 0;
-    Time stolen = 0;
     for (std::size_t i = 0; i < detours.size(); ++i) {
         const Detour& d = detours[i];
         const std::string name = "noise: detour " + std::to_string(i + 1);
@@ -37,35 +36,31 @@ NoiseTrace::NoiseTrace(const std::vector<Detour>& detours, Time period, Phase ph
         if (d.length == 0) {
             continue;
         }
-        if (!ends_.empty() && ends_.back() == d.start) {
-            ends_.back() = end;
+        if (!entries_.empty() && entries_.back().end == d.start) {
+            entries_.back().end = end;
         } else {
-            starts_.push_back(d.start);
-            ends_.push_back(end);
-            before_.push_back(stolen);
-            free_.push_back(d.start - stolen);
+            entries_.push_back({d.start, end, stolen_});
         }
-        stolen += d.length;
+        stolen_ += d.length;
     }
-    before_.push_back(stolen);
-    if (stolen == period) {
+    if (stolen_ == period) {
         throw InputError("noise: the detours fill the whole period, so no work would ever be done");
     }
     build_grid();
 }
 
 void NoiseTrace::build_grid() {
-    if (starts_.empty()) {
+    if (entries_.empty()) {
         return;
     }
-    const auto cells_wanted = static_cast<Time>(2 * starts_.size());
+    const auto cells_wanted = static_cast<Time>(2 * entries_.size());
     grid_shift_ = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(period_ / cells_wanted + 1)));
     const auto cells = static_cast<std::size_t>(period_ >> grid_shift_) + 2;
     grid_.reserve(cells);
     std::uint32_t begun = 0;
     for (std::size_t cell = 0; cell < cells; ++cell) {
         const Time edge = static_cast<Time>(cell) << grid_shift_;
-        while (begun < starts_.size() && starts_[begun] < edge) {
+        while (begun < entries_.size() && entries_[begun].start < edge) {
             ++begun;
         }
         grid_.push_back(begun);
@@ -82,68 +77,73 @@ Time NoiseTrace::phase(std::uint64_t seed, std::uint32_t rank) const {
 
 std::size_t NoiseTrace::detours_begun(Time position) const {
     const auto cell = static_cast<std::size_t>(position >> grid_shift_);
-    const auto first = starts_.begin() + grid_[cell];
-    const auto last = starts_.begin() + grid_[cell + 1];
-    return static_cast<std::size_t>(std::upper_bound(first, last, position) - starts_.begin());
+    const auto first = entries_.begin() + grid_[cell];
+    const auto last = entries_.begin() + grid_[cell + 1];
+    return static_cast<std::size_t>(
+        std::upper_bound(first, last, position, [](Time p, const Entry& entry) { return p < entry.start; }) -
+        entries_.begin());
 }
 
-/// How long a start at `position`, inside detour `i`, has to wait; at the period's end the next may follow at once.
-Time NoiseTrace::after_detour(std::size_t i, Time position) const {
-    Time wait = ends_[i] - position;
-    if (ends_[i] == period_ && starts_.front() == 0) {
-        wait += ends_.front();
+/// Where the first detour begins that is not among the first `begun`; it may be in the next period.
+Time NoiseTrace::next_start(std::size_t begun) const {
+    return begun < entries_.size() ? entries_[begun].start : period_ + entries_.front().start;
+}
+
+NoiseTrace::Done NoiseTrace::run(Time phase, Time t, Time w) const {
+    if (entries_.empty()) {
+        return {later(t, w), 0, never};
     }
-    return wait;
-}
-
-NoiseTrace::Quiet NoiseTrace::quiet(Time phase, Time t) const {
     const Time position = later(t, phase) % period_;
     const std::size_t begun = detours_begun(position);
-    if (begun > 0 && position < ends_[begun - 1]) {
-        return {t, t};
+    const bool inside = begun > 0 && position < entries_[begun - 1].end;
+    if (!inside) {
+        const Time quiet = next_start(begun) - position;
+        if (w <= quiet) {
+            return {later(t, w), t, later(t, quiet)};
+        }
+        return run_far(
+            t, position,
+            position -
+                (begun > 0 ? entries_[begun - 1].before + entries_[begun - 1].end - entries_[begun - 1].start : 0),
+            w);
     }
-    const Time next = begun < starts_.size() ? starts_[begun] : period_ + starts_.front();
-    return {t, later(t, next - position)};
+    const Entry& detour = entries_[begun - 1];
+    if (w > 0) {
+        return run_far(t, position, detour.start - detour.before, w);
+    }
+    // Nothing is left to do but to wait; at the period's end the next detour may follow at once.
+    Time out = detour.end;
+    std::size_t passed = begun;
+    if (out == period_ && entries_.front().start == 0) {
+        out += entries_.front().end;
+        passed = entries_.size() + 1;
+    }
+    const Time end = later(t, out - position);
+    const Time next = passed <= entries_.size() ? next_start(passed)
+                      : entries_.size() > 1     ? period_ + entries_[1].start
+                                                : 2 * period_ + entries_.front().start;
+    return {end, end, later(t, next - position)};
 }
 
-Time NoiseTrace::finish(Time phase, Time t, Time w) const {
-    const Time shifted = later(t, phase);
-    const Time position = shifted % period_;
-    const std::size_t begun = detours_begun(position);
-    const bool inside = begun > 0 && position < ends_[begun - 1];
-    if (!inside) {
-        const Time next = begun < starts_.size() ? starts_[begun] : period_ + starts_.front();
-        if (w <= next - position) {
-            return later(t, w);
-        }
-    } else if (w == 0) {
-        return later(t, after_detour(begun - 1, position));
-    }
-    // In CPU time the detours are points: go there, add the work, and come back. The way back is to the earliest
-    // position, so a detour that begins just when the work is done is not entered.
-    const Time free_here = inside ? free_[begun - 1] : position - before_[begun];
-    const Time free_period = period_ - before_.back();
+/// In CPU time detours are points: go there, add the work, and come back. The way back is to the earliest position, so
+/// a detour that begins just when the work is done is not entered. `w` > 0.
+NoiseTrace::Done NoiseTrace::run_far(Time t, Time position, Time free_here, Time w) const {
+    const Time free_period = period_ - stolen_;
     const Time goal = later(free_here, w);
     const Time cycles = (goal - 1) / free_period;
     const Time rest = goal - cycles * free_period;
-    const auto entered = std::lower_bound(free_.begin(), free_.end(), rest) - free_.begin();
+    const auto entered = static_cast<std::size_t>(
+        std::lower_bound(entries_.begin(), entries_.end(), rest,
+                         [](const Entry& entry, Time free) { return entry.start - entry.before < free; }) -
+        entries_.begin());
     Time whole = 0;
     if (__builtin_mul_overflow(cycles, period_, &whole)) {
         throw TimeOverflow();
     }
-    const Time end = rest + before_[static_cast<std::size_t>(entered)];
-    return later(later(t, whole), end - position);
-}
-
-Noise::Noise(const NoiseTrace& trace, std::uint64_t seed, std::uint32_t ranks) {
-    if (trace.silent()) {
-        return;
-    }
-    trace_ = &trace;
-    phases_.reserve(ranks);
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        phases_.push_back(trace.phase(seed, rank));
-    }
+    const Time stolen = entered < entries_.size() ? entries_[entered].before : stolen_;
+    const Time end = later(later(t, whole), rest + stolen - position);
+    const Time quiet = later(end, next_start(entered) - (rest + stolen));
+    return {end, end, quiet};
 }
 
 }  // namespace idlewave

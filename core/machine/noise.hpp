@@ -29,60 +29,45 @@ class NoiseTrace {
     /// `detours` in ascending order, not overlapping, inside [0, period), and not all of it. Throws InputError.
     NoiseTrace(const std::vector<Detour>& detours, Time period, Phase phase, std::vector<Time> phases = {});
 
-    [[nodiscard]] bool silent() const { return starts_.empty(); }
+    [[nodiscard]] bool silent() const { return entries_.empty(); }
     [[nodiscard]] Time period() const { return period_; }
 
     /// The phase of rank `rank` under `seed`: where in the trace it is at time 0, in [0, period).
     [[nodiscard]] Time phase(std::uint64_t seed, std::uint32_t rank) const;
 
-    /// When work `w`, begun at `t` by a rank of phase `phase`, is done. Work that is done exactly when a detour
-    /// begins does not suffer from it; a start inside a detour waits for its end, even with no work.
-    [[nodiscard]] Time finish(Time phase, Time t, Time w) const;
-
-    /// A stretch of time without detours: from `from` up to, and not including, the detour that begins at `until`.
-    struct Quiet {
-        Time from = 0;
-        Time until = 0;
+    /// When a work is done, and a stretch of time that touches it and has no detour.
+    struct Done {
+        Time end = 0;
+        Time quiet_from = 0;
+        Time quiet_until = 0;  ///< where the next detour begins
     };
 
-    /// The stretch in which `t` lies; empty if `t` lies in a detour.
-    [[nodiscard]] Quiet quiet(Time phase, Time t) const;
+    /// When work `w`, begun at `t` by a rank of phase `phase`, is done. Work that is done exactly when a detour
+    /// begins does not suffer from it; a start inside a detour waits for its end, even with no work.
+    [[nodiscard]] Done run(Time phase, Time t, Time w) const;
+
+    /// The end alone.
+    [[nodiscard]] Time finish(Time phase, Time t, Time w) const { return run(phase, t, w).end; }
 
   private:
+    /// A detour with what the formulas need; `before` is the sum of the lengths of the detours before it.
+    struct Entry {
+        Time start;
+        Time end;
+        Time before;
+    };
+
     [[nodiscard]] std::size_t detours_begun(Time position) const;
-    [[nodiscard]] Time after_detour(std::size_t i, Time position) const;
+    [[nodiscard]] Time next_start(std::size_t begun) const;
+    [[nodiscard]] Done run_far(Time t, Time position, Time free_here, Time w) const;
     void build_grid();
 
-    std::vector<Time> starts_;  ///< where each detour begins in the period
-    std::vector<Time> ends_;
-    std::vector<Time> before_;  ///< sum of the lengths of the detours before the i-th; one entry more than detours
-    std::vector<Time> free_;    ///< CPU time available from the period's start to the i-th detour
+    std::vector<Entry> entries_;
     std::vector<std::uint32_t> grid_;  ///< detours begun before each of equally wide cells of the period
     unsigned grid_shift_ = 0;          ///< a cell is 2^shift ps wide
     Time period_ = 1;
+    Time stolen_ = 0;  ///< by all detours of a period
     Phase phase_ = Phase::random;
-    std::vector<Time> phases_;
-};
-
-/// The noise of a run: a trace, and each rank's phase under the run's seed.
-class Noise {
-  public:
-    Noise(const NoiseTrace& trace, std::uint64_t seed, std::uint32_t ranks);
-
-    using Quiet = NoiseTrace::Quiet;
-
-    /// A stretch without detours around `t`; empty if `t` lies in a detour.
-    [[nodiscard]] Quiet quiet(std::uint32_t rank, Time t) const {
-        return trace_ == nullptr ? Quiet{0, never} : trace_->quiet(phases_[rank], t);
-    }
-
-    /// When work `w`, begun by rank `rank` at `t`, is done.
-    [[nodiscard]] Time finish(std::uint32_t rank, Time t, Time w) const {
-        return trace_ == nullptr ? later(t, w) : trace_->finish(phases_[rank], t, w);
-    }
-
-  private:
-    const NoiseTrace* trace_ = nullptr;  ///< null: silent
     std::vector<Time> phases_;
 };
 

@@ -107,7 +107,8 @@ void RankConverter::record(const TraceRecord& r) {
         case Call::testsome:
             complete(r);
             break;
-        case Call::unmodelled: fail(r, "communicates (" + text_of(r) + "), and what it sends is not recorded");
+        case Call::unmodelled:
+            fail(r, "communicates (" + text_of(r) + "), and what it sends is not recorded");
         case Call::tracer:
         case Call::end_of_file:
         case Call::init:
