@@ -208,8 +208,7 @@ struct Surroundings {
     idlewave::CpuTime time;
     rusage own{};
 
-    explicit Surroundings(int cpu)
-        : interrupts(idlewave::read_interrupts(cpu)), time(idlewave::read_cpu_time(cpu)) {
+    explicit Surroundings(int cpu) : interrupts(idlewave::read_interrupts(cpu)), time(idlewave::read_cpu_time(cpu)) {
         getrusage(RUSAGE_SELF, &own);
     }
 };
@@ -239,12 +238,11 @@ void print_summary(const Options& options, const Recording& recording, Ticks sho
                        seconds_of(before.own.ru_utime) - seconds_of(before.own.ru_stime);
     std::printf("{\n  \"cpu\": %d,\n  \"counter\": \"%s\",\n  \"clock_source\": %s,\n  \"tick_ns\": %.9f,\n",
                 options.cpu, idlewave::ticks_source(), quoted(clock_source()).c_str(), tick_ns);
-    std::printf("  \"resolution_ns\": %.3f,\n  \"threshold_ns\": %.3f,\n  \"shortest_seen_ns\": %.3f,\n",
-                ns(shortest), ns(threshold_factor * shortest), ns(recording.shortest));
-    std::printf(
-        "  \"duration_ns\": %.3f,\n  \"detours\": %zu,\n  \"dropped\": %zu,\n  \"dropped_ns\": %.3f,\n",
-        ns(recording.end - recording.begin), recording.count, recording.dropped,
-        ns(recording.dropped_ticks - recording.dropped * shortest));
+    std::printf("  \"resolution_ns\": %.3f,\n  \"threshold_ns\": %.3f,\n  \"shortest_seen_ns\": %.3f,\n", ns(shortest),
+                ns(threshold_factor * shortest), ns(recording.shortest));
+    std::printf("  \"duration_ns\": %.3f,\n  \"detours\": %zu,\n  \"dropped\": %zu,\n  \"dropped_ns\": %.3f,\n",
+                ns(recording.end - recording.begin), recording.count, recording.dropped,
+                ns(recording.dropped_ticks - recording.dropped * shortest));
     print_interrupts(before.interrupts, after.interrupts);
     std::printf("  \"voluntary_switches\": %ld,\n  \"involuntary_switches\": %ld,\n",
                 after.own.ru_nvcsw - before.own.ru_nvcsw, after.own.ru_nivcsw - before.own.ru_nivcsw);

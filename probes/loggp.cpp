@@ -72,8 +72,7 @@ struct Job {
 [[noreturn]] void fail(const std::string& message) {
     std::fprintf(stderr, "idlewave-loggp: %s\n", message.c_str());
     std::fflush(stderr);
-    std::this_thread::sleep_for(
-        std::chrono::milliseconds(300));  // an abort may outrun the words just written
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // an abort may outrun the words just written
     MPI_Abort(MPI_COMM_WORLD, 1);
     std::exit(1);
 }
@@ -289,11 +288,7 @@ struct Run {
 class Client {
   public:
     Client(const Options& options, std::vector<int> sizes, const Clock& clock, Buffers& buffers)
-        : options_(options),
-          sizes_(std::move(sizes)),
-          clock_(clock),
-          buffers_(buffers),
-          random_(options.seed) {
+        : options_(options), sizes_(std::move(sizes)), clock_(clock), buffers_(buffers), random_(options.seed) {
         file_ = std::fopen(options.output.c_str(), "w");
         if (file_ == nullptr) fail(options.output + " cannot be written: " + std::strerror(errno));
         std::fputs("series,size,n,delay_ns,repetition,value_ns\n", file_);
@@ -379,8 +374,8 @@ class Client {
                 sample = timed_receive(buffers_, Mode::complete, size, 2 * delay);
                 break;
         }
-        std::fprintf(file_, "%s,%d,%d,%.3f,%d,%.3f\n", series_names[static_cast<std::size_t>(job.series)],
-                     size, messages, sample.delay_ns, repetition, sample.value_ns);
+        std::fprintf(file_, "%s,%d,%d,%.3f,%d,%.3f\n", series_names[static_cast<std::size_t>(job.series)], size,
+                     messages, sample.delay_ns, repetition, sample.value_ns);
     }
 
     Options options_;
@@ -571,8 +566,8 @@ void print_summary(const Options& options, const Run& run, const Clock& clock, c
     std::printf("}, \"counter\": \"%s\", \"tick_ns\": %.9f, \"read_cost_ns\": %.3f, \"wait_cost_ns\": %.3f, ",
                 idlewave::ticks_source(), clock.tick_ns, clock.read_cost * clock.tick_ns,
                 clock.wait_cost * clock.tick_ns);
-    std::printf("\"train\": %d, \"seed\": %lu, \"sizes\": %zu, \"max_size\": %d, \"repetitions\": %d, ",
-                options.train, options.seed, sizes, options.max_size, run.repetitions);
+    std::printf("\"train\": %d, \"seed\": %lu, \"sizes\": %zu, \"max_size\": %d, \"repetitions\": %d, ", options.train,
+                options.seed, sizes, options.max_size, run.repetitions);
     std::printf("\"samples\": %lld, \"complete\": %s}\n", run.samples, run.complete ? "true" : "false");
 }
 

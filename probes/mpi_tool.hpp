@@ -17,8 +17,7 @@ inline std::optional<long long> read_variable(int index, MPI_Datatype type, int 
     if (MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) != MPI_SUCCESS) return std::nullopt;
     std::optional<long long> result;
     const auto read = [&](auto value) {
-        if (count == 1 && MPI_T_cvar_read(handle, &value) == MPI_SUCCESS)
-            result = static_cast<long long>(value);
+        if (count == 1 && MPI_T_cvar_read(handle, &value) == MPI_SUCCESS) result = static_cast<long long>(value);
     };
     if (type == MPI_INT) {
         read(int{});
@@ -51,8 +50,8 @@ inline std::map<std::string, long long> protocol_variables() {
         int scope = 0;
         MPI_Datatype type = MPI_DATATYPE_NULL;
         MPI_T_enum enumeration{};
-        const int status = MPI_T_cvar_get_info(i, name, &name_length, &verbosity, &type, &enumeration,
-                                               nullptr, nullptr, &bind, &scope);
+        const int status = MPI_T_cvar_get_info(i, name, &name_length, &verbosity, &type, &enumeration, nullptr, nullptr,
+                                               &bind, &scope);
         if (status != MPI_SUCCESS) continue;
         const std::string text = name;
         const bool wanted = text.find("eager_limit") != text.npos || text.find("EAGER") != text.npos ||

@@ -24,9 +24,7 @@ def measured():
     fit = estimate(samples, RENDEZVOUS["infiniband"].S)
     probe = {"same_node": True, "library": "Some MPI 1.0, of a test", "eager_limit": 12_288}
     network = NetworkMeasurement(samples, fit, probe, describe())
-    detours = pd.DataFrame(
-        {"core": [0, 0, 1], "start_ps": [1_234, 50_000_000, 7], "length_ps": [10, 2_000_001, 20]}
-    )
+    detours = pd.DataFrame({"core": [0, 0, 1], "start_ps": [1_234, 50_000_000, 7], "length_ps": [10, 2_000_001, 20]})
     return summarise(detours, [recording(0, 1.0), recording(1, 0.5)], describe()), network
 
 

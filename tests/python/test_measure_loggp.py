@@ -135,9 +135,7 @@ def test_intervals_hold_the_truth_nearly_always_under_scatter():
 
 def test_a_negative_latency_is_said_and_not_smoothed_over():
     impossible = Network(((1, parameters(-2.0, 2.3, 2.3, 3.0, 0.0025, 0.001)),), None)
-    with pytest.raises(
-        MeasurementError, match=r"^L for messages of 1 to \d+ B came out negative: -.* ns \[-.*, -.*\]"
-    ):
+    with pytest.raises(MeasurementError, match=r"^L for messages of 1 to \d+ B came out negative: -.* ns \[-.*, -.*\]"):
         estimate(emulate(impossible, seed=1), None)
 
 

@@ -73,10 +73,7 @@ def test_the_eager_limit_is_asked_of_the_library_by_name(installed, program, tmp
 
 def test_every_size_and_series_is_visited_once_a_repetition(installed, program, tmp_path):
     file = tmp_path / "x.csv"
-    assert (
-        run(installed, program, "--output", str(file), "--repetitions", "2", "--max-size", "256").returncode
-        == 0
-    )
+    assert run(installed, program, "--output", str(file), "--repetitions", "2", "--max-size", "256").returncode == 0
     samples = read_samples(file)
     visits = samples.groupby(["series", "size", "repetition"]).size()
     assert (visits == 1).all()
