@@ -107,7 +107,7 @@ def build_example(mpi: Mpi, name: str, target: Path) -> Path:
 def cache_directory() -> Path:
     """Where builds are kept."""
     if named := os.environ.get("IDLEWAVE_CACHE"):
-        return Path(named)
+        return Path(named).absolute()
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "idlewave"
 
 

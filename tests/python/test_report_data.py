@@ -42,9 +42,7 @@ def noise(cores: int = 2, seconds: float = 4.0, seed: int = 1) -> NoiseData:
             ]
         )
         start = np.concatenate([ticks, short, long])
-        own = pd.DataFrame(
-            {"core": core, "start_ps": start.astype("int64"), "length_ps": lengths.astype("int64")}
-        )
+        own = pd.DataFrame({"core": core, "start_ps": start.astype("int64"), "length_ps": lengths.astype("int64")})
         own = own.sort_values("start_ps", ignore_index=True)
         tables.append(own)
         nanoseconds = own["length_ps"] / 1000
@@ -109,17 +107,13 @@ def network(repetitions: int = 12, seed: int = 2) -> NetworkData:
                 ("prttd", size, 32, delay, repetition, 2 * single + 31 * (o_s * scatter[2] + delay)),
                 ("o_r", size, 1, delay, repetition, o_r * scatter[3]),
             ]
-    return NetworkData(
-        pd.DataFrame(rows, columns=["series", "size", "n", "delay_ns", "repetition", "value_ns"])
-    )
+    return NetworkData(pd.DataFrame(rows, columns=["series", "size", "n", "delay_ns", "repetition", "value_ns"]))
 
 
 def machine() -> MachineData:
     """`bare_machine` with the residuals of `network`."""
     bare, table = bare_machine(), quantities(network())
-    predicted = [
-        float(predicted_ns(bare, row.series, [row.size])[0]) for row in table.itertuples(index=False)
-    ]
+    predicted = [float(predicted_ns(bare, row.series, [row.size])[0]) for row in table.itertuples(index=False)]
     residuals = table[["size", "series"]].assign(measured_ns=table["median_ns"], predicted_ns=predicted)
     return MachineData(**{**bare.__dict__, "residuals": residuals})
 
@@ -193,9 +187,7 @@ def study(
         for seed in range(seeds):
             finish = baseline * (1 + random.normal(mean, deviation))
             rows.append((ranks, True, seed, int(finish * S), ranks * 31_000, ranks * 2.6e-5))
-    return StudyData(
-        pd.DataFrame(rows, columns=["ranks", "noise", "seed", "finish_ps", "messages", "seconds"])
-    )
+    return StudyData(pd.DataFrame(rows, columns=["ranks", "noise", "seed", "finish_ps", "messages", "seconds"]))
 
 
 def sample() -> ReportData:
@@ -222,9 +214,7 @@ def sample() -> ReportData:
 
 
 def test_a_table_without_a_column_is_refused_with_its_name_and_the_columns_expected():
-    with pytest.raises(
-        InputError, match=r"'noise\.detours' lacks the column length_ps.*found core, start_ps"
-    ):
+    with pytest.raises(InputError, match=r"'noise\.detours' lacks the column length_ps.*found core, start_ps"):
         NoiseData(pd.DataFrame({"core": [0], "start_ps": [0]}), noise().cores)
 
 

@@ -49,9 +49,7 @@ def quiet_program(**changes: object) -> ProgramData:
 
 def fixed_noise() -> NoiseData:
     """One core, 1 s: a thousand detours of 2 µs, one of 6 ms."""
-    detours = pd.DataFrame(
-        {"core": 0, "start_ps": range(1001), "length_ps": [2 * 10**6] * 1000 + [6 * 10**9]}
-    )
+    detours = pd.DataFrame({"core": 0, "start_ps": range(1001), "length_ps": [2 * 10**6] * 1000 + [6 * 10**9]})
     cores = noise(cores=1).cores.assign(duration_s=1.0, overhead=0.008, longest_ns=6e6)
     return NoiseData(detours, cores)
 
@@ -88,9 +86,7 @@ def test_every_sentence_is_one_sentence_without_gaps_or_raw_numbers(name: str):
         assert re.fullmatch(r"[A-Z].*\.", text, re.DOTALL)
         assert not re.search(r"\.\s+[A-Z]", text), "two sentences"
     for text in [*sentences, *(caveat.text for caveat in caveats(data))]:
-        assert not re.search(
-            r"nan|None|inf\b|  |\( ?\)|,,|;;|\.\.|\d\.\d{4}|e[+-]\d\d|\b1 \w+s\b(?! on)", plain(text)
-        )
+        assert not re.search(r"nan|None|inf\b|  |\( ?\)|,,|;;|\.\.|\d\.\d{4}|e[+-]\d\d|\b1 \w+s\b(?! on)", plain(text))
 
 
 def test_three_sentences_are_said_when_all_was_measured():
@@ -107,9 +103,7 @@ def test_the_machine_sentence_names_overhead_dominating_magnitude_longest_detour
 
 
 def test_no_noise_is_said_with_how_long_was_looked():
-    assert plain(machine_sentence(no_noise(), None)) == (
-        "No noise was seen on the measured core in 4 s of recording."
-    )
+    assert plain(machine_sentence(no_noise(), None)) == ("No noise was seen on the measured core in 4 s of recording.")
 
 
 def test_a_negative_parameter_is_said_to_be_a_failed_fit():
@@ -124,9 +118,7 @@ def test_bytes_that_cost_nothing_have_no_infinite_bandwidth():
 
 def test_the_program_sentence_names_share_dominating_call_and_prediction():
     text = plain(program_sentence(program(), comparison(error=-0.012)))
-    assert text.startswith(
-        "On 4 ranks the program ran for 1.52 s and spent 28 % of its ranks’ time in MPI, 49 %"
-    )
+    assert text.startswith("On 4 ranks the program ran for 1.52 s and spent 28 % of its ranks’ time in MPI, 49 %")
     assert "in MPI_Waitall" in text
     assert text.endswith("the simulation predicts 1.5 s, 1.2 % less than the measured 1.52 s.")
 
@@ -141,8 +133,7 @@ def test_a_single_busiest_pair_is_named():
 def test_a_program_without_messages_is_said_to_have_none():
     text = plain(program_sentence(quiet_program(measured_s=1.0), None))
     assert text == (
-        "On 4 ranks the program ran for 1 s and spent no measurable time in MPI; "
-        "no point-to-point messages were sent."
+        "On 4 ranks the program ran for 1 s and spent no measurable time in MPI; no point-to-point messages were sent."
     )
 
 
@@ -161,9 +152,7 @@ def test_a_good_prediction_is_not_praised_or_warned_about():
 
 def test_growth_is_claimed_when_the_ranges_do_not_overlap():
     text = plain(scale_sentence(study({4: (0.003, 0.0005), 64: (0.01, 0.001), 1024: (0.05, 0.002)})))
-    assert re.search(
-        r"on 4 ranks, .* on 64 and [45]\.\d % \(.*\) on 1,024 \(median and range over 16 seeds\)", text
-    )
+    assert re.search(r"on 4 ranks, .* on 64 and [45]\.\d % \(.*\) on 1,024 \(median and range over 16 seeds\)", text)
     assert text.endswith("; it grows with scale.")
 
 

@@ -139,9 +139,7 @@ def test_the_same_data_give_the_same_files(page: Path, tmp_path: Path):
         (ReportData(environment={"host": "here"}), ["environment"], []),
     ],
 )
-def test_what_was_not_measured_is_left_out(
-    data: ReportData, sections: list[str], figures: list[str], tmp_path: Path
-):
+def test_what_was_not_measured_is_left_out(data: ReportData, sections: list[str], figures: list[str], tmp_path: Path):
     text = build(data, tmp_path).read_text(encoding="utf-8")
     assert re.findall(r'<section id="(\w+)"', text) == sections
     assert re.findall(r'<figure id="figure-([\w-]+)"', text) == figures

@@ -198,9 +198,7 @@ def test_of_many_cores_those_with_the_highest_overhead_are_shown():
 def test_the_median_of_seeds_is_the_line_and_each_seed_a_point():
     runs = study({4: (0.01, 0.002), 64: (0.03, 0.002)}, seeds=5).runs
     lines = plot_slowdown(runs).axes[0].lines
-    slowdown = runs[runs["noise"]].assign(
-        base=runs["ranks"].map(runs[~runs["noise"]].set_index("ranks")["finish_ps"])
-    )
+    slowdown = runs[runs["noise"]].assign(base=runs["ranks"].map(runs[~runs["noise"]].set_index("ranks")["finish_ps"]))
     expected = (100 * (slowdown["finish_ps"] / slowdown["base"] - 1)).groupby(slowdown["ranks"])
     medians = [line for line in lines if list(line.get_xdata()) == [4, 64]]
     assert np.asarray(medians[0].get_ydata()) == pytest.approx(expected.median().to_numpy())
@@ -214,6 +212,4 @@ def test_numbers_stand_in_the_matrix_up_to_sixteen_ranks():
 
 
 def test_a_study_needs_no_traced_run_to_be_drawn():
-    assert "measured" not in {
-        text.get_text() for text in plot_run_time(StudyData(study().runs).runs).axes[0].texts
-    }
+    assert "measured" not in {text.get_text() for text in plot_run_time(StudyData(study().runs).runs).axes[0].texts}

@@ -82,10 +82,7 @@ def test_nonblocking_calls_and_their_completion(ranks: list[RankFile]) -> None:
         assert records == [
             *[("Irecv", WORLD, (ANY, tag), 400, f"Irecv {tag}") for tag in range(20, 24)],
             handshake(partner),
-            *[
-                (name, WORLD, (partner, 20 + i), 4 * (i + 1), f"{name} {20 + i}")
-                for i, name in enumerate(sends)
-            ],
+            *[(name, WORLD, (partner, 20 + i), 4 * (i + 1), f"{name} {20 + i}") for i, name in enumerate(sends)],
             ("Waitall", *[(f"Irecv {20 + i}", (partner, 20 + i), 4 * (i + 1)) for i in range(4)]),
             ("Waitall", *[(f"{name} {20 + i}",) for i, name in enumerate(sends)]),
             ("Wait",),
@@ -95,9 +92,7 @@ def test_nonblocking_calls_and_their_completion(ranks: list[RankFile]) -> None:
 @pytest.mark.parametrize(
     ("way", "name"), list(enumerate(["Waitsome", "Testsome", "Waitany", "Testany", "Testall", "Test"]))
 )
-def test_each_request_completes_once_whichever_call_sees_it(
-    ranks: list[RankFile], way: int, name: str
-) -> None:
+def test_each_request_completes_once_whichever_call_sees_it(ranks: list[RankFile], way: int, name: str) -> None:
     for _, partner, _, records in section(ranks, 3):
         ends = [i for i, record in enumerate(records) if record[0] == "Waitall"]
         begins = [0, *(end + 1 for end in ends)]
@@ -265,9 +260,7 @@ def test_a_clean_run_cuts_the_file_behind_its_last_record(ranks: list[RankFile])
 
 
 @pytest.mark.parametrize("which", [open_mpi, mpich])
-def test_error_codes_are_those_of_the_untraced_program(
-    tmp_path: Path, capfd: pytest.CaptureFixture, which
-) -> None:
+def test_error_codes_are_those_of_the_untraced_program(tmp_path: Path, capfd: pytest.CaptureFixture, which) -> None:
     use = which()
     expected = sorted(untraced_output(use, 2, program(use, "errors")).splitlines())
     capfd.readouterr()
@@ -281,9 +274,7 @@ def test_threads_of_a_rank_record_each_call_once(tmp_path: Path) -> None:
     for rank in ranks:
         assert rank.header["thread_level"] == 3
         calls = rank.named("Sendrecv")
-        per_comm = {
-            comm: [r.pair(1)[1] for r in calls if r.words[0] == comm] for comm in {r.words[0] for r in calls}
-        }
+        per_comm = {comm: [r.pair(1)[1] for r in calls if r.words[0] == comm] for comm in {r.words[0] for r in calls}}
         assert list(per_comm.values()) == [list(range(100))] * 2
         ends = [record.end for record in rank.records]
         assert ends == sorted(ends)

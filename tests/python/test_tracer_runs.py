@@ -152,9 +152,7 @@ def test_a_program_of_another_mpi_is_refused_with_both_named(tmp_path: Path) -> 
     assert not (tmp_path / "trace").exists()
 
 
-def test_a_program_of_another_mpi_is_found_out_behind_a_shell(
-    tmp_path: Path, capfd: pytest.CaptureFixture
-) -> None:
+def test_a_program_of_another_mpi_is_found_out_behind_a_shell(tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
     for ours, other in ((open_mpi(), mpich()), (mpich(), open_mpi())):
         hidden = [str(ours.mpiexec), "-n", "2", "sh", "-c", str(program(other, "many"))]
         with pytest.raises(MpiError, match="MPI is not that of"):
@@ -187,9 +185,7 @@ def test_a_missing_program_is_named(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_text("no program")
     with pytest.raises(InputError, match="cannot be executed"):
-        tracing.trace(
-            [str(use.mpiexec), "--map-by", ":oversubscribe", "-n", "2", str(plain)], tmp_path / "trace"
-        )
+        tracing.trace([str(use.mpiexec), "--map-by", ":oversubscribe", "-n", "2", str(plain)], tmp_path / "trace")
     with pytest.raises(UsageError, match="no program is named"):
         tracing.trace([str(use.mpiexec), "-n", "2"], tmp_path / "trace")
 
@@ -205,13 +201,9 @@ def test_a_missing_launcher_is_named(tmp_path: Path) -> None:
         tracing.trace(["/nowhere/mpiexec", "-n", "2", "/bin/true"], tmp_path / "trace")
 
 
-def test_the_found_mpiexec_is_used_where_none_is_on_the_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_found_mpiexec_is_used_where_none_is_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use = open_mpi()
-    tools = os.pathsep.join(
-        p for p in os.environ["PATH"].split(os.pathsep) if not (Path(p) / "mpiexec").exists()
-    )
+    tools = os.pathsep.join(p for p in os.environ["PATH"].split(os.pathsep) if not (Path(p) / "mpiexec").exists())
     command = ["mpiexec", "-n", "1", str(program(use, "many"))]
     mpi.build(use, "tracer")
     monkeypatch.setenv("PATH", tools)
@@ -265,9 +257,7 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
         tracing.trace(command_of(open_mpi(), 1, Path("/bin/true")), tmp_path / "file" / "trace")
 
 
-def test_a_rank_without_a_file_goes_on_untraced_and_is_reported(
-    tmp_path: Path, capfd: pytest.CaptureFixture
-) -> None:
+def test_a_rank_without_a_file_goes_on_untraced_and_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
     use = open_mpi()
     # The shell makes rank 1's file before the rank can.
     taken = '"$IDLEWAVE_TRACE_DIR/rank-0000001.iwtrace"'

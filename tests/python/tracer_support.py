@@ -58,9 +58,7 @@ def mpich() -> mpi.Mpi:
 def debian_open_mpi() -> mpi.Mpi:
     """Debian's Open MPI, the only one here with Fortran."""
     if not shutil.which("mpif90.openmpi") or not shutil.which("mpiexec.openmpi"):
-        pytest.skip(
-            "no Fortran: mpif90.openmpi and mpiexec.openmpi are not installed (gfortran, libopenmpi-dev)"
-        )
+        pytest.skip("no Fortran: mpif90.openmpi and mpiexec.openmpi are not installed (gfortran, libopenmpi-dev)")
     return mpi.find("mpiexec.openmpi")
 
 
@@ -88,9 +86,7 @@ def command_of(use: mpi.Mpi, ranks: int, executable: Path, *arguments: object) -
 def untraced_output(use: mpi.Mpi, ranks: int, executable: Path, *arguments: object) -> str:
     """What a program prints without the tracer."""
     command = command_of(use, ranks, executable, *arguments)
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env=use.environment(), timeout=300
-    )
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=use.environment(), timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

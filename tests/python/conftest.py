@@ -1,0 +1,42 @@
+"""What the tests share: a quiet machine, and small schedules."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import idlewave
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _builds_stay_in_the_checkout() -> None:
+    os.environ.setdefault("IDLEWAVE_CACHE", str(ROOT / "build" / "cache"))
+
+
+@pytest.fixture
+def machine() -> idlewave.Machine:
+    """L 2500, o 1500, g 1000 ns, G 6 ns/B: LogGOPSim's defaults."""
+    return idlewave.Machine.from_toml(
+        '[network]\nL = "2500ns"\no = "1500ns"\ng = "1us"\nG = "6ns"\nO = "0ns"\nS = 65535\n'
+    )
+
+
+@pytest.fixture
+def ping() -> idlewave.Schedule:
+    """One message of 8 bytes from rank 0 to rank 1."""
+    return idlewave.Schedule.from_goal(
+        "num_ranks 2\nrank 0 {\na: send 8b to 1 tag 5\n}\nrank 1 {\nb: recv 8b from 0 tag 5\n}\n"
+    )
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The headless browser, or a skip."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("chromium is not installed")
+    return found

@@ -1,0 +1,136 @@
+"""The commands keep their contract: output, exit status, errors that name the place."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import idlewave
+import pandas as pd
+import pytest
+
+PING = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "import idlewave.cli; idlewave.cli.main()", *arguments]
+    env = os.environ | {"COLUMNS": "200"} | environment
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=env, check=False)
+
+
+@pytest.fixture
+def goal(tmp_path: Path) -> str:
+    (tmp_path / "ping.goal").write_text(PING)
+    return str(tmp_path / "ping.goal")
+
+
+def test_simulate_prints_the_json_of_the_contract(goal: str) -> None:
+    done = run("simulate", goal, "--machine", "odin", "--json")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert found["finish_ps"] == [2_307_000, 2_307_000 - 7_000 + 5_300_000 + 2_300_000 + 17_500]
+    assert found["max_finish_ps"] == max(found["finish_ps"])
+    assert found["messages"] == 1
+    assert found["seconds"] >= 0
+    assert found["peak_rss_bytes"] > 0
+
+
+def test_a_pattern_needs_ranks_and_takes_bytes_and_an_algorithm() -> None:
+    done = run(
+        "simulate", "allreduce", "--ranks", "64", "--bytes", "1000", "--algorithm", "ring", "-m", "odin", "--json"
+    )
+    schedule = idlewave.Schedule.pattern("allreduce", ranks=64, bytes=1000, algorithm="ring")
+    expected = idlewave.simulate(schedule, idlewave.Machine.preset("odin"))
+    assert json.loads(done.stdout)["finish_ps"] == expected.finish.tolist()
+    assert run("simulate", "allreduce", "-m", "odin").returncode == 2
+
+
+def test_more_than_65536_ranks_are_not_listed() -> None:
+    found = json.loads(run("simulate", "dissemination", "--ranks", "65537", "-m", "odin", "--json").stdout)
+    assert "finish_ps" not in found
+    assert found["max_finish_ps"] > 0
+
+
+def test_a_deadlock_ends_with_status_3_and_says_who_waits(tmp_path: Path) -> None:
+    (tmp_path / "d.goal").write_text("num_ranks 1\nrank 0 {\nx: recv 1b from 0\n}\n")
+    done = run("simulate", str(tmp_path / "d.goal"), "-m", "odin")
+    assert done.returncode == 3
+    assert "rank 0, x: waits for a message from rank 0" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["simulate", "nowhere.goal", "-m", "odin"], 1, "nowhere.goal: cannot be read"),
+        (["simulate", "bcast", "--ranks", "4", "-m", "nowhere.toml"], 1, "nowhere.toml: cannot be read"),
+        (["simulate", "bcast", "--ranks", "4", "-m", "titan"], 1, "titan: expected a file, a folder, or a preset"),
+        (["simulate", "bcast", "--ranks", "4"], 2, "--machine"),
+        (["simulate", "gossip", "--ranks", "4", "-m", "odin"], 1, "no collective is called 'gossip'"),
+        (["simulate", "bcast", "--ranks", "0", "-m", "odin"], 2, "ranks"),
+        (["simulate", "bcast", "--ranks", "4", "-m", "odin", "--scheduler", "magic"], 2, "magic"),
+        (["schedule", "nowhere"], 1, "nowhere: cannot be read"),
+        (["schedule", "/", "-o", "x.goal"], 1, "expected a trace, found no file"),
+        (["study", "nowhere.goal", "-m", "odin", "-o", "x.txt"], 2, "ends in .parquet or .csv"),
+        (["report"], 2, "at least one of"),
+        (["trace"], 2, "COMMAND"),
+        (["trace", "--", "ls"], 2, "ls"),
+        (["dance"], 2, "dance"),
+    ],
+)
+def test_wrong_use_and_wrong_input_are_named(arguments: list[str], status: int, words: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == status, done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_missing_mpiexec_is_named(tmp_path: Path) -> None:
+    done = run("measure", "network", IDLEWAVE_MPIEXEC=str(tmp_path / "mpiexec"))
+    assert done.returncode == 1
+    assert "mpiexec" in done.stderr
+    assert "was not found" in done.stderr
+
+
+def test_a_study_of_a_file_becomes_a_table(goal: str, tmp_path: Path) -> None:
+    table = tmp_path / "study.csv"
+    done = run("study", goal, "-m", "odin", "-o", str(table))
+    assert done.returncode == 0, done.stderr
+    assert pd.read_csv(table)["finish_ps"].tolist() == [9_917_500]
+
+
+def test_when_ops_ran_can_be_written_down(goal: str, tmp_path: Path) -> None:
+    file = tmp_path / "ops.parquet"
+    assert run("simulate", goal, "-m", "odin", "--ops", str(file)).returncode == 0
+    assert pd.read_parquet(file)["kind"].tolist() == ["send", "recv"]
+
+
+def test_the_lists_show_what_there_is() -> None:
+    assert "odin" in run("machines").stdout
+    assert "recursive_doubling" in run("algorithms").stdout
+
+
+def test_measure_noise_shows_every_core_it_measured() -> None:
+    core = min(os.sched_getaffinity(0))
+    done = run("measure", "noise", "--seconds", "0.1", "--core", str(core))
+    assert done.returncode == 0, done.stderr
+    assert "overhead" in done.stdout
+    assert run("measure", "noise", "--seconds", "0.1", "--core", "100000").returncode == 2
+
+
+def test_every_command_explains_itself() -> None:
+    for command in ("measure", "trace", "schedule", "simulate", "study", "report", "demo", "machines", "algorithms"):
+        done = run(command, "--help")
+        assert done.returncode == 0
+        assert command in done.stdout
+
+
+def test_the_installed_script_is_the_same_program() -> None:
+    script = Path(sys.executable).parent / "idlewave"
+    if not script.exists() and shutil.which("idlewave") is None:
+        pytest.skip("the package's script is not installed beside this Python")
+    done = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
+    assert idlewave.__version__ in done.stdout

@@ -1,0 +1,162 @@
+"""The main job, end to end and in small: a real program, really measured, really run, and a report."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import idlewave
+import pandas as pd
+import pytest
+from idlewave import mpi
+from idlewave.measure import Measurement
+
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module", params=["halo2d", "cg"])
+def demo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The demo's folder, and what it printed."""
+    try:
+        mpi.find()
+    except idlewave.MpiError as error:
+        pytest.skip(str(error))
+    folder = tmp_path_factory.mktemp("demo") / "out"
+    command = [sys.executable, "-c", "import idlewave.cli; idlewave.cli.main()", "demo", "--small"]
+    done = subprocess.run(
+        [*command, "--program", request.param, "-o", str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=400,
+        env=os.environ | {"COLUMNS": "160"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder, done.stdout
+
+
+def test_all_seven_steps_are_done_in_order(demo: tuple[Path, str]) -> None:
+    _, said = demo
+    steps = re.findall(r"^(\d)\. (.*?):", said, flags=re.MULTILINE)
+    names = ["measure noise", "measure network", "trace", "schedule", "simulate", "extrapolate", "report"]
+    assert steps == [(str(i), name) for i, name in enumerate(names, 1)]
+    assert re.search(r"measured .* s, predicted .* s: [+-]\d+\.\d%", said)
+
+
+def test_the_machine_is_the_one_that_was_measured(demo: tuple[Path, str]) -> None:
+    folder, _ = demo
+    machine = idlewave.Machine.load(folder / "machine" / "machine.toml")
+    measured = Measurement.load(folder / "machine")
+    first = measured.network.fit.ranges[0].parameters
+    assert round(first.L) == machine.network.parameters.L
+    assert machine.noise is not None
+    assert machine.noise.overhead == pytest.approx(measured.noise.overhead, rel=1e-6)
+    assert len(measured.noise.detours) == len(machine.noise.starts)
+    assert {"noise-samples.parquet", "network-samples.parquet"} <= {f.name for f in (folder / "machine").iterdir()}
+
+
+def test_the_trace_is_of_four_ranks_that_ended(demo: tuple[Path, str]) -> None:
+    folder, _ = demo
+    trace = idlewave.Trace.load(folder / "trace")
+    trace.check_complete()
+    assert trace.ranks == 4
+    communication = trace.communication()
+    assert len(communication) >= 4
+    assert (communication["source"] != communication["destination"]).all()
+    total = trace.time().groupby("rank")["seconds"].sum()
+    assert total.to_numpy() == pytest.approx(trace.run_times()["seconds"].to_numpy(), rel=1e-3)
+
+
+def test_the_written_schedule_simulates_as_the_trace_does(demo: tuple[Path, str]) -> None:
+    folder, _ = demo
+    machine = idlewave.Machine.load(folder / "machine" / "machine.toml")
+    written = idlewave.Schedule.load(next(folder.glob("*.goal")))
+    direct = idlewave.Schedule.from_trace(folder / "trace")
+    for seed in range(3):
+        expected = idlewave.simulate(direct, machine, seed=seed).finish.tolist()
+        assert idlewave.simulate(written, machine, seed=seed).finish.tolist() == expected
+
+
+def test_the_study_has_every_scale_with_and_without_noise(demo: tuple[Path, str]) -> None:
+    folder, _ = demo
+    table = pd.read_parquet(folder / "study.parquet")
+    counts = table.groupby(["ranks", "noise"]).size()
+    assert counts.to_dict() == {(n, noisy): 4 if noisy else 1 for n in (4, 16, 64) for noisy in (False, True)}
+    quiet = table[~table["noise"]].set_index("ranks")["finish_ps"]
+    noisy = table[table["noise"]]
+    assert (noisy["finish_ps"].to_numpy() >= quiet[noisy["ranks"]].to_numpy()).all()
+
+
+def test_other_algorithms_for_collectives_change_the_prediction(demo: tuple[Path, str]) -> None:
+    folder, _ = demo
+    machine = idlewave.Machine.load(folder / "machine" / "machine.toml")
+    default = idlewave.Schedule.from_trace(folder / "trace")
+    ring = idlewave.Schedule.from_trace(folder / "trace", algorithms={"allreduce": "ring"})
+    times = [idlewave.simulate(s.extrapolate(64), machine, noise=None).max_finish for s in (default, ring)]
+    assert times[0] != times[1]
+
+
+def test_the_report_can_be_made_again_from_the_files_alone(demo: tuple[Path, str], tmp_path: Path) -> None:
+    folder, said = demo
+    parts = ["-m", str(folder / "machine"), "-t", str(folder / "trace"), "-s", str(folder / "study.parquet")]
+    command = [sys.executable, "-c", "import idlewave.cli; idlewave.cli.main()", "report", *parts]
+    done = subprocess.run(
+        [*command, "-o", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        env=os.environ | {"COLUMNS": "160"},
+    )
+    first = [line for line in said.splitlines() if line.startswith("• ")]
+    assert [line for line in done.stdout.splitlines() if line.startswith("• ")] == first
+    assert len(first) == 3
+
+
+def test_the_report_opens_offline_in_a_browser_and_shows_something(
+    demo: tuple[Path, str], chromium: str, tmp_path: Path
+) -> None:
+    folder, _ = demo
+    page = folder / "report.html"
+    text = page.read_text(encoding="utf-8")
+    assert not re.findall(r"""(?:src|href)=["'](?!#|data:)[^"']+""", text)
+    picture = tmp_path / "page.png"
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        f"--user-data-dir={tmp_path / 'profile'}",
+    ]
+    done = subprocess.run(
+        [chromium, *flags, "--window-size=1200,5000", f"--screenshot={picture}", page.as_uri()],
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert distinct_bytes(picture) > 1000
+    assert len(list((folder / "figures").glob("*.svg"))) == len(list((folder / "figures").glob("*.png"))) >= 7
+
+
+def distinct_bytes(png: Path) -> int:
+    """How many different rows of pixels a PNG has: a blank page has one."""
+    data, rows = png.read_bytes(), b""
+    width, height = struct.unpack(">II", data[16:24])
+    at = 8
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at : at + 8])
+        rows += data[at + 8 : at + 8 + length] if kind == b"IDAT" else b""
+        at += 12 + length
+    raw = zlib.decompress(rows)
+    stride = len(raw) // height
+    assert width * 3 < stride + 8
+    return len({raw[i * stride : (i + 1) * stride] for i in range(height)})

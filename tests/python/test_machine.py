@@ -1,0 +1,132 @@
+"""A machine is read exactly as it is written, and what is wrong is named with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from idlewave import InputError, Machine, Noise
+from idlewave.units import exact_time, format_time, parse_cost, parse_time
+
+GOOD = '[network]\nL = "5.3us"\no = "2.3us"\ng = "2us"\nG = "2.5ns"\nO = "1ns"\nS = 65536\n'
+
+
+def test_times_and_costs_are_read_in_their_units() -> None:
+    network = Machine.from_toml(GOOD).network
+    assert network.parameters.L == 5_300_000
+    assert network.parameters.o_s == network.parameters.o_r == 2_300_000
+    assert network.parameters.G == 2500.0
+    assert network.eager_limit == 65536
+
+
+def test_S_may_be_inf_so_that_every_message_is_eager() -> None:
+    assert Machine.from_toml(GOOD.replace("65536", '"inf"')).network.eager_limit is None
+
+
+def test_a_segment_keeps_what_it_does_not_name() -> None:
+    text = GOOD + '[[network.segment]]\nfrom = 100\ng = "9us"\n[[network.segment]]\nfrom = 200\nL = "1us"\n'
+    network = Machine.from_toml(text).network
+    assert network.at(99).g == 2_000_000
+    assert network.at(100).g == 9_000_000
+    assert network.at(200).g == 9_000_000
+    assert network.at(200).L == 1_000_000
+    assert network.at(200).o_s == 2_300_000
+
+
+def test_a_node_level_inherits_from_the_network() -> None:
+    machine = Machine.from_toml(GOOD + '[network.node]\nranks = 16\nL = "0.4us"\n')
+    assert machine.node is not None
+    assert machine.node_ranks == 16
+    assert machine.node.parameters.L == 400_000
+    assert machine.node.parameters.g == 2_000_000
+    assert machine.node.eager_limit == 65536
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", r"m.toml: network: expected a table \[network\], found nothing"),
+        ("[network", "m.toml: not TOML"),
+        (GOOD.replace('"5.3us"', '"5.3"'), r"network.L: expected a time with a unit"),
+        (GOOD.replace('"5.3us"', "5.3"), r"network.L: expected a time with a unit.*found 5.3"),
+        (GOOD.replace('"5.3us"', '"-5.3us"'), r"network.L: expected a time that is not negative"),
+        (GOOD.replace("65536", "-1"), r"network.S: expected a whole number from 0 on"),
+        (GOOD.replace("65536", "true"), r"network.S"),
+        (GOOD.replace('g = "2us"\n', ""), r"network.g: expected a time with a unit.*found nothing"),
+        (GOOD + 'o_s = "1us"\n', r"network.o: expected either o, or o_s and o_r"),
+        (GOOD + 'latency = "1us"\n', r"network.latency is not known here"),
+        (GOOD + '[[network.segment]]\ng = "1us"\n', r"network.segment\[0\].from"),
+        (
+            GOOD + "[[network.segment]]\nfrom = 9\n[[network.segment]]\nfrom = 9\n",
+            r"network.segment\[1\].from: expected more than",
+        ),
+        (GOOD + "[network.node]\nranks = 0\n", r"network.node.ranks: expected a whole number from 1"),
+        (GOOD + '[noise]\nkind = "loud"\n', r"noise.kind: expected one of none, trace, periodic"),
+        (GOOD + '[noise]\nkind = "trace"\nfile = "missing.csv"\nperiod = "1s"\n', r"missing.csv: cannot be read"),
+        (GOOD + '[noise]\nkind = "periodic"\nperiod = "1ms"\nlength = "1ms"\n', r"noise: the detours fill the whole"),
+        (GOOD + '[noise]\nkind = "periodic"\nperiod = "0s"\nlength = "0s"\n', r"noise: expected a period above 0"),
+        (GOOD + '[noise]\nkind = "periodic"\nperiod = "1s"\nlength = "1us"\nphase = "odd"\n', r"noise.phase"),
+    ],
+)
+def test_what_is_wrong_is_named_with_file_and_key(text: str, expected: str) -> None:
+    with pytest.raises(InputError, match=expected):
+        Machine.from_toml(text, name="m.toml")
+
+
+def test_a_trace_of_detours_is_read_to_the_picosecond(tmp_path: Path) -> None:
+    (tmp_path / "n.csv").write_text("start_ns,length_ns\n1.5,0.25\n1000,20\n")
+    text = GOOD + '[noise]\nkind = "trace"\nfile = "n.csv"\nperiod = "1ms"\nphase = ["0s", "3us"]\n'
+    (tmp_path / "m.toml").write_text(text)
+    noise = Machine.load(tmp_path / "m.toml").noise
+    assert noise is not None
+    assert noise.starts.tolist() == [1500, 1_000_000]
+    assert noise.lengths.tolist() == [250, 20_000]
+    assert noise.phase == (0, 3_000_000)
+    assert noise.overhead == pytest.approx(20_250 / 1e9)
+
+
+@pytest.mark.parametrize(
+    ("csv", "expected"),
+    [
+        ("", "n.csv:1: expected the header"),
+        ("start,length\n", "n.csv:1: expected the header"),
+        ("start_ns,length_ns\n1,2\n3\n", "n.csv:3: expected start_ns,length_ns"),
+        ("start_ns,length_ns\n1,x\n", "n.csv:2: expected start_ns,length_ns, found 1,x"),
+        ("start_ns,length_ns\n-1,2\n", "n.csv:2: expected times that are not negative"),
+        ("start_ns,length_ns\n10,5\n12,5\n", "detour 2 begins at 12000 ps"),
+        ("start_ns,length_ns\n999,5\n", "detour 1 does not end within the period"),
+    ],
+)
+def test_a_broken_file_of_detours_is_named_with_its_line(tmp_path: Path, csv: str, expected: str) -> None:
+    (tmp_path / "n.csv").write_text(csv)
+    text = GOOD + '[noise]\nkind = "trace"\nfile = "n.csv"\nperiod = "1us"\n'
+    with pytest.raises(InputError, match=expected):
+        Machine.from_toml(text, folder=tmp_path)
+
+
+@pytest.mark.parametrize("name", Machine.presets())
+def test_every_preset_can_be_loaded_and_written_again(name: str) -> None:
+    machine = Machine.preset(name)
+    assert Machine.from_toml(machine.to_toml()) == machine
+
+
+def test_an_unknown_preset_is_answered_with_those_there_are() -> None:
+    with pytest.raises(InputError, match="odin"):
+        Machine.preset("titan")
+
+
+def test_noise_that_overlaps_is_refused_when_it_is_used() -> None:
+    noise = Noise(np.array([0, 5]), np.array([10, 10]), 100)
+    with pytest.raises(InputError, match="detour 2"):
+        Machine.preset("odin").with_noise(noise).core()
+
+
+def test_units_lose_nothing() -> None:
+    for picoseconds in (0, 1, 999, 1000, 1_300_000, 123_456_789_012, 10**12 + 1):
+        assert parse_time(exact_time(picoseconds)) == picoseconds
+    assert parse_cost("12.5ps") == 12.5
+    assert parse_time("1.0005ns") == 1001
+    assert format_time(1_300_000) == "1.3us"
+    with pytest.raises(ValueError, match="'3 parsecs'"):
+        parse_time("3 parsecs")
