@@ -172,7 +172,8 @@ class Parser {
             lexer_.fail(other, "the label of another op");
         }
         const Edge edge = verb.text == "requires" ? Edge::end : Edge::start;
-        builder_.require(place_of(label), place_of(other), edge);
+        const Place waiting = place_of(label);
+        builder_.require(waiting, place_of(other), edge);
     }
 
     Place place_of(const Token& label) const {

@@ -153,7 +153,10 @@ class LogGops {
 
     void calc(State& rank, const Request& request, Time now, std::uint32_t self) {
         op_started(rank, self, request, now);
-        const Time work = static_cast<Time>(request.size) * picoseconds_per_nanosecond;
+        Time work = 0;
+        if (__builtin_mul_overflow(request.size, picoseconds_per_nanosecond, &work)) {
+            throw TimeOverflow();
+        }
         const Time end = finish(rank, now, work);
         rank.clocks[request.first_need] = end;
         op_ended(rank, self, record_of(self, request, OpKind::calc, now, end), request.handle);

@@ -46,25 +46,26 @@ NoiseTrace::NoiseTrace(const std::vector<Detour>& detours, Time period, Phase ph
     if (stolen_ == period) {
         throw InputError("noise: the detours fill the whole period, so no work would ever be done");
     }
-    build_grid();
+    by_start_ = grid_of(period_, [](const Entry& entry) { return entry.start; });
+    by_free_ = grid_of(period_ - stolen_, [](const Entry& entry) { return entry.free(); });
 }
 
-void NoiseTrace::build_grid() {
-    if (entries_.empty()) {
-        return;
-    }
-    const auto cells_wanted = static_cast<Time>(2 * entries_.size());
-    grid_shift_ = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(period_ / cells_wanted + 1)));
-    const auto cells = static_cast<std::size_t>(period_ >> grid_shift_) + 2;
-    grid_.reserve(cells);
-    std::uint32_t begun = 0;
+template <class Value>
+NoiseTrace::Grid NoiseTrace::grid_of(Time range, Value value) const {
+    Grid grid;
+    const auto cells_wanted = static_cast<Time>(entries_.size() + 1);
+    grid.shift = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(range / cells_wanted)));
+    const auto cells = static_cast<std::size_t>(range >> grid.shift) + 2;
+    grid.before.reserve(cells);
+    std::uint32_t index = 0;
     for (std::size_t cell = 0; cell < cells; ++cell) {
-        const Time edge = static_cast<Time>(cell) << grid_shift_;
-        while (begun < entries_.size() && entries_[begun].start < edge) {
-            ++begun;
+        const Time edge = static_cast<Time>(cell) << grid.shift;
+        while (index < entries_.size() && value(entries_[index]) < edge) {
+            ++index;
         }
-        grid_.push_back(begun);
+        grid.before.push_back(index);
     }
+    return grid;
 }
 
 Time NoiseTrace::phase(std::uint64_t seed, std::uint32_t rank) const {
@@ -75,13 +76,22 @@ Time NoiseTrace::phase(std::uint64_t seed, std::uint32_t rank) const {
     return static_cast<Time>(draw(seed, Stream::noise_phase, entity, static_cast<std::uint64_t>(period_)));
 }
 
+/// How many detours begin at `position` or before.
 std::size_t NoiseTrace::detours_begun(Time position) const {
-    const auto cell = static_cast<std::size_t>(position >> grid_shift_);
-    const auto first = entries_.begin() + grid_[cell];
-    const auto last = entries_.begin() + grid_[cell + 1];
-    return static_cast<std::size_t>(
-        std::upper_bound(first, last, position, [](Time p, const Entry& entry) { return p < entry.start; }) -
-        entries_.begin());
+    const auto [first, last] = by_start_.around(position);
+    const auto found = std::partition_point(entries_.begin() + static_cast<std::ptrdiff_t>(first),
+                                            entries_.begin() + static_cast<std::ptrdiff_t>(last),
+                                            [position](const Entry& entry) { return entry.start <= position; });
+    return static_cast<std::size_t>(found - entries_.begin());
+}
+
+/// How many detours are entered before `free` CPU time of a period is used.
+std::size_t NoiseTrace::detours_entered(Time free) const {
+    const auto [first, last] = by_free_.around(free);
+    const auto found = std::partition_point(entries_.begin() + static_cast<std::ptrdiff_t>(first),
+                                            entries_.begin() + static_cast<std::ptrdiff_t>(last),
+                                            [free](const Entry& entry) { return entry.free() < free; });
+    return static_cast<std::size_t>(found - entries_.begin());
 }
 
 /// Where the first detour begins that is not among the first `begun`; it may be in the next period.
@@ -109,7 +119,7 @@ NoiseTrace::Done NoiseTrace::run(Time phase, Time t, Time w) const {
     }
     const Entry& detour = entries_[begun - 1];
     if (w > 0) {
-        return run_far(t, position, detour.start - detour.before, w);
+        return run_far(t, position, detour.free(), w);
     }
     // Nothing is left to do but to wait; at the period's end the next detour may follow at once.
     Time out = detour.end;
@@ -132,10 +142,7 @@ NoiseTrace::Done NoiseTrace::run_far(Time t, Time position, Time free_here, Time
     const Time goal = later(free_here, w);
     const Time cycles = (goal - 1) / free_period;
     const Time rest = goal - cycles * free_period;
-    const auto entered = static_cast<std::size_t>(
-        std::lower_bound(entries_.begin(), entries_.end(), rest,
-                         [](const Entry& entry, Time free) { return entry.start - entry.before < free; }) -
-        entries_.begin());
+    const std::size_t entered = detours_entered(rest);
     Time whole = 0;
     if (__builtin_mul_overflow(cycles, period_, &whole)) {
         throw TimeOverflow();

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
@@ -55,16 +55,32 @@ class NoiseTrace {
         Time start;
         Time end;
         Time before;
+
+        [[nodiscard]] Time free() const { return start - before; }  ///< CPU time available before it
     };
 
+    /// Where to look for a value among ascending ones: how many lie before each of equally wide cells of their range.
+    struct Grid {
+        std::vector<std::uint32_t> before;
+        unsigned shift = 0;  ///< a cell is 2^shift ps wide
+
+        /// The values that can be next to `value`: from the first index up to, and not including, the second.
+        [[nodiscard]] std::pair<std::size_t, std::size_t> around(Time value) const {
+            const auto cell = static_cast<std::size_t>(value >> shift);
+            return {before[cell], before[cell + 1]};
+        }
+    };
+
+    template <class Value>
+    [[nodiscard]] Grid grid_of(Time range, Value value) const;
     [[nodiscard]] std::size_t detours_begun(Time position) const;
+    [[nodiscard]] std::size_t detours_entered(Time free) const;
     [[nodiscard]] Time next_start(std::size_t begun) const;
     [[nodiscard]] Done run_far(Time t, Time position, Time free_here, Time w) const;
-    void build_grid();
 
     std::vector<Entry> entries_;
-    std::vector<std::uint32_t> grid_;  ///< detours begun before each of equally wide cells of the period
-    unsigned grid_shift_ = 0;          ///< a cell is 2^shift ps wide
+    Grid by_start_;  ///< by where they begin
+    Grid by_free_;   ///< by the CPU time available before them
     Time period_ = 1;
     Time stolen_ = 0;  ///< by all detours of a period
     Phase phase_ = Phase::random;

@@ -39,6 +39,9 @@ class Batch {
 
     [[nodiscard]] bool done() const { return next_ == index_.size(); }
 
+    /// How many events have not been taken.
+    [[nodiscard]] std::size_t left() const { return index_.size() - next_; }
+
     /// The LP whose events come `ahead` places after the present one's first, or the last.
     [[nodiscard]] std::uint32_t lp(std::size_t ahead) const {
         return static_cast<std::uint32_t>(index_[std::min(next_ + ahead, index_.size() - 1)] >> 32);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <queue>
@@ -46,8 +47,8 @@ class OneByOne {
                     }
                 }
                 next = model_.settle(states_[lp], now, context);
-            } while (next <= now);
-            set_timer(lp, next);
+            } while (next <= now && !earlier_lp_is(now, lp));
+            set_timer(lp, std::max(next, now));
         }
     }
 
@@ -75,6 +76,11 @@ class OneByOne {
 
     [[nodiscard]] bool next_is(Time time, std::uint32_t lp) const {
         return !pending_.empty() && pending_.top().time == time && pending_.top().destination == lp;
+    }
+
+    /// Without a lookahead an LP may be told something at the very time at which a later one goes on: it comes first.
+    [[nodiscard]] bool earlier_lp_is(Time time, std::uint32_t lp) const {
+        return !pending_.empty() && pending_.top().time == time && pending_.top().destination < lp;
     }
 
     M& model_;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <queue>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,10 @@ class BucketRing {
         }
         const std::size_t slot = at * 64 + static_cast<std::size_t>(std::countr_zero(word));
         return number + static_cast<std::int64_t>((slot + size - begin) & (size - 1));
+    }
+
+    [[nodiscard]] const std::vector<Item>& bucket(std::int64_t number) const {
+        return buckets_[static_cast<std::size_t>(number & (size - 1))];
     }
 
     /// Takes a bucket's items; `items` is overwritten, its memory used again.
@@ -114,6 +119,11 @@ class WindowQueue {
         near_.take(window, items);
         next_ = window + 1;
         return true;
+    }
+
+    /// The next events, as far as they are known and near; for fetching ahead.
+    [[nodiscard]] std::span<const Item> coming() const {
+        return near_.empty() ? std::span<const Item>{} : near_.bucket(near_.first(next_));
     }
 
   private:

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <cstdint>
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -47,6 +47,7 @@ class Windowed {
                 handled = 0;
                 poll_(batch_.items().front().time);
             }
+            fetch_coming();
             batch_.sort();
             while (!batch_.done()) {
                 fetch_ahead();
@@ -109,17 +110,32 @@ class Windowed {
         }
     }
 
-    /// Bring what comes soon into the cache: an LP's event, and the beginning of its state.
+    /// Bring what comes soon into the cache: an LP's event, and an LP's state.
     void fetch_ahead() const {
         constexpr std::size_t event_distance = 12;
-        constexpr std::size_t state_distance = 2;
-        constexpr std::size_t line = 64;
-        constexpr std::size_t most_lines = 18;
+        constexpr std::size_t state_distance = 3;
         __builtin_prefetch(&batch_.item(event_distance));
-        const auto* state = reinterpret_cast<const char*>(&states_[batch_.lp(state_distance)]);
-        for (std::size_t byte = 0; byte < std::min(sizeof(typename M::State), most_lines * line); byte += line) {
-            __builtin_prefetch(state + byte);
+        if (batch_.left() > state_distance) {
+            fetch_state(batch_.lp(state_distance));
         }
+    }
+
+    /// The same for the first LPs of the next window: where events are sparse, a window has few.
+    void fetch_coming() const {
+        constexpr std::size_t most = 4;
+        const auto coming = queue_.coming();
+        for (const Item& item : coming.first(std::min(most, coming.size()))) {
+            fetch_state(item.destination);
+        }
+    }
+
+    void fetch_state(std::uint32_t lp) const {
+        constexpr std::size_t line = 64;
+        const auto* state = reinterpret_cast<const char*>(&states_[lp]);
+        for (std::size_t byte = 0; byte < sizeof(typename M::State); byte += line) {
+            __builtin_prefetch(state + byte, 1);
+        }
+        __builtin_prefetch(&lps_[lp], 1);
     }
 
     M& model_;

@@ -36,6 +36,10 @@ RankProgram RankConverter::convert(std::int64_t offset) {
             continue;
         }
         if (r.call == Call::polls) {
+            if (r.number(1) < 0 || r.number(1) > r.end - r.begin) {
+                fail(r, "expected a time inside the calls from 0 to " + std::to_string(r.end - r.begin) +
+                            " ns, found " + std::to_string(r.number(1)));
+            }
             aside += r.number(1);
             continue;
         }

@@ -21,6 +21,7 @@ constexpr std::string_view magic = "IDLEWTR1";
 constexpr std::uint32_t format_version = 1;
 constexpr std::size_t header_size = 256;
 constexpr std::size_t fixed_words = 3;
+constexpr std::int64_t latest = std::int64_t{1} << 60;  ///< ns; so that sums and differences of times stay in range
 
 template <class T>
 T at(const std::vector<std::uint64_t>& words, std::size_t byte) {
@@ -42,7 +43,9 @@ std::int64_t TraceHeader::global(std::int64_t t) const {
         return t + offset_init;
     }
     const double drift = static_cast<double>(offset_finalize - offset_init) / static_cast<double>(span);
-    return t + offset_init + static_cast<std::int64_t>(std::llround(drift * static_cast<double>(t - offset_init_at)));
+    constexpr auto most = static_cast<double>(latest);
+    const double drifted = std::clamp(drift * static_cast<double>(t - offset_init_at), -most, most);
+    return t + offset_init + static_cast<std::int64_t>(std::llround(drifted));
 }
 
 RankTrace::RankTrace(std::vector<std::uint64_t> words, std::size_t bytes, const std::string& name)
@@ -53,9 +56,11 @@ RankTrace::RankTrace(std::vector<std::uint64_t> words, std::size_t bytes, const 
 
 RankTrace RankTrace::read(const std::string& file) {
     std::ifstream in(file, std::ios::binary | std::ios::ate);
-    const auto size = in ? static_cast<std::streamoff>(in.tellg()) : -1;
+    std::error_code error;
+    const bool regular = std::filesystem::is_regular_file(file, error);
+    const auto size = in && regular ? static_cast<std::streamoff>(in.tellg()) : -1;
     if (size < 0) {
-        throw InputError(file + ": cannot be opened");
+        throw InputError(file + (in && !regular ? ": cannot be read as a trace: it is no file" : ": cannot be opened"));
     }
     std::vector<std::uint64_t> words((static_cast<std::size_t>(size) + 7) / 8);
     in.seekg(0);
@@ -110,10 +115,9 @@ void RankTrace::read_header() {
     h.cpu_ns = at<std::int64_t>(words_, 136);
     h.host = text_at(words_, 144, 64);
     h.library = text_at(words_, 208, 48);
-    constexpr std::int64_t largest = std::int64_t{1} << 61;  // so that sums and differences stay in range
     for (const std::size_t byte : {32, 40, 56, 72, 80, 96}) {
-        if (std::abs(at<std::int64_t>(words_, byte)) >= largest) {
-            fail(byte, "expected a time below 73 years in ns");
+        if (const auto time = at<std::int64_t>(words_, byte); time <= -latest || time >= latest) {
+            fail(byte, "expected a time below 36 years in ns");
         }
     }
 }
@@ -157,7 +161,6 @@ std::size_t RankTrace::read_record(std::size_t word, std::size_t end) {
     record.begin = static_cast<std::int64_t>(words_[word + 1]);
     record.end = static_cast<std::int64_t>(words_[word + 2]);
     const std::int64_t earliest = records_.empty() ? 0 : records_.back().end;
-    constexpr std::int64_t latest = std::int64_t{1} << 61;
     if (record.begin < 0 || record.end < std::max(record.begin, earliest) || record.end > latest) {
         fail(word * 8 + 8, call_name(record.call) + " from " + std::to_string(record.begin) + " to " +
                                std::to_string(record.end) + " ns: expected times that do not decrease");
