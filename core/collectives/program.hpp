@@ -88,7 +88,7 @@ class ProgramSource {
         std::uint32_t copy = 0;  ///< which copy of the traced ranks it belongs to
         Thread main;
         std::vector<Thread> beside;  ///< nonblocking collectives; those that are done may be used again
-        InlineVector<Slot, 6> slots;
+        InlineVector<Slot, 4> slots;
     };
 
     ProgramSource(std::shared_ptr<const Program> program, std::uint32_t copies);

@@ -134,7 +134,7 @@ class Agenda {
   private:
     using Queue = std::vector<Request>;  ///< a heap; all of its requests need the same
 
-    static constexpr std::uint32_t most_few = 8;
+    static constexpr std::uint32_t most_few = 6;
 
     struct Later {
         bool operator()(const Request& a, const Request& b) const { return b.before(a); }

@@ -79,7 +79,7 @@ class Matching {
                (receive.tag == any || tag == any || receive.tag == tag);
     }
 
-    InlineVector<Receive, 3> posted_;            ///< receives without a message, oldest first
+    InlineVector<Receive, 2> posted_;            ///< receives without a message, oldest first
     InlineVector<std::uint32_t, 4> unexpected_;  ///< messages without a receive, oldest first
 };
 

@@ -35,7 +35,7 @@ struct Rank {
     Agenda agenda;
     Matching matching;
     SourceState source;
-    Slots<Arrived, 2> arrived;
+    Slots<Arrived, 1> arrived;
     Slots<RendezvousSend, 1> sends;
 
     void reach(Time time) { finish = std::max(finish, time); }

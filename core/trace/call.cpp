@@ -18,7 +18,7 @@ constexpr std::array known{
     Known{Call::finalize, "MPI_Finalize", CallGroup::other, 0},
     Known{Call::abort, "MPI_Abort", CallGroup::other, 1},
     Known{Call::polls, "MPI_Test (nothing completed)", CallGroup::completion, 2},
-    Known{Call::comm_def, "communicator", CallGroup::other, 3},
+    Known{Call::comm_def, "making a communicator", CallGroup::other, 3},
     Known{Call::comm_free, "MPI_Comm_free", CallGroup::other, 1},
     Known{Call::cart, "MPI_Cart_create", CallGroup::other, 2},
     Known{Call::request_free, "MPI_Request_free", CallGroup::other, 1},

@@ -69,7 +69,7 @@ std::vector<CallRow> call_rows(const Trace& trace) {
     for (const RankTrace& rank : trace.ranks) {
         Profiler profiler(rank, communicators);
         for (const TraceRecord& r : rank.records()) {
-            if (r.call != Call::init && r.call != Call::finalize) {
+            if (r.call != Call::init && r.call != Call::finalize && r.call != Call::cart) {
                 rows.push_back(profiler.row(r, origin));
             }
         }

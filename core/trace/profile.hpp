@@ -19,7 +19,7 @@ struct CallRow {
     std::int64_t bytes = 0;   ///< what the rank sent: of a collective its own contribution
 };
 
-/// All calls between MPI_Init and MPI_Finalize, rank by rank in order.
+/// All calls between MPI_Init and MPI_Finalize, rank by rank in order; a topology is no call of its own.
 std::vector<CallRow> call_rows(const Trace& trace);
 
 }  // namespace idlewave
