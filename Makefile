@@ -1,0 +1,29 @@
+# `make` lists what there is. Everything is set up as needed, inside this directory (see scripts/setup).
+
+OUT ?= out/demo
+
+help: ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/make \1\t\2/' | expand -t 14
+
+demo: ## measure this machine, trace a program on it, simulate it at scale: ends with a report in out/demo (OUT=… for another place)
+	@scripts/demo $(OUT)
+
+test: ## every check: formatters, linters, types, C++ tests with sanitizers, Python tests
+	@scripts/test
+
+lint: ## the checks of `make test` without its tests
+	@scripts/test lint
+
+format: ## rewrite the sources as the formatters want them
+	@scripts/format
+
+stubs: ## rewrite python/idlewave/_core.pyi from the compiled core
+	@scripts/stubs
+
+bench: ## how long the simulator takes, in a table
+	@scripts/bench
+
+clean: ## remove all that was built or installed here; results in out/ stay
+	rm -rf build dist .venv .mpich .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.PHONY: help demo test lint format stubs bench clean

@@ -1,0 +1,38 @@
+# What the scripts beside this file share. Sourced; sets the working directory to the top of the checkout.
+# shellcheck shell=bash
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# What is kept between runs stays inside the checkout.
+export PIP_CACHE_DIR=${PIP_CACHE_DIR:-$PWD/build/cache/pip}
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+export XDG_CACHE_HOME=$PWD/build/cache
+export MPLCONFIGDIR=$PWD/build/cache/matplotlib
+export IDLEWAVE_CACHE=${IDLEWAVE_CACHE:-$PWD/build/cache/idlewave}
+export PYTHONDONTWRITEBYTECODE=1
+
+logs=$PWD/build/logs
+mkdir -p "$logs" "$XDG_CACHE_HOME"
+
+fail() {
+    printf '\n%s\n' "$*" >&2
+    exit 1
+}
+
+# logged NAME COMMAND...: run COMMAND with its output in build/logs/NAME.log; if it fails, show the log's end.
+logged() {
+    local log=$logs/$1.log
+    shift
+    if "$@" >"$log" 2>&1 </dev/null; then
+        return 0
+    fi
+    local status=$?
+    tail -n 40 "$log" >&2
+    printf '\nfailed: %s\nThe whole log is %s\n' "$*" "$log" >&2
+    return "$status"
+}
+
+jobs() {
+    nproc 2>/dev/null || echo 2
+}
