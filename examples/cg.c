@@ -78,10 +78,10 @@ static void exchange_halo(const Slab* slab, double* v) {
     double* lowest = v + plane(slab);
     double* highest = v + own(slab);
     double* beyond = highest + plane(slab);
-    MPI_Sendrecv(highest, count, MPI_DOUBLE, slab->above, 0, v, count, MPI_DOUBLE, slab->below, 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Sendrecv(lowest, count, MPI_DOUBLE, slab->below, 1, beyond, count, MPI_DOUBLE, slab->above, 1,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(highest, count, MPI_DOUBLE, slab->above, 0, v, count, MPI_DOUBLE, slab->below, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(lowest, count, MPI_DOUBLE, slab->below, 1, beyond, count, MPI_DOUBLE, slab->above, 1, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
 }
 
 // out = A v, with A the 7-point stencil times h^2: 6 on the diagonal, -1 for each neighbour.

@@ -108,8 +108,7 @@ static void pack(Field* field) {
 static void unpack(Field* field, const Grid* grid) {
     for (int j = 1; j <= field->n; j++) {
         if (grid->neighbor[WEST] != MPI_PROC_NULL) field->now[at(field, 0, j)] = field->column[2][j - 1];
-        if (grid->neighbor[EAST] != MPI_PROC_NULL)
-            field->now[at(field, field->n + 1, j)] = field->column[3][j - 1];
+        if (grid->neighbor[EAST] != MPI_PROC_NULL) field->now[at(field, field->n + 1, j)] = field->column[3][j - 1];
     }
 }
 
@@ -134,8 +133,7 @@ static void relax(Field* field, int x_first, int x_last, int y_first, int y_last
     const size_t row = (size_t)field->n + 2;
     for (int j = y_first; j <= y_last; j++) {
         for (size_t i = at(field, x_first, j); i <= at(field, x_last, j); i++) {
-            field->next[i] =
-                0.25 * (field->now[i - 1] + field->now[i + 1] + field->now[i - row] + field->now[i + row]);
+            field->next[i] = 0.25 * (field->now[i - 1] + field->now[i + 1] + field->now[i - row] + field->now[i + row]);
         }
     }
 }
@@ -220,8 +218,8 @@ static bool solve(const Options* options) {
     const double tolerance = 4e-16 * 4 * (options->iterations + 10);
     const bool correct = wrong <= tolerance;
     if (grid.rank == 0) {
-        printf("halo2d: %d x %d ranks of %d x %d points, %d iterations\n", grid.extent[0], grid.extent[1],
-               options->n, options->n, options->iterations);
+        printf("halo2d: %d x %d ranks of %d x %d points, %d iterations\n", grid.extent[0], grid.extent[1], options->n,
+               options->n, options->iterations);
         printf("halo2d: last residual %.6e, largest error %s the tolerance %.1e\n", change,
                correct ? "within" : "ABOVE", tolerance);
         fprintf(stderr, "halo2d: %.3f s\n", seconds);

@@ -27,9 +27,7 @@ FLAGS = [
 def is_open_mpi(mpicc: str) -> bool:
     """Whether `mpicc` is Open MPI's: only there Fortran programs need entry points of their own."""
     test = "#include <mpi.h>\n#ifndef OPEN_MPI\n#error\n#endif\n"
-    done = subprocess.run(
-        [mpicc, "-E", "-x", "c", "-"], input=test, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([mpicc, "-E", "-x", "c", "-"], input=test, capture_output=True, text=True, check=False)
     return done.returncode == 0
 
 

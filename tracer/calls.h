@@ -68,14 +68,7 @@ enum {
 // info bits of a communicator's definition and of collectives with lists
 enum { INFO_MEMBERS = 1, INFO_INTERCOMM = 2, INFO_RECEIVE_COUNTS = 1, INFO_SEND_COUNTS = 2 };
 
-enum {
-    RANK_ANY = -1,
-    RANK_PROC_NULL = -2,
-    NOT_KNOWN = -3,
-    RANK_ROOT = -4,
-    TAG_ANY = -1,
-    BYTES_NOT_KNOWN = -1
-};
+enum { RANK_ANY = -1, RANK_PROC_NULL = -2, NOT_KNOWN = -3, RANK_ROOT = -4, TAG_ANY = -1, BYTES_NOT_KNOWN = -1 };
 
 enum { COMM_ID_NULL = 0, COMM_ID_WORLD = 1, COMM_ID_SELF = 2 };
 #define COMM_ID_UNKNOWN UINT64_MAX

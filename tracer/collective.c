@@ -55,8 +55,7 @@ static void record_collective(const Call* call, const Collective* collective) {
     *next++ = (uint64_t)collective->received;
     next = list(next, collective->sends, comm->peers);
     next = list(next, collective->receives, comm->peers);
-    const unsigned info =
-        (collective->sends ? INFO_SEND_COUNTS : 0) | (collective->receives ? INFO_RECEIVE_COUNTS : 0);
+    const unsigned info = (collective->sends ? INFO_SEND_COUNTS : 0) | (collective->receives ? INFO_RECEIVE_COUNTS : 0);
     const unsigned base = collective->request ? CALL_NONBLOCKING_COLLECTIVE : CALL_COLLECTIVE;
     record_commit(call, base + collective->c, info, (size_t)(next - words));
 }
@@ -70,15 +69,14 @@ void record_barrier(const Call* call, MPI_Comm comm, const MPI_Request* request)
     record_collective(call, &(Collective){BARRIER, .root = NOT_KNOWN, .comm = comm, .request = request});
 }
 
-void record_vector(const Call* call, unsigned c, int64_t count, MPI_Datatype datatype, int root,
-                   MPI_Comm comm, const MPI_Request* request) {
+void record_vector(const Call* call, unsigned c, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                   const MPI_Request* request) {
     const int64_t bytes = root == MPI_PROC_NULL ? 0 : bytes_of(count, datatype);
     record_collective(call, &(Collective){c, root_of(root), comm, request, bytes, bytes, NULL, NULL});
 }
 
-void record_gather(const Call* call, const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype,
-                   int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                   const MPI_Request* request) {
+void record_gather(const Call* call, const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, int64_t recvcount,
+                   MPI_Datatype recvtype, int root, MPI_Comm comm, const MPI_Request* request) {
     const bool at_root = is_root(comm_of(comm), root);
     const bool sends = sendbuf != MPI_IN_PLACE && root != MPI_ROOT && root != MPI_PROC_NULL;
     int64_t part = sends ? bytes_of(sendcount, sendtype) : 0;
@@ -87,9 +85,8 @@ void record_gather(const Call* call, const void* sendbuf, int64_t sendcount, MPI
     record_collective(call, &(Collective){GATHER, root_of(root), comm, request, part, received, NULL, NULL});
 }
 
-void record_gatherv(const Call* call, const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype,
-                    Counts recvcounts, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                    const MPI_Request* request) {
+void record_gatherv(const Call* call, const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, Counts recvcounts,
+                    MPI_Datatype recvtype, int root, MPI_Comm comm, const MPI_Request* request) {
     const Comm* info = comm_of(comm);
     const Parts parts = {.counts = recvcounts, .type = recvtype};
     Collective collective = {GATHERV, .root = root_of(root), .comm = comm, .request = request};
@@ -116,9 +113,8 @@ void record_scatter(const Call* call, int64_t sendcount, MPI_Datatype sendtype, 
     record_collective(call, &(Collective){SCATTER, root_of(root), comm, request, part, part, NULL, NULL});
 }
 
-void record_scatterv(const Call* call, Counts sendcounts, MPI_Datatype sendtype, const void* recvbuf,
-                     int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                     const MPI_Request* request) {
+void record_scatterv(const Call* call, Counts sendcounts, MPI_Datatype sendtype, const void* recvbuf, int64_t recvcount,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm, const MPI_Request* request) {
     const Comm* info = comm_of(comm);
     const Parts parts = {.counts = sendcounts, .type = sendtype};
     Collective collective = {SCATTERV, .root = root_of(root), .comm = comm, .request = request};
@@ -145,19 +141,17 @@ void record_allgatherv(const Call* call, const void* sendbuf, int64_t sendcount,
                        Counts recvcounts, MPI_Datatype recvtype, MPI_Comm comm, const MPI_Request* request) {
     const Comm* info = comm_of(comm);
     const Parts parts = {.counts = recvcounts, .type = recvtype};
-    const int64_t sent =
-        sendbuf == MPI_IN_PLACE ? bytes_at(&parts, info->rank) : bytes_of(sendcount, sendtype);
+    const int64_t sent = sendbuf == MPI_IN_PLACE ? bytes_at(&parts, info->rank) : bytes_of(sendcount, sendtype);
     const int64_t received = total(&parts, info->peers);
-    record_collective(call,
-                      &(Collective){ALLGATHERV, NOT_KNOWN, comm, request, sent, received, NULL, &parts});
+    record_collective(call, &(Collective){ALLGATHERV, NOT_KNOWN, comm, request, sent, received, NULL, &parts});
 }
 
-void record_exchange(const Call* call, unsigned c, const void* sendbuf, Parts sent, Parts received,
-                     MPI_Comm comm, const MPI_Request* request) {
+void record_exchange(const Call* call, unsigned c, const void* sendbuf, Parts sent, Parts received, MPI_Comm comm,
+                     const MPI_Request* request) {
     const int peers = comm_of(comm)->peers;
     const Parts* sends = sendbuf == MPI_IN_PLACE ? &received : &sent;
-    record_collective(call, &(Collective){c, NOT_KNOWN, comm, request, total(sends, peers),
-                                          total(&received, peers), sends, &received});
+    record_collective(call, &(Collective){c, NOT_KNOWN, comm, request, total(sends, peers), total(&received, peers),
+                                          sends, &received});
 }
 
 void record_reduce_scatter(const Call* call, Counts recvcounts, MPI_Datatype datatype, MPI_Comm comm,
@@ -167,8 +161,8 @@ void record_reduce_scatter(const Call* call, Counts recvcounts, MPI_Datatype dat
     // On an intercommunicator the counts are the local group's, whose size is not the number of peers.
     const bool listed = !info->inter;
     const int64_t sent = listed ? total(&parts, info->peers) : BYTES_NOT_KNOWN;
-    record_collective(call, &(Collective){REDUCE_SCATTER, NOT_KNOWN, comm, request, sent,
-                                          bytes_at(&parts, info->rank), NULL, listed ? &parts : NULL});
+    record_collective(call, &(Collective){REDUCE_SCATTER, NOT_KNOWN, comm, request, sent, bytes_at(&parts, info->rank),
+                                          NULL, listed ? &parts : NULL});
 }
 
 void record_reduce_scatter_block(const Call* call, int64_t recvcount, MPI_Datatype datatype, MPI_Comm comm,
@@ -176,8 +170,7 @@ void record_reduce_scatter_block(const Call* call, int64_t recvcount, MPI_Dataty
     const Comm* info = comm_of(comm);
     const int64_t part = bytes_of(recvcount, datatype);
     const int64_t sent = info->inter ? BYTES_NOT_KNOWN : part * info->peers;
-    record_collective(call,
-                      &(Collective){REDUCE_SCATTER_BLOCK, NOT_KNOWN, comm, request, sent, part, NULL, NULL});
+    record_collective(call, &(Collective){REDUCE_SCATTER_BLOCK, NOT_KNOWN, comm, request, sent, part, NULL, NULL});
 }
 
 typedef struct {
@@ -203,8 +196,7 @@ static Degrees degrees_of(MPI_Comm comm) {
     return degrees;
 }
 
-static void record_totals(const Call* call, int64_t sent, int64_t received, MPI_Comm comm,
-                          const MPI_Request* request) {
+static void record_totals(const Call* call, int64_t sent, int64_t received, MPI_Comm comm, const MPI_Request* request) {
     record_collective(call, &(Collective){NEIGHBOR, NOT_KNOWN, comm, request, sent, received, NULL, NULL});
 }
 
@@ -220,8 +212,7 @@ void record_neighbor_gatherv(const Call* call, int64_t part_sent, Parts received
     record_totals(call, part_sent * degrees.out, total(&received, degrees.in), comm, request);
 }
 
-void record_neighbor_exchange(const Call* call, Parts sent, Parts received, MPI_Comm comm,
-                              const MPI_Request* request) {
+void record_neighbor_exchange(const Call* call, Parts sent, Parts received, MPI_Comm comm, const MPI_Request* request) {
     const Degrees degrees = degrees_of(comm);
     record_totals(call, total(&sent, degrees.out), total(&received, degrees.in), comm, request);
 }

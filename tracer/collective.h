@@ -53,20 +53,17 @@ enum { NO_ROOT = -1000 };
 void record_barrier(const Call* call, MPI_Comm comm, const MPI_Request* request);
 
 // Bcast, Reduce, Allreduce, Scan, Exscan.
-void record_vector(const Call* call, unsigned c, int64_t count, MPI_Datatype datatype, int root,
-                   MPI_Comm comm, const MPI_Request* request);
-
-void record_gather(const Call* call, const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype,
-                   int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+void record_vector(const Call* call, unsigned c, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm,
                    const MPI_Request* request);
-void record_gatherv(const Call* call, const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype,
-                    Counts recvcounts, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                    const MPI_Request* request);
+
+void record_gather(const Call* call, const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, int64_t recvcount,
+                   MPI_Datatype recvtype, int root, MPI_Comm comm, const MPI_Request* request);
+void record_gatherv(const Call* call, const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, Counts recvcounts,
+                    MPI_Datatype recvtype, int root, MPI_Comm comm, const MPI_Request* request);
 void record_scatter(const Call* call, int64_t sendcount, MPI_Datatype sendtype, int64_t recvcount,
                     MPI_Datatype recvtype, int root, MPI_Comm comm, const MPI_Request* request);
-void record_scatterv(const Call* call, Counts sendcounts, MPI_Datatype sendtype, const void* recvbuf,
-                     int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                     const MPI_Request* request);
+void record_scatterv(const Call* call, Counts sendcounts, MPI_Datatype sendtype, const void* recvbuf, int64_t recvcount,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm, const MPI_Request* request);
 
 // Allgather and Alltoall: one part sent and one received, for each peer.
 void record_parts(const Call* call, unsigned c, const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype,
@@ -75,8 +72,8 @@ void record_allgatherv(const Call* call, const void* sendbuf, int64_t sendcount,
                        Counts recvcounts, MPI_Datatype recvtype, MPI_Comm comm, const MPI_Request* request);
 
 // Alltoallv and Alltoallw.
-void record_exchange(const Call* call, unsigned c, const void* sendbuf, Parts sent, Parts received,
-                     MPI_Comm comm, const MPI_Request* request);
+void record_exchange(const Call* call, unsigned c, const void* sendbuf, Parts sent, Parts received, MPI_Comm comm,
+                     const MPI_Request* request);
 
 void record_reduce_scatter(const Call* call, Counts recvcounts, MPI_Datatype datatype, MPI_Comm comm,
                            const MPI_Request* request);
@@ -89,7 +86,6 @@ void record_neighbor(const Call* call, int64_t part_sent, int64_t part_received,
                      const MPI_Request* request);
 void record_neighbor_gatherv(const Call* call, int64_t part_sent, Parts received, MPI_Comm comm,
                              const MPI_Request* request);
-void record_neighbor_exchange(const Call* call, Parts sent, Parts received, MPI_Comm comm,
-                              const MPI_Request* request);
+void record_neighbor_exchange(const Call* call, Parts sent, Parts received, MPI_Comm comm, const MPI_Request* request);
 
 #endif

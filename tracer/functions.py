@@ -111,9 +111,7 @@ def probes() -> list[Function]:
         Function("Iprobe", f"{probe}, flag flag, status status", either.format(found)),
         Function("Mprobe", f"{probe}, message message, status status", matched),
         Function("Improbe", f"{probe}, flag flag, message message, status status", either.format(matched)),
-        Function(
-            "Mrecv", f"{received}, status status", "record_mrecv(&call, taken, $status);", taken, large=True
-        ),
+        Function("Mrecv", f"{received}, status status", "record_mrecv(&call, taken, $status);", taken, large=True),
         Function(
             "Imrecv",
             f"{received}, request request",
@@ -126,10 +124,7 @@ def probes() -> list[Function]:
 
 def completions() -> list[Function]:
     """Waits, tests, and what else is done with requests."""
-    some = (
-        "int incount, requests:incount requests, outcount outcount, indices indices, "
-        "statuses:incount statuses"
-    )
+    some = "int incount, requests:incount requests, outcount outcount, indices indices, statuses:incount statuses"
     every = "int count, requests:count requests"
     statuses = "statuses:count statuses"
     one = "request request"
@@ -150,9 +145,7 @@ def completions() -> list[Function]:
             HANDLES,
         ),
         Function("Waitsome", some, f"record_waitsome(&call, CALL_WAITSOME, {listed});", HANDLES),
-        Function(
-            "Test", f"{one}, flag flag, status status", "record_test(&call, $flag, handle, $status);", HANDLE
-        ),
+        Function("Test", f"{one}, flag flag, status status", "record_test(&call, $flag, handle, $status);", HANDLE),
         Function(
             "Testall",
             f"{every}, flag flag, {statuses}",
@@ -261,9 +254,7 @@ def nonblocking_collectives() -> list[Function]:
 
 def communicators() -> list[Function]:
     """Making and freeing communicators."""
-    adjacent = (
-        "int indegree, ints sources, ints sourceweights, int outdegree, ints destinations, ints destweights"
-    )
+    adjacent = "int indegree, ints sources, ints sourceweights, int outdegree, ints destinations, ints destweights"
     rows = [
         ("Comm_dup", "comm comm"),
         ("Comm_dup_with_info", "comm comm, info info"),
@@ -327,9 +318,7 @@ def unmodelled() -> list[Function]:
         for f in blocking_collectives()
     ]
     return [
-        Function(
-            f.name, f.arguments, f'record_unmodelled(&call, "MPI_{f.name}");', large=f.large, condition=MPI_4
-        )
+        Function(f.name, f.arguments, f'record_unmodelled(&call, "MPI_{f.name}");', large=f.large, condition=MPI_4)
         for f in exchanges + persistent
     ]
 

@@ -53,9 +53,7 @@ KINDS = {
     "pendingcomm": Kind("MPI_Comm*", "record_comm_idup", fortran_value="record_comm_idup_fortran"),
     "request": Kind("MPI_Request*", "*{0}", fortran_value="PMPI_Request_f2c(*{0})"),
     "request_in": Kind("MPI_Request", fortran_value="PMPI_Request_f2c(*{0})"),
-    "requests": Kind(
-        "MPI_Request*", "request_values({1}, {0})", fortran_value="fortran_request_values({1}, {0})"
-    ),
+    "requests": Kind("MPI_Request*", "request_values({1}, {0})", fortran_value="fortran_request_values({1}, {0})"),
     "message": Kind("MPI_Message*", "*{0}", fortran_value="PMPI_Message_f2c(*{0})"),
     "flag": Kind("int*", "*{0}"),
     "index": Kind("int*", "*{0}"),
@@ -239,9 +237,7 @@ def main(folder: Path) -> None:
     c = [c_wrapper(f) for f in FUNCTIONS] + [c_wrapper(f, "large") for f in FUNCTIONS if f.large]
     fortran = [fortran_entry(f, suffix) for f in FUNCTIONS for suffix in ("", "f08_")]
     (folder / "wrappers_c.c").write_text("\n".join([INCLUDES, EXPORTED, *c]))
-    (folder / "wrappers_fortran.c").write_text(
-        "\n".join([INCLUDES, '#include "fortran.h"\n', EXPORTED, *fortran])
-    )
+    (folder / "wrappers_fortran.c").write_text("\n".join([INCLUDES, '#include "fortran.h"\n', EXPORTED, *fortran]))
 
 
 if __name__ == "__main__":

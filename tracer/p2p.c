@@ -50,8 +50,8 @@ static void envelope(uint64_t* words, MPI_Comm comm, int peer, int tag, int64_t 
     words[2] = (uint64_t)bytes;
 }
 
-void record_send(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int destination,
-                 int tag, MPI_Comm comm) {
+void record_send(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int destination, int tag,
+                 MPI_Comm comm) {
     uint64_t* words = record_begin(3);
     if (!words) return;
     envelope(words, comm, destination, tag, bytes_of(count, datatype));
@@ -67,8 +67,8 @@ static void record_started(const Call* call, unsigned id, int64_t bytes, int pee
     record_commit(call, id, 0, 4);
 }
 
-void record_isend(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int destination,
-                  int tag, MPI_Comm comm, MPI_Request request) {
+void record_isend(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int destination, int tag,
+                  MPI_Comm comm, MPI_Request request) {
     if (id == CALL_SEND_INIT) persistent_add(request_value(request));
     record_started(call, id, bytes_of(count, datatype), destination, tag, comm, request);
 }
@@ -184,8 +184,7 @@ void record_wait(const Call* call, unsigned id, uint64_t request, const MPI_Stat
     if (words) commit_completions(call, id, completion(words, request, status));
 }
 
-void record_waitall(const Call* call, unsigned id, int n, const uint64_t* requests,
-                    const MPI_Status* statuses) {
+void record_waitall(const Call* call, unsigned id, int n, const uint64_t* requests, const MPI_Status* statuses) {
     uint64_t* words = requests ? record_begin(3 * (size_t)n) : NULL;
     if (words) commit_completions(call, id, completions(call, words, n, requests, statuses));
 }

@@ -9,10 +9,10 @@
 // count x the datatype's size, in bytes; 0 for MPI_DATATYPE_NULL.
 int64_t bytes_of(int64_t count, MPI_Datatype datatype);
 
-void record_send(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int destination,
-                 int tag, MPI_Comm comm);
-void record_isend(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int destination,
-                  int tag, MPI_Comm comm, MPI_Request request);
+void record_send(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int destination, int tag,
+                 MPI_Comm comm);
+void record_isend(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int destination, int tag,
+                  MPI_Comm comm, MPI_Request request);
 void record_recv(const Call* call, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                  const MPI_Status* status);
 void record_irecv(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int source, int tag,
@@ -22,15 +22,13 @@ void record_sendrecv(const Call* call, int64_t sendcount, MPI_Datatype sendtype,
                      const MPI_Status* status);
 
 void record_probe(const Call* call, int source, int tag, MPI_Comm comm, const MPI_Status* status);
-void record_mprobe(const Call* call, int source, int tag, MPI_Comm comm, MPI_Message message,
-                   const MPI_Status* status);
+void record_mprobe(const Call* call, int source, int tag, MPI_Comm comm, MPI_Message message, const MPI_Status* status);
 void record_mrecv(const Call* call, uint64_t message, const MPI_Status* status);
 void record_imrecv(const Call* call, uint64_t message, MPI_Request request);
 
 // Completions. `requests` are the handles' values from before the call.
 void record_wait(const Call* call, unsigned id, uint64_t request, const MPI_Status* status);
-void record_waitall(const Call* call, unsigned id, int n, const uint64_t* requests,
-                    const MPI_Status* statuses);
+void record_waitall(const Call* call, unsigned id, int n, const uint64_t* requests, const MPI_Status* statuses);
 // `first` is the number of the first request: 0 in C, 1 in Fortran.
 void record_waitany(const Call* call, unsigned id, int index, int first, const uint64_t* requests,
                     const MPI_Status* status);

@@ -126,8 +126,8 @@ static bool open_file(const char* folder, int rank, int ranks) {
     snprintf(path, sizeof path, "%s/rank-%07d.iwtrace", folder, rank);
     const int error = record_open(path, (uint32_t)rank, (uint32_t)ranks);
     if (error == 0) return true;
-    fprintf(stderr, "idlewave: rank %d of %d: %s cannot be created: %s; the program goes on untraced\n", rank,
-            ranks, path, strerror(error));
+    fprintf(stderr, "idlewave: rank %d of %d: %s cannot be created: %s; the program goes on untraced\n", rank, ranks,
+            path, strerror(error));
     if (error == EEXIST && ranks == 1) mark_conflict(folder);
     return false;
 }
@@ -151,8 +151,7 @@ void session_check(void) {
     library_name(library);
     // Only the other kind is refused: what derives from MPICH goes by many names.
     if (!strstr(library, other)) return;
-    fprintf(stderr,
-            "idlewave: this program's MPI is %s, but the launcher's, for which the tracer was built, is %s\n",
+    fprintf(stderr, "idlewave: this program's MPI is %s, but the launcher's, for which the tracer was built, is %s\n",
             library, expected);
     mark_conflict(folder);
     _exit(1);
@@ -170,8 +169,7 @@ static uint64_t calibrate(void) {
         for (int i = 0; i < CALLS; i++) {
             Call call;
             if (!call_enter(&call)) continue;
-            if (call_leave(&call, MPI_SUCCESS))
-                record_send(&call, CALL_SEND, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+            if (call_leave(&call, MPI_SUCCESS)) record_send(&call, CALL_SEND, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
             call_done();
         }
         const int64_t took = now() - begin;

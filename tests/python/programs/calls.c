@@ -9,8 +9,7 @@ static int rank, ranks, partner;
 static int out[4096], in[4096];
 
 static void handshake(void) {
-    MPI_Sendrecv(NULL, 0, MPI_INT, partner, 99, NULL, 0, MPI_INT, partner, 99, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(NULL, 0, MPI_INT, partner, 99, NULL, 0, MPI_INT, partner, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static void mark(void) {
@@ -46,8 +45,7 @@ static void blocking(void) {
 static void exchanges(void) {
     const int next = (rank + 1) % ranks;
     const int previous = (rank + ranks - 1) % ranks;
-    MPI_Sendrecv(out, 2, MPI_INT, next, 10, in, 50, MPI_INT, MPI_ANY_SOURCE, 10, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, 2, MPI_INT, next, 10, in, 50, MPI_INT, MPI_ANY_SOURCE, 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Sendrecv_replace(out, 6, MPI_INT, next, 11, previous, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
@@ -56,8 +54,7 @@ static void nonblocking(void) {
     static char buffer[4096];
     MPI_Buffer_attach(buffer, sizeof buffer);
     MPI_Request r[8];
-    for (int i = 0; i < 4; i++)
-        MPI_Irecv(in + 100 * i, 100, MPI_INT, MPI_ANY_SOURCE, 20 + i, MPI_COMM_WORLD, &r[i]);
+    for (int i = 0; i < 4; i++) MPI_Irecv(in + 100 * i, 100, MPI_INT, MPI_ANY_SOURCE, 20 + i, MPI_COMM_WORLD, &r[i]);
     handshake();
     MPI_Isend(out, 1, MPI_INT, partner, 20, MPI_COMM_WORLD, &r[4]);
     MPI_Ibsend(out, 2, MPI_INT, partner, 21, MPI_COMM_WORLD, &r[5]);
@@ -92,8 +89,7 @@ static void completions(void) {
         for (int i = 0; i < 3; i++) {
             MPI_Irecv(in + 100 * i, 100, MPI_INT, MPI_ANY_SOURCE, 30 + i, MPI_COMM_WORLD, &receives[i]);
         }
-        for (int i = 0; i < 3; i++)
-            MPI_Isend(out, i + 1, MPI_INT, partner, 30 + i, MPI_COMM_WORLD, &sends[i]);
+        for (int i = 0; i < 3; i++) MPI_Isend(out, i + 1, MPI_INT, partner, 30 + i, MPI_COMM_WORLD, &sends[i]);
         int flag = 0;
         int index = 0;
         if (way == 0) some(receives, 0);
@@ -142,8 +138,7 @@ static void probes(void) {
     MPI_Message message;
     MPI_Mprobe(MPI_ANY_SOURCE, 52, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
     MPI_Mrecv(in, 100, MPI_INT, &message, MPI_STATUS_IGNORE);
-    for (flag = 0; !flag;)
-        MPI_Improbe(MPI_ANY_SOURCE, 53, MPI_COMM_WORLD, &flag, &message, MPI_STATUS_IGNORE);
+    for (flag = 0; !flag;) MPI_Improbe(MPI_ANY_SOURCE, 53, MPI_COMM_WORLD, &flag, &message, MPI_STATUS_IGNORE);
     MPI_Request request;
     MPI_Imrecv(in, 100, MPI_INT, &message, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -201,19 +196,16 @@ static void collectives(void) {
     MPI_Ireduce(out, in, 12, MPI_INT, MPI_SUM, 1, world, &r), MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Iallreduce(out, in, 13, MPI_INT, MPI_SUM, world, &r), MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Igather(out, 2, MPI_INT, in, 2, MPI_INT, 1, world, &r), MPI_Wait(&r, MPI_STATUS_IGNORE);
-    MPI_Igatherv(out, mine, MPI_INT, in, counts, displacements, MPI_INT, 1, world, &r),
-        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Igatherv(out, mine, MPI_INT, in, counts, displacements, MPI_INT, 1, world, &r), MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Iscatter(out, 3, MPI_INT, in, 3, MPI_INT, 1, world, &r), MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Iscatterv(out, counts, displacements, MPI_INT, in, mine, MPI_INT, 1, world, &r),
         MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Iallgather(out, 4, MPI_INT, in, 4, MPI_INT, world, &r), MPI_Wait(&r, MPI_STATUS_IGNORE);
-    MPI_Iallgatherv(out, mine, MPI_INT, in, counts, displacements, MPI_INT, world, &r),
-        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Iallgatherv(out, mine, MPI_INT, in, counts, displacements, MPI_INT, world, &r), MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Ialltoall(out, 5, MPI_INT, in, 5, MPI_INT, world, &r), MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Ialltoallv(out, send, zeroes, MPI_CHAR, in, counts, displacements, MPI_CHAR, world, &r),
         MPI_Wait(&r, MPI_STATUS_IGNORE);
-    MPI_Ialltoallw(out, bytes, zeroes, wsend, in, bytes, zeroes, types, world, &r),
-        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Ialltoallw(out, bytes, zeroes, wsend, in, bytes, zeroes, types, world, &r), MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Ireduce_scatter(out, in, counts, MPI_INT, MPI_SUM, world, &r), MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Ireduce_scatter_block(out, in, 6, MPI_INT, MPI_SUM, world, &r), MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Iscan(out, in, 7, MPI_INT, MPI_SUM, world, &r), MPI_Wait(&r, MPI_STATUS_IGNORE);
@@ -224,8 +216,7 @@ static void collectives(void) {
     MPI_Gather(root ? MPI_IN_PLACE : out, root ? 0 : 2, root ? MPI_DATATYPE_NULL : MPI_INT, in, root ? 2 : 0,
                root ? MPI_INT : MPI_DATATYPE_NULL, 1, world);
     MPI_Gatherv(root ? MPI_IN_PLACE : out, root ? 0 : mine, root ? MPI_DATATYPE_NULL : MPI_INT, in,
-                root ? counts : NULL, root ? displacements : NULL, root ? MPI_INT : MPI_DATATYPE_NULL, 1,
-                world);
+                root ? counts : NULL, root ? displacements : NULL, root ? MPI_INT : MPI_DATATYPE_NULL, 1, world);
     MPI_Scatter(out, root ? 3 : 0, root ? MPI_INT : MPI_DATATYPE_NULL, root ? MPI_IN_PLACE : in, root ? 0 : 3,
                 root ? MPI_DATATYPE_NULL : MPI_INT, 1, world);
     MPI_Scatterv(out, root ? counts : NULL, root ? displacements : NULL, root ? MPI_INT : MPI_DATATYPE_NULL,
@@ -241,14 +232,13 @@ static void neighbours(void) {
     MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, (int[]){1}, 0, &ring);
     MPI_Neighbor_allgather(out, 2, MPI_INT, in, 2, MPI_INT, ring);
     MPI_Neighbor_alltoall(out, 3, MPI_INT, in, 3, MPI_INT, ring);
-    MPI_Neighbor_alltoallv(out, (int[]){1, 2}, (int[]){0, 1}, MPI_INT, in, (int[]){2, 1}, (int[]){0, 2},
-                           MPI_INT, ring);
+    MPI_Neighbor_alltoallv(out, (int[]){1, 2}, (int[]){0, 1}, MPI_INT, in, (int[]){2, 1}, (int[]){0, 2}, MPI_INT, ring);
     MPI_Comm_free(&ring);
     const int next = (rank + 1) % ranks;
     const int previous = (rank + ranks - 1) % ranks;
     MPI_Comm chain;
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &previous, (int[]){1}, 1, &next, (int[]){1},
-                                   MPI_INFO_NULL, 0, &chain);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &previous, (int[]){1}, 1, &next, (int[]){1}, MPI_INFO_NULL, 0,
+                                   &chain);
     MPI_Request r;
     MPI_Ineighbor_allgather(out, 5, MPI_INT, in, 5, MPI_INT, chain, &r);
     MPI_Wait(&r, MPI_STATUS_IGNORE);

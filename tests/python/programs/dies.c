@@ -20,14 +20,13 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int i = 0; i < 10; i++) {
-        MPI_Sendrecv_replace(&token, 1, MPI_INT, (rank + 1) % ranks, i, (rank + ranks - 1) % ranks, i,
-                             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv_replace(&token, 1, MPI_INT, (rank + 1) % ranks, i, (rank + ranks - 1) % ranks, i, MPI_COMM_WORLD,
+                             MPI_STATUS_IGNORE);
     }
     if (rank == atoi(argv[2])) die(argv[1]);
     if (strcmp(argv[1], "hang") == 0) write(STDOUT_FILENO, "hanging\n", 8);
     // The others wait for a message that never comes, without using the processor.
-    for (int flag = 0; !flag; usleep(1000))
-        MPI_Iprobe(MPI_ANY_SOURCE, 1000, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    for (int flag = 0; !flag; usleep(1000)) MPI_Iprobe(MPI_ANY_SOURCE, 1000, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     MPI_Finalize();
     return 0;
 }

@@ -47,8 +47,8 @@ int main(int argc, char** argv) {
         // Open MPI 5's Waitall returns MPI_SUCCESS in this case if it is given no statuses, which the tracer
         // cannot imitate: it has to pass its own to see what was received.
         if (!ignore) printf("%d: waitall %d\n", rank, class_of(all));
-        printf("%d: waitsome %d wait %d count %d peer %d\n", rank, class_of(some), class_of(one),
-               class_of(bad), class_of(peer));
+        printf("%d: waitsome %d wait %d count %d peer %d\n", rank, class_of(some), class_of(one), class_of(bad),
+               class_of(peer));
     }
     MPI_Finalize();
     return 0;

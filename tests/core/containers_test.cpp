@@ -1,0 +1,85 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <vector>
+
+#include "base/inline_vector.hpp"
+#include "base/slots.hpp"
+#include "dice.hpp"
+
+namespace idlewave {
+namespace {
+
+using testing::Dice;
+
+TEST(InlineVector, HoldsWhatAStandardVectorHolds) {
+    Dice dice(1);
+    InlineVector<std::uint64_t, 3> ours;
+    std::vector<std::uint64_t> theirs;
+    for (int i = 0; i < 5000; ++i) {
+        const std::uint64_t what = dice.roll(10);
+        if (what < 5) {
+            ours.push_back(dice.roll(1000));
+            theirs.push_back(ours.back());
+        } else if (what < 7 && !theirs.empty()) {
+            const std::uint32_t at = dice.small(ours.size());
+            ours.erase(at);
+            theirs.erase(theirs.begin() + at);
+        } else if (what == 7 && !theirs.empty()) {
+            ours.pop_back();
+            theirs.pop_back();
+        } else if (what == 8 && dice.one_in(20)) {
+            const std::uint32_t count = dice.small(12);
+            ours.assign(count, 7);
+            theirs.assign(count, 7);
+        } else if (what == 9 && dice.one_in(40)) {
+            ours.clear();
+            theirs.clear();
+        }
+        ASSERT_EQ(std::vector(ours.begin(), ours.end()), theirs);
+        ASSERT_EQ(ours.empty(), theirs.empty());
+    }
+}
+
+TEST(InlineVector, MayBeGivenItsOwnValueWhileItGrows) {
+    InlineVector<std::uint64_t, 2> values;
+    values.push_back(11);
+    for (int i = 0; i < 100; ++i) {
+        values.push_back(values[0]);
+    }
+    for (const std::uint64_t value : values) {
+        EXPECT_EQ(value, 11U);
+    }
+}
+
+TEST(Slots, KeepEveryValueUnderItsNumberUntilItIsRemoved) {
+    Dice dice(2);
+    Slots<std::uint64_t, 2> slots;
+    std::map<std::uint32_t, std::uint64_t> living;
+    std::uint32_t largest = 0;
+    std::size_t most = 0;
+    for (std::uint64_t i = 0; i < 3000; ++i) {
+        if (living.size() < 20 && !dice.one_in(3)) {
+            const std::uint32_t handle = slots.add(i);
+            ASSERT_TRUE(living.emplace(handle, i).second) << "the number " << handle << " was still in use";
+            largest = std::max(largest, handle);
+        } else if (!living.empty()) {
+            const auto victim = std::next(living.begin(), dice.small(static_cast<std::uint32_t>(living.size())));
+            slots.remove(victim->first);
+            living.erase(victim);
+        }
+        most = std::max(most, living.size());
+        std::vector<std::uint64_t> expected;
+        for (const auto& [handle, value] : living) {
+            ASSERT_EQ(slots[handle], value);
+            expected.push_back(value);
+        }
+        std::vector<std::uint64_t> visited;
+        slots.each([&visited](std::uint64_t value) { visited.push_back(value); });
+        ASSERT_EQ(visited, expected);
+    }
+    EXPECT_EQ(largest + 1, most) << "numbers are used again before new ones are made";
+}
+
+}  // namespace
+}  // namespace idlewave

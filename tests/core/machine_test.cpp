@@ -1,0 +1,65 @@
+#include "machine/machine.hpp"
+
+#include <gtest/gtest.h>
+
+namespace idlewave {
+namespace {
+
+TEST(PerByte, RoundsTheWholeProductOnceHalvesUp) {
+    EXPECT_EQ(per_byte(0.5, 2), 1);
+    EXPECT_EQ(per_byte(0.5, 3), 1);
+    EXPECT_EQ(per_byte(0.5, 4), 2);
+    EXPECT_EQ(per_byte(0.3, 11), 3);
+    EXPECT_EQ(per_byte(0.49, 2), 0);
+}
+
+TEST(PerByte, IsNothingForTheFirstByteAndForNoByte) {
+    EXPECT_EQ(per_byte(1000, 0), 0);
+    EXPECT_EQ(per_byte(1000, 1), 0);
+    EXPECT_EQ(per_byte(1000, 2), 1000);
+}
+
+TEST(PerByte, SaysSoWhenTheProductLeavesTheRangeOfTimes) {
+    EXPECT_THROW(per_byte(1e6, 1'125'899'906'842'624), TimeOverflow);
+}
+
+TEST(Later, SaysSoWhenTheSumLeavesTheRangeOfTimes) {
+    EXPECT_EQ(later(never - 1, 1), never);
+    EXPECT_THROW(later(never, 1), TimeOverflow);
+}
+
+TEST(Level, ASegmentHoldsFromItsFirstSizeOn) {
+    Level level;
+    level.segments[0].parameters.L = 1;
+    level.segments.push_back({10, {.L = 2}});
+    level.segments.push_back({20, {.L = 3}});
+    EXPECT_EQ(level.of(0).L, 1);
+    EXPECT_EQ(level.of(9).L, 1);
+    EXPECT_EQ(level.of(10).L, 2);
+    EXPECT_EQ(level.of(19).L, 2);
+    EXPECT_EQ(level.of(20).L, 3);
+    EXPECT_EQ(level.of(1'125'899'906'842'624).L, 3);
+}
+
+TEST(Machine, TheNodeLevelHoldsInsideABlockOfRanks) {
+    Machine machine;
+    machine.node = Level{};
+    machine.node_ranks = 4;
+    EXPECT_EQ(&machine.level(0, 3), &*machine.node);
+    EXPECT_EQ(&machine.level(5, 5), &*machine.node);
+    EXPECT_EQ(&machine.level(3, 4), &machine.network);
+}
+
+TEST(Machine, ItsLookaheadIsTheLeastOverheadAndLatencyOfAnyTransmission) {
+    Machine machine;
+    machine.network.segments[0].parameters = {.L = 50, .o_s = 5};
+    EXPECT_EQ(machine.lookahead(), 55);
+    machine.network.segments.push_back({100, {.L = 20, .o_s = 7}});
+    EXPECT_EQ(machine.lookahead(), 27);
+    machine.node = Level{};
+    machine.node->segments[0].parameters = {.L = 3, .o_s = 1};
+    EXPECT_EQ(machine.lookahead(), 4);
+}
+
+}  // namespace
+}  // namespace idlewave

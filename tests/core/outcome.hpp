@@ -1,0 +1,72 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "loggops/simulate.hpp"
+
+namespace idlewave::testing {
+
+/// All that a simulation tells: its times, or why it could not end.
+struct Outcome {
+    std::vector<Time> finish;
+    std::uint64_t messages = 0;
+    std::vector<OpRecord> records;
+    std::string deadlock;
+};
+
+inline auto as_tuple(const OpRecord& r) {
+    return std::tuple(r.rank, r.place, r.kind, r.peer, r.tag, r.size, r.ready, r.start, r.end);
+}
+
+inline bool operator==(const Outcome& a, const Outcome& b) {
+    return a.finish == b.finish && a.messages == b.messages && a.deadlock == b.deadlock &&
+           std::equal(a.records.begin(), a.records.end(), b.records.begin(), b.records.end(),
+                      [](const OpRecord& x, const OpRecord& y) { return as_tuple(x) == as_tuple(y); });
+}
+
+inline std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
+    out << outcome.messages << " messages, finish";
+    for (const Time t : outcome.finish) {
+        out << ' ' << t;
+    }
+    for (const OpRecord& r : outcome.records) {
+        out << "\n  rank " << r.rank << " op " << r.place << ": ready " << r.ready << " start " << r.start << " end "
+            << r.end;
+    }
+    return out << (outcome.deadlock.empty() ? "" : "\n") << outcome.deadlock;
+}
+
+/// What `simulate` says, a deadlock included.
+template <Source S>
+Outcome outcome_of(const S& source, const Machine& machine, std::uint64_t seed = 0) {
+    Outcome outcome;
+    try {
+        SimulationResult result = simulate(source, machine, {.seed = seed, .record = true, .poll = {}});
+        outcome.finish = std::move(result.finish);
+        outcome.messages = result.messages;
+        outcome.records = std::move(result.records);
+    } catch (const Deadlock& deadlock) {
+        outcome.deadlock = deadlock.what();
+    }
+    return outcome;
+}
+
+/// The finish times that `simulate` finds without recording.
+template <Source S>
+std::vector<Time> finish_of(const S& source, const Machine& machine) {
+    return simulate(source, machine, {.seed = 0, .record = false, .poll = {}}).finish;
+}
+
+/// An eager machine with the same overhead at both ends.
+inline Machine simple_machine(Time L, Time o, Time g, double G, double O) {
+    Machine machine;
+    machine.network.segments[0].parameters = {.L = L, .o_s = o, .o_r = o, .g = g, .G = G, .O = O};
+    return machine;
+}
+
+}  // namespace idlewave::testing

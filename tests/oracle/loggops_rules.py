@@ -1,0 +1,349 @@
+"""The LogGOPS rules, carried out one request after the other: small, slow and plain, for tests only.
+
+Written from the rules' description (docs/model.md), not from the simulator, with which it shares no code: it reads
+GOAL itself, and takes of a machine nothing but its numbers. Times are integer picoseconds.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from idlewave import Level, Machine, Parameters
+
+ANY = -1
+KINDS = ("send", "recv", "calc")
+ARRIVAL, PROTOCOL, FIRST_OP = 0, 1, 2  # whose turn it is among requests that were ready at the same time
+
+
+@dataclass
+class Op:
+    """One line of GOAL. `needs` are (place, "start" or "end") of ops of the same rank."""
+
+    kind: str
+    size: int
+    label: str
+    peer: int = 0
+    tag: int = 0
+    cpu: int = 0
+    nic: int = 0
+    needs: list[tuple[int, str]] = field(default_factory=list)
+
+
+def read_goal(text: str) -> list[list[Op]]:
+    """The ranks of a schedule: one statement a line, comments only at line ends."""
+    ranks: list[list[Op]] = []
+    for line in text.splitlines():
+        words = line.split("//")[0].replace(":", " : ").split()
+        if not words or words[0] in ("num_ranks", "}"):
+            continue
+        if words[0] == "rank":
+            ranks.append([])
+            continue
+        ops = ranks[-1]
+        if len(words) == 3 and words[1] in ("requires", "irequires"):
+            place = {op.label: i for i, op in reversed(list(enumerate(ops)))}
+            edge = "end" if words[1] == "requires" else "start"
+            ops[place[words[0]]].needs.append((place[words[2]], edge))
+            continue
+        label = words[0] if ":" in words else f"op {len(ops)}"
+        words = words[2:] if ":" in words else words
+        op = Op(words[0], int(words[1].rstrip("b")), label)
+        attributes = dict(zip(words[2::2], words[3::2], strict=True))
+        op.peer = int(attributes.pop("to", attributes.pop("from", "0")))
+        for name, value in attributes.items():
+            setattr(op, name, int(value))
+        ops.append(op)
+    return ranks
+
+
+@dataclass
+class Message:
+    """What travels. A request to send stays the record of its rendezvous until the data have come."""
+
+    kind: str  # data, request, clearance, payload
+    source: int
+    number: int  # how many transmissions its source had begun before
+    size: int
+    tag: int = 0
+    send: int = 0  # place of the send op
+    data_size: int = 0  # of a request: what it asks for
+    request: Message | None = None  # of a clearance and a payload: the rendezvous they belong to
+    receive: int | None = None  # place of the receive op that it met
+    met: int = 0  # when
+    processed: int | None = None
+
+
+@dataclass
+class Request:
+    """Something that a rank will do as soon as it is ready and all that it needs is free."""
+
+    ready: int
+    order: tuple[int, ...]
+    needs: tuple[tuple[str, int], ...]
+    act: Callable[[int], None]
+
+
+@dataclass
+class Rank:
+    """What changes of a rank."""
+
+    free: dict[tuple[str, int], int] = field(default_factory=lambda: defaultdict(int))
+    requests: list[Request] = field(default_factory=list)
+    posted: list[int] = field(default_factory=list)
+    unexpected: list[Message] = field(default_factory=list)
+    transmissions: int = 0
+    finish: int = 0
+    started: dict[int, int] = field(default_factory=dict)
+    ended: dict[int, int] = field(default_factory=dict)
+    waiting: set[int] = field(default_factory=set)
+
+
+class Simulation:
+    """One run. `ranks` holds the times afterwards; `complete` says whether anything is left."""
+
+    def __init__(self, schedule: list[list[Op]], machine: Machine) -> None:
+        self.schedule = schedule
+        self.machine = machine
+        self.ranks = [Rank(waiting=set(range(len(ops)))) for ops in schedule]
+        self.heap: list[tuple[int, int, int, int, int, Message | None]] = []
+
+    def run(self) -> None:
+        for r in range(len(self.ranks)):
+            self.make_ready(r)
+            self.wake(0, r)
+        while self.heap:
+            now, r = self.heap[0][:2]
+            self.at(now, r)
+
+    @property
+    def complete(self) -> bool:
+        return all(
+            not rank.unexpected and len(rank.ended) == len(ops)
+            for rank, ops in zip(self.ranks, self.schedule, strict=True)
+        )
+
+    def wake(self, time: int, r: int) -> None:
+        heapq.heappush(self.heap, (time, r, 1, 0, 0, None))
+
+    def at(self, now: int, r: int) -> None:
+        """All that rank r does at `now`: first what arrives, then one request after the other."""
+        rank = self.ranks[r]
+        while True:
+            while self.heap and self.heap[0][:2] == (now, r):
+                message = heapq.heappop(self.heap)[-1]
+                if message:
+                    self.arrive(r, message, now)
+            if not rank.requests:
+                return
+
+            def start(request: Request) -> int:
+                return max([request.ready, *(rank.free[need] for need in request.needs)])
+
+            first = min(rank.requests, key=lambda q: (start(q), q.ready, q.order))
+            if start(first) > now:
+                self.wake(start(first), r)
+                return
+            rank.requests.remove(first)
+            first.act(now)
+            if self.heap and self.heap[0][:2] < (now, r):
+                self.wake(now, r)  # without a latency an earlier rank has something to do at this very time
+                return
+
+    # ---- ops
+
+    def make_ready(self, r: int) -> None:
+        """Ask for the ops whose needs are met."""
+        rank, ops = self.ranks[r], self.schedule[r]
+        for place in sorted(rank.waiting):
+            times = [(rank.ended if edge == "end" else rank.started).get(other) for other, edge in ops[place].needs]
+            if None in times:
+                continue
+            rank.waiting.remove(place)
+            op = ops[place]
+            needs = {
+                "send": (("cpu", op.cpu), ("out", op.nic)),
+                "recv": (),
+                "calc": (("cpu", op.cpu),),
+            }[op.kind]
+            ready = max([0, *(t for t in times if t is not None)])
+            order = (FIRST_OP + KINDS.index(op.kind), 0, place)
+            act = {"send": self.start_send, "recv": self.post, "calc": self.start_calc}[op.kind]
+            rank.requests.append(Request(ready, order, needs, self.bound(act, r, place)))
+
+    @staticmethod
+    def bound(act: Callable[[int, int, int], None], r: int, place: int) -> Callable[[int], None]:
+        return lambda now: act(r, place, now)
+
+    def begin(self, r: int, place: int, now: int) -> None:
+        self.ranks[r].started[place] = now
+        self.make_ready(r)
+
+    def end(self, r: int, place: int, time: int) -> None:
+        self.ranks[r].ended[place] = time
+        self.reach(r, time)
+        self.make_ready(r)
+
+    def reach(self, r: int, time: int) -> None:
+        self.ranks[r].finish = max(self.ranks[r].finish, time)
+
+    def start_calc(self, r: int, place: int, now: int) -> None:
+        op = self.schedule[r][place]
+        self.begin(r, place, now)
+        done = self.finish(r, now, 1000 * op.size)
+        self.ranks[r].free["cpu", op.cpu] = done
+        self.end(r, place, done)
+
+    def start_send(self, r: int, place: int, now: int) -> None:
+        op = self.schedule[r][place]
+        self.begin(r, place, now)
+        limit = self.level(r, op.peer).eager_limit
+        if limit is None or op.size <= limit:
+            message = Message("data", r, 0, op.size, op.tag)
+            self.end(r, place, self.transmit(r, op.peer, message, op, now))
+        else:
+            message = Message("request", r, 0, 1, op.tag, send=place, data_size=op.size)
+            self.transmit(r, op.peer, message, op, now)
+
+    def post(self, r: int, place: int, now: int) -> None:
+        rank, op = self.ranks[r], self.schedule[r][place]
+        self.begin(r, place, now)
+        message = next((m for m in rank.unexpected if agree(op, m)), None)
+        if message is None:
+            rank.posted.append(place)
+            return
+        rank.unexpected.remove(message)
+        message.receive, message.met = place, now
+        if message.processed is not None:
+            self.meet(r, message)
+
+    # ---- messages
+
+    def transmit(self, r: int, peer: int, message: Message, op: Op, now: int) -> int:
+        """Send; CPU and NIC are those of `op`. Returns when the CPU is free again."""
+        rank, p = self.ranks[r], self.parameters(r, peer, message.size)
+        done = self.finish(r, now, p.o_s + bytes_cost(p.O, message.size))
+        rank.free["cpu", op.cpu] = done
+        rank.free["out", op.nic] = now + p.g + bytes_cost(p.G, message.size)
+        self.reach(r, done)
+        message.number = rank.transmissions
+        rank.transmissions += 1
+        arrival = self.finish(r, now, p.o_s) + p.L
+        heapq.heappush(self.heap, (arrival, peer, 0, r, message.number, message))
+        return done
+
+    def arrive(self, r: int, message: Message, now: int) -> None:
+        rank, op = self.ranks[r], None
+        if message.kind == "clearance":
+            assert message.request
+            op = self.schedule[r][message.request.send]
+        elif message.kind == "payload":
+            assert message.request
+            message.receive, message.met = message.request.receive, now
+        else:
+            message.receive = next((i for i in rank.posted if agree(self.schedule[r][i], message)), None)
+            message.met = now
+            if message.receive is None:
+                rank.unexpected.append(message)
+            else:
+                rank.posted.remove(message.receive)
+        if message.receive is not None:
+            op = self.schedule[r][message.receive]
+        cpu, nic = (op.cpu, op.nic) if op else (0, 0)
+        self.ranks[r].requests.append(
+            Request(
+                now,
+                (ARRIVAL, message.source, message.number),
+                (("cpu", cpu), ("in", nic)),
+                lambda t: self.receive(r, message, cpu, nic, t),
+            )
+        )
+
+    def receive(self, r: int, message: Message, cpu: int, nic: int, now: int) -> None:
+        rank, p = self.ranks[r], self.parameters(message.source, r, message.size)
+        done = self.finish(r, now, p.o_r + bytes_cost(p.O, message.size))
+        rank.free["cpu", cpu] = done
+        rank.free["in", nic] = now + p.g + bytes_cost(p.G, message.size)
+        last_byte = self.finish(r, now, p.o_r) + bytes_cost(p.G, message.size)
+        message.processed = max(done, last_byte)
+        self.reach(r, message.processed)
+        if message.kind == "clearance":
+            assert message.request
+            self.ask_to_answer(r, message.processed, message.request, message.source, "payload")
+        elif message.receive is not None:
+            self.meet(r, message)
+
+    def meet(self, r: int, message: Message) -> None:
+        """The message is processed and its receive posted."""
+        assert message.processed is not None
+        assert message.receive is not None
+        time = max(message.processed, message.met)
+        if message.kind == "request":
+            self.ask_to_answer(r, time, message, message.source, "clearance")
+        else:
+            self.end(r, message.receive, time)
+
+    def ask_to_answer(self, r: int, ready: int, request: Message, peer: int, kind: str) -> None:
+        """The next message of a rendezvous: by the receiver the clearance, by the sender the data."""
+        op = self.schedule[r][request.send if kind == "payload" else request.receive or 0]
+
+        def act(now: int) -> None:
+            size = request.data_size if kind == "payload" else 1
+            done = self.transmit(r, peer, Message(kind, r, 0, size, request=request), op, now)
+            if kind == "payload":
+                self.end(r, request.send, done)
+
+        needs = (("cpu", op.cpu), ("out", op.nic))
+        self.ranks[r].requests.append(Request(ready, (PROTOCOL, peer, request.number), needs, act))
+
+    # ---- the machine
+
+    def level(self, a: int, b: int) -> Level:
+        machine = self.machine
+        same = machine.node is not None and a // machine.node_ranks == b // machine.node_ranks
+        return machine.node if same and machine.node else machine.network
+
+    def parameters(self, a: int, b: int, size: int) -> Parameters:
+        level = self.level(a, b)
+        return [level.parameters, *(s.parameters for s in level.segments if size >= s.start)][-1]
+
+    def finish(self, r: int, start: int, work: int) -> int:
+        """When `work` is done that rank r begins at `start`: a walk from detour to detour."""
+        noise = self.machine.noise
+        if noise is None or not noise.lengths.any():
+            return start + work
+        assert isinstance(noise.phase, tuple), "the oracle wants its phases given"
+        shift = noise.phase[r % len(noise.phase)]
+        detours = [(int(s), int(s + d)) for s, d in zip(noise.starts, noise.lengths, strict=True) if d > 0]
+        position = start + shift
+        base = position // noise.period * noise.period
+        while True:
+            for begin, end in detours:
+                if base + end <= position:
+                    continue
+                if base + begin > position:
+                    if position + work <= base + begin:
+                        return position + work - shift
+                    work -= base + begin - position
+                position = base + end
+            base += noise.period
+
+
+def agree(receive: Op, message: Message) -> bool:
+    """Whether a receive takes a message: source and tag, each of which may be any; never the size."""
+    return receive.peer in (ANY, message.source) and (receive.tag in (ANY, message.tag) or message.tag == ANY)
+
+
+def bytes_cost(cost: float, size: int) -> int:
+    """`cost` per byte after the first, rounded once, halves up."""
+    return math.floor(max(size - 1, 0) * cost + 0.5)
+
+
+def simulate(goal: str, machine: Machine) -> Simulation:
+    """Run GOAL text on a machine."""
+    simulation = Simulation(read_goal(goal), machine)
+    simulation.run()
+    return simulation

@@ -1,0 +1,106 @@
+"""Every file of tests/scenarios is a promise that the simulator, and the test's own oracle, must keep."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import idlewave
+import pytest
+from idlewave.units import parse_time
+
+TESTS = Path(__file__).parents[1]
+sys.path.insert(0, str(TESTS / "oracle"))
+from loggops_rules import Simulation, read_goal  # noqa: E402 - it lives beside the tests, in no package
+
+Times = dict[tuple[int, str], tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A machine, a schedule, and what must come out. Times in ps."""
+
+    name: str
+    promise: str
+    machine: idlewave.Machine
+    schedule: str
+    expect: dict[str, Any]
+
+    @classmethod
+    def load(cls, path: Path) -> Scenario:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        machine = idlewave.Machine.from_toml(table["machine"], name=str(path))
+        return cls(path.stem, table["promise"], machine, table["schedule"], table["expect"])
+
+    @property
+    def finish(self) -> list[int]:
+        return [parse_time(time) for time in self.expect["finish"]]
+
+    @property
+    def ops(self) -> Times:
+        """Start and end of the ops that are named, by rank and label."""
+        result: Times = {}
+        for name, (start, end) in self.expect.get("ops", {}).items():
+            rank, label = name.split()
+            result[int(rank), label] = (parse_time(start), parse_time(end))
+        return result
+
+    @property
+    def waiting(self) -> list[tuple[int, str, str]]:
+        return [(w["rank"], w["op"], w["why"]) for w in self.expect.get("waiting", [])]
+
+
+SCENARIOS = [Scenario.load(path) for path in sorted((TESTS / "scenarios").glob("*.toml"))]
+ENDING = [s for s in SCENARIOS if "finish" in s.expect]
+DEADLOCKS = [s for s in SCENARIOS if "waiting" in s.expect]
+
+
+def names(scenarios: list[Scenario]) -> list[str]:
+    return [s.name for s in scenarios]
+
+
+@pytest.mark.parametrize("scenario", ENDING, ids=names(ENDING))
+def test_the_simulator_keeps_the_promise(scenario: Scenario) -> None:
+    schedule = idlewave.Schedule.from_goal(scenario.schedule)
+    timeline = idlewave.simulate(schedule, scenario.machine, record=True)
+    assert timeline.finish.tolist() == scenario.finish, scenario.promise
+    labels = [[op.label for op in rank] for rank in read_goal(scenario.schedule)]
+    columns = [timeline.columns[name].tolist() for name in ("rank", "op", "start_ps", "end_ps")]
+    times = {(rank, labels[rank][op]): (start, end) for rank, op, start, end in zip(*columns, strict=True)}
+    assert {op: times[op] for op in scenario.ops} == scenario.ops, scenario.promise
+
+
+@pytest.mark.parametrize("scenario", ENDING, ids=names(ENDING))
+def test_the_oracle_keeps_the_promise(scenario: Scenario) -> None:
+    simulation = Simulation(read_goal(scenario.schedule), scenario.machine)
+    simulation.run()
+    assert simulation.complete, scenario.promise
+    assert [rank.finish for rank in simulation.ranks] == scenario.finish, scenario.promise
+    times: Times = {}
+    for r, ops in enumerate(simulation.schedule):
+        for place, op in enumerate(ops):
+            times[r, op.label] = (simulation.ranks[r].started[place], simulation.ranks[r].ended[place])
+    assert {op: times[op] for op in scenario.ops} == scenario.ops, scenario.promise
+
+
+@pytest.mark.parametrize("scenario", DEADLOCKS, ids=names(DEADLOCKS))
+def test_the_simulator_says_who_waits_for_what(scenario: Scenario) -> None:
+    with pytest.raises(idlewave.Deadlock) as raised:
+        idlewave.simulate(idlewave.Schedule.from_goal(scenario.schedule), scenario.machine)
+    assert sorted(raised.value.waiting) == sorted(scenario.waiting), scenario.promise
+
+
+@pytest.mark.parametrize("scenario", DEADLOCKS, ids=names(DEADLOCKS))
+def test_the_oracle_does_not_come_to_an_end_either(scenario: Scenario) -> None:
+    simulation = Simulation(read_goal(scenario.schedule), scenario.machine)
+    simulation.run()
+    assert not simulation.complete, scenario.promise
+
+
+def test_every_scenario_says_what_it_promises_and_what_it_expects() -> None:
+    assert SCENARIOS
+    assert all(s.promise.endswith(".") for s in SCENARIOS)
+    assert sorted(names(ENDING) + names(DEADLOCKS)) == names(SCENARIOS)
