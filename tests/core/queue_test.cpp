@@ -43,6 +43,7 @@ class Checked {
         }
         reference_.erase(window);
         std::vector<std::uint64_t> found;
+        found.reserve(items.size());
         for (const Item& item : items) {
             found.push_back(item.sequence);
         }

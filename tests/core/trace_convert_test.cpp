@@ -268,7 +268,7 @@ class ConvertCollective : public ::testing::TestWithParam<CollectiveCase> {
         for (const std::size_t rank : {0, 1}) {
             const auto& words = GetParam().words[rank];
             const std::size_t count = words.size() + (blocking ? 1 : 2);
-            const auto call = static_cast<std::uint64_t>(GetParam().number + (blocking ? 64 : 128));
+            const auto call = std::uint64_t{GetParam().number} + (blocking ? 64 : 128);
             files[rank].append(count | call << 32 | std::uint64_t{GetParam().info[rank]} << 48);
             files[rank].append(2000).append(3000).append(world).append(words[0]);
             if (!blocking) {

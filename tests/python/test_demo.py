@@ -89,7 +89,8 @@ def test_the_study_has_every_scale_with_and_without_noise(demo: tuple[Path, str]
     assert counts.to_dict() == {(n, noisy): 4 if noisy else 1 for n in (4, 16, 64) for noisy in (False, True)}
     quiet = table[~table["noise"]].set_index("ranks")["finish_ps"]
     noisy = table[table["noise"]]
-    assert (noisy["finish_ps"].to_numpy() >= quiet[noisy["ranks"]].to_numpy()).all()
+    # A delay may let something else go first, and so save a little elsewhere; it never saves much.
+    assert (noisy["finish_ps"].to_numpy() >= 0.99 * quiet[noisy["ranks"]].to_numpy()).all()
 
 
 def test_other_algorithms_for_collectives_change_the_prediction(demo: tuple[Path, str]) -> None:
