@@ -48,7 +48,7 @@ Op ProgramSource::op_of(std::uint32_t copy, const CollectiveSite& site, const Op
     const auto& members = program_->communicators[site.communicator];
     const auto size = static_cast<std::uint32_t>(members.size());
     if (size == 1) {
-        result.peer = members[0] + (base_ == 1 ? op.peer : copy);
+        result.peer = members[0] + (base_ == 1 ? op.peer : copy * base_);
     } else {
         const std::uint32_t peer_copy = size == base_ ? op.peer / size : copy;
         result.peer = members[op.peer % size] + peer_copy * base_;

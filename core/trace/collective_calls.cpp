@@ -126,7 +126,13 @@ CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at
     site.bytes = static_cast<std::uint64_t>(bytes);
     const Collective operation = operation_of(traced);
     const auto chosen = options_.algorithms.find(operation);
-    site.step = algorithm(operation, chosen == options_.algorithms.end() ? "" : chosen->second).step;
+    const Algorithm& algorithm_used = algorithm(operation, chosen == options_.algorithms.end() ? "" : chosen->second);
+    const bool uneven = traced == TracedCollective::gatherv || traced == TracedCollective::scatterv;
+    if (uneven && algorithm_used.name != "linear") {
+        fail(r, "has parts of different sizes, which the algorithm 'linear' can carry and '" +
+                    std::string(algorithm_used.name) + "' cannot");
+    }
+    site.step = algorithm_used.step;
     site.tag = Tags::of_collective(site.communicator, collectives_begun_[site.communicator]++);
     return site;
 }

@@ -16,7 +16,7 @@ class Tags {
             return tag;
         }
         const auto next = mapped + static_cast<std::uint32_t>(numbers_.size()) % (collective - mapped);
-        return numbers_.try_emplace({communicator, tag}, next).first->second;
+        return numbers_.try_emplace({world ? no_communicator : communicator, tag}, next).first->second;
     }
 
     /// The tag of the `count`-th collective on a communicator. Collectives that follow each other must differ, as a
@@ -27,6 +27,7 @@ class Tags {
     }
 
   private:
+    static constexpr std::uint32_t no_communicator = 0xffffffff;
     static constexpr std::uint32_t mapped = 0x30000000;
     static constexpr std::uint32_t collective = 0x40000000;
 
