@@ -18,7 +18,7 @@ class InlineVector {
     static_assert(std::is_trivially_copyable_v<T>);
 
   public:
-    InlineVector() = default;
+    InlineVector() { data_ = inside_.data(); }
     InlineVector(const InlineVector&) = delete;
     InlineVector& operator=(const InlineVector&) = delete;
     InlineVector(InlineVector&&) = delete;
@@ -71,7 +71,7 @@ class InlineVector {
         capacity_ = larger;
     }
 
-    T* data_ = inside_.data();
+    T* data_ = nullptr;
     std::uint32_t size_ = 0;
     std::uint32_t capacity_ = capacity_inside;
     std::array<T, capacity_inside> inside_;
