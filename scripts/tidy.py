@@ -1,4 +1,4 @@
-"""clang-tidy on the C++ files that changed, and on enough others to see every header that changed.
+"""clang-tidy on the C++ files that changed, tests apart, and on enough others to see every header that changed.
 
 What changed is told by git: since the branch left origin/main, or, on main itself, since a day before its last
 commit; IDLEWAVE_BASE names another commit. Outside git everything counts as changed. Files are taken in an order that
@@ -54,8 +54,8 @@ def changed_files() -> set[Path] | None:
 
 
 def is_ours(file: Path) -> bool:
-    """Whether it belongs to the project, and not to what was installed for it."""
-    return file.is_relative_to(ROOT) and not file.is_relative_to(ROOT / ".venv")
+    """Whether it belongs to the project's own sources, and not to its tests or to what was installed for it."""
+    return file.is_relative_to(ROOT) and not any(file.is_relative_to(ROOT / name) for name in (".venv", "tests"))
 
 
 @cache

@@ -13,7 +13,7 @@ namespace idlewave {
 template <class T>
 nanobind::object column(std::vector<T> values) {
     auto* owned = new std::vector<T>(std::move(values));
-    nanobind::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    const nanobind::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return nanobind::cast(
         nanobind::ndarray<nanobind::numpy, const T, nanobind::ndim<1>>(owned->data(), {owned->size()}, owner));
 }
