@@ -77,7 +77,7 @@ Place ProgramSource::count_ops(std::uint32_t copy, const CollectiveSite& site) c
     return count;
 }
 
-void ProgramSource::begin(std::uint32_t rank, State& state, std::vector<ReadyOp>& ready) const {
+void ProgramSource::begin(std::uint32_t rank, State& state, Scratch& /*scratch*/, std::vector<ReadyOp<Cookie>>& ready) const {
     state.base = rank % base_;
     state.copy = rank / base_;
     state.slots.assign(program_of(state).slots, {});
@@ -89,8 +89,8 @@ ProgramSource::Thread& ProgramSource::thread_of(State& state, std::uint32_t cook
     return thread == 0 ? state.main : state.beside[thread - 1];
 }
 
-void ProgramSource::started(std::uint32_t /*rank*/, State& state, const Notice& notice,
-                            std::vector<ReadyOp>& ready) const {
+void ProgramSource::started(std::uint32_t /*rank*/, State& state, Scratch& /*scratch*/, const Notice<Cookie>& notice,
+                            std::vector<ReadyOp<Cookie>>& ready) const {
     Thread& thread = thread_of(state, notice.cookie);
     if (thread.blocked != Thread::Blocked::start || thread.awaited != notice.place) {
         return;
@@ -103,8 +103,8 @@ void ProgramSource::started(std::uint32_t /*rank*/, State& state, const Notice& 
     }
 }
 
-void ProgramSource::ended(std::uint32_t /*rank*/, State& state, const Notice& notice,
-                          std::vector<ReadyOp>& ready) const {
+void ProgramSource::ended(std::uint32_t /*rank*/, State& state, Scratch& /*scratch*/, const Notice<Cookie>& notice,
+                          std::vector<ReadyOp<Cookie>>& ready) const {
     Thread& thread = thread_of(state, notice.cookie);
     const bool of_collective = (notice.cookie & collective_flag) != 0;
     if (!of_collective && notice.cookie != calc_cookie) {
@@ -143,12 +143,12 @@ bool ProgramSource::end_slot(State& state, std::uint32_t slot, Time time) {
     return --state.main.open == 0;
 }
 
-void ProgramSource::run(State& state, std::vector<ReadyOp>& ready) const {
+void ProgramSource::run(State& state, std::vector<ReadyOp<Cookie>>& ready) const {
     while (state.main.in_collective ? run_step(state, 0, ready) : run_instruction(state, ready)) {
     }
 }
 
-void ProgramSource::run_beside(State& state, std::uint32_t thread, std::vector<ReadyOp>& ready) const {
+void ProgramSource::run_beside(State& state, std::uint32_t thread, std::vector<ReadyOp<Cookie>>& ready) const {
     while (state.beside[thread - 1].in_collective && run_step(state, thread, ready)) {
     }
     const Thread& finished = state.beside[thread - 1];
@@ -158,7 +158,7 @@ void ProgramSource::run_beside(State& state, std::uint32_t thread, std::vector<R
 }
 
 /// One instruction of the rank. False if it has to wait.
-bool ProgramSource::run_instruction(State& state, std::vector<ReadyOp>& ready) const {
+bool ProgramSource::run_instruction(State& state, std::vector<ReadyOp<Cookie>>& ready) const {
     Thread& main = state.main;
     const RankProgram& program = program_of(state);
     if (main.at == program.instructions.size()) {
@@ -170,14 +170,14 @@ bool ProgramSource::run_instruction(State& state, std::vector<ReadyOp>& ready) c
         case Instruction::Kind::calc:
             main.blocked = Thread::Blocked::end;
             main.awaited = main.next_place;
-            ready.push_back({main.next_place++, calc_cookie, main.gate, op_of(state.copy, instruction)});
+            ready.push_back({main.gate, op_of(state.copy, instruction), main.next_place++, calc_cookie});
             return false;
         case Instruction::Kind::send:
         case Instruction::Kind::recv:
             state.slots[instruction.slot] = {};
             main.blocked = Thread::Blocked::start;
             main.awaited = main.next_place;
-            ready.push_back({main.next_place++, instruction.slot, main.gate, op_of(state.copy, instruction)});
+            ready.push_back({main.gate, op_of(state.copy, instruction), main.next_place++, instruction.slot});
             return false;
         case Instruction::Kind::wait:
             return wait(state, program, instruction);
@@ -213,7 +213,7 @@ bool ProgramSource::wait(State& state, const RankProgram& program, const Instruc
 }
 
 /// One step of a collective. False if its thread has to wait, or the collective is done beside the rank.
-bool ProgramSource::run_step(State& state, std::uint32_t thread_index, std::vector<ReadyOp>& ready) const {
+bool ProgramSource::run_step(State& state, std::uint32_t thread_index, std::vector<ReadyOp<Cookie>>& ready) const {
     Thread& thread = thread_index == 0 ? state.main : state.beside[thread_index - 1];
     const CollectiveSite& site = program_of(state).collectives[thread.site];
     const Step step = site.step(call_of(state.copy, site), thread.step);
@@ -234,16 +234,18 @@ bool ProgramSource::run_step(State& state, std::uint32_t thread_index, std::vect
         return true;
     }
     const bool calc = step.op.kind == OpKind::calc;
-    thread.blocked = calc ? Thread::Blocked::end : Thread::Blocked::start;
+    thread.blocked = calc          ? Thread::Blocked::end
+                     : step.joins ? Thread::Blocked::join
+                                  : Thread::Blocked::start;
     thread.open += calc ? 0 : 1;
     thread.awaited = thread.next_place;
     ready.push_back(
-        {thread.next_place++, collective_flag | thread_index, thread.gate, op_of(state.copy, site, step.op)});
+        {thread.gate, op_of(state.copy, site, step.op), thread.next_place++, collective_flag | thread_index});
     return false;
 }
 
 /// Start a nonblocking collective: it runs in a thread of its own, and its ops have the next places.
-void ProgramSource::begin_beside(State& state, const Instruction& instruction, std::vector<ReadyOp>& ready) const {
+void ProgramSource::begin_beside(State& state, const Instruction& instruction, std::vector<ReadyOp<Cookie>>& ready) const {
     const auto unused = std::find_if(state.beside.begin(), state.beside.end(),
                                      [](const Thread& t) { return t.blocked == Thread::Blocked::done; });
     const auto index = static_cast<std::uint32_t>(unused - state.beside.begin());

@@ -62,6 +62,10 @@ struct Program {
 /// inside a copy, and so do collectives of part of the ranks; collectives of all n ranks span all copies.
 class ProgramSource {
   public:
+    /// Says whose op it is: a slot of the rank itself, its computation, or a collective's.
+    using Cookie = std::uint32_t;
+    struct Scratch {};
+
     struct Slot {
         Time end = never;  ///< never: still open
         bool awaited = false;
@@ -98,9 +102,9 @@ class ProgramSource {
     [[nodiscard]] static std::uint32_t nics() { return 1; }
     [[nodiscard]] const std::shared_ptr<const Program>& program() const { return program_; }
 
-    void begin(std::uint32_t rank, State& state, std::vector<ReadyOp>& ready) const;
-    void started(std::uint32_t rank, State& state, const Notice& notice, std::vector<ReadyOp>& ready) const;
-    void ended(std::uint32_t rank, State& state, const Notice& notice, std::vector<ReadyOp>& ready) const;
+    void begin(std::uint32_t rank, State& state, Scratch& scratch, std::vector<ReadyOp<Cookie>>& ready) const;
+    void started(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice, std::vector<ReadyOp<Cookie>>& ready) const;
+    void ended(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice, std::vector<ReadyOp<Cookie>>& ready) const;
     [[nodiscard]] static std::string name(std::uint32_t rank, Place place);
     void unfinished(std::uint32_t rank, const State& state, std::vector<Waiting>& waiting) const;
 
@@ -108,7 +112,7 @@ class ProgramSource {
     [[nodiscard]] Listing listing(std::uint32_t rank) const;
 
   private:
-    friend class Expansion;
+    friend class ProgramExpansion;
 
     [[nodiscard]] const RankProgram& program_of(const State& state) const { return program_->ranks[state.base]; }
     [[nodiscard]] CollectiveCall call_of(std::uint32_t copy, const CollectiveSite& site) const;
@@ -117,11 +121,11 @@ class ProgramSource {
     [[nodiscard]] Place count_ops(std::uint32_t copy, const CollectiveSite& site) const;
 
     static Thread& thread_of(State& state, std::uint32_t cookie);
-    void run(State& state, std::vector<ReadyOp>& ready) const;
-    bool run_instruction(State& state, std::vector<ReadyOp>& ready) const;
-    bool run_step(State& state, std::uint32_t thread, std::vector<ReadyOp>& ready) const;
-    void begin_beside(State& state, const Instruction& instruction, std::vector<ReadyOp>& ready) const;
-    void run_beside(State& state, std::uint32_t thread, std::vector<ReadyOp>& ready) const;
+    void run(State& state, std::vector<ReadyOp<Cookie>>& ready) const;
+    bool run_instruction(State& state, std::vector<ReadyOp<Cookie>>& ready) const;
+    bool run_step(State& state, std::uint32_t thread, std::vector<ReadyOp<Cookie>>& ready) const;
+    void begin_beside(State& state, const Instruction& instruction, std::vector<ReadyOp<Cookie>>& ready) const;
+    void run_beside(State& state, std::uint32_t thread, std::vector<ReadyOp<Cookie>>& ready) const;
     static bool wait(State& state, const RankProgram& program, const Instruction& instruction);
     static bool end_slot(State& state, std::uint32_t slot, Time time);
 

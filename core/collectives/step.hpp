@@ -19,6 +19,7 @@ struct Step {
     Kind kind = Kind::done;
     std::uint64_t next = 0;  ///< the number of the step after this one
     Op op = {};              ///< `peer` is a rank of the communicator
+    bool joins = false;      ///< of an op: a join follows it
 };
 
 /// A collective operation as one rank sees it. Sizes in bytes.
@@ -27,8 +28,8 @@ struct CollectiveCall {
     std::uint32_t size = 1;  ///< of the communicator
     std::uint32_t root = 0;
     std::uint64_t bytes = 0;                     ///< the vector, or one rank's part of it: as the call means it
-    std::span<const std::uint64_t> send_counts;  ///< v-variants: bytes for each rank, repeated over the ranks
-    std::span<const std::uint64_t> recv_counts;
+    std::span<const std::uint64_t> send_counts = {};  ///< v-variants: bytes for each rank, repeated over the ranks
+    std::span<const std::uint64_t> recv_counts = {};
     double reduction_cost = 0;  ///< ns of computation per byte reduced
 
     /// The rank as seen from the root, which is 0.
@@ -69,6 +70,11 @@ inline Step jump(std::uint64_t next) {
 
 inline Step send(std::uint64_t number, std::uint32_t peer, std::uint64_t bytes) {
     return {Step::Kind::op, number + 1, {.size = bytes, .peer = peer, .kind = OpKind::send}};
+}
+
+/// A send, and a join behind it.
+inline Step send_and_join(std::uint64_t number, std::uint32_t peer, std::uint64_t bytes) {
+    return {Step::Kind::op, number + 1, {.size = bytes, .peer = peer, .kind = OpKind::send}, true};
 }
 
 inline Step recv(std::uint64_t number, std::uint32_t peer, std::uint64_t bytes) {

@@ -14,32 +14,32 @@ std::string_view Graph::label(std::uint32_t rank, Place place) const {
     return label_text_.c_str() + label_begin_[first_op_[rank] + place];
 }
 
-void Graph::begin(std::uint32_t rank, State& state, std::vector<ReadyOp>& ready) const {
+void Graph::begin(std::uint32_t rank, State& state, Scratch& /*scratch*/, std::vector<ReadyOp<Cookie>>& ready) const {
     const auto own = ops(rank);
     const auto first = requirements_.begin() + static_cast<std::ptrdiff_t>(first_op_[rank]);
     state.waits.assign(first, first + static_cast<std::ptrdiff_t>(own.size()));
     state.ready_at.assign(own.size(), 0);
     for (Place place = 0; place < own.size(); ++place) {
         if (state.waits[place] == 0) {
-            ready.push_back({place, 0, 0, own[place]});
+            ready.push_back({.at = 0, .op = own[place], .place = place});
         }
     }
 }
 
-void Graph::started(std::uint32_t rank, State& state, const Notice& notice, std::vector<ReadyOp>& ready) const {
+void Graph::started(std::uint32_t rank, State& state, Scratch& /*scratch*/, const Notice<Cookie>& notice, std::vector<ReadyOp<Cookie>>& ready) const {
     release(rank, state, notice, Edge::start, ready);
 }
 
-void Graph::ended(std::uint32_t rank, State& state, const Notice& notice, std::vector<ReadyOp>& ready) const {
+void Graph::ended(std::uint32_t rank, State& state, Scratch& /*scratch*/, const Notice<Cookie>& notice, std::vector<ReadyOp<Cookie>>& ready) const {
     release(rank, state, notice, Edge::end, ready);
 }
 
-void Graph::release(std::uint32_t rank, State& state, const Notice& notice, Edge edge,
-                    std::vector<ReadyOp>& ready) const {
+void Graph::release(std::uint32_t rank, State& state, const Notice<Cookie>& notice, Edge edge,
+                    std::vector<ReadyOp<Cookie>>& ready) const {
     for (const Place follower : followers(rank, notice.place, edge)) {
         state.ready_at[follower] = std::max(state.ready_at[follower], notice.time);
         if (--state.waits[follower] == 0) {
-            ready.push_back({follower, 0, state.ready_at[follower], ops(rank)[follower]});
+            ready.push_back({.at = state.ready_at[follower], .op = ops(rank)[follower], .place = follower});
         }
     }
 }

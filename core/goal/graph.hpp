@@ -15,6 +15,9 @@ namespace idlewave {
 /// A schedule in memory: every rank's ops in order, and which waits for which. Immutable once built (GraphBuilder).
 class Graph {
   public:
+    using Cookie = NoCookie;
+    struct Scratch {};
+
     /// What changes while a rank runs.
     struct State {
         std::vector<std::uint32_t> waits;  ///< requirements not yet met, per op
@@ -37,16 +40,16 @@ class Graph {
     /// The label of an op, "" if it has none.
     [[nodiscard]] std::string_view label(std::uint32_t rank, Place place) const;
 
-    void begin(std::uint32_t rank, State& state, std::vector<ReadyOp>& ready) const;
-    void started(std::uint32_t rank, State& state, const Notice& notice, std::vector<ReadyOp>& ready) const;
-    void ended(std::uint32_t rank, State& state, const Notice& notice, std::vector<ReadyOp>& ready) const;
+    void begin(std::uint32_t rank, State& state, Scratch& scratch, std::vector<ReadyOp<Cookie>>& ready) const;
+    void started(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice, std::vector<ReadyOp<Cookie>>& ready) const;
+    void ended(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice, std::vector<ReadyOp<Cookie>>& ready) const;
     [[nodiscard]] std::string name(std::uint32_t rank, Place place) const;
     void unfinished(std::uint32_t rank, const State& state, std::vector<Waiting>& waiting) const;
 
   private:
     friend class GraphBuilder;
 
-    void release(std::uint32_t rank, State& state, const Notice& notice, Edge edge, std::vector<ReadyOp>& ready) const;
+    void release(std::uint32_t rank, State& state, const Notice<Cookie>& notice, Edge edge, std::vector<ReadyOp<Cookie>>& ready) const;
 
     std::vector<std::size_t> first_op_{0};  ///< where each rank's ops begin; one entry more than ranks
     std::vector<Op> ops_;

@@ -11,33 +11,40 @@
 
 namespace idlewave {
 
+/// For sources that know an op by its place alone.
+struct NoCookie {};
+
 /// An op whose requirements are met, and when they were. `cookie` is the source's own and comes back with every
 /// notice of that op.
+template <class Cookie>
 struct ReadyOp {
-    Place place = 0;
-    std::uint32_t cookie = 0;
     Time at = 0;
     Op op = {};
+    Place place = 0;
+    [[no_unique_address]] Cookie cookie = {};
 };
 
 /// An op that has started or ended.
+template <class Cookie>
 struct Notice {
-    Place place = 0;
-    std::uint32_t cookie = 0;
     Time time = 0;  ///< may lie ahead: an end is told as soon as it is certain
+    Place place = 0;
+    [[no_unique_address]] Cookie cookie = {};
 };
 
 /// Where the simulated ranks get their ops from. A source is shared and immutable; all that changes in a run is in a
-/// `State` per rank. It is told when ops start and end, and answers with the ops that this makes ready.
+/// `State` per rank. It is told when ops start and end, and answers with the ops that this makes ready. What it has
+/// to work out again and again it may keep in a `Scratch`, of which every thread has its own.
 template <class S>
-concept Source = requires(const S& source, typename S::State& state, const typename S::State& view, std::uint32_t rank,
-                          const Notice& notice, std::vector<ReadyOp>& ready, std::vector<Waiting>& waiting) {
+concept Source = requires(const S& source, typename S::State& state, const typename S::State& view,
+                          typename S::Scratch& scratch, std::uint32_t rank, const Notice<typename S::Cookie>& notice,
+                          std::vector<ReadyOp<typename S::Cookie>>& ready, std::vector<Waiting>& waiting) {
     { source.ranks() } -> std::convertible_to<std::uint32_t>;
     { source.cpus() } -> std::convertible_to<std::uint32_t>;
     { source.nics() } -> std::convertible_to<std::uint32_t>;
-    source.begin(rank, state, ready);
-    source.started(rank, state, notice, ready);
-    source.ended(rank, state, notice, ready);
+    source.begin(rank, state, scratch, ready);
+    source.started(rank, state, scratch, notice, ready);
+    source.ended(rank, state, scratch, notice, ready);
     { source.name(rank, Place{}) } -> std::convertible_to<std::string>;
     source.unfinished(rank, view, waiting);
 };

@@ -1,70 +1,20 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
+#include <array>
+#include <bit>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
-#include "base/inline_vector.hpp"
+#include "base/slab.hpp"
 #include "base/time.hpp"
-#include "goal/op.hpp"
+#include "loggops/queues.hpp"
+#include "loggops/request.hpp"
 
 namespace idlewave {
 
-/// Who goes first among requests that are ready at one time (SEMANTICS.md, "Who goes first").
-enum class Turn : std::uint8_t { arrival, protocol, send, post, calc };
-
-/// What a request will do when it has what it needs.
-enum class Work : std::uint8_t { receive, clear_to_send, rendezvous_data, send, post, calc };
-
-/// Something that a rank has to do: an op, a protocol message, or the reception of an arrival.
-struct Request {
-    Time ready = 0;
-    std::uint64_t count = 0;   ///< an op's place; else the number of the arrival, or of the request to send
-    std::uint64_t size = 0;    ///< an op's
-    std::uint32_t peer = 0;    ///< of an op its own; else the other rank
-    std::uint32_t tag = 0;     ///< an op's
-    std::uint32_t handle = 0;  ///< of an op its cookie; else of the arrived message or the rendezvous send
-    Turn turn = Turn::calc;
-    Work work = Work::calc;
-    std::uint8_t cpu = 0;
-    std::uint8_t nic = 0;
-    std::uint16_t first_need = 0;  ///< the clocks of what it takes for its start (ClockLayout); 0: nothing
-    std::uint16_t second_need = 0;
-
-    [[nodiscard]] Place place() const { return static_cast<Place>(count); }
-
-    /// The order of requests: ready time, then turn, then messages by (peer, count) and ops by place.
-    [[nodiscard]] bool before(const Request& other) const {
-        if (ready != other.ready) {
-            return ready < other.ready;
-        }
-        if (turn != other.turn) {
-            return turn < other.turn;
-        }
-        if (turn <= Turn::protocol && peer != other.peer) {
-            return peer < other.peer;
-        }
-        return count < other.count;
-    }
-};
-
-/// Where a rank keeps the times from which its CPUs and its NICs' send and receive sides are free: in one array, behind
-/// a first entry that is always 0, for those who need nothing.
-struct ClockLayout {
-    std::uint16_t cpus = 1;
-    std::uint16_t nics = 1;
-
-    [[nodiscard]] std::uint32_t size() const { return 1U + cpus + 2U * nics; }
-    [[nodiscard]] static std::uint16_t cpu(std::uint8_t i) { return static_cast<std::uint16_t>(1 + i); }
-    [[nodiscard]] std::uint16_t tx(std::uint8_t i) const { return static_cast<std::uint16_t>(1 + cpus + i); }
-    [[nodiscard]] std::uint16_t rx(std::uint8_t i) const { return static_cast<std::uint16_t>(1 + cpus + nics + i); }
-};
-
-/// A rank's requests. Where there are many, those that need the same things wait in one queue, in the order in which
-/// they go first: when the things are free, its head is the only one that can start. So a rank looks at a handful of
-/// requests, however many wait.
+/// The requests of the rank that is being simulated. While a rank is at work they lie in a few slots; between its
+/// visits those that are left, few as a rule, are linked; where there are many, they wait in the rank's queues.
+template <class Cookie>
 class Agenda {
   public:
     /// Where the next request is, and when it starts.
@@ -73,98 +23,120 @@ class Agenda {
         std::uint32_t index = 0;
     };
 
-    void add(const Request& request) {
-        if (!queues_ && few_.size() < most_few) {
-            few_.push_back(request);
+    /// Begin with a rank: its waiting requests, and its queues if it has some.
+    void open(std::uint32_t pending, RequestQueues<Cookie>* queues) {
+        used_ = 0;
+        queues_ = queues;
+        for (std::uint32_t i = pending; i != 0; i = waiting_[i].next) {
+            slots_[std::popcount(used_)] = waiting_[i].request;
+            used_ = 2 * used_ + 1;
+            waiting_.remove(i);
+        }
+    }
+
+    /// Leave the rank; returns its waiting requests.
+    std::uint32_t close() {
+        std::uint32_t first = 0;
+        for (; used_ != 0; used_ &= used_ - 1) {
+            const std::uint32_t number = waiting_.add();
+            waiting_[number] = {slots_[std::countr_zero(used_)], first};
+            first = number;
+        }
+        return first;
+    }
+
+    /// Whether nothing waits.
+    [[nodiscard]] bool idle() const { return used_ == 0 && queues_ == nullptr; }
+
+    /// Whether there is no room for another one.
+    [[nodiscard]] bool full() const { return used_ == all && queues_ == nullptr; }
+
+    /// From now on requests wait in `queues`; what a slot held that is being performed stays there.
+    void use(RequestQueues<Cookie>& queues, std::uint32_t performing) {
+        queues_ = &queues;
+        for (std::uint32_t others = used_ & ~(1U << performing); others != 0; others &= others - 1) {
+            queues.add(slots_[std::countr_zero(others)]);
+        }
+        used_ &= 1U << performing;
+    }
+
+    /// Where to write a new request, which then has to be `added`. Needs room: not `full`.
+    Request<Cookie>& make() { return slots_[queues_ == nullptr ? std::countr_one(used_) : most]; }
+    void added() {
+        if (queues_ != nullptr) [[unlikely]] {
+            queues_->add(slots_[most]);
             return;
         }
-        if (!queues_) {
-            queues_ = std::make_unique<std::vector<Queue>>();
-            for (const Request& r : few_) {
-                push(r);
-            }
-            few_.clear();
-        }
-        push(request);
+        used_ |= used_ + 1;
     }
 
     /// The request that starts first: at the first time at which it is ready and all that it needs is free, and among
     /// those of one time the first in order. `at` is `never` if there is none.
     [[nodiscard]] Next next(const Time* clocks) const {
-        Next best;
-        const Request* first = nullptr;
-        const auto consider = [&](const Request& request, std::uint32_t index) {
-            const Time at = std::max(request.ready, std::max(clocks[request.first_need], clocks[request.second_need]));
-            if (first == nullptr || at < best.at || (at == best.at && request.before(*first))) {
-                best = {at, index};
-                first = &request;
-            }
-        };
-        if (!queues_) {
-            for (std::uint32_t i = 0; i < few_.size(); ++i) {
-                consider(few_[i], i);
-            }
-            return best;
+        if (queues_ != nullptr) [[unlikely]] {
+            return next_in_queues(clocks);
         }
-        for (std::uint32_t i = 0; i < queues_->size(); ++i) {
-            if (!(*queues_)[i].empty()) {
-                consider((*queues_)[i].front(), i);
+        if (used_ == 0) {
+            return {};
+        }
+        auto first = static_cast<std::uint32_t>(std::countr_zero(used_));
+        Next best{start(slots_[first], clocks), first};
+        for (std::uint32_t others = used_ & (used_ - 1); others != 0; others &= others - 1) {
+            const auto i = static_cast<std::uint32_t>(std::countr_zero(others));
+            const Time at = start(slots_[i], clocks);
+            if (at < best.at || (at == best.at && slots_[i].before(slots_[best.index]))) {
+                best = {at, i};
             }
         }
         return best;
     }
 
-    Request take(std::uint32_t index) {
-        if (!queues_) {
-            const Request request = few_[index];
-            few_[index] = few_.back();
-            few_.pop_back();
-            return request;
+    /// The request at `index`, which stays in its slot until it is `done`. Returns the slot.
+    std::uint32_t take(std::uint32_t index) {
+        if (queues_ == nullptr) [[likely]] {
+            return index;
         }
-        Queue& queue = (*queues_)[index];
-        std::pop_heap(queue.begin(), queue.end(), Later{});
-        const Request request = queue.back();
-        queue.pop_back();
-        if (--waiting_ == 0) {
-            queues_.reset();
+        slots_[0] = queues_->take(index);
+        used_ = 1;
+        if (queues_->empty()) {
+            queues_ = nullptr;
         }
-        return request;
+        return 0;
     }
+    [[nodiscard]] const Request<Cookie>& operator[](std::uint32_t slot) const { return slots_[slot]; }
+    void done(std::uint32_t slot) { used_ &= ~(1U << slot); }
 
   private:
-    using Queue = std::vector<Request>;  ///< a heap; all of its requests need the same
-
-    static constexpr std::uint32_t most_few = 6;
-
-    struct Later {
-        bool operator()(const Request& a, const Request& b) const { return b.before(a); }
+    struct Waiting {
+        Request<Cookie> request;
+        std::uint32_t next = 0;
     };
 
-    void push(const Request& request) {
-        Queue& queue = queue_of(request);
-        queue.push_back(request);
-        std::push_heap(queue.begin(), queue.end(), Later{});
-        ++waiting_;
+    static Time start(const Request<Cookie>& request, const Time* clocks) {
+        const Time free = std::max(clocks[request.first_need], clocks[request.second_need]);
+        return request.work == Work::post ? request.ready.at : std::max(request.ready.at, free);
     }
 
-    Queue& queue_of(const Request& request) {
-        for (Queue& queue : *queues_) {
-            if (!queue.empty() && queue[0].first_need == request.first_need &&
-                queue[0].second_need == request.second_need) {
-                return queue;
+    [[nodiscard]] Next next_in_queues(const Time* clocks) const {
+        Next best;
+        const Request<Cookie>* first = nullptr;
+        queues_->each_head([&](const Request<Cookie>& request, std::uint32_t index) {
+            const Time at = start(request, clocks);
+            if (first == nullptr || at < best.at || (at == best.at && request.before(*first))) {
+                best = {at, index};
+                first = &request;
             }
-        }
-        for (Queue& queue : *queues_) {
-            if (queue.empty()) {
-                return queue;
-            }
-        }
-        return queues_->emplace_back();
+        });
+        return best;
     }
 
-    InlineVector<Request, most_few> few_;
-    std::unique_ptr<std::vector<Queue>> queues_;  ///< null: all are in few_
-    std::uint64_t waiting_ = 0;                   ///< in queues_
+    static constexpr std::uint32_t most = 12;
+    static constexpr std::uint32_t all = (1U << most) - 1;
+
+    std::array<Request<Cookie>, most + 1> slots_;  ///< the last one for what goes to the queues
+    std::uint32_t used_ = 0;  ///< a bit a slot
+    RequestQueues<Cookie>* queues_ = nullptr;
+    Slab<Waiting> waiting_;  ///< of all of the thread's ranks
 };
 
 }  // namespace idlewave

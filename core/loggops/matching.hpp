@@ -1,86 +1,147 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <unordered_map>
+#include <vector>
 
-#include "base/inline_vector.hpp"
-#include "base/time.hpp"
 #include "goal/op.hpp"
-#include "loggops/message.hpp"
+#include "loggops/match_index.hpp"
 
 namespace idlewave {
 
-/// A receive, from its posting on.
-struct Receive {
-    Op op = {};
-    Place place = 0;
-    std::uint32_t cookie = 0;
-    Time ready = 0;  ///< when its requirements were met
-    Time posted = 0;
-};
-
-/// A message from the arrival of its first byte until its receive has ended.
-struct Arrived {
-    static constexpr Time not_yet = -1;
-
-    std::uint64_t size = 0;    ///< on the wire
-    std::uint64_t number = 0;  ///< its sender's count of transmissions
-    std::uint32_t source = 0;
-    std::uint32_t tag = 0;
-    std::uint32_t sending = 0;    ///< of a rendezvous: the sender's handle
-    std::uint32_t receiving = 0;  ///< of a clear to send: the receiver's handle
-    MessageKind kind = MessageKind::data;
-    bool matched = false;
-    Time matched_at = not_yet;  ///< when receive and message had met: at the arrival or at the posting
-    Time processed_at = not_yet;
-    Receive receive = {};  ///< once matched
-};
-
-/// MPI's matching: an arrival takes the oldest posted receive whose source and tag agree, a receive the oldest
-/// unexpected message. Sizes are not compared.
-class Matching {
+/// A list in the order of MPI's matching: the oldest entry whose source and tag agree is taken; sizes are not compared.
+/// Short lists are looked through; a long one has an index, so that a match costs the same however many wait. `Value`
+/// is what an entry carries, `Index` one of match_index.hpp.
+template <class Value, class Index>
+class MatchList {
   public:
-    /// The oldest posted receive that an arrival from `source` with `tag` matches, which is then no longer posted.
-    std::optional<Receive> take_posted(std::uint32_t source, std::uint32_t tag) {
-        for (std::uint32_t i = 0; i < posted_.size(); ++i) {
-            if (agree(posted_[i].op, source, tag)) {
-                const Receive receive = posted_[i];
-                posted_.erase(i);
-                return receive;
-            }
+    struct Entry {
+        std::uint32_t source = 0;  ///< may be `any`
+        std::uint32_t tag = 0;     ///< may be `any`
+        bool waits = false;
+        Value value = {};
+    };
+
+    [[nodiscard]] bool empty() const { return waiting_ == 0; }
+    [[nodiscard]] std::uint32_t size() const { return waiting_; }
+
+    void add(std::uint32_t source, std::uint32_t tag, const Value& value) {
+        if (entries_.size() >= 2 * std::size_t{waiting_} + shortest_index) {
+            compact();
         }
-        return std::nullopt;
+        entries_.push_back({source, tag, true, value});
+        ++waiting_;
+        if (indexed_) {
+            index_.add(source, tag, entries_.size() - 1);
+        } else if (waiting_ > shortest_index) {
+            build_index();
+        }
     }
 
-    void post(const Receive& receive) { posted_.push_back(receive); }
-
-    /// The oldest unexpected message that `op` matches, which is then no longer unexpected.
-    template <class MessageOf>
-    std::optional<std::uint32_t> take_unexpected(const Op& op, MessageOf message_of) {
-        for (std::uint32_t i = 0; i < unexpected_.size(); ++i) {
-            const Arrived& message = message_of(unexpected_[i]);
-            if (agree(op, message.source, message.tag)) {
-                const std::uint32_t handle = unexpected_[i];
-                unexpected_.erase(i);
-                return handle;
-            }
+    /// Takes the oldest entry that agrees with `source` and `tag`, each of which may be `any`, into `value`; false if
+    /// there is none.
+    bool take(std::uint32_t source, std::uint32_t tag, Value& value) {
+        const std::size_t place = find(source, tag);
+        if (place == no_place) {
+            return false;
         }
-        return std::nullopt;
+        value = entries_[place].value;
+        entries_[place].waits = false;
+        if (--waiting_ == 0) {
+            clear();
+            return true;
+        }
+        while (!entries_[first_].waits) {
+            ++first_;
+        }
+        return true;
     }
 
-    void add_unexpected(std::uint32_t handle) { unexpected_.push_back(handle); }
-
-    [[nodiscard]] const auto& posted() const { return posted_; }
-    [[nodiscard]] const auto& unexpected() const { return unexpected_; }
+    /// Calls `visit` with every entry, oldest first.
+    template <class Visit>
+    void each(Visit visit) const {
+        for (std::size_t i = first_; i < entries_.size(); ++i) {
+            if (entries_[i].waits) {
+                visit(entries_[i]);
+            }
+        }
+    }
 
   private:
-    static bool agree(const Op& receive, std::uint32_t source, std::uint32_t tag) {
-        return (receive.peer == any || receive.peer == source) &&
-               (receive.tag == any || tag == any || receive.tag == tag);
+    static constexpr std::size_t shortest_index = 24;
+
+    static bool agree(std::uint32_t a, std::uint32_t b) { return a == any || b == any || a == b; }
+
+    [[nodiscard]] std::size_t find(std::uint32_t source, std::uint32_t tag) {
+        if (!indexed_ || !index_.answers(source, tag)) {
+            return look_through(source, tag);
+        }
+        if (index_.extend_for(source, tag)) {
+            build_index();
+        }
+        return index_.oldest(source, tag, [this](std::size_t place) { return entries_[place].waits; });
     }
 
-    InlineVector<Receive, 2> posted_;            ///< receives without a message, oldest first
-    InlineVector<std::uint32_t, 4> unexpected_;  ///< messages without a receive, oldest first
+    [[nodiscard]] std::size_t look_through(std::uint32_t source, std::uint32_t tag) const {
+        for (std::size_t i = first_; i < entries_.size(); ++i) {
+            if (entries_[i].waits && agree(entries_[i].source, source) && agree(entries_[i].tag, tag)) {
+                return i;
+            }
+        }
+        return no_place;
+    }
+
+    void build_index() {
+        indexed_ = true;
+        index_.clear();
+        for (std::size_t i = first_; i < entries_.size(); ++i) {
+            if (entries_[i].waits) {
+                index_.add(entries_[i].source, entries_[i].tag, i);
+            }
+        }
+    }
+
+    /// Leaves out the entries that are gone.
+    void compact() {
+        std::size_t kept = 0;
+        for (std::size_t i = first_; i < entries_.size(); ++i) {
+            if (entries_[i].waits) {
+                entries_[kept++] = entries_[i];
+            }
+        }
+        entries_.resize(kept);
+        first_ = 0;
+        if (indexed_) {
+            index_.clear();
+            indexed_ = false;
+            if (waiting_ > shortest_index) {
+                build_index();
+            }
+        }
+    }
+
+    void clear() {
+        entries_.clear();
+        first_ = 0;
+        if (indexed_) {
+            index_.clear();
+            indexed_ = false;
+        }
+    }
+
+    std::vector<Entry> entries_;  ///< oldest first; some are gone
+    std::size_t first_ = 0;       ///< all before it are gone
+    std::uint32_t waiting_ = 0;
+    bool indexed_ = false;
+    Index index_;
 };
+
+template <class Value>
+using PostedReceives = MatchList<Value, PostedIndex>;
+
+template <class Value>
+using UnexpectedMessages = MatchList<Value, UnexpectedIndex>;
 
 }  // namespace idlewave

@@ -1,44 +1,83 @@
 #pragma once
 
-#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <memory>
 
-#include "base/inline_vector.hpp"
-#include "base/slots.hpp"
 #include "base/time.hpp"
-#include "loggops/agenda.hpp"
+#include "goal/op.hpp"
 #include "loggops/matching.hpp"
+#include "loggops/message.hpp"
+#include "loggops/queues.hpp"
+#include "loggops/request.hpp"
 
 namespace idlewave {
 
-/// A send by rendezvous, from its request to send until its data have left.
-struct RendezvousSend {
-    Op op = {};
-    Place place = 0;
-    std::uint32_t cookie = 0;
-    Time ready = 0;
-    Time start = 0;
-    std::uint64_t number = 0;     ///< of its request to send
-    std::uint32_t receiving = 0;  ///< the receiver's handle, once cleared to send
-    bool cleared = false;         ///< the clear to send has been processed
+/// A posted receive: what a message needs to know of it.
+template <class Cookie>
+struct Receive {
+    std::uint32_t place = 0;
+    [[no_unique_address]] Cookie cookie = {};
+    std::uint8_t cpu = 0;
+    std::uint8_t nic = 0;
+    bool waits = false;  ///< it is posted
 };
 
-/// All that changes of a simulated rank.
-template <class SourceState>
-struct Rank {
-    Time finish = 0;                  ///< the latest of: an op's end, a CPU free, a message processed
-    std::uint64_t transmissions = 0;  ///< started so far
-    Time phase = 0;                   ///< in the noise trace
-    Time quiet_from = 0;              ///< no detour begins or lasts between these two times
-    Time quiet_until = 0;
-    InlineVector<Time, 4> clocks;  ///< as ClockLayout says
-    Agenda agenda;
-    Matching matching;
-    SourceState source;
-    Slots<Arrived, 1> arrived;
-    Slots<RendezvousSend, 1> sends;
+/// A message that arrived before its receive was posted, or that announces a rendezvous, until its receive has ended.
+template <class Cookie>
+struct Stray {
+    static constexpr Time not_yet = -1;
 
-    void reach(Time time) { finish = std::max(finish, time); }
+    std::uint64_t size = 0;  ///< on the wire
+    std::uint32_t source = 0;
+    std::uint32_t tag = 0;
+    std::uint32_t number = 0;   ///< its sender's count of transmissions
+    std::uint32_t sending = 0;  ///< of a rendezvous: the sender's handle
+    std::uint16_t shape = Message::no_shape;
+    MessageKind kind = MessageKind::data;
+    bool matched = false;
+    Time matched_at = not_yet;  ///< when receive and message had met: at the arrival or at the posting
+    Time processed_at = not_yet;
+    Receive<Cookie> receive = {};  ///< once matched
+};
+
+/// A send by rendezvous, from its request to send until its data have left.
+template <class Cookie>
+struct OpenSend {
+    std::uint64_t size = 0;
+    std::uint32_t rank = 0;  ///< whose it is
+    std::uint32_t peer = 0;
+    std::uint32_t tag = 0;
+    std::uint32_t number = 0;     ///< of its request to send
+    std::uint32_t receiving = 0;  ///< the receiver's handle, once cleared to send
+    bool open = false;
+    Receive<Cookie> op = {};  ///< the send itself: its place, its CPU and NIC
+};
+
+/// What few ranks have at one time: more receives than one, unexpected messages, many requests.
+template <class Cookie>
+struct Crowd {
+    PostedReceives<Receive<Cookie>> posted;
+    UnexpectedMessages<std::uint32_t> unexpected;  ///< handles of strays
+    RequestQueues<Cookie> requests;
+
+    [[nodiscard]] bool empty() const { return posted.empty() && unexpected.empty() && requests.empty(); }
+};
+
+/// All that changes of a simulated rank; small, since there are many millions. Zero bytes are a rank that has done
+/// nothing yet.
+template <class Source>
+struct Rank {
+    using Cookie = typename Source::Cookie;
+
+    std::array<Time, 3> clocks{};  ///< as ClockLayout says, for one CPU and one NIC
+    typename Source::State source;
+    std::uint32_t pending = 0;  ///< the first of its waiting requests
+    std::uint32_t crowd = 0;    ///< its Crowd, if it has one
+    /// The receive that was posted last while no other waited.
+    std::uint32_t posted_source = 0;
+    std::uint32_t posted_tag = 0;
+    Receive<Cookie> posted = {};
 };
 
 }  // namespace idlewave

@@ -1,80 +1,118 @@
 #pragma once
 
-#include "loggops/model.hpp"
+#include "loggops/worker.hpp"
 
 /// The rendezvous of a message larger than S (SEMANTICS.md: "send, rendezvous"): request to send, clear to send, data;
 /// each is a transmission with all its costs, so that the handshake has a lookahead like any message.
 namespace idlewave {
 
+/// A message of the protocol itself, which counts as one byte.
+template <Source S, class Log>
+template <class Context>
+Time RankWorker<S, Log>::send_control(const Receive<Cookie>& op, std::uint32_t peer, const Message& message,
+                                      Time now, Context& context) {
+    const Costs& costs = within_node(peer) ? model_.node_control : model_.network_control;
+    const Sent sent = occupy_sender(op.cpu, op.nic, costs, now);
+    context.send(peer, sent.arrival, message);
+    return sent.end;
+}
+
 /// The send's start transmits a request; the send stays open.
 template <Source S, class Log>
 template <class Context>
-void LogGops<S, Log>::request_to_send(State& rank, const Request& request, Time now, Context& context) {
-    const std::uint32_t handle = rank.sends.add({.op = op_of(request, OpKind::send),
-                                                 .place = request.place(),
-                                                 .cookie = request.handle,
-                                                 .ready = request.ready,
-                                                 .start = now,
-                                                 .number = rank.transmissions});
-    const Message message{.tag = request.tag, .sending = handle, .kind = MessageKind::request_to_send};
-    transmit(rank, request.peer, 1, message, request, now, context);
+void RankWorker<S, Log>::request_to_send(const ReadyOp<Cookie>& ready, Time now, Context& context) {
+    const Op& op = ready.op;
+    const std::uint32_t handle = sends_.add();
+    OpenSend<Cookie>& send = sends_[handle];
+    send = {.size = op.size,
+            .rank = self_,
+            .peer = op.peer,
+            .tag = op.tag,
+            .number = context.sent(),
+            .open = true,
+            .op = {.place = ready.place, .cookie = ready.cookie, .cpu = op.cpu, .nic = op.nic}};
+    send_control(send.op, op.peer,
+                 {.size = 1, .tag = op.tag, .sending = handle, .kind = MessageKind::request_to_send}, now, context);
+}
+
+template <Source S, class Log>
+void RankWorker<S, Log>::arrive_control(const Event& event) {
+    const Message& message = *event.payload;
+    if (message.kind == MessageKind::clear_to_send) {
+        OpenSend<Cookie>& send = sends_[message.sending];
+        send.receiving = message.receiving;
+        ask_to_receive(event, send.op, Work::receive_clear_to_send, message.sending);
+    } else if (message.kind == MessageKind::rendezvous_data) {
+        Stray<Cookie>& stray = strays_[message.receiving];
+        stray.kind = message.kind;
+        stray.processed_at = Stray<Cookie>::not_yet;
+        stray.matched_at = event.time;
+        ask_to_receive(event, stray.receive, Work::receive_data, message.receiving);
+    } else {
+        const std::uint32_t handle = add_stray(event);
+        Stray<Cookie>& stray = strays_[handle];
+        if (take_posted(event.source, message.tag, stray.receive)) {
+            stray.matched = true;
+            stray.matched_at = event.time;
+        } else {
+            crowd().unexpected.add(event.source, message.tag, handle);
+        }
+        ask_to_receive(event, stray.receive, Work::receive_request_to_send, handle);
+    }
+}
+
+/// A message of the protocol that may go at `time`, in the order of the transmissions that it answers.
+template <Source S, class Log>
+void RankWorker<S, Log>::ask_to_send(Work work, std::uint32_t handle, std::uint32_t peer, std::uint32_t number,
+                                     const Receive<Cookie>& op, Time time) {
+    Request<Cookie>& request = new_request();
+    request.ready.at = time;
+    request.ready.op.peer = peer;
+    request.ready.place = number;
+    request.handle = handle;
+    request.first_need = ClockLayout::cpu(op.cpu);
+    request.second_need = model_.layout.tx(op.nic);
+    request.turn = Turn::protocol;
+    request.work = work;
+    agenda_.added();
 }
 
 /// The receiver's side: the request is processed and the receive posted at `time`, so it may clear the sender.
 template <Source S, class Log>
-void LogGops<S, Log>::plan_clear_to_send(State& rank, std::uint32_t handle, Time time) {
-    const Arrived& message = rank.arrived[handle];
-    const Op& op = message.receive.op;
-    rank.agenda.add({.ready = time,
-                     .count = message.number,
-                     .peer = message.source,
-                     .handle = handle,
-                     .turn = Turn::protocol,
-                     .work = Work::clear_to_send,
-                     .first_need = ClockLayout::cpu(op.cpu),
-                     .second_need = layout_.tx(op.nic)});
+void RankWorker<S, Log>::plan_clear_to_send(std::uint32_t handle, Time time) {
+    const Stray<Cookie>& stray = strays_[handle];
+    ask_to_send(Work::send_clear_to_send, handle, stray.source, stray.number, stray.receive, time);
 }
 
 template <Source S, class Log>
 template <class Context>
-void LogGops<S, Log>::send_clear_to_send(State& rank, const Request& request, Time now, Context& context) {
-    const Arrived& message = rank.arrived[request.handle];
-    const Message clearance{
-        .sending = message.sending, .receiving = request.handle, .kind = MessageKind::clear_to_send};
-    transmit(rank, message.source, 1, clearance, request, now, context);
+void RankWorker<S, Log>::send_clear_to_send(const Request<Cookie>& request, Time now, Context& context) {
+    const Stray<Cookie>& stray = strays_[request.handle];
+    send_control(
+        stray.receive, stray.source,
+        {.size = 1, .sending = stray.sending, .receiving = request.handle, .kind = MessageKind::clear_to_send}, now,
+        context);
 }
 
-/// The sender's side: the clear to send in `handle` is processed, so its data may go.
+/// The sender's side: the clear to send for the open send `handle` is processed, so its data may go.
 template <Source S, class Log>
-void LogGops<S, Log>::cleared_to_send(State& rank, std::uint32_t handle) {
-    const Arrived& clearance = rank.arrived[handle];
-    RendezvousSend& send = rank.sends[clearance.sending];
-    send.receiving = clearance.receiving;
-    send.cleared = true;
-    const Request request{.ready = clearance.processed_at,
-                          .count = send.number,
-                          .peer = clearance.source,
-                          .handle = clearance.sending,
-                          .turn = Turn::protocol,
-                          .work = Work::rendezvous_data,
-                          .first_need = ClockLayout::cpu(send.op.cpu),
-                          .second_need = layout_.tx(send.op.nic)};
-    rank.arrived.remove(handle);
-    rank.agenda.add(request);
+void RankWorker<S, Log>::cleared_to_send(std::uint32_t handle, Time time) {
+    const OpenSend<Cookie>& send = sends_[handle];
+    ask_to_send(Work::send_data, handle, send.peer, send.number, send.op, time);
 }
 
 /// The send ends when its CPU is free of the data.
 template <Source S, class Log>
 template <class Context>
-void LogGops<S, Log>::send_rendezvous_data(State& rank, const Request& request, Time now, Context& context) {
-    const RendezvousSend send = rank.sends[request.handle];
-    const Op& op = send.op;
-    const Message message{.receiving = send.receiving, .kind = MessageKind::rendezvous_data};
-    const Time end = transmit(rank, op.peer, op.size, message, request, now, context);
-    rank.sends.remove(request.handle);
-    const std::uint32_t self = context.self();
-    op_ended(rank, self, {self, send.place, op.kind, op.peer, op.tag, op.size, send.ready, send.start, end},
-             send.cookie);
+void RankWorker<S, Log>::send_data(const Request<Cookie>& request, Time now, Context& context) {
+    const OpenSend<Cookie> send = sends_[request.handle];
+    sends_[request.handle].open = false;
+    sends_.remove(request.handle);
+    const Sent sent = occupy_sender(send.op.cpu, send.op.nic, costs_of(Message::no_shape, send.size, send.peer), now);
+    context.send(
+        send.peer, sent.arrival,
+        Message{.size = send.size, .receiving = send.receiving, .kind = MessageKind::rendezvous_data});
+    op_ended(send.op.place, send.op.cookie, sent.end);
 }
 
 }  // namespace idlewave

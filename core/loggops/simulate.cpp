@@ -18,10 +18,4 @@ Deadlock deadlock(std::vector<Waiting> waiting) {
     return {text, std::move(waiting)};
 }
 
-void sort_records(std::vector<OpRecord>& records) {
-    std::sort(records.begin(), records.end(), [](const OpRecord& a, const OpRecord& b) {
-        return std::pair(a.rank, a.place) < std::pair(b.rank, b.place);
-    });
-}
-
 }  // namespace idlewave

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -11,7 +13,7 @@
 #include "loggops/model.hpp"
 #include "loggops/record.hpp"
 #include "machine/machine.hpp"
-#include "pdes/sequential.hpp"
+#include "pdes/run.hpp"
 
 namespace idlewave {
 
@@ -19,6 +21,7 @@ namespace idlewave {
 struct SimulationOptions {
     std::uint64_t seed = 0;          ///< of the noise phases
     bool record = false;             ///< keep every op's times
+    std::uint32_t threads = 1;       ///< the answer is the same on any number
     std::function<void(Time)> poll;  ///< called now and then with the simulated time; may throw to end the run
 };
 
@@ -32,26 +35,30 @@ struct SimulationResult {
 /// The Deadlock that `waiting` amounts to; its message shows the first few.
 Deadlock deadlock(std::vector<Waiting> waiting);
 
-/// Sorts records by (rank, place).
-void sort_records(std::vector<OpRecord>& records);
-
 template <Source S, class Log>
 SimulationResult simulate_with(const S& source, const Machine& machine, const SimulationOptions& options, Log& log) {
     using Model = LogGops<S, Log>;
-    static_assert(pdes::Model<Model>);
     Model model(source, machine, options.seed, log);
-    std::vector<typename Model::State> ranks(source.ranks());
-    pdes::run_sequential(model, ranks, options.poll);
-
+    pdes::Lps<typename Model::State> ranks(source.ranks());
     std::vector<Waiting> waiting;
-    SimulationResult result{.finish = {}, .messages = model.messages(), .records = {}};
-    result.finish.reserve(ranks.size());
-    for (std::uint32_t r = 0; r < ranks.size(); ++r) {
-        model.unfinished(r, ranks[r], waiting);
-        result.finish.push_back(ranks[r].finish);
-    }
+    SimulationResult result;
+    pdes::run(model, ranks, options.threads, options.poll, [&](auto& scheduler) {
+        scheduler.each_worker([&](auto& worker) {
+            result.messages += worker.messages();
+            worker.unfinished_sends(waiting);
+        });
+        for (std::uint32_t r = 0; r < ranks.size(); ++r) {
+            scheduler.worker_of(r).unfinished(r, ranks[r].state, waiting);
+        }
+    });
     if (!waiting.empty()) {
+        std::stable_sort(waiting.begin(), waiting.end(),
+                         [](const Waiting& a, const Waiting& b) { return a.rank < b.rank; });
         throw deadlock(std::move(waiting));
+    }
+    result.finish.resize(ranks.size());
+    for (std::uint32_t r = 0; r < ranks.size(); ++r) {
+        result.finish[r] = model.finish(r, ranks[r].state);
     }
     return result;
 }
@@ -63,10 +70,9 @@ SimulationResult simulate(const S& source, const Machine& machine, const Simulat
         NoLog log;
         return simulate_with(source, machine, options, log);
     }
-    OpLog log;
+    OpLog log(source.ranks());
     SimulationResult result = simulate_with(source, machine, options, log);
-    result.records = std::move(log.records());
-    sort_records(result.records);
+    result.records = log.take();
     return result;
 }
 

@@ -1,112 +1,217 @@
 #pragma once
 
-#include "loggops/model.hpp"
+#include "loggops/worker.hpp"
 
 /// What a message costs its sender and its receiver (SEMANTICS.md: "send, eager", "arrival", "a receive ends").
 namespace idlewave {
 
-/// Start a transmission at `now`, when CPU and NIC are free. Returns when the CPU is free of it.
+template <Source S, class Log>
+const Costs& RankWorker<S, Log>::costs_of(std::uint16_t shape, std::uint64_t size, std::uint32_t peer) {
+    const bool node = within_node(peer);
+    if (shape != Message::no_shape) {
+        return node ? model_.shapes[shape].node : model_.shapes[shape].network;
+    }
+    odd_costs_ = costs(node ? *model_.machine.node : model_.machine.network, size);
+    return odd_costs_;
+}
+
+/// A transmission takes the CPU and the NIC's send side from `now` on.
+template <Source S, class Log>
+auto RankWorker<S, Log>::occupy_sender(std::uint8_t cpu, std::uint8_t nic, const Costs& costs, Time now) -> Sent {
+    const Time injected = finish(now, costs.o_s);
+    const Time end = costs.over == 0 ? injected : finish(now, later(costs.o_s, costs.over));
+    clocks_[ClockLayout::cpu(cpu)] = end;
+    clocks_[model_.layout.tx(nic)] = later(now, costs.gap);
+    ++messages_;
+    return {end, later(injected, costs.L)};
+}
+
+/// Returns when the CPU is free of it.
 template <Source S, class Log>
 template <class Context>
-Time LogGops<S, Log>::transmit(State& rank, std::uint32_t peer, std::uint64_t size, const Message& message,
-                               const Request& request, Time now, Context& context) {
-    const std::uint32_t self = context.self();
-    const Parameters& p = machine_.level(self, peer).of(size);
-    const Time injected = finish(rank, now, p.o_s);
-    const Time over = per_byte(p.O, size);
-    const Time end = over == 0 ? injected : finish(rank, now, later(p.o_s, over));
-    rank.clocks[request.first_need] = end;
-    rank.clocks[request.second_need] = later(now, later(p.g, per_byte(p.G, size)));
-    rank.reach(end);
-    Message travelling = message;
-    travelling.size = size;
-    travelling.number = rank.transmissions++;
-    ++messages_;
-    context.send(peer, later(injected, p.L), travelling);
-    return end;
+Time RankWorker<S, Log>::send_eagerly(const Op& op, Time now, Context& context) {
+    const std::uint16_t shape = recent_.number(op.size, op.tag);
+    const Sent sent = occupy_sender(op.cpu, op.nic, costs_of(shape, op.size, op.peer), now);
+    if (shape != Message::no_shape) [[likely]] {
+        context.send(op.peer, sent.arrival, shape);
+    } else {
+        context.send(op.peer, sent.arrival, Message{.size = op.size, .tag = op.tag});
+    }
+    return sent.end;
+}
+
+/// A reception takes the CPU and the NIC's receive side from `now` on. Returns when the message is processed.
+template <Source S, class Log>
+Time RankWorker<S, Log>::occupy_receiver(const Receive<Cookie>& op, const Costs& costs, Time now) {
+    const Time received = finish(now, costs.o_r);
+    const Time end = costs.over == 0 ? received : finish(now, later(costs.o_r, costs.over));
+    clocks_[ClockLayout::cpu(op.cpu)] = end;
+    clocks_[model_.layout.rx(op.nic)] = later(now, costs.gap);
+    if (costs.bytes <= end - received) {
+        return end;
+    }
+    const Time processed = later(received, costs.bytes);
+    model_.processed[self_] = std::max(model_.processed[self_], processed);
+    return processed;
+}
+
+/// An arrival while nothing else waits: if its receive is posted it is received at once, unless that could not begin
+/// before `until`; and what this makes ready follows.
+template <Source S, class Log>
+template <class Context>
+void RankWorker<S, Log>::meet_alone(const Event& event, Time until, Context& context) {
+    const Message& message = *event.payload;
+    Receive<Cookie> receive;
+    if (!take_posted(event.source, message.tag, receive)) {
+        await_receive(event);
+        return;
+    }
+    const Time now = std::max(event.time, std::max(clocks_[ClockLayout::cpu(receive.cpu)],
+                                                   clocks_[model_.layout.rx(receive.nic)]));
+    if (now >= until) {
+        ask_to_receive(event, receive, Work::receive_expected, receive.place);
+        return;
+    }
+    const Time processed = occupy_receiver(receive, costs_of(message.shape, message.size, event.source), now);
+    op_ended(receive.place, receive.cookie, processed);
+    follow(until, context);
 }
 
 /// The first byte is here: match it, and ask for the CPU and the NIC's receive side of the receive, or the first ones.
 template <Source S, class Log>
-void LogGops<S, Log>::arrive(State& rank, const pdes::Event<Message>& event) {
-    const Message& message = event.payload;
-    Request request{.ready = event.time,
-                    .count = message.number,
-                    .peer = event.source,
-                    .turn = Turn::arrival,
-                    .work = Work::receive};
-    std::uint8_t cpu = 0;
-    std::uint8_t nic = 0;
-    if (message.kind == MessageKind::rendezvous_data) {
-        request.handle = message.receiving;
-        Arrived& arrived = rank.arrived[request.handle];
-        arrived.kind = message.kind;
-        arrived.size = message.size;
-        arrived.matched_at = event.time;
-        cpu = arrived.receive.op.cpu;
-        nic = arrived.receive.op.nic;
-    } else {
-        Arrived arrived{.size = message.size,
-                        .number = message.number,
-                        .source = event.source,
-                        .tag = message.tag,
-                        .sending = message.sending,
-                        .receiving = message.receiving,
-                        .kind = message.kind};
-        if (message.kind == MessageKind::clear_to_send) {
-            cpu = rank.sends[message.sending].op.cpu;
-            nic = rank.sends[message.sending].op.nic;
-        } else if (const auto receive = rank.matching.take_posted(event.source, message.tag)) {
-            arrived.receive = *receive;
-            arrived.matched = true;
-            arrived.matched_at = event.time;
-            cpu = receive->op.cpu;
-            nic = receive->op.nic;
-        }
-        request.handle = rank.arrived.add(arrived);
-        if (!arrived.matched && message.kind != MessageKind::clear_to_send) {
-            rank.matching.add_unexpected(request.handle);
-        }
+void RankWorker<S, Log>::arrive(const Event& event) {
+    if (event.payload->kind != MessageKind::data) [[unlikely]] {
+        arrive_control(event);
+        return;
     }
-    request.first_need = ClockLayout::cpu(cpu);
-    request.second_need = layout_.rx(nic);
-    rank.agenda.add(request);
+    Receive<Cookie> receive;
+    if (take_posted(event.source, event.payload->tag, receive)) {
+        ask_to_receive(event, receive, Work::receive_expected, receive.place);
+    } else {
+        await_receive(event);
+    }
+}
+
+/// A message whose receive is not posted: it is received all the same, since progress is asynchronous.
+template <Source S, class Log>
+void RankWorker<S, Log>::await_receive(const Event& event) {
+    const std::uint32_t stray = add_stray(event);
+    crowd().unexpected.add(event.source, event.payload->tag, stray);
+    ask_to_receive(event, {}, Work::receive_unexpected, stray);
+}
+
+/// Ask for what a reception needs: the CPU and NIC of `op`.
+template <Source S, class Log>
+void RankWorker<S, Log>::ask_to_receive(const Event& event, const Receive<Cookie>& op, Work work,
+                                        std::uint32_t handle) {
+    Request<Cookie>& reception = new_request();
+    reception.ready.at = event.time;
+    reception.ready.op = {.size = event.payload->size, .peer = event.source, .cpu = op.cpu, .nic = op.nic};
+    reception.ready.place = event.sequence;
+    reception.ready.cookie = op.cookie;
+    reception.handle = handle;
+    reception.shape = event.payload->shape;
+    reception.first_need = ClockLayout::cpu(op.cpu);
+    reception.second_need = model_.layout.rx(op.nic);
+    reception.turn = Turn::arrival;
+    reception.work = work;
+    agenda_.added();
+}
+
+/// The oldest posted receive that a message from `source` with `tag` matches, which is then no longer posted.
+template <Source S, class Log>
+bool RankWorker<S, Log>::take_posted(std::uint32_t source, std::uint32_t tag, Receive<Cookie>& receive) {
+    State& rank = *rank_;
+    if (rank.posted.waits) {  // then no other does
+        const bool agrees = (rank.posted_source == source || rank.posted_source == any) &&
+                            (rank.posted_tag == tag || rank.posted_tag == any || tag == any);
+        if (agrees) {
+            receive = rank.posted;
+            rank.posted.waits = false;
+        }
+        return agrees;
+    }
+    return rank.crowd != 0 && crowds_[rank.crowd].posted.take(source, tag, receive);
+}
+
+/// A receive is posted: it takes the oldest unexpected message that it matches, or waits.
+template <Source S, class Log>
+void RankWorker<S, Log>::post(const ReadyOp<Cookie>& ready, Time now) {
+    op_started(ready, now);
+    const Op& op = ready.op;
+    State& rank = *rank_;
+    const Receive<Cookie> receive{
+        .place = ready.place, .cookie = ready.cookie, .cpu = op.cpu, .nic = op.nic, .waits = true};
+    std::uint32_t handle = 0;
+    if (rank.crowd != 0 && crowds_[rank.crowd].unexpected.take(op.peer, op.tag, handle)) {
+        Stray<Cookie>& stray = strays_[handle];
+        stray.receive = receive;
+        stray.matched = true;
+        stray.matched_at = now;
+        if (stray.processed_at != Stray<Cookie>::not_yet) {
+            meet(handle);
+        }
+        return;
+    }
+    if (!rank.posted.waits && (rank.crowd == 0 || crowds_[rank.crowd].posted.empty())) {
+        rank.posted = receive;
+        rank.posted_source = op.peer;
+        rank.posted_tag = op.tag;
+        return;
+    }
+    auto& posted = crowd().posted;
+    if (rank.posted.waits) {
+        posted.add(rank.posted_source, rank.posted_tag, rank.posted);
+        rank.posted.waits = false;
+    }
+    posted.add(op.peer, op.tag, receive);
+}
+
+template <Source S, class Log>
+std::uint32_t RankWorker<S, Log>::add_stray(const Event& event) {
+    const Message& message = *event.payload;
+    const std::uint32_t handle = strays_.add();
+    strays_[handle] = {.size = message.size,
+                       .source = event.source,
+                       .tag = message.tag,
+                       .number = event.sequence,
+                       .sending = message.sending,
+                       .shape = message.shape,
+                       .kind = message.kind};
+    return handle;
 }
 
 /// Process an arrival whose CPU and NIC are free at `now`.
 template <Source S, class Log>
-void LogGops<S, Log>::receive(State& rank, const Request& request, Time now, std::uint32_t self) {
-    Arrived& message = rank.arrived[request.handle];
-    const Parameters& p = machine_.level(message.source, self).of(message.size);
-    const Time gap = per_byte(p.G, message.size);
-    const Time over = per_byte(p.O, message.size);
-    const Time received = finish(rank, now, p.o_r);
-    const Time end = over == 0 ? received : finish(rank, now, later(p.o_r, over));
-    rank.clocks[request.first_need] = end;
-    rank.clocks[request.second_need] = later(now, later(p.g, gap));
-    message.processed_at = std::max(end, later(received, gap));
-    rank.reach(message.processed_at);
-    if (message.kind == MessageKind::clear_to_send) {
-        cleared_to_send(rank, request.handle);
-    } else if (message.matched) {
-        meet(rank, request.handle, self);
+void RankWorker<S, Log>::receive(const Request<Cookie>& request, Time now) {
+    const Op& op = request.ready.op;
+    const Receive<Cookie> taken{.cpu = op.cpu, .nic = op.nic};
+    const Time processed = occupy_receiver(taken, costs_of(request.shape, op.size, op.peer), now);
+    if (request.work == Work::receive_expected) [[likely]] {
+        op_ended(request.handle, request.ready.cookie, processed);
+    } else if (request.work == Work::receive_clear_to_send) {
+        cleared_to_send(request.handle, processed);
+    } else {
+        Stray<Cookie>& stray = strays_[request.handle];
+        stray.processed_at = processed;
+        if (stray.matched) {
+            meet(request.handle);
+        }
     }
 }
 
 /// The receive is posted and the message processed: both sides go on at the later of the two times.
 template <Source S, class Log>
-void LogGops<S, Log>::meet(State& rank, std::uint32_t handle, std::uint32_t self) {
-    const Arrived& message = rank.arrived[handle];
-    const Time time = std::max(message.matched_at, message.processed_at);
-    if (message.kind == MessageKind::request_to_send) {
-        plan_clear_to_send(rank, handle, time);
+void RankWorker<S, Log>::meet(std::uint32_t handle) {
+    const Stray<Cookie>& stray = strays_[handle];
+    const Time time = std::max(stray.matched_at, stray.processed_at);
+    if (stray.kind == MessageKind::request_to_send) {
+        plan_clear_to_send(handle, time);
         return;
     }
-    const Receive receive = message.receive;
-    rank.arrived.remove(handle);
-    const Op& op = receive.op;
-    op_ended(rank, self, {self, receive.place, op.kind, op.peer, op.tag, op.size, receive.ready, receive.posted, time},
-             receive.cookie);
+    const Receive<Cookie> receive = stray.receive;
+    strays_.remove(handle);
+    op_ended(receive.place, receive.cookie, time);
 }
 
 }  // namespace idlewave

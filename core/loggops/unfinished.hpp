@@ -2,34 +2,47 @@
 
 #include <string>
 
-#include "loggops/model.hpp"
+#include "loggops/worker.hpp"
 
 /// What is left when nothing can happen any more: the words of a deadlock.
 namespace idlewave {
 
 template <Source S, class Log>
-void LogGops<S, Log>::unfinished(std::uint32_t r, const State& rank, std::vector<Waiting>& waiting) const {
+void RankWorker<S, Log>::unfinished(std::uint32_t r, const State& rank, std::vector<Waiting>& waiting) const {
     const auto tag_of = [](std::uint32_t tag) { return tag == any ? "any tag" : "tag " + std::to_string(tag); };
-    for (const Receive& receive : rank.matching.posted()) {
-        const Op& op = receive.op;
-        const std::string source = op.peer == any ? "any rank" : "rank " + std::to_string(op.peer);
-        waiting.push_back({r, source_.name(r, receive.place),
-                           "waits for a message from " + source + " with " + tag_of(op.tag) + ", which nobody sends"});
+    const auto receive = [&](std::uint32_t from, std::uint32_t tag, Place place) {
+        const std::string source = from == any ? "any rank" : "rank " + std::to_string(from);
+        waiting.push_back({r, model_.source.name(r, place),
+                           "waits for a message from " + source + " with " + tag_of(tag) + ", which nobody sends"});
+    };
+    if (rank.posted.waits) {
+        receive(rank.posted_source, rank.posted_tag, rank.posted.place);
     }
-    rank.sends.each([&](const RendezvousSend& send) {
-        waiting.push_back({r, source_.name(r, send.place),
-                           "waits for rank " + std::to_string(send.op.peer) + " to receive its " +
-                               std::to_string(send.op.size) + " bytes with " + tag_of(send.op.tag) + " (rendezvous)"});
-    });
-    for (const std::uint32_t handle : rank.matching.unexpected()) {
-        const Arrived& message = rank.arrived[handle];
-        if (message.kind == MessageKind::data) {
-            waiting.push_back({r, "a message",
-                               "from rank " + std::to_string(message.source) + " with " + tag_of(message.tag) +
-                                   " has arrived, and is received by no op"});
+    if (rank.crowd != 0) {
+        const Crowd<Cookie>& crowd = crowds_[rank.crowd];
+        crowd.posted.each([&](const auto& entry) { receive(entry.source, entry.tag, entry.value.place); });
+        crowd.unexpected.each([&](const auto& entry) {
+            if (strays_[entry.value].kind == MessageKind::data) {
+                waiting.push_back({r, "a message",
+                                   "from rank " + std::to_string(entry.source) + " with " + tag_of(entry.tag) +
+                                       " has arrived, and is received by no op"});
+            }
+        });
+    }
+    model_.source.unfinished(r, rank.source, waiting);
+}
+
+/// The sends of all of this thread's ranks that still wait for their receivers.
+template <Source S, class Log>
+void RankWorker<S, Log>::unfinished_sends(std::vector<Waiting>& waiting) const {
+    sends_.each([&](const OpenSend<Cookie>& send) {
+        if (send.open) {
+            const std::string tag = send.tag == any ? "any tag" : "tag " + std::to_string(send.tag);
+            waiting.push_back({send.rank, model_.source.name(send.rank, send.op.place),
+                               "waits for rank " + std::to_string(send.peer) + " to receive its " +
+                                   std::to_string(send.size) + " bytes with " + tag + " (rendezvous)"});
         }
-    }
-    source_.unfinished(r, rank.source, waiting);
+    });
 }
 
 }  // namespace idlewave

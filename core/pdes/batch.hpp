@@ -2,111 +2,136 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "pdes/calendar.hpp"
+#include "pdes/chunks.hpp"
 #include "pdes/event.hpp"
 
 namespace idlewave::pdes {
 
-/// The events of a window, LP by LP. They are sorted by LP through an index of 8 bytes an event; the events of one LP
-/// are few, and are put in order when their LP's turn comes.
-template <class Payload>
+/// The events of one block of LPs in one window, LP by LP. They are ordered by counting where there are many; the
+/// events of one LP are few, and are put in order when their LP's turn comes.
 class Batch {
   public:
-    using Item = Event<Payload>;
+    explicit Batch(const Grid& grid) : grid_(grid), begins_(grid.block_size() + 1) {}
 
-    explicit Batch(std::uint32_t lps) : bits_(static_cast<unsigned>(std::bit_width(lps - 1U))) {}
-
-    /// The events to sort; what the vector holds is taken, and an emptied one is left.
-    std::vector<Item>& items() { return items_; }
-
-    void sort() {
-        index_.clear();
-        for (std::size_t i = 0; i < items_.size(); ++i) {
-            index_.push_back(std::uint64_t{items_[i].destination} << 32 | i);
+    /// Takes the buckets of `block` in the cells from `first` to `last` out of all `calendars`; the chunks go to `pool`.
+    void gather(std::span<Calendar* const> calendars, std::uint32_t block, std::int64_t first, std::int64_t last,
+                ChunkPool& pool) {
+        unsorted_.clear();
+        for (std::int64_t cell = first; cell < last; ++cell) {
+            for (Calendar* calendar : calendars) {
+                if (calendar->has(cell)) {
+                    empty(calendar->take(cell, block), static_cast<std::uint32_t>((cell - first) << grid_.cell_shift),
+                          pool);
+                }
+            }
         }
-        if (index_.size() < fewest_for_radix) {
-            std::sort(index_.begin(), index_.end());
-        } else {
-            sort_by_digits();
-        }
+        sort();
         next_ = 0;
     }
 
-    [[nodiscard]] bool done() const { return next_ == index_.size(); }
+    [[nodiscard]] std::size_t size() const { return count_; }
+    [[nodiscard]] bool done() const { return next_ == count_; }
 
-    /// How many events have not been taken.
-    [[nodiscard]] std::size_t left() const { return index_.size() - next_; }
+    /// The LP, within the block, whose events come `ahead` places after the next one's first, or the last.
+    [[nodiscard]] std::uint32_t lp(std::size_t ahead) const { return sorted_[std::min(next_ + ahead, count_ - 1)].lp; }
 
-    /// The LP whose events come `ahead` places after the present one's first, or the last.
-    [[nodiscard]] std::uint32_t lp(std::size_t ahead) const {
-        return static_cast<std::uint32_t>(index_[std::min(next_ + ahead, index_.size() - 1)] >> 32);
-    }
-
-    [[nodiscard]] const Item& item(std::size_t ahead) const {
-        return items_[index_[std::min(next_ + ahead, index_.size() - 1)] & 0xffffffff];
-    }
-
-    /// The events of the next LP, in order; valid until the next call.
-    std::span<const Item> take() {
+    /// The events of the next LP, in no order; valid until the next gather.
+    std::span<Stored> take() {
         const std::size_t first = next_;
-        const std::uint64_t lp = index_[first] >> 32;
+        const std::uint16_t own = sorted_[first].lp;
         do {
             ++next_;
-        } while (next_ < index_.size() && index_[next_] >> 32 == lp);
-        if (next_ == first + 1) {
-            return {&items_[index_[first] & 0xffffffff], 1};
-        }
-        own_.clear();
-        for (std::size_t i = first; i < next_; ++i) {
-            own_.push_back(items_[index_[i] & 0xffffffff]);
-        }
-        std::sort(own_.begin(), own_.end(), [](const Item& a, const Item& b) {
-            if (a.time != b.time) {
-                return a.time < b.time;
-            }
-            return a.source != b.source ? a.source < b.source : a.sequence < b.sequence;
-        });
-        return own_;
+        } while (next_ < count_ && sorted_[next_].lp == own);
+        return {&sorted_[first], next_ - first};
     }
 
   private:
-    static constexpr std::size_t fewest_for_radix = 256;
-    static constexpr unsigned digit_bits = 11;
+    static constexpr std::size_t fewest_to_count = 192;
 
-    /// Least significant digit first; stable, so events stay in the order in which they were sent.
-    void sort_by_digits() {
-        other_.resize(index_.size());
-        for (unsigned done = 0; done < bits_; done += digit_bits) {
-            const unsigned shift = 32 + done;
-            constexpr std::uint64_t mask = (1U << digit_bits) - 1;
-            std::array<std::size_t, mask + 1> begins{};
-            for (const std::uint64_t key : index_) {
-                ++begins[key >> shift & mask];
-            }
-            std::size_t sum = 0;
-            for (std::size_t& begin : begins) {
-                const std::size_t count = begin;
-                begin = sum;
-                sum += count;
-            }
-            for (const std::uint64_t key : index_) {
-                other_[begins[key >> shift & mask]++] = key;
-            }
-            index_.swap(other_);
+    /// What a bucket held, and where that begins in time.
+    struct Piece {
+        const Stored* events;
+        std::uint32_t count;
+        std::uint32_t offset;
+        Chunk* chunk;
+    };
+
+    void empty(Stored* end, std::uint32_t offset, ChunkPool& pool) {
+        pool_ = &pool;
+        while (end != nullptr) {
+            Chunk* chunk = Chunk::of(end - 1);
+            const auto count = static_cast<std::uint32_t>(end - chunk->events);
+            unsorted_.push_back({chunk->events, count, offset, chunk});
+            end = chunk->before == nullptr ? nullptr : chunk->before->events + Chunk::capacity;
         }
     }
 
-    unsigned bits_;
-    std::vector<Item> items_;
-    std::vector<std::uint64_t> index_;  ///< LP in the high half, place in items_ in the low one
-    std::vector<std::uint64_t> other_;
-    std::vector<Item> own_;  ///< the events of one LP
+    void sort() {
+        count_ = 0;
+        for (const Piece& piece : unsorted_) {
+            count_ += piece.count;
+        }
+        if (sorted_.size() < count_) {
+            sorted_.resize(count_ + count_ / 2);
+        }
+        if (count_ >= fewest_to_count) {
+            sort_by_counting();
+        } else {
+            sort_by_comparing();
+        }
+        for (const Piece& piece : unsorted_) {
+            pool_->give(piece.chunk);
+        }
+    }
+
+    void sort_by_counting() {
+        std::fill(begins_.begin(), begins_.end(), 0);
+        for (const Piece& piece : unsorted_) {
+            for (const Stored& event : std::span(piece.events, piece.count)) {
+                ++begins_[event.lp];
+            }
+        }
+        std::uint32_t sum = 0;
+        for (std::uint32_t& begin : begins_) {
+            sum += std::exchange(begin, sum);
+        }
+        for (const Piece& piece : unsorted_) {
+            for (const Stored& event : std::span(piece.events, piece.count)) {
+                Stored& place = sorted_[begins_[event.lp]++];
+                place = event;
+                place.offset += piece.offset;
+            }
+        }
+    }
+
+    void sort_by_comparing() {
+        auto place = sorted_.begin();
+        for (const Piece& piece : unsorted_) {
+            for (const Stored& event : std::span(piece.events, piece.count)) {
+                *place = event;
+                place->offset += piece.offset;
+                ++place;
+            }
+        }
+        if (count_ > 1) {
+            std::sort(sorted_.begin(), place, [](const Stored& a, const Stored& b) { return a.lp < b.lp; });
+        }
+    }
+
+    const Grid& grid_;
+    std::vector<Piece> unsorted_;
+    std::vector<std::uint32_t> begins_;  ///< where the events of each LP begin
+    std::vector<Stored> sorted_;
+    std::size_t count_ = 0;  ///< of events in sorted_
     std::size_t next_ = 0;
+    ChunkPool* pool_ = nullptr;
 };
 
 }  // namespace idlewave::pdes

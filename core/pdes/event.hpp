@@ -7,20 +7,29 @@
 
 namespace idlewave::pdes {
 
-/// What a logical process (LP) is told, and when.
+/// What a logical process (LP) is told, and when. The order in which one LP handles its events is (time, source,
+/// sequence): it depends on no placement and no scheduler.
 template <class Payload>
 struct Event {
     Time time = 0;
-    std::uint32_t destination = 0;
     std::uint32_t source = 0;
-    std::uint64_t sequence = 0;  ///< how many events the source had sent before
-    Payload payload;
+    std::uint32_t sequence = 0;  ///< how many events the source had sent before
+    const Payload* payload = nullptr;
 
-    /// In place of a source: the LP's own timer. It comes after all messages of its time.
-    static constexpr std::uint32_t timer = 0xffffffff;
-
-    /// The total order in which events are handled: it depends on no placement and no scheduler.
-    [[nodiscard]] auto order() const { return std::tuple(time, destination, source, sequence); }
+    [[nodiscard]] auto order() const { return std::tuple(time, source, sequence); }
 };
+
+/// An event as it waits, in 16 bytes: all of its bucket's events lie in one cell of time and go to one block of LPs.
+struct Stored {
+    std::uint32_t offset = 0;  ///< ps after the beginning of its cell; of its window once that is open
+    std::uint32_t source = 0;  ///< `timer`: no event, the LP wants to be visited
+    std::uint32_t sequence = 0;  ///< where `code` is `in_parcel`, the number of its parcel
+    std::uint16_t lp = 0;        ///< in the block
+    std::uint16_t code = 0;      ///< of the payload, as the model says
+
+    static constexpr std::uint32_t timer = 0xffffffff;
+    static constexpr std::uint16_t in_parcel = 0xffff;
+};
+static_assert(sizeof(Stored) == 16);
 
 }  // namespace idlewave::pdes

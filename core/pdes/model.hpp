@@ -2,37 +2,48 @@
 
 #include <concepts>
 #include <cstdint>
+#include <span>
 
 #include "base/time.hpp"
 #include "pdes/event.hpp"
 
 namespace idlewave::pdes {
 
-/// What every scheduler offers to a model while it handles an event of one LP. This one only says what there is.
+/// What every scheduler offers to a model while it simulates an LP. This one only says what there is.
 template <class Payload>
 struct ContextShape {
     /// The LP that is being simulated.
     [[nodiscard]] std::uint32_t self() const;
-    /// Tell `destination` something at `time`: not before the present plus the lookahead.
+    /// How many events it has sent.
+    [[nodiscard]] std::uint32_t sent() const;
+    /// Tell `destination` something at `time`, not before the present plus the lookahead: what the model knows as
+    /// `code`, or a payload that it does not.
+    void send(std::uint32_t destination, Time time, std::uint16_t code);
     void send(std::uint32_t destination, Time time, const Payload& payload);
 };
 
-/// A model: LPs with a typed state, told of typed events. Beside the events that it is sent, an LP has one timer.
+/// A model: LPs with a typed state, told of typed events. Beside the events that it is sent, an LP does things by
+/// itself. Zero bytes are a valid State.
 ///
+/// The model itself is shared by all threads and changes nothing but what is made for that; each thread has a Worker.
 /// - `start` is called once for every LP before anything happens; returns when the LP has something to do by itself
 ///   (`never`: nothing).
-/// - `handle` is called for every event, in the total order of Event::order.
-/// - `settle` is called after the last event of an LP at one time, or when its timer is due. It does one thing that the
-///   LP can do at `now`, and returns when there is more to do: `now` or before means at once, so it is called again.
+/// - `run` handles `events`, in their order, each at its time, and does all that the LP does by itself before, between
+///   and after them, up to but not including `until`. Returns when there is more to do (`never`: nothing).
+/// - `step` does one thing that the LP can do by itself at `now`, after handling `events`, all of that time; for
+///   schedulers that have no lookahead.
+/// - `payload` is what a code stands for: codes are agreed upon by model and payload, and below Stored::in_parcel.
 /// - `lookahead` is the least time between an event and what it causes at any LP through an event.
 template <class M>
-concept Model = requires(M& model, typename M::State& state, const Event<typename M::Payload>& event, Time now,
-                         ContextShape<typename M::Payload>& context) {
-    { model.start(state, context) } -> std::same_as<Time>;
-    model.handle(state, event, context);
-    { model.settle(state, now, context) } -> std::same_as<Time>;
-    { model.lookahead() } -> std::convertible_to<Time>;
-    { model.lps() } -> std::convertible_to<std::uint32_t>;
-};
+concept Model =
+    requires(M& model, typename M::Worker& worker, typename M::State& state, std::uint32_t lp,
+             std::span<const Event<typename M::Payload>> events, Time time, ContextShape<typename M::Payload>& context) {
+        { worker.start(state, context) } -> std::same_as<Time>;
+        { worker.run(state, events, time, context) } -> std::same_as<Time>;
+        { worker.step(state, events, time, context) } -> std::same_as<Time>;
+        { model.payload(std::uint16_t{}) } -> std::same_as<const typename M::Payload&>;
+        { model.lookahead() } -> std::convertible_to<Time>;
+        { model.lps() } -> std::convertible_to<std::uint32_t>;
+    };
 
 }  // namespace idlewave::pdes

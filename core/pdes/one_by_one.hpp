@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <queue>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "pdes/event.hpp"
-#include "pdes/lp_record.hpp"
+#include "pdes/lps.hpp"
 #include "pdes/model.hpp"
 
 namespace idlewave::pdes {
@@ -16,16 +18,17 @@ namespace idlewave::pdes {
 template <Model M>
 class OneByOne {
   public:
-    using Item = Event<typename M::Payload>;
+    using Payload = typename M::Payload;
+    using Item = Event<Payload>;
 
-    OneByOne(M& model, std::vector<typename M::State>& states, const std::function<void(Time)>& poll)
-        : model_(model), states_(states), poll_(poll), lps_(states.size()) {}
+    OneByOne(M& model, Lps<typename M::State>& lps, const std::function<void(Time)>& poll)
+        : model_(model), lps_(lps), poll_(poll), worker_(model), timers_(lps.size(), never) {}
 
     void run() {
         Context context{*this, 0};
-        for (std::uint32_t lp = 0; lp < states_.size(); ++lp) {
+        for (std::uint32_t lp = 0; lp < lps_.size(); ++lp) {
             context.lp = lp;
-            set_timer(lp, model_.start(states_[lp], context));
+            set_timer(lp, worker_.start(lps_.make(lp).state, context));
         }
         std::uint64_t handled = 0;
         while (!pending_.empty()) {
@@ -37,45 +40,72 @@ class OneByOne {
             context.lp = lp;
             Time next = now;
             do {
-                while (next_is(now, lp)) {
-                    const Item item = pending_.top();
-                    pending_.pop();
-                    if (item.source == Item::timer) {
-                        lps_[lp].timer = lps_[lp].timer == now ? never : lps_[lp].timer;
-                    } else {
-                        model_.handle(states_[lp], item, context);
-                    }
-                }
-                next = model_.settle(states_[lp], now, context);
+                take(now, lp);
+                next = worker_.step(lps_[lp].state, events_, now, context);
             } while (next <= now && !earlier_lp_is(now, lp));
             set_timer(lp, std::max(next, now));
         }
     }
 
+    typename M::Worker& worker_of(std::uint32_t /*lp*/) { return worker_; }
+
+    template <class Use>
+    void each_worker(Use use) {
+        use(worker_);
+    }
+
   private:
+    struct Pending {
+        Time time;
+        std::uint32_t destination;
+        std::uint32_t source;  ///< Stored::timer: after all that it is told at that time
+        std::uint32_t sequence;
+        Payload payload;
+
+        bool operator<(const Pending& other) const {  // the earliest on top
+            return std::tie(time, destination, source, sequence) >
+                   std::tie(other.time, other.destination, other.source, other.sequence);
+        }
+    };
+
     struct Context {
         OneByOne& scheduler;
         std::uint32_t lp;
 
         [[nodiscard]] std::uint32_t self() const { return lp; }
-        void send(std::uint32_t destination, Time time, const typename M::Payload& payload) {
+        [[nodiscard]] std::uint32_t sent() const { return scheduler.lps_[lp].sequence; }
+        void send(std::uint32_t destination, Time time, std::uint16_t code) {
+            send(destination, time, scheduler.model_.payload(code));
+        }
+        void send(std::uint32_t destination, Time time, const Payload& payload) {
             scheduler.pending_.push({time, destination, lp, scheduler.lps_[lp].sequence++, payload});
         }
     };
 
-    struct Later {
-        bool operator()(const Item& a, const Item& b) const { return a.order() > b.order(); }
-    };
-
-    void set_timer(std::uint32_t lp, Time time) {
-        if (time < lps_[lp].timer) {
-            lps_[lp].timer = time;
-            pending_.push({time, lp, Item::timer, 0, {}});
+    /// All that `lp` is told at `now`.
+    void take(Time now, std::uint32_t lp) {
+        payloads_.clear();
+        events_.clear();
+        while (!pending_.empty() && pending_.top().time == now && pending_.top().destination == lp) {
+            const Pending& top = pending_.top();
+            if (top.source == Stored::timer) {
+                timers_[lp] = timers_[lp] == now ? never : timers_[lp];
+            } else {
+                events_.push_back({now, top.source, top.sequence, nullptr});
+                payloads_.push_back(top.payload);
+            }
+            pending_.pop();
+        }
+        for (std::size_t i = 0; i < events_.size(); ++i) {
+            events_[i].payload = &payloads_[i];
         }
     }
 
-    [[nodiscard]] bool next_is(Time time, std::uint32_t lp) const {
-        return !pending_.empty() && pending_.top().time == time && pending_.top().destination == lp;
+    void set_timer(std::uint32_t lp, Time time) {
+        if (time < timers_[lp]) {
+            timers_[lp] = time;
+            pending_.push({time, lp, Stored::timer, 0, {}});
+        }
     }
 
     /// Without a lookahead an LP may be told something at the very time at which a later one goes on: it comes first.
@@ -84,10 +114,13 @@ class OneByOne {
     }
 
     M& model_;
-    std::vector<typename M::State>& states_;
+    Lps<typename M::State>& lps_;
     const std::function<void(Time)>& poll_;
-    std::vector<LpRecord> lps_;
-    std::priority_queue<Item, std::vector<Item>, Later> pending_;
+    typename M::Worker worker_;
+    std::vector<Time> timers_;  ///< the earliest of each LP's that are pending
+    std::priority_queue<Pending> pending_;
+    std::vector<Item> events_;  ///< of one LP at one time
+    std::vector<Payload> payloads_;
 };
 
 }  // namespace idlewave::pdes

@@ -1,149 +1,340 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <span>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "pdes/batch.hpp"
+#include "pdes/calendar.hpp"
 #include "pdes/event.hpp"
-#include "pdes/lp_record.hpp"
+#include "pdes/lps.hpp"
 #include "pdes/model.hpp"
-#include "pdes/window_queue.hpp"
+#include "pdes/parcels.hpp"
+#include "pdes/team.hpp"
 
 namespace idlewave::pdes {
 
-/// Handles windows of the lookahead one after the other, and within a window one LP after the other: what an LP does
-/// in a window reaches no LP within it, so the order of LPs does not matter (the idea of YAWNS: Nicol, "The cost of
-/// conservative synchronization in parallel discrete event simulations", JACM 40(2), 1993).
+/// Handles windows of the lookahead one after the other, and within a window one LP after the other: what an LP does in
+/// a window reaches no LP within it, so neither the order of LPs matters nor which thread handles them (YAWNS: Nicol,
+/// "The cost of conservative synchronization in parallel discrete event simulations", JACM 40(2), 1993).
+///
+/// A window begins at the first event there is. LPs belong to threads block by block; every thread writes what it sends
+/// into a calendar of its own, and reads its blocks' buckets out of all calendars, so that nothing is locked.
 template <Model M>
 class Windowed {
   public:
-    using Item = Event<typename M::Payload>;
+    using Payload = typename M::Payload;
+    using Item = Event<Payload>;
+    using Poll = std::function<void(Time)>;
 
-    Windowed(M& model, std::vector<typename M::State>& states, const std::function<void(Time)>& poll)
-        : model_(model),
-          states_(states),
-          poll_(poll),
-          queue_(model.lookahead()),
-          batch_(static_cast<std::uint32_t>(states.size())),
-          lps_(states.size()) {}
-
-    void run() {
-        Context context{*this, 0, 0};
-        for (std::uint32_t lp = 0; lp < states_.size(); ++lp) {
-            context.lp = lp;
-            set_timer(lp, model_.start(states_[lp], context));
+    Windowed(M& model, Lps<typename M::State>& lps, std::uint32_t threads, const Poll& poll)
+        : model_(model), lps_(lps), poll_(poll), grid_(model.lookahead(), lps.size(), threads), barrier_(threads) {
+        for (std::uint32_t i = 0; i < threads; ++i) {
+            threads_.push_back(std::make_unique<Thread>(*this, i));
+            calendars_.push_back(&threads_.back()->calendar);
         }
-        std::int64_t window = 0;
-        std::uint64_t handled = 0;
-        while (queue_.pop(batch_.items(), window)) {
-            context.window_end = queue_.window_end(window);
-            handled += batch_.items().size();
-            if (poll_ && handled >= poll_interval) {
-                handled = 0;
-                poll_(batch_.items().front().time);
-            }
-            fetch_coming();
-            batch_.sort();
-            while (!batch_.done()) {
-                fetch_ahead();
-                run_lp(context);
-            }
+        for (auto& candidates : candidates_) {
+            candidates.resize(threads);
+        }
+    }
+
+    /// Runs to the end. Throws what a model, a poll, or memory throws; on whatever thread it happened.
+    void run() {
+        std::vector<std::thread> others;
+        for (std::uint32_t i = 1; i < threads_.size(); ++i) {
+            others.emplace_back([this, i] { work(*threads_[i]); });
+        }
+        work(*threads_[0]);
+        for (std::thread& other : others) {
+            other.join();
+        }
+        error_.rethrow();
+    }
+
+    /// The worker that has simulated `lp`.
+    typename M::Worker& worker_of(std::uint32_t lp) {
+        return threads_[(lp >> grid_.block_shift) % threads_.size()]->worker;
+    }
+
+    /// The workers of all threads, with what they counted.
+    template <class Use>
+    void each_worker(Use use) {
+        for (auto& thread : threads_) {
+            use(thread->worker);
         }
     }
 
   private:
+    static constexpr std::int64_t stop = -1;
     static constexpr std::uint64_t poll_interval = 1 << 14;
 
+    struct Thread {
+        Thread(Windowed& scheduler, std::uint32_t number_)
+            : number(number_),
+              calendar(scheduler.grid_, scheduler.chunks_),
+              batch(scheduler.grid_),
+              parcels(scheduler.parcels_),
+              worker(scheduler.model_) {}
+
+        std::uint32_t number;
+        Calendar calendar;
+        Batch batch;
+        ParcelPool<Payload> parcels;
+        typename M::Worker worker;
+        std::vector<Item> events;  ///< of one LP
+        std::uint64_t handled = 0;
+        unsigned round = 0;  ///< which of the two rows of candidates is next
+    };
+
+    /// What a model sees of the scheduler while it runs an LP.
     struct Context {
         Windowed& scheduler;
-        std::uint32_t lp;
+        Thread& thread;
         Time window_end;
+        std::uint32_t lp = 0;
+        Lp<typename M::State>* record = nullptr;
 
         [[nodiscard]] std::uint32_t self() const { return lp; }
-        void send(std::uint32_t destination, Time time, const typename M::Payload& payload) {
-            if (time < window_end) {
-                throw LogicError("LP " + std::to_string(lp) + " violates the lookahead: it reaches LP " +
-                                 std::to_string(destination) + " at " + std::to_string(time) +
-                                 " ps, in its own window");
+        /// How many events the LP has sent.
+        [[nodiscard]] std::uint32_t sent() const { return record->sequence; }
+
+        void send(std::uint32_t destination, Time time, std::uint16_t code) {
+            check(destination, time);
+            thread.calendar.push(time, destination, lp, record->sequence, code);
+            count();
+        }
+
+        void send(std::uint32_t destination, Time time, const Payload& payload) {
+            check(destination, time);
+            const std::uint32_t parcel = thread.parcels.put(record->sequence, payload);
+            thread.calendar.push(time, destination, lp, parcel, Stored::in_parcel);
+            count();
+        }
+
+        void check(std::uint32_t destination, Time time) const {
+            if (time < window_end || destination >= scheduler.lps_.size()) [[unlikely]] {
+                scheduler.refuse(lp, destination, time);
             }
-            scheduler.queue_.push({time, destination, lp, scheduler.lps_[lp].sequence++, payload});
+        }
+
+        void count() const {
+            if (++record->sequence == 0) [[unlikely]] {
+                throw InputError("LP " + std::to_string(lp) + " sends more than 2^32 events");
+            }
         }
     };
 
-    /// Runs the next LP through the window: its events, and what it does by itself.
-    void run_lp(Context& context) {
-        const std::uint32_t lp = batch_.lp(0);
-        const std::span<const Item> own = batch_.take();
-        typename M::State& state = states_[lp];
-        context.lp = lp;
-        auto event = own.begin();
-        Time next = never;
+    [[noreturn]] void refuse(std::uint32_t lp, std::uint32_t destination, Time time) const {
+        const std::string what = "LP " + std::to_string(lp) + " sends an event to LP " + std::to_string(destination) +
+                                 " at " + std::to_string(time) + " ps: ";
+        if (destination >= lps_.size()) {
+            throw LogicError(what + "there are LPs below " + std::to_string(lps_.size()));
+        }
+        throw LogicError(what + "that violates the lookahead, since it lies in its own window");
+    }
+
+    /// What a thread does from beginning to end. It leaves only when all do.
+    void work(Thread& thread) {
+        std::int64_t next = 0;
+        try {
+            begin(thread);
+            next = thread.calendar.first(grid_.window_cells);
+        } catch (...) {
+            error_.keep(std::current_exception());
+            next = stop;
+        }
         while (true) {
-            const Time now = event == own.end() ? next : std::min(next, event->time);
-            if (now >= context.window_end) {
-                break;
+            const std::int64_t cell = earliest(thread, next);
+            if (cell == stop || cell == Calendar::none) {
+                return;
             }
-            for (; event != own.end() && event->time == now; ++event) {
-                if (event->source == Item::timer) {
-                    lps_[lp].timer = lps_[lp].timer == now ? never : lps_[lp].timer;
-                } else {
-                    model_.handle(state, *event, context);
+            try {
+                const bool exact = thread.calendar.is_near(cell);
+                thread.calendar.advance(cell);
+                next = thread.calendar.first(exact ? window(thread, cell) : cell);
+            } catch (...) {
+                error_.keep(std::current_exception());
+                next = stop;
+            }
+        }
+    }
+
+    /// Waits for all threads; returns the least of what they bring.
+    std::int64_t earliest(Thread& thread, std::int64_t mine) {
+        std::vector<Candidate>& candidates = candidates_[thread.round];
+        thread.round ^= 1;
+        if (threads_.size() == 1) {
+            return mine;
+        }
+        candidates[thread.number].cell = mine;
+        barrier_.wait();
+        std::int64_t least = mine;
+        for (const Candidate& candidate : candidates) {
+            least = std::min(least, candidate.cell);
+        }
+        return least;
+    }
+
+    [[nodiscard]] bool owns(const Thread& thread, std::uint32_t block) const {
+        return threads_.size() == 1 || block % threads_.size() == thread.number;
+    }
+
+    /// The first window, in which every LP starts.
+    void begin(Thread& thread) {
+        Context context{*this, thread, grid_.begin_of(grid_.window_cells)};
+        for (std::uint32_t block = 0; block < grid_.blocks; ++block) {
+            if (!owns(thread, block)) {
+                continue;
+            }
+            const std::uint32_t first = block << grid_.block_shift;
+            const std::uint32_t last = std::min(lps_.size() - first, grid_.block_size()) + first;
+            for (std::uint32_t i = first; i < last; ++i) {
+                Lp<typename M::State>& lp = lps_.make(i);
+                context.lp = i;
+                context.record = &lp;
+                Time next = thread.worker.start(lp.state, context);
+                if (next < context.window_end) {
+                    next = thread.worker.run(lp.state, {}, context.window_end, context);
+                }
+                set_timer(thread, lp, i, next);
+            }
+            poll(thread, 0, last - first);
+        }
+    }
+
+    /// Handles the window that begins with the cell `first`; returns the cell after its last.
+    std::int64_t window(Thread& thread, std::int64_t first) {
+        const std::int64_t row_end = (first / Grid::row + 1) * Grid::row;
+        const std::int64_t last = std::min(first + grid_.window_cells, row_end);
+        Context context{*this, thread, grid_.begin_of(last)};
+        const Time begins = grid_.begin_of(first);
+        for (std::size_t word = 0; word < thread.calendar.words(); ++word) {
+            std::uint64_t blocks = occupied(word, first, last);
+            for (; blocks != 0; blocks &= blocks - 1) {
+                const auto block = static_cast<std::uint32_t>(word * 64 + std::countr_zero(blocks));
+                if (owns(thread, block)) {
+                    thread.batch.gather(calendars_, block, first, last, thread.calendar.chunks());
+                    run_block(thread, context, block << grid_.block_shift, begins);
+                    poll(thread, begins, thread.batch.size());
                 }
             }
-            do {
-                next = model_.settle(state, now, context);
-            } while (next <= now);
         }
-        set_timer(lp, next);
+        return last;
     }
 
-    /// A timer beyond the window is an event; within the window none is needed.
-    void set_timer(std::uint32_t lp, Time time) {
-        if (time < lps_[lp].timer) {
-            lps_[lp].timer = time;
-            queue_.push({time, lp, Item::timer, 0, {}});
+    [[nodiscard]] std::uint64_t occupied(std::size_t word, std::int64_t first, std::int64_t last) const {
+        std::uint64_t blocks = 0;
+        for (const Calendar* calendar : calendars_) {
+            for (std::int64_t cell = first; cell < last; ++cell) {
+                blocks |= calendar->has(cell) ? calendar->blocks_of(cell)[word] : 0;
+            }
         }
+        return blocks;
     }
 
-    /// Bring what comes soon into the cache: an LP's event, and an LP's state.
-    void fetch_ahead() const {
-        constexpr std::size_t event_distance = 12;
-        constexpr std::size_t state_distance = 3;
-        __builtin_prefetch(&batch_.item(event_distance));
-        if (batch_.left() > state_distance) {
-            fetch_state(batch_.lp(state_distance));
-        }
-    }
-
-    /// The same for the first LPs of the next window: where events are sparse, a window has few.
-    void fetch_coming() const {
-        constexpr std::size_t most = 4;
-        const auto coming = queue_.coming();
-        for (const Item& item : coming.first(std::min(most, coming.size()))) {
-            fetch_state(item.destination);
+    void run_block(Thread& thread, Context& context, std::uint32_t first_lp, Time begins) {
+        constexpr std::size_t ahead = 4;
+        while (!thread.batch.done()) {
+            fetch(first_lp + thread.batch.lp(ahead));
+            const std::span<Stored> group = thread.batch.take();
+            context.lp = first_lp + group.front().lp;
+            context.record = &lps_[context.lp];
+            run_lp(thread, context, group, begins);
         }
     }
 
-    void fetch_state(std::uint32_t lp) const {
+    /// Runs an LP through the window: what it is told, and what it does by itself.
+    void run_lp(Thread& thread, Context& context, std::span<const Stored> group, Time begins) {
+        Lp<typename M::State>& lp = *context.record;
+        thread.events.clear();
+        for (const Stored& stored : group) {
+            if (stored.source != Stored::timer) {
+                thread.events.push_back(open(thread, stored, begins));
+            } else if (lp.timer != Lp<typename M::State>::no_timer &&
+                       grid_.begin_of(lp.timer) < context.window_end) {
+                lp.timer = Lp<typename M::State>::no_timer;
+            }
+        }
+        if (thread.events.size() > 1) {
+            std::sort(thread.events.begin(), thread.events.end(),
+                      [](const Item& a, const Item& b) { return a.order() < b.order(); });
+        }
+        const Time next = thread.worker.run(lp.state, thread.events, context.window_end, context);
+        for (const Stored& stored : group) {
+            if (stored.code == Stored::in_parcel) [[unlikely]] {
+                thread.parcels.remove(stored.sequence);
+            }
+        }
+        set_timer(thread, lp, context.lp, next);
+    }
+
+    [[nodiscard]] Item open(const Thread& thread, const Stored& stored, Time begins) const {
+        const Time time = begins + stored.offset;
+        if (stored.code == Stored::in_parcel) [[unlikely]] {
+            const Parcel<Payload>& parcel = thread.parcels[stored.sequence];
+            return {time, stored.source, parcel.sequence, &parcel.payload};
+        }
+        return {time, stored.source, stored.sequence, &model_.payload(stored.code)};
+    }
+
+    /// See to it that the LP is visited in the cell of `time`, unless it is visited before.
+    void set_timer(Thread& thread, Lp<typename M::State>& lp, std::uint32_t number, Time time) {
+        if (time == never) {
+            return;
+        }
+        const std::int64_t cell = grid_.cell_of(time);
+        if (cell >= lp.timer) {
+            if (lp.timer != Lp<typename M::State>::no_timer) {
+                return;
+            }
+        } else {
+            lp.timer = static_cast<std::uint32_t>(cell);
+        }
+        thread.calendar.push(time, number, Stored::timer, 0, 0);
+    }
+
+    void fetch(std::uint32_t lp) {
         constexpr std::size_t line = 64;
-        const auto* state = reinterpret_cast<const char*>(&states_[lp]);
-        for (std::size_t byte = 0; byte < sizeof(typename M::State); byte += line) {
-            __builtin_prefetch(state + byte, 1);
+        const auto* bytes = reinterpret_cast<const char*>(&lps_[lp]);
+        for (std::size_t byte = 0; byte < std::min<std::size_t>(sizeof(Lp<typename M::State>), 4 * line);
+             byte += line) {
+            __builtin_prefetch(bytes + byte, 1);
         }
-        __builtin_prefetch(&lps_[lp], 1);
     }
+
+    /// Only the caller's thread polls: a poll may belong to an interpreter that is not ours.
+    void poll(Thread& thread, Time now, std::uint64_t handled) {
+        thread.handled += handled;
+        if (thread.number == 0 && poll_ && thread.handled >= poll_interval) {
+            thread.handled = 0;
+            poll_(now);
+        }
+    }
+
+    struct alignas(64) Candidate {
+        std::int64_t cell = 0;
+    };
 
     M& model_;
-    std::vector<typename M::State>& states_;
-    const std::function<void(Time)>& poll_;
-    WindowQueue<typename M::Payload> queue_;
-    Batch<typename M::Payload> batch_;
-    std::vector<LpRecord> lps_;
+    Lps<typename M::State>& lps_;
+    const Poll& poll_;
+    Grid grid_;
+    ChunkStore chunks_;
+    ParcelStore<Payload> parcels_;
+    Barrier barrier_;
+    FirstError error_;
+    std::vector<std::unique_ptr<Thread>> threads_;
+    std::vector<Calendar*> calendars_;
+    std::array<std::vector<Candidate>, 2> candidates_;
 };
 
 }  // namespace idlewave::pdes

@@ -10,6 +10,7 @@
 
 #include "bindings.hpp"
 #include "collectives/algorithms.hpp"
+#include "collectives/composition.hpp"
 #include "collectives/pattern.hpp"
 #include "collectives/program.hpp"
 #include "goal/goal_reader.hpp"
@@ -25,6 +26,9 @@ namespace {
 
 Listing listing_of(const Graph& graph, std::uint32_t rank) {
     return listing(graph, rank);
+}
+Listing listing_of(const Composition& source, std::uint32_t rank) {
+    return source.listing(rank);
 }
 Listing listing_of(const ProgramSource& source, std::uint32_t rank) {
     return source.listing(rank);
@@ -89,6 +93,9 @@ void bind_schedule(nb::module_& m) {
         },
         "trace"_a, "algorithms"_a, "reduction_cost"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The program that a trace is a run of.");
+
+    nb::class_<Composition> pattern_class(m, "Composition", "Operations of jobs, whose ops are made on demand.");
+    bind_source(pattern_class);
     m.def(
         "pattern",
         [](const std::string& operation, const std::string& name, std::uint32_t ranks, std::uint64_t bytes,

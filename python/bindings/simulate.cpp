@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "bindings.hpp"
+#include "collectives/composition.hpp"
 #include "collectives/program.hpp"
 #include "columns.hpp"
 #include "goal/graph.hpp"
@@ -65,8 +66,9 @@ nb::dict to_python(SimulationResult result, double seconds) {
 }
 
 template <class S>
-nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, bool record, const nb::object& progress) {
-    const SimulationOptions options{.seed = seed, .record = record, .poll = Poll(progress)};
+nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, bool record, std::uint32_t threads,
+             const nb::object& progress) {
+    const SimulationOptions options{.seed = seed, .record = record, .threads = threads, .poll = Poll(progress)};
     SimulationResult result;
     double seconds = 0;
     {
@@ -81,9 +83,11 @@ nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, bool r
 }  // namespace
 
 void bind_simulate(nb::module_& m) {
-    m.def("simulate", &run<Graph>, "schedule"_a, "machine"_a, "seed"_a, "record"_a, "progress"_a.none(),
+    m.def("simulate", &run<Graph>, "schedule"_a, "machine"_a, "seed"_a, "record"_a, "threads"_a, "progress"_a.none(),
           "Simulate a schedule; the answer's columns are numpy arrays over the result's own memory.");
-    m.def("simulate", &run<ProgramSource>, "schedule"_a, "machine"_a, "seed"_a, "record"_a, "progress"_a.none());
+    m.def("simulate", &run<Composition>, "schedule"_a, "machine"_a, "seed"_a, "record"_a, "threads"_a,
+          "progress"_a.none());
+    m.def("simulate", &run<ProgramSource>, "schedule"_a, "machine"_a, "seed"_a, "record"_a, "threads"_a, "progress"_a.none());
 }
 
 }  // namespace idlewave

@@ -18,7 +18,7 @@ class Schedule:
     Make one with `load`, `from_goal`, `from_trace` or `pattern`.
     """
 
-    def __init__(self, core: _core.Graph | _core.Program, name: str) -> None:
+    def __init__(self, core: _core.Graph | _core.Program | _core.Composition, name: str) -> None:
         self._core = core
         self.name = name
 
@@ -112,7 +112,7 @@ class Schedule:
         """Write the schedule as GOAL text. Raises InputError if the file cannot be written."""
         self._core.save(str(path))
 
-    def core(self) -> _core.Graph | _core.Program:
+    def core(self) -> _core.Graph | _core.Program | _core.Composition:
         """The schedule as the compiled core sees it."""
         return self._core
 

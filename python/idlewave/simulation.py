@@ -11,7 +11,7 @@ from .machine import Machine, Noise
 from .schedule import Schedule
 from .timeline import Timeline
 
-SCHEDULERS = ("sequential",)
+SCHEDULERS = ("sequential", "yawns")
 DIALECTS = ("loggops",)
 
 
@@ -30,7 +30,8 @@ def simulate(
     """Simulate `schedule` on `machine` by the LogGOPS rules (docs/model.md), exactly, in integer picoseconds.
 
     `noise` replaces the machine's own; None switches it off. `seed` draws the ranks' phases in the noise. `record`
-    keeps every op's times in the timeline. `progress` is called a few times a second with the simulated time in ps.
+    keeps every op's times in the timeline. `scheduler` is sequential, or yawns: conservative windows on `threads`
+    threads; the answer is the same. `progress` is called a few times a second with the simulated time in ps.
     Releases the GIL, so simulations run beside each other on threads.
 
     Raises Deadlock if the schedule cannot end, UsageError for a scheduler or dialect that does not exist.
@@ -39,11 +40,13 @@ def simulate(
         raise UsageError(f"no scheduler is called '{scheduler}'; there are {', '.join(SCHEDULERS)}")
     if dialect not in DIALECTS:
         raise UsageError(f"no dialect is called '{dialect}'; there are {', '.join(DIALECTS)}")
-    if threads != 1:
-        raise UsageError(f"the {scheduler} scheduler runs on one thread, not on {threads}")
+    if not 1 <= threads <= 1024:
+        raise UsageError(f"expected 1 to 1024 threads, found {threads}")
+    if scheduler == "sequential" and threads != 1:
+        raise UsageError(f"the sequential scheduler runs on one thread, not on {threads}; yawns runs on several")
     if not 0 <= seed < 2**64:
         raise UsageError(f"expected a seed from 0 to 2^64 - 1, found {seed}")
     if noise != "machine":
         machine = machine.with_noise(noise)
-    answer = _core.simulate(schedule.core(), machine.core(), seed, record, progress)
+    answer = _core.simulate(schedule.core(), machine.core(), seed, record, threads, progress)
     return Timeline(answer["finish"], answer["messages"], answer["seconds"], answer["ops"])

@@ -1,15 +1,20 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <exception>
+#include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "collectives/pattern.hpp"
 #include "loggops/simulate.hpp"
 #include "outcome.hpp"
 #include "pdes/one_by_one.hpp"
-#include "pdes/sequential.hpp"
+#include "pdes/run.hpp"
 #include "pdes/windowed.hpp"
 #include "random_schedule.hpp"
 
@@ -21,7 +26,8 @@ using testing::Outcome;
 
 const std::function<void(Time)> no_poll;
 
-/// LPs that remember the order of all that they are told, tell others, and have things to do by themselves.
+/// LPs that remember the order of all that they are told, tell others, and have things to do by themselves. Part of
+/// what they tell fits into an event, part goes beside it.
 class Toy {
   public:
     struct Payload {
@@ -34,46 +40,96 @@ class Toy {
         Time done = 0;
     };
 
-    Toy(std::uint32_t lps, Time lookahead, Time shortest) : lps_(lps), lookahead_(lookahead), shortest_(shortest) {}
+    class Worker {
+      public:
+        explicit Worker(Toy& toy) : toy_(toy) {}
 
-    [[nodiscard]] std::uint32_t lps() const { return lps_; }
-    [[nodiscard]] Time lookahead() const { return lookahead_; }
-
-    template <class Context>
-    Time start(State& state, Context& context) {
-        plan(state, static_cast<Time>(mix(state, context.self(), 0) % 40));
-        return state.planned.back();
-    }
-
-    template <class Context>
-    void handle(State& state, const pdes::Event<Payload>& event, Context& context) {
-        ++state.handled;
-        const std::uint64_t bits = mix(state, event.source, static_cast<std::uint64_t>(event.time));
-        if (bits % 3 == 0) {
-            plan(state, event.time + static_cast<Time>(bits / 8 % 200));
+        template <class Context>
+        Time start(State& state, Context& context) {
+            plan(state, static_cast<Time>(mix(state, context.self(), 0) % 40));
+            return state.planned.back();
         }
-        if (event.payload.hops > 0) {
-            tell(context, event.time, bits, event.payload.hops - 1);
-            if (bits % 5 == 0) {
-                tell(context, event.time, bits / 16, event.payload.hops / 2);
+
+        template <class Context>
+        Time run(State& state, std::span<const pdes::Event<Payload>> events, Time until, Context& context) {
+            for (const auto& event : events) {
+                act(state, event.time, context);
+                handle(state, event, context);
+                act(state, event.time + 1, context);
+            }
+            act(state, until, context);
+            return next(state);
+        }
+
+        template <class Context>
+        Time step(State& state, std::span<const pdes::Event<Payload>> events, Time now, Context& context) {
+            for (const auto& event : events) {
+                handle(state, event, context);
+            }
+            if (next(state) > now) {
+                return next(state);
+            }
+            act_once(state, context);
+            return now;
+        }
+
+      private:
+        static Time next(const State& state) { return state.planned.empty() ? never : state.planned.back(); }
+
+        /// What it does by itself before `until`.
+        template <class Context>
+        void act(State& state, Time until, Context& context) {
+            while (next(state) < until) {
+                act_once(state, context);
             }
         }
-    }
 
-    template <class Context>
-    Time settle(State& state, Time now, Context& context) {
-        if (!state.planned.empty() && state.planned.back() <= now) {
-            EXPECT_EQ(state.planned.back(), now) << "an LP is called when its timer is due, not later";
+        template <class Context>
+        void act_once(State& state, Context& context) {
+            const Time now = state.planned.back();
+            EXPECT_GE(now, state.done) << "an LP goes on in time";
             state.planned.pop_back();
             state.done = now;
             const std::uint64_t bits = mix(state, 77, static_cast<std::uint64_t>(now));
             if (now < 3000) {
                 tell(context, now, bits, 6);
             }
-            return now;
         }
-        return state.planned.empty() ? never : state.planned.back();
-    }
+
+        template <class Context>
+        void handle(State& state, const pdes::Event<Payload>& event, Context& context) {
+            ++state.handled;
+            const std::uint64_t bits = mix(state, event.source, static_cast<std::uint64_t>(event.time));
+            if (bits % 3 == 0) {
+                plan(state, event.time + static_cast<Time>(bits / 8 % 200));
+            }
+            if (event.payload->hops > 0) {
+                tell(context, event.time, bits, event.payload->hops - 1);
+                if (bits % 5 == 0) {
+                    tell(context, event.time, bits / 16, event.payload->hops / 2);
+                }
+            }
+        }
+
+        template <class Context>
+        void tell(Context& context, Time now, std::uint64_t bits, std::uint32_t hops) const {
+            const Time delay = toy_.shortest_ + static_cast<Time>(bits % 4 == 0 ? 0 : bits / 64 % 500);
+            const auto destination = static_cast<std::uint32_t>(bits / 4 % toy_.lps_);
+            if (hops < toy_.known_.size()) {
+                context.send(destination, now + delay, static_cast<std::uint16_t>(hops));
+            } else {
+                context.send(destination, now + delay, Payload{hops});
+            }
+        }
+
+        Toy& toy_;
+    };
+
+    Toy(std::uint32_t lps, Time lookahead, Time shortest) : lps_(lps), lookahead_(lookahead), shortest_(shortest) {}
+
+    [[nodiscard]] std::uint32_t lps() const { return lps_; }
+    [[nodiscard]] Time lookahead() const { return lookahead_; }
+    [[nodiscard]] const Payload& payload(std::uint16_t code) const { return known_[code]; }
 
   private:
     static std::uint64_t mix(State& state, std::uint64_t a, std::uint64_t b) {
@@ -86,104 +142,128 @@ class Toy {
         std::sort(state.planned.rbegin(), state.planned.rend());
     }
 
-    template <class Context>
-    void tell(Context& context, Time now, std::uint64_t bits, std::uint32_t hops) const {
-        const Time delay = shortest_ + static_cast<Time>(bits % 4 == 0 ? 0 : bits / 64 % 500);
-        context.send(static_cast<std::uint32_t>(bits / 4 % lps_), now + delay, {hops});
-    }
-
     std::uint32_t lps_;
     Time lookahead_;
     Time shortest_;
+    std::array<Payload, 4> known_{Payload{0}, Payload{1}, Payload{2}, Payload{3}};
 };
 
-static_assert(pdes::Model<Toy>);
+using ToyLps = pdes::Lps<Toy::State>;
 
-template <template <class> class Scheduler>
-std::vector<Toy::State> run_toy(std::uint32_t lps, Time lookahead) {
-    Toy toy(lps, lookahead, lookahead);
-    std::vector<Toy::State> states(lps);
-    Scheduler<Toy>(toy, states, no_poll).run();
-    return states;
+void expect_alike(const ToyLps& one, const ToyLps& other, const std::string& which) {
+    std::uint64_t handled = 0;
+    for (std::uint32_t lp = 0; lp < one.size(); ++lp) {
+        ASSERT_EQ(one[lp].state.digest, other[lp].state.digest) << "LP " << lp << " of " << one.size() << which;
+        ASSERT_EQ(one[lp].state.handled, other[lp].state.handled);
+        ASSERT_EQ(one[lp].state.done, other[lp].state.done);
+        ASSERT_TRUE(one[lp].state.planned.empty());
+        handled += one[lp].state.handled;
+    }
+    EXPECT_GT(handled, one.size()) << "the model has done something";
 }
 
-TEST(Kernel, BothSchedulersHandleTheEventsOfEveryLpInTheSameOrder) {
+TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsHandleTheEventsOfEveryLpInTheSameOrder) {
     for (const std::uint32_t lps : {1U, 2U, 17U, 400U}) {
         for (const Time lookahead : {1, 2, 7, 100, 5000}) {
-            const auto one = run_toy<pdes::OneByOne>(lps, lookahead);
-            const auto windowed = run_toy<pdes::Windowed>(lps, lookahead);
-            std::uint64_t handled = 0;
-            for (std::uint32_t lp = 0; lp < lps; ++lp) {
-                ASSERT_EQ(one[lp].digest, windowed[lp].digest) << "LP " << lp << " of " << lps << ", " << lookahead;
-                ASSERT_EQ(one[lp].handled, windowed[lp].handled);
-                ASSERT_EQ(one[lp].done, windowed[lp].done);
-                ASSERT_TRUE(one[lp].planned.empty());
-                handled += one[lp].handled;
+            Toy toy(lps, lookahead, lookahead);
+            ToyLps one(lps);
+            pdes::OneByOne<Toy>(toy, one, no_poll).run();
+            for (const std::uint32_t threads : {1U, 2U, 3U}) {
+                ToyLps windowed(lps);
+                pdes::Windowed<Toy>(toy, windowed, threads, no_poll).run();
+                expect_alike(one, windowed, ", " + std::to_string(lookahead) + ", " + std::to_string(threads));
             }
-            EXPECT_GT(handled, lps) << "the model has done something";
         }
     }
 }
 
-TEST(Kernel, ReportsAModelThatViolatesItsLookahead) {
-    Toy toy(5, 100, 10);
-    std::vector<Toy::State> states(5);
-    try {
-        pdes::Windowed<Toy>(toy, states, no_poll).run();
-        FAIL() << "the violation went unnoticed";
-    } catch (const LogicError& error) {
-        EXPECT_NE(std::string(error.what()).find("violates the lookahead"), std::string::npos) << error.what();
+TEST(Kernel, ReportsAModelThatViolatesItsLookaheadOnAnyThread) {
+    for (const std::uint32_t threads : {1U, 2U, 3U}) {
+        Toy toy(500, 100, 10);
+        ToyLps lps(500);
+        try {
+            pdes::Windowed<Toy>(toy, lps, threads, no_poll).run();
+            FAIL() << "the violation went unnoticed";
+        } catch (const LogicError& error) {
+            EXPECT_NE(std::string(error.what()).find("violates the lookahead"), std::string::npos) << error.what();
+        }
     }
 }
 
+const auto no_use = [](auto& /*scheduler*/) {};
+
 TEST(Kernel, ANonPositiveLookaheadIsNoHindrance) {
     Toy toy(3, 0, 1);
-    std::vector<Toy::State> states(3);
-    pdes::run_sequential(toy, states, no_poll);
-    EXPECT_GT(states[0].handled + states[1].handled + states[2].handled, 0U);
+    ToyLps lps(3);
+    pdes::run(toy, lps, 2, no_poll, no_use);
+    EXPECT_GT(lps[0].state.handled + lps[1].state.handled + lps[2].state.handled, 0U);
 }
 
 TEST(Kernel, APollMayEndTheRun) {
     struct Enough : std::exception {};
     for (const Time lookahead : {0, 50}) {
-        Toy toy(400, lookahead, 50);
-        std::vector<Toy::State> states(400);
-        const std::function<void(Time)> poll = [](Time) { throw Enough{}; };
-        EXPECT_THROW(pdes::run_sequential(toy, states, poll), Enough);
+        for (const std::uint32_t threads : {1U, 2U}) {
+            Toy toy(2000, lookahead, 50);
+            ToyLps lps(2000);
+            const std::function<void(Time)> poll = [](Time) { throw Enough{}; };
+            EXPECT_THROW(pdes::run(toy, lps, threads, poll, no_use), Enough);
+        }
     }
 }
 
-/// The LogGOPS model under one scheduler.
-template <template <class> class Scheduler>
-Outcome run_loggops(const Graph& graph, const Machine& machine, std::uint64_t seed) {
-    OpLog log;
+/// The LogGOPS model without windows.
+Outcome run_one_by_one(const Graph& graph, const Machine& machine, std::uint64_t seed) {
     using Model = LogGops<Graph, OpLog>;
+    OpLog log(graph.ranks());
     Model model(graph, machine, seed, log);
-    std::vector<Model::State> ranks(graph.ranks());
-    Scheduler<Model>(model, ranks, no_poll).run();
-    Outcome outcome{.finish = {}, .messages = model.messages(), .records = std::move(log.records()), .deadlock = {}};
-    sort_records(outcome.records);
+    pdes::Lps<Model::State> ranks(graph.ranks());
+    pdes::OneByOne<Model> scheduler(model, ranks, no_poll);
+    scheduler.run();
+    Outcome outcome;
     std::vector<Waiting> waiting;
     for (std::uint32_t r = 0; r < graph.ranks(); ++r) {
-        outcome.finish.push_back(ranks[r].finish);
-        model.unfinished(r, ranks[r], waiting);
+        outcome.finish.push_back(model.finish(r, ranks[r].state));
+        scheduler.worker_of(r).unfinished(r, ranks[r].state, waiting);
     }
-    outcome.deadlock = waiting.empty() ? "" : deadlock(waiting).what();
+    scheduler.worker_of(0).unfinished_sends(waiting);
+    if (!waiting.empty()) {
+        std::stable_sort(waiting.begin(), waiting.end(),
+                         [](const Waiting& a, const Waiting& b) { return a.rank < b.rank; });
+        return {.finish = {}, .messages = 0, .records = {}, .deadlock = deadlock(waiting).what()};
+    }
+    outcome.messages = scheduler.worker_of(0).messages();
+    outcome.records = log.take();
     return outcome;
 }
 
-TEST(Kernel, BothSchedulersGiveTheSameTimesForRandomSchedules) {
+TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsGiveTheSameTimesForRandomSchedules) {
     int ended = 0;
     for (std::uint64_t seed = 0; seed < 1500; ++seed) {
         Dice dice(seed);
         const Machine machine = testing::random_machine(dice);
         const Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(40));
-        const Outcome one = run_loggops<pdes::OneByOne>(graph, machine, seed);
-        const Outcome windowed = run_loggops<pdes::Windowed>(graph, machine, seed);
-        ASSERT_EQ(one, windowed) << "seed " << seed;
+        const Outcome one = run_one_by_one(graph, machine, seed);
+        for (const std::uint32_t threads : {1U, 2U, 3U}) {
+            ASSERT_EQ(one, testing::outcome_of(graph, machine, seed, threads))
+                << "seed " << seed << ", " << threads << " threads";
+        }
         ended += one.deadlock.empty() ? 1 : 0;
     }
     EXPECT_GT(ended, 700) << "most schedules are sound";
+}
+
+TEST(Kernel, MoreThreadsChangeNothingForManyRanks) {
+    Machine machine = testing::simple_machine(2'500'000, 1'500'000, 1'000'000, 6000, 0);
+    machine.noise = NoiseTrace({{0, 40'000'000}, {700'000'000, 3'000'000}}, 1'000'000'000, idlewave::Phase::random);
+    for (const auto& [collective, name, ranks] :
+         {std::tuple(Collective::barrier, "dissemination", 3000U), std::tuple(Collective::bcast, "binomial", 5000U),
+          std::tuple(Collective::alltoall, "linear", 60U), std::tuple(Collective::gather, "linear", 700U)}) {
+        const auto source = pattern(algorithm(collective, name), ranks, 3, 0);
+        const Outcome one = testing::outcome_of(source, machine, 7, 1);
+        for (const std::uint32_t threads : {2U, 3U, 5U}) {
+            ASSERT_EQ(one, testing::outcome_of(source, machine, 7, threads)) << name << ", " << threads << " threads";
+        }
+    }
 }
 
 TEST(Simulate, RecordingChangesNothing) {

@@ -43,10 +43,10 @@ inline std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
 
 /// What `simulate` says, a deadlock included.
 template <Source S>
-Outcome outcome_of(const S& source, const Machine& machine, std::uint64_t seed = 0) {
+Outcome outcome_of(const S& source, const Machine& machine, std::uint64_t seed = 0, std::uint32_t threads = 1) {
     Outcome outcome;
     try {
-        SimulationResult result = simulate(source, machine, {.seed = seed, .record = true, .poll = {}});
+        SimulationResult result = simulate(source, machine, {.seed = seed, .record = true, .threads = threads, .poll = {}});
         outcome.finish = std::move(result.finish);
         outcome.messages = result.messages;
         outcome.records = std::move(result.records);
@@ -59,7 +59,7 @@ Outcome outcome_of(const S& source, const Machine& machine, std::uint64_t seed =
 /// The finish times that `simulate` finds without recording.
 template <Source S>
 std::vector<Time> finish_of(const S& source, const Machine& machine) {
-    return simulate(source, machine, {.seed = 0, .record = false, .poll = {}}).finish;
+    return simulate(source, machine, {.seed = 0, .record = false, .threads = 1, .poll = {}}).finish;
 }
 
 /// An eager machine with the same overhead at both ends.

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace idlewave {
+
+/// Values that are known by a number while they live. Numbers are used again, the latest first; 0 is never one. A value
+/// stays where it is. What a removed value owns is kept for the next one.
+template <class T>
+class Slab {
+  public:
+    std::uint32_t add() {
+        if (unused_.empty()) {
+            grow();
+        }
+        const std::uint32_t number = unused_.back();
+        unused_.pop_back();
+        return number;
+    }
+
+    void remove(std::uint32_t number) { unused_.push_back(number); }
+
+    T& operator[](std::uint32_t number) { return pieces_[number / piece][number % piece]; }
+    const T& operator[](std::uint32_t number) const { return pieces_[number / piece][number % piece]; }
+
+    /// Calls `visit` with every value there is room for, whether it lives or not.
+    template <class Visit>
+    void each(Visit visit) const {
+        for (const auto& values : pieces_) {
+            std::for_each_n(values.get(), piece, visit);
+        }
+    }
+
+  private:
+    static constexpr std::uint32_t piece = 256;
+
+    void grow() {
+        const auto first = static_cast<std::uint32_t>(pieces_.size()) * piece;
+        pieces_.push_back(std::make_unique<T[]>(piece));
+        for (std::uint32_t i = piece; i-- > (first == 0 ? 1U : 0U);) {
+            unused_.push_back(first + i);
+        }
+    }
+
+    std::vector<std::unique_ptr<T[]>> pieces_;
+    std::vector<std::uint32_t> unused_;
+};
+
+}  // namespace idlewave

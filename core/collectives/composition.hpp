@@ -1,0 +1,221 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "collectives/step.hpp"
+#include "goal/listing.hpp"
+#include "goal/source.hpp"
+
+namespace idlewave {
+
+/// Which ranks of a job take part in an operation together: a communicator.
+struct Group {
+    enum class Kind : std::uint8_t {
+        all,
+        blocks,  ///< `size` neighbours each
+        strided  ///< those of equal remainder by `size`
+    };
+    Kind kind = Kind::all;
+    std::uint32_t size = 1;
+};
+
+/// Something that all ranks of a job do, `times` times in a row.
+struct Stage {
+    StepFunction step = nullptr;
+    CollectiveCall call = {};  ///< rank and size are set for each rank
+    std::uint32_t times = 1;
+    bool rotating_root = false;  ///< the root moves on by one each time
+    Group group = {};
+    std::uint32_t tag = 0;
+    std::vector<std::uint64_t> send_counts = {};  ///< for the call's spans
+    std::vector<std::uint64_t> recv_counts = {};
+};
+
+/// Where the ranks of a job are on the machine.
+struct Placement {
+    std::uint32_t first = 0;
+    std::uint32_t stride = 1;
+    std::vector<std::uint32_t> table;  ///< if not empty: the machine's rank of each of the job's
+};
+
+/// Ranks that do the same stages, one after the other, the whole sequence `repetitions` times.
+struct Job {
+    std::uint32_t ranks = 1;
+    Placement placement = {};
+    std::vector<Stage> stages = {};
+    std::uint32_t repetitions = 1;
+};
+
+/// Jobs beside each other as a source of ops, made on the fly: a rank needs to know only where in its stages it stands.
+class Composition {
+  public:
+    using Cookie = NoCookie;
+    static constexpr std::uint32_t no_job = 0xffffffff;
+
+    struct State {
+        Time latest = 0;         ///< of the ends of ops so far
+        std::uint32_t position = 0;  ///< stages done
+        std::uint32_t step = 0;      ///< in the present stage
+        Place next_place = 0;
+        std::uint32_t open = 0;  ///< messages that have not ended; `computing`: and a computation; `joining`
+    };
+
+    /// What a thread keeps of the stage that the last rank was in.
+    struct Scratch {
+        const Stage* stage = nullptr;
+        std::uint32_t job = no_job;
+        std::uint32_t position = no_job;
+        std::uint32_t turn = 0;  ///< by how much the root has moved on
+        CollectiveCall call;
+    };
+
+    /// Throws InputError if a placement is not one: on a rank that does not exist or is taken, or of the wrong length.
+    explicit Composition(std::vector<Job> jobs, std::uint32_t machine_ranks = 0);
+
+    [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
+    [[nodiscard]] static std::uint32_t cpus() { return 1; }
+    [[nodiscard]] static std::uint32_t nics() { return 1; }
+
+    void begin(std::uint32_t rank, State& state, Scratch& scratch, std::vector<ReadyOp<Cookie>>& ready) const {
+        go_on(rank, state, scratch, 0, ready);
+    }
+
+    void started(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice,
+                 std::vector<ReadyOp<Cookie>>& ready) const {
+        // The next op follows the start of the last one; what follows a computation or a join waits for ends.
+        if ((state.open & (computing | joining)) == 0 && notice.place + 1 == state.next_place) {
+            go_on(rank, state, scratch, notice.time, ready);
+        }
+    }
+
+    void ended(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice,
+               std::vector<ReadyOp<Cookie>>& ready) const {
+        state.latest = std::max(state.latest, notice.time);
+        if ((state.open & computing) != 0 && notice.place + 1 == state.next_place) [[unlikely]] {
+            state.open &= ~computing;
+            go_on(rank, state, scratch, notice.time, ready);
+        } else if ((--state.open & ~joining) == 0) {
+            // All that were issued have started, so the rank stands at a join.
+            state.open = 0;
+            go_on(rank, state, scratch, state.latest, ready);
+        }
+    }
+
+    [[nodiscard]] static std::string name(std::uint32_t rank, Place place);
+    void unfinished(std::uint32_t rank, const State& state, std::vector<Waiting>& waiting) const;
+
+    /// The ops of one rank and their requirements: the same schedule, written out.
+    [[nodiscard]] Listing listing(std::uint32_t rank) const;
+
+  private:
+    static constexpr std::uint32_t computing = 0x80000000;
+    static constexpr std::uint32_t joining = 0x40000000;  ///< nothing more is issued until all has ended
+    /// A rank of the machine as its job sees it.
+    struct Local {
+        std::uint32_t job;
+        std::uint32_t rank;
+    };
+
+    [[nodiscard]] Local local(std::uint32_t rank) const {
+        if (alone_) {
+            return {0, rank};
+        }
+        return {job_of_[rank], local_of_[rank]};
+    }
+
+    /// Issues ops until one has to start, a computation to end, or all that is open.
+    void go_on(std::uint32_t rank, State& state, Scratch& scratch, Time gate,
+               std::vector<ReadyOp<Cookie>>& ready) const {
+        const Local self = local(rank);
+        bool after_receive = false;
+        while (true) {
+            if (scratch.position != state.position || scratch.job != self.job) [[unlikely]] {
+                if (self.job == no_job || !open_stage(scratch, self.job, state.position)) {
+                    return;
+                }
+            }
+            const Stage& stage = *scratch.stage;
+            enter_group(scratch, self);
+            const Step step = stage.step(scratch.call, state.step);
+            if (step.kind == Step::Kind::op) [[likely]] {
+                if (after_receive && step.op.kind == OpKind::recv) {
+                    return;
+                }
+                state.step = static_cast<std::uint32_t>(step.next);
+                issue(self, state, stage, step, gate, ready);
+                // A receive starts when it is ready, so what follows it is ready at the same time. One such op is
+                // issued at once; more would pile up.
+                if (after_receive || step.op.kind != OpKind::recv || step.joins) {
+                    return;
+                }
+                after_receive = true;
+            } else if (step.kind == Step::Kind::skip) {
+                state.step = static_cast<std::uint32_t>(step.next);
+            } else {
+                if (state.open > 0) {
+                    return;
+                }
+                gate = std::max(gate, state.latest);
+                state.step = static_cast<std::uint32_t>(step.next);
+                if (step.kind == Step::Kind::done) {
+                    state.step = 0;
+                    ++state.position;
+                }
+            }
+        }
+    }
+
+    void issue(const Local& self, State& state, const Stage& stage, const Step& step, Time gate,
+               std::vector<ReadyOp<Cookie>>& ready) const {
+        ReadyOp<Cookie>& next = ready.emplace_back();
+        next.at = gate;
+        next.op = step.op;
+        next.place = state.next_place++;
+        if (step.op.kind == OpKind::calc) [[unlikely]] {
+            state.open |= computing;
+            return;
+        }
+        state.open = (state.open + 1) | (step.joins ? joining : 0);
+        next.op.tag = stage.tag;
+        if (!alone_ || stage.group.kind != Group::Kind::all) {
+            next.op.peer = world(self, stage.group, step.op.peer);
+        }
+    }
+
+    /// Makes the call in `scratch` that of one rank.
+    void enter_group(Scratch& scratch, const Local& self) const {
+        CollectiveCall& call = scratch.call;
+        const Stage& stage = *scratch.stage;
+        call.rank = self.rank;
+        if (stage.group.kind != Group::Kind::all) {
+            call.rank = stage.group.kind == Group::Kind::blocks ? self.rank % stage.group.size
+                                                                : self.rank / stage.group.size;
+            call.size = group_size(stage.group, self);
+        }
+        if (stage.rotating_root || stage.call.root != 0) {
+            call.root = (stage.call.root + scratch.turn) % call.size;
+        }
+    }
+
+    void place();
+    [[nodiscard]] std::uint32_t on_machine(std::uint32_t job, std::uint32_t rank) const;
+    [[nodiscard]] std::uint32_t group_size(const Group& group, const Local& self) const;
+    [[nodiscard]] std::uint32_t world(const Local& self, const Group& group, std::uint32_t peer) const;
+    bool open_stage(Scratch& scratch, std::uint32_t job, std::uint32_t position) const;
+
+    std::vector<Job> jobs_;
+    std::vector<std::vector<std::uint32_t>> stage_ends_;  ///< of each job: executions up to the end of each stage
+    std::vector<std::uint32_t> executions_;               ///< of each job: of all stages, one repetition
+    std::uint32_t ranks_ = 0;
+    bool alone_ = true;                    ///< one job, rank for rank
+    std::vector<std::uint32_t> job_of_;    ///< by the machine's rank, unless alone_
+    std::vector<std::uint32_t> local_of_;  ///< its rank in its job
+};
+
+static_assert(Source<Composition>);
+
+}  // namespace idlewave

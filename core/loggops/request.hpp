@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.hpp"
+#include "goal/op.hpp"
+#include "goal/source.hpp"
+
+namespace idlewave {
+
+/// Who goes first among requests that are ready at one time (SEMANTICS.md, "Who goes first").
+enum class Turn : std::uint8_t { arrival, protocol, send, post, calc };
+
+/// What a request will do when it has what it needs.
+enum class Work : std::uint8_t {
+    receive_expected,         ///< a message whose receive was posted: the usual case
+    receive_unexpected,       ///< one that had none when it arrived
+    receive_request_to_send,  ///< the three messages of a rendezvous
+    receive_clear_to_send,
+    receive_data,
+    send_clear_to_send,
+    send_data,
+    send,
+    post,
+    calc
+};
+
+constexpr Turn turn_of(OpKind kind) {
+    return kind == OpKind::send ? Turn::send : kind == OpKind::recv ? Turn::post : Turn::calc;
+}
+constexpr Work work_of(OpKind kind) {
+    return kind == OpKind::send ? Work::send : kind == OpKind::recv ? Work::post : Work::calc;
+}
+
+/// Something that a rank has to do: an op, a protocol message, or the reception of an arrival.
+template <class Cookie>
+struct Request {
+    /// The op, and when it was ready. Of a message: `at` is when it came or may go, `op.size` and `op.peer` its size and
+    /// the other rank, `place` the count of transmissions that orders it; of an expected one `cookie` is its receive's.
+    ReadyOp<Cookie> ready;
+    std::uint32_t handle = 0;  ///< of an expected arrival the receive's place; else of the stray or of the open send
+    std::uint16_t shape = 0;   ///< of an arrival
+    std::uint16_t first_need = 0;   ///< the clock of its CPU
+    std::uint16_t second_need = 0;  ///< the clock of its NIC's side; again the CPU's if it takes no NIC
+    Turn turn = Turn::calc;
+    Work work = Work::calc;
+
+    /// The order of requests: ready time, then turn, then messages by (peer, count) and ops by place.
+    [[nodiscard]] bool before(const Request& other) const {
+        if (ready.at != other.ready.at) {
+            return ready.at < other.ready.at;
+        }
+        if (turn != other.turn) {
+            return turn < other.turn;
+        }
+        if (turn <= Turn::protocol && ready.op.peer != other.ready.op.peer) {
+            return ready.op.peer < other.ready.op.peer;
+        }
+        return ready.place < other.ready.place;
+    }
+};
+
+/// Where a rank keeps the times from which its CPUs and its NICs' send and receive sides are free: in one array.
+struct ClockLayout {
+    std::uint16_t cpus = 1;
+    std::uint16_t nics = 1;
+
+    [[nodiscard]] std::uint32_t size() const { return cpus + 2U * nics; }
+    [[nodiscard]] static std::uint16_t cpu(std::uint8_t i) { return i; }
+    [[nodiscard]] std::uint16_t tx(std::uint8_t i) const { return static_cast<std::uint16_t>(cpus + i); }
+    [[nodiscard]] std::uint16_t rx(std::uint8_t i) const { return static_cast<std::uint16_t>(cpus + nics + i); }
+};
+
+}  // namespace idlewave

@@ -1,0 +1,353 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/slab.hpp"
+#include "loggops/agenda.hpp"
+#include "loggops/model.hpp"
+#include "pdes/event.hpp"
+
+namespace idlewave {
+
+/// Simulates ranks, one at a time: a thread's part of the model. Here is what ops do, and which request is next; what a
+/// message does at both ends is in transmission.hpp, the rendezvous in rendezvous.hpp.
+template <Source S, class Log>
+class RankWorker {
+  public:
+    using Model = LogGops<S, Log>;
+    using State = Rank<S>;
+    using Cookie = typename S::Cookie;
+    using Event = pdes::Event<Message>;
+
+    explicit RankWorker(Model& model)
+        : model_(model), recent_(model.shapes), simple_noise_(model.noise.empty()), levels_(model.machine.node) {}
+
+    [[nodiscard]] std::uint64_t messages() const { return messages_; }
+
+    template <class Context>
+    Time start(State& rank, Context& context) {
+        enter(rank, context.self());
+        if (!simple_noise_) {
+            model_.noise[self_].phase = model_.machine.noise.phase(model_.seed, self_);
+        }
+        model_.source.begin(self_, rank.source, scratch_, ready_);
+        ask_for_ready();
+        return leave();
+    }
+
+    template <class Context>
+    Time run(State& rank, std::span<const Event> events, Time until, Context& context) {
+        enter(rank, context.self());
+        const Event* event = events.data();
+        const Event* const end = event + events.size();
+        while (true) {
+            const Time told = event == end ? until : event->time;
+            typename Agenda<Cookie>::Next next;
+            if (!agenda_.idle()) {
+                next = agenda_.next(clocks_);
+                if (next.at < told) {
+                    perform(next, context);
+                    follow(told, context);
+                    continue;
+                }
+            }
+            if (event == end) {
+                return leave(next.at);
+            }
+            const Event* const first = event++;
+            const Time then = event == end ? until : event->time;
+            if (agenda_.idle() && then > told && first->payload->kind == MessageKind::data) [[likely]] {
+                meet_alone(*first, then, context);
+                continue;
+            }
+            arrive(*first);
+            for (; event != end && event->time == told; ++event) {
+                arrive(*event);
+            }
+        }
+    }
+
+    template <class Context>
+    Time step(State& rank, std::span<const Event> events, Time now, Context& context) {
+        enter(rank, context.self());
+        for (const Event& event : events) {
+            arrive(event);
+        }
+        const auto next = agenda_.next(clocks_);
+        if (next.at > now) {
+            return leave(next.at);
+        }
+        perform({now, next.index}, context);
+        ask_for_ready();
+        leave();
+        return now;
+    }
+
+    /// What rank `r` still waits for when nothing can happen any more.
+    void unfinished(std::uint32_t r, const State& rank, std::vector<Waiting>& waiting) const;
+    void unfinished_sends(std::vector<Waiting>& waiting) const;
+
+  private:
+    // ---- one rank at a time
+
+    void enter(State& rank, std::uint32_t self) {
+        rank_ = &rank;
+        self_ = self;
+        clocks_ = model_.clocks_of(self, rank);
+        RequestQueues<Cookie>* queues = nullptr;
+        if (rank.crowd != 0 && !crowds_[rank.crowd].requests.empty()) [[unlikely]] {
+            queues = &crowds_[rank.crowd].requests;
+        }
+        agenda_.open(rank.pending, queues);
+    }
+
+    /// `next` is when the rank goes on by itself.
+    Time leave(Time next) {
+        rank_->pending = agenda_.close();
+        if (rank_->crowd != 0 && crowds_[rank_->crowd].empty()) {
+            crowds_.remove(rank_->crowd);
+            rank_->crowd = 0;
+        }
+        return next;
+    }
+
+    Time leave() { return leave(agenda_.next(clocks_).at); }
+
+    Crowd<Cookie>& crowd() {
+        if (rank_->crowd == 0) {
+            rank_->crowd = crowds_.add();
+        }
+        return crowds_[rank_->crowd];
+    }
+
+    /// Where to write a new request, which then has to be `agenda_.added()`.
+    Request<Cookie>& new_request() {
+        if (agenda_.full()) [[unlikely]] {
+            agenda_.use(crowd().requests, performing_);
+        }
+        return agenda_.make();
+    }
+
+    /// When work `w`, begun at `t`, is done. Most work lies in a stretch without detours, which the rank remembers.
+    Time finish(Time t, Time w) {
+        if (simple_noise_) {
+            return later(t, w);
+        }
+        auto& quiet = model_.noise[self_];
+        if (quiet.from <= t && t < quiet.until && w <= quiet.until - t) {
+            return t + w;
+        }
+        const NoiseTrace::Done done = model_.machine.noise.run(quiet.phase, t, w);
+        quiet.from = done.quiet_from;
+        quiet.until = done.quiet_until;
+        return done.end;
+    }
+
+    /// Do what a request asks for, whose time has come.
+    template <class Context>
+    void perform(const typename Agenda<Cookie>::Next& next, Context& context) {
+        performing_ = agenda_.take(next.index);
+        const Request<Cookie>& request = agenda_[performing_];
+        const Time now = next.at;
+        switch (request.work) {
+            case Work::receive_expected:
+            case Work::receive_unexpected:
+            case Work::receive_request_to_send:
+            case Work::receive_clear_to_send:
+            case Work::receive_data:
+                receive(request, now);
+                break;
+            case Work::send_clear_to_send:
+                send_clear_to_send(request, now, context);
+                break;
+            case Work::send_data:
+                send_data(request, now, context);
+                break;
+            case Work::send:
+            case Work::post:
+            case Work::calc:
+                perform(request.ready, now, context);
+                break;
+        }
+        agenda_.done(performing_);
+        performing_ = nothing;
+    }
+
+    template <class Context>
+    void perform(const ReadyOp<Cookie>& ready, Time now, Context& context) {
+        switch (ready.op.kind) {
+            case OpKind::send:
+                send(ready, now, context);
+                break;
+            case OpKind::recv:
+                post(ready, now);
+                break;
+            case OpKind::calc:
+                calc(ready, now);
+                break;
+        }
+    }
+
+    /// Ops that have just become ready, while nothing else waits: the next is one of them. What may not start before
+    /// `until` has to be asked for.
+    template <class Context>
+    void follow(Time until, Context& context) {
+        while (!ready_.empty() && ready_.size() <= 2 && agenda_.idle()) {
+            const bool second = ready_.size() == 2 && goes_first(ready_[1], ready_[0]);
+            const ReadyOp<Cookie> next = ready_[second ? 1 : 0];
+            const Time at = start_of(next);
+            if (at >= until) {
+                break;
+            }
+            if (ready_.size() == 2) {
+                ready_[0] = ready_[second ? 0 : 1];
+            }
+            ready_.pop_back();
+            perform(next, at, context);
+        }
+        ask_for_ready();
+    }
+
+    [[nodiscard]] Time start_of(const ReadyOp<Cookie>& ready) const {
+        const Time cpu = clocks_[ClockLayout::cpu(ready.op.cpu)];
+        switch (ready.op.kind) {
+            case OpKind::send:
+                return std::max(ready.at, std::max(cpu, clocks_[model_.layout.tx(ready.op.nic)]));
+            case OpKind::recv:
+                return ready.at;
+            default:
+                return std::max(ready.at, cpu);
+        }
+    }
+
+    /// The order of SEMANTICS.md among ops: the first to start, then ready time, kind, and place.
+    [[nodiscard]] bool goes_first(const ReadyOp<Cookie>& a, const ReadyOp<Cookie>& b) const {
+        const auto order = [this](const ReadyOp<Cookie>& ready) {
+            return std::tuple(start_of(ready), ready.at, turn_of(ready.op.kind), ready.place);
+        };
+        return order(a) < order(b);
+    }
+
+    // ---- ops
+
+    void ask_for_ready() {
+        for (const ReadyOp<Cookie>& ready : ready_) {
+            const Op& op = ready.op;
+            Request<Cookie>& request = new_request();
+            request.ready = ready;
+            request.first_need = ClockLayout::cpu(op.cpu);
+            request.second_need = op.kind == OpKind::send ? model_.layout.tx(op.nic) : request.first_need;
+            request.turn = turn_of(op.kind);
+            request.work = work_of(op.kind);
+            agenda_.added();
+        }
+        ready_.clear();
+    }
+
+    void op_started(const ReadyOp<Cookie>& ready, Time now) {
+        const Op& op = ready.op;
+        model_.log.started(self_, ready.place, {op.kind, op.peer, op.tag, op.size, ready.at, now});
+        model_.source.started(self_, rank_->source, scratch_, {now, ready.place, ready.cookie}, ready_);
+    }
+
+    void op_ended(Place place, Cookie cookie, Time end) {
+        model_.log.ended(self_, place, end);
+        model_.source.ended(self_, rank_->source, scratch_, {end, place, cookie}, ready_);
+    }
+
+    void calc(const ReadyOp<Cookie>& ready, Time now) {
+        op_started(ready, now);
+        Time work = 0;
+        if (__builtin_mul_overflow(ready.op.size, picoseconds_per_nanosecond, &work)) {
+            throw TimeOverflow();
+        }
+        const Time end = finish(now, work);
+        clocks_[ClockLayout::cpu(ready.op.cpu)] = end;
+        op_ended(ready.place, ready.cookie, end);
+    }
+
+    template <class Context>
+    void send(const ReadyOp<Cookie>& ready, Time now, Context& context) {
+        op_started(ready, now);
+        if (ready.op.size > model_.machine.level(self_, ready.op.peer).S) {
+            request_to_send(ready, now, context);
+            return;
+        }
+        op_ended(ready.place, ready.cookie, send_eagerly(ready.op, now, context));
+    }
+
+    void post(const ReadyOp<Cookie>& ready, Time now);
+
+    // ---- messages at both ends: transmission.hpp
+
+    [[nodiscard]] bool within_node(std::uint32_t peer) const {
+        return levels_ && self_ / model_.machine.node_ranks == peer / model_.machine.node_ranks;
+    }
+    [[nodiscard]] const Costs& costs_of(std::uint16_t shape, std::uint64_t size, std::uint32_t peer);
+    struct Sent {
+        Time end;      ///< the CPU is free
+        Time arrival;  ///< of the first byte
+    };
+    Sent occupy_sender(std::uint8_t cpu, std::uint8_t nic, const Costs& costs, Time now);
+    template <class Context>
+    Time send_eagerly(const Op& op, Time now, Context& context);
+    template <class Context>
+    void meet_alone(const Event& event, Time until, Context& context);
+    void arrive(const Event& event);
+    void await_receive(const Event& event);
+    void ask_to_receive(const Event& event, const Receive<Cookie>& receive, Work work, std::uint32_t handle);
+    bool take_posted(std::uint32_t source, std::uint32_t tag, Receive<Cookie>& receive);
+    void add_unexpected(const Event& event, std::uint32_t stray);
+    std::uint32_t add_stray(const Event& event);
+    void receive(const Request<Cookie>& request, Time now);
+    Time occupy_receiver(const Receive<Cookie>& op, const Costs& costs, Time now);
+    void meet(std::uint32_t handle);
+
+    // ---- large messages: rendezvous.hpp
+
+    template <class Context>
+    Time send_control(const Receive<Cookie>& op, std::uint32_t peer, const Message& message, Time now,
+                      Context& context);
+    template <class Context>
+    void request_to_send(const ReadyOp<Cookie>& ready, Time now, Context& context);
+    void arrive_control(const Event& event);
+    void ask_to_send(Work work, std::uint32_t handle, std::uint32_t peer, std::uint32_t number,
+                     const Receive<Cookie>& op, Time time);
+    void plan_clear_to_send(std::uint32_t handle, Time time);
+    void cleared_to_send(std::uint32_t handle, Time time);
+    template <class Context>
+    void send_clear_to_send(const Request<Cookie>& request, Time now, Context& context);
+    template <class Context>
+    void send_data(const Request<Cookie>& request, Time now, Context& context);
+
+    Model& model_;
+    RecentShapes recent_;
+    bool simple_noise_;  ///< there is none
+    bool levels_;        ///< a network within nodes
+    std::uint64_t messages_ = 0;
+
+    State* rank_ = nullptr;
+    Time* clocks_ = nullptr;
+    std::uint32_t self_ = 0;
+    Costs odd_costs_;  ///< of a message that has no shape
+    Agenda<Cookie> agenda_;
+    static constexpr std::uint32_t nothing = 31;
+    std::uint32_t performing_ = nothing;  ///< the slot of the request that is being performed
+    typename S::Scratch scratch_{};
+    std::vector<ReadyOp<Cookie>> ready_;
+
+    Slab<Crowd<Cookie>> crowds_;
+    Slab<Stray<Cookie>> strays_;
+    Slab<OpenSend<Cookie>> sends_;
+};
+
+}  // namespace idlewave
+
+#include "loggops/rendezvous.hpp"
+#include "loggops/transmission.hpp"
+#include "loggops/unfinished.hpp"

@@ -1,0 +1,169 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/huge_memory.hpp"
+#include "base/time.hpp"
+#include "pdes/chunks.hpp"
+#include "pdes/event.hpp"
+#include "pdes/far_queue.hpp"
+
+namespace idlewave::pdes {
+
+/// How time is cut into cells and LPs into blocks; the same for all threads of a run.
+struct Grid {
+    static constexpr std::int64_t row = 64;        ///< cells
+    static constexpr std::int64_t near = 2 * row;  ///< cells that have buckets: the present row and the next
+
+    unsigned cell_shift = 0;          ///< a cell is 2^cell_shift ps wide
+    std::int64_t window_cells = 1;    ///< as many cells as the lookahead covers
+    unsigned block_shift = 12;        ///< a block is 2^block_shift LPs
+    std::uint32_t blocks = 1;
+
+    /// `lookahead` > 0, `threads` that share the LPs.
+    Grid(Time lookahead, std::uint32_t lps, std::uint32_t threads) {
+        // Several cells a window, so that a window may begin close to its first event; and offsets of 32 bits.
+        constexpr unsigned cells = 4;
+        constexpr unsigned widest = 28;
+        const auto width = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(lookahead / cells)));
+        cell_shift = std::min(widest, width > 0 ? width - 1 : 0);
+        window_cells = std::min<std::int64_t>(2 * cells, lookahead >> cell_shift);
+        // Blocks that fit into the second-level cache, and some for every thread.
+        constexpr unsigned largest = 12;
+        constexpr unsigned smallest = 4;
+        const std::uint32_t share = lps / (8 * threads) + 1;
+        block_shift = threads == 1 ? largest
+                                   : std::clamp(static_cast<unsigned>(std::bit_width(share)), smallest, largest);
+        blocks = static_cast<std::uint32_t>((std::uint64_t{lps} + block_size() - 1) >> block_shift);
+    }
+
+    [[nodiscard]] std::uint32_t block_size() const { return 1U << block_shift; }
+    [[nodiscard]] std::int64_t cell_of(Time time) const { return time >> cell_shift; }
+    [[nodiscard]] Time begin_of(std::int64_t cell) const {
+        return cell > (never >> cell_shift) ? never : cell << cell_shift;
+    }
+};
+
+/// The events that one thread has sent and nobody has handled. Those of the present row of cells and of the next are in
+/// buckets, one for each cell and block of LPs; later ones wait in a FarQueue. One thread writes; in the window that
+/// is open, any thread reads.
+class Calendar {
+  public:
+    Calendar(const Grid& grid, ChunkStore& chunks)
+        : grid_(grid),
+          words_((grid.blocks + 63) / 64),
+          chunks_(chunks),
+          ends_(static_cast<std::size_t>(Grid::near) * grid.blocks),
+          occupied_(static_cast<std::size_t>(Grid::near) * words_) {}
+
+    void push(Time time, std::uint32_t lp, std::uint32_t source, std::uint32_t sequence, std::uint16_t code) {
+        const std::int64_t cell = grid_.cell_of(time);
+        if (cell >= near_end_) [[unlikely]] {
+            far_.push({time, lp, source, sequence, code}, cell / Grid::row);
+            return;
+        }
+        append(cell, lp >> grid_.block_shift,
+               {static_cast<std::uint32_t>(time - (cell << grid_.cell_shift)), source, sequence,
+                static_cast<std::uint16_t>(lp & (grid_.block_size() - 1)), code});
+    }
+
+    /// The first cell from `from` on that may have an event; `none` if there are no events.
+    static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+    [[nodiscard]] std::int64_t first(std::int64_t from) const {
+        for (std::int64_t cell = from; cell < near_end_; ++cell) {
+            const std::size_t slot = slot_of(cell);
+            if (cells_[slot / 64] == 0) {
+                cell |= 63;
+            } else if ((cells_[slot / 64] >> (slot % 64) & 1) != 0) {
+                return cell;
+            }
+        }
+        const std::int64_t row = far_.first_row();
+        return row == FarQueue::no_row ? none : row * Grid::row;
+    }
+
+    /// Whether `first` is exact for a cell: a later one is only the beginning of its row.
+    [[nodiscard]] bool is_near(std::int64_t cell) const { return cell < near_end_; }
+
+    /// Goes on to `cell`, before which nothing is left; its row and the next get buckets.
+    void advance(std::int64_t cell) {
+        const std::int64_t last = std::min(cell, near_end_);
+        for (; present_ < last; ++present_) {
+            clear(present_);
+        }
+        present_ = cell;
+        const std::int64_t row = cell / Grid::row;
+        if ((row + 2) * Grid::row <= near_end_) {
+            return;
+        }
+        near_end_ = (row + 2) * Grid::row;
+        far_.take_rows(row + 1, [this](const FarEvent& event) {
+            push(event.time, event.lp, event.source, event.sequence, event.code);
+        });
+    }
+
+    /// The words that say which blocks have events in `cell`, a bit each.
+    [[nodiscard]] const std::uint64_t* blocks_of(std::int64_t cell) const {
+        return &occupied_[slot_of(cell) * words_];
+    }
+    [[nodiscard]] bool has(std::int64_t cell) const {
+        const std::size_t slot = slot_of(cell);
+        return (cells_[slot / 64] >> (slot % 64) & 1) != 0;
+    }
+    [[nodiscard]] std::size_t words() const { return words_; }
+
+    /// One past the last event of a bucket, or null; the bucket is then empty, and its chunks are the caller's.
+    Stored* take(std::int64_t cell, std::uint32_t block) {
+        Stored*& end = ends_[slot_of(cell) * grid_.blocks + block];
+        Stored* taken = end;
+        end = nullptr;
+        return taken;
+    }
+
+    ChunkPool& chunks() { return chunks_; }
+
+  private:
+    [[nodiscard]] static std::size_t slot_of(std::int64_t cell) { return static_cast<std::size_t>(cell % Grid::near); }
+
+    void append(std::int64_t cell, std::uint32_t block, const Stored& event) {
+        Stored*& end = ends_[slot_of(cell) * grid_.blocks + block];
+        if (Chunk::is_boundary(end)) [[unlikely]] {
+            end = open(cell, block, end);
+        }
+        *end++ = event;
+    }
+
+    Stored* open(std::int64_t cell, std::uint32_t block, Stored* end) {
+        const std::size_t slot = slot_of(cell);
+        Chunk* chunk = chunks_.take();
+        chunk->before = end == nullptr ? nullptr : Chunk::of(end - 1);
+        occupied_[slot * words_ + block / 64] |= std::uint64_t{1} << (block % 64);
+        cells_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+        return chunk->events;
+    }
+
+    void clear(std::int64_t cell) {
+        const std::size_t slot = slot_of(cell);
+        if (!has(cell)) {
+            return;
+        }
+        std::fill_n(&occupied_[slot * words_], words_, 0);
+        cells_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+    }
+
+    const Grid& grid_;
+    std::size_t words_;  ///< for a bit a block
+    ChunkPool chunks_;
+    HugeArray<Stored*> ends_;            ///< one past the last event of each bucket, by cell and block
+    HugeArray<std::uint64_t> occupied_;  ///< which buckets are not empty
+    std::uint64_t cells_[Grid::near / 64] = {};
+    std::int64_t present_ = 0;           ///< nothing is left before this cell
+    std::int64_t near_end_ = Grid::near;  ///< the first cell without buckets
+    FarQueue far_;
+};
+
+}  // namespace idlewave::pdes

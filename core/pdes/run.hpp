@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/time.hpp"
+#include "pdes/lps.hpp"
+#include "pdes/one_by_one.hpp"
+#include "pdes/windowed.hpp"
+
+namespace idlewave::pdes {
+
+/// Runs `model` to its end on `threads` threads, this one among them, and then shows the
+/// scheduler, with its workers, to `use`.
+/// `poll` is called now and then, on this thread, with the present simulated time; it may throw to end the run.
+///
+/// With a lookahead, windows of it are handled LP by LP; without one, events are handled one by one, on one thread.
+/// The answer is the same, on any number of threads.
+template <Model M, class Use>
+void run(M& model, Lps<typename M::State>& lps, std::uint32_t threads, const std::function<void(Time)>& poll, Use use) {
+    if (lps.size() == 0) {
+        return;
+    }
+    if (model.lookahead() > 0) {
+        Windowed<M> scheduler(model, lps, threads, poll);
+        scheduler.run();
+        use(scheduler);
+    } else {
+        OneByOne<M> scheduler(model, lps, poll);
+        scheduler.run();
+        use(scheduler);
+    }
+}
+
+}  // namespace idlewave::pdes

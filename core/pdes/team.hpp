@@ -1,0 +1,69 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace idlewave::pdes {
+
+/// Where threads wait for each other. They spin for a while, since windows are short, and then let others run.
+class Barrier {
+  public:
+    explicit Barrier(std::uint32_t threads) : threads_(threads) {}
+
+    void wait() {
+        const std::uint32_t round = round_.load(std::memory_order_relaxed);
+        if (waiting_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
+            waiting_.store(0, std::memory_order_relaxed);
+            round_.store(round + 1, std::memory_order_release);
+            round_.notify_all();
+            return;
+        }
+        constexpr int spins = 1 << 12;
+        for (int i = 0; i < spins; ++i) {
+            if (round_.load(std::memory_order_acquire) != round) {
+                return;
+            }
+#if defined(__x86_64__)
+            __builtin_ia32_pause();
+#endif
+        }
+        while (round_.load(std::memory_order_acquire) == round) {
+            round_.wait(round, std::memory_order_acquire);
+        }
+    }
+
+  private:
+    std::uint32_t threads_;
+    alignas(64) std::atomic<std::uint32_t> waiting_{0};
+    alignas(64) std::atomic<std::uint32_t> round_{0};
+};
+
+/// The first exception of several threads.
+class FirstError {
+  public:
+    void keep(std::exception_ptr error) {
+        const std::lock_guard lock(mutex_);
+        if (!error_) {
+            error_ = std::move(error);
+        }
+        failed_.store(true, std::memory_order_release);
+    }
+    [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_acquire); }
+    void rethrow() {
+        if (error_) {
+            std::rethrow_exception(error_);
+        }
+    }
+
+  private:
+    std::mutex mutex_;
+    std::exception_ptr error_;
+    std::atomic<bool> failed_{false};
+};
+
+}  // namespace idlewave::pdes
