@@ -1,39 +1,64 @@
-#include <bit>
+#include <algorithm>
 
 #include "collectives/algorithms.hpp"
 
 namespace idlewave {
-namespace {
 
-/// In round i every rank tells the one 2^i ahead and hears from the one 2^i behind.
-Step disseminate(const CollectiveCall& call, std::uint64_t number, bool reducing) {
-    const std::uint64_t round = number / 4;
-    if (round >= static_cast<std::uint64_t>(std::bit_width(call.size - 1))) {
+/// In round i every rank tells the one 2^i ahead and hears from the one 2^i behind. This is the step that large studies
+/// take most often, hence no division, and rounds of four numbers of which the last one is left out.
+Step barrier_dissemination(const CollectiveCall& call, StepNumber number) {
+    const auto n = static_cast<std::uint32_t>(number);
+    const std::uint64_t distance = std::uint64_t{1} << (n >> 2);
+    if (distance >= call.size) {
         return steps::done();
     }
-    const std::uint64_t distance = std::uint64_t{1} << round;
-    const auto ahead = static_cast<std::uint32_t>((call.rank + distance) % call.size);
-    const auto behind = static_cast<std::uint32_t>((call.rank + call.size - distance) % call.size);
-    switch (number % 4) {
+    switch (n & 3) {
         case 0:
-            return steps::recv(number, behind, call.bytes);
+            return steps::recv(number, call.behind(static_cast<std::uint32_t>(distance)), call.bytes);
         case 1:
-            return steps::send(number, ahead, call.bytes);
-        case 2:
-            return steps::join(number);
+            return steps::send(number, call.ahead(static_cast<std::uint32_t>(distance)), call.bytes);
         default:
-            return reducing ? steps::reduce(call, number, call.bytes) : steps::skip(number);
+            return {Step::Kind::join, number + 2, {}};
     }
 }
 
-}  // namespace
-
-Step barrier_dissemination(const CollectiveCall& call, std::uint64_t number) {
-    return disseminate(call, number, false);
+/// The same, with a reduction in every round. Exact for powers of two, and for operations that may take a contribution
+/// twice (the largest, the smallest).
+Step allreduce_dissemination(const CollectiveCall& call, StepNumber number) {
+    if ((number & 3) != 3) {
+        Step step = barrier_dissemination(call, number);
+        if (step.kind == Step::Kind::join) {
+            step.next = number + 1;
+        }
+        return step;
+    }
+    return steps::reduce(call, number, call.bytes);
 }
 
-Step allreduce_dissemination(const CollectiveCall& call, std::uint64_t number) {
-    return disseminate(call, number, true);
+/// In round i every rank tells the n ranks that are j·(n + 1)^i ahead, j from 1 to n, and hears from as many behind.
+/// Distances beyond the number of ranks are left out: what they would tell is known by then.
+Step barrier_nway_dissemination(const CollectiveCall& call, StepNumber number) {
+    const std::uint32_t ways = std::clamp<std::uint32_t>(call.ways, 1, 1U << 20);
+    const std::uint32_t per_round = 2 * ways + 1;
+    const std::uint32_t round = static_cast<std::uint32_t>(number) / per_round;
+    const std::uint32_t part = static_cast<std::uint32_t>(number) - round * per_round;
+    std::uint64_t reach = 1;
+    for (std::uint32_t i = 0; i < round; ++i) {
+        reach *= ways + 1;
+    }
+    if (reach >= call.size) {
+        return steps::done();
+    }
+    if (part == 2 * ways) {
+        return steps::join(number);
+    }
+    const bool hearing = part < ways;
+    const std::uint64_t distance = reach * (hearing ? part + 1 : part - ways + 1);
+    if (distance >= call.size) {
+        return steps::jump(StepNumber{round} * per_round + (hearing ? ways : 2 * ways));
+    }
+    return hearing ? steps::recv(number, call.behind(static_cast<std::uint32_t>(distance)), call.bytes)
+                   : steps::send(number, call.ahead(static_cast<std::uint32_t>(distance)), call.bytes);
 }
 
 }  // namespace idlewave
