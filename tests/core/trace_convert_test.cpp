@@ -377,7 +377,7 @@ TEST(Convert, CollectivesTakeTheAlgorithmThatIsChosen) {
 
 TEST(Convert, RefusesAnAlgorithmThatWouldNeedSizesWhichMpiDoesNotTell) {
     const auto with = [](std::uint16_t call, std::initializer_list<std::uint64_t> words, std::uint16_t info,
-                         Collective collective, std::string_view name) {
+                         Collective collective, const char* name) {
         return refusal(beside(rank_of_two(0).call(call, 1000, 1000, words, info)),
                        {.algorithms = {{collective, name}}, .reduction_cost = 0});
     };
