@@ -20,6 +20,20 @@ using testing::roots_of;
 class EveryAlgorithm : public ::testing::TestWithParam<std::size_t> {
   protected:
     [[nodiscard]] static const Algorithm& tested() { return algorithms()[GetParam()]; }
+
+    [[nodiscard]] static std::vector<std::uint32_t> roots(std::uint32_t ranks) {
+        const Collective c = tested().collective;
+        const bool rooted = is_pipelined() || c == Collective::gather || c == Collective::scatter;
+        return rooted ? roots_of(ranks) : std::vector<std::uint32_t>{0};
+    }
+    [[nodiscard]] static std::vector<std::uint64_t> segments() {
+        return is_pipelined() ? std::vector<std::uint64_t>{0, 1, 64, 300} : std::vector<std::uint64_t>{64};
+    }
+
+  private:
+    [[nodiscard]] static bool is_pipelined() {
+        return tested().collective == Collective::bcast || tested().collective == Collective::reduce;
+    }
 };
 
 INSTANTIATE_TEST_SUITE_P(Collectives, EveryAlgorithm, ::testing::Range(std::size_t{0}, algorithms().size()),
@@ -30,9 +44,9 @@ INSTANTIATE_TEST_SUITE_P(Collectives, EveryAlgorithm, ::testing::Range(std::size
 
 TEST_P(EveryAlgorithm, EndsWithEveryMessageReceivedEagerOrByRendezvous) {
     for (const std::uint32_t P : rank_counts) {
-        for (const std::uint32_t root : roots_of(P)) {
+        for (const std::uint32_t root : roots(P)) {
             for (const std::uint64_t bytes : {0, 1, 7, 1000}) {
-                for (const std::uint64_t segment : {0, 1, 64, 300}) {
+                for (const std::uint64_t segment : segments()) {
                     for (const Protocol protocol : {Protocol::eager, Protocol::rendezvous}) {
                         const auto call = [&](std::uint32_t rank) {
                             CollectiveCall c = testing::call_of(rank, P, root, bytes);
