@@ -26,7 +26,7 @@ struct Folded {
     }
     /// The first of the ranks that `n` stands for: what n and those after it stand for are ranges of ranks.
     [[nodiscard]] std::uint32_t begin_of(std::uint32_t n) const { return n < surplus ? 2 * n : n + surplus; }
-    [[nodiscard]] std::uint32_t rounds() const { return static_cast<std::uint32_t>(std::bit_width(active) - 1); }
+    [[nodiscard]] std::uint32_t rounds() const { return static_cast<std::uint32_t>(std::countr_zero(active)); }
 
     std::uint32_t active;   ///< the largest power of two that is no more than the ranks
     std::uint32_t surplus;  ///< ranks beyond it
