@@ -23,12 +23,20 @@ enum class Collective : std::uint8_t {
     exscan
 };
 
+/// Which sizes an algorithm needs to know where parts differ, as in MPI's v-variants.
+enum class Uneven : std::uint8_t {
+    as_in_mpi,   ///< those that MPI tells each rank
+    everywhere,  ///< all of them at every rank
+    refused      ///< it can carry equal parts only
+};
+
 /// A way to carry out a collective operation.
 struct Algorithm {
     Collective collective;
     std::string_view name;
     StepFunction step;
     std::string_view source;  ///< the paper or MPI implementation that it follows
+    Uneven uneven = Uneven::as_in_mpi;
 };
 
 /// All algorithms; of each collective the first is the default.
@@ -43,29 +51,42 @@ const Algorithm& algorithm(Collective collective, std::string_view name);
 /// The collective of this name. Throws InputError that lists the names there are.
 Collective collective(std::string_view name);
 
-// What the steps are: one file for each kind of operation.
-Step barrier_dissemination(const CollectiveCall& call, std::uint64_t number);
-Step barrier_linear(const CollectiveCall& call, std::uint64_t number);
-Step barrier_tree(const CollectiveCall& call, std::uint64_t number);
-Step bcast_binomial(const CollectiveCall& call, std::uint64_t number);
-Step bcast_linear(const CollectiveCall& call, std::uint64_t number);
-Step reduce_binomial(const CollectiveCall& call, std::uint64_t number);
-Step reduce_linear(const CollectiveCall& call, std::uint64_t number);
-Step allreduce_recursive_doubling(const CollectiveCall& call, std::uint64_t number);
-Step allreduce_ring(const CollectiveCall& call, std::uint64_t number);
-Step allreduce_rabenseifner(const CollectiveCall& call, std::uint64_t number);
-Step allreduce_reduce_bcast(const CollectiveCall& call, std::uint64_t number);
-Step allreduce_dissemination(const CollectiveCall& call, std::uint64_t number);
-Step gather_linear(const CollectiveCall& call, std::uint64_t number);
-Step gather_binomial(const CollectiveCall& call, std::uint64_t number);
-Step scatter_linear(const CollectiveCall& call, std::uint64_t number);
-Step scatter_binomial(const CollectiveCall& call, std::uint64_t number);
-Step allgather_ring(const CollectiveCall& call, std::uint64_t number);
-Step allgather_bruck(const CollectiveCall& call, std::uint64_t number);
-Step alltoall_linear(const CollectiveCall& call, std::uint64_t number);
-Step alltoall_pairwise(const CollectiveCall& call, std::uint64_t number);
-Step reduce_scatter_pairwise(const CollectiveCall& call, std::uint64_t number);
-Step scan_recursive_doubling(const CollectiveCall& call, std::uint64_t number);
-Step scan_linear(const CollectiveCall& call, std::uint64_t number);
+// What the steps are: one file for each kind of way.
+Step barrier_dissemination(const CollectiveCall& call, StepNumber number);
+Step barrier_nway_dissemination(const CollectiveCall& call, StepNumber number);
+Step barrier_linear(const CollectiveCall& call, StepNumber number);
+Step barrier_tree(const CollectiveCall& call, StepNumber number);
+Step bcast_binomial(const CollectiveCall& call, StepNumber number);
+Step bcast_linear(const CollectiveCall& call, StepNumber number);
+Step bcast_binary(const CollectiveCall& call, StepNumber number);
+Step bcast_chain(const CollectiveCall& call, StepNumber number);
+Step bcast_scatter_allgather(const CollectiveCall& call, StepNumber number);
+Step reduce_binomial(const CollectiveCall& call, StepNumber number);
+Step reduce_linear(const CollectiveCall& call, StepNumber number);
+Step reduce_pipelined(const CollectiveCall& call, StepNumber number);
+Step reduce_rabenseifner(const CollectiveCall& call, StepNumber number);
+Step allreduce_recursive_doubling(const CollectiveCall& call, StepNumber number);
+Step allreduce_ring(const CollectiveCall& call, StepNumber number);
+Step allreduce_rabenseifner(const CollectiveCall& call, StepNumber number);
+Step allreduce_reduce_bcast(const CollectiveCall& call, StepNumber number);
+Step allreduce_dissemination(const CollectiveCall& call, StepNumber number);
+Step gather_linear(const CollectiveCall& call, StepNumber number);
+Step gather_binomial(const CollectiveCall& call, StepNumber number);
+Step scatter_linear(const CollectiveCall& call, StepNumber number);
+Step scatter_binomial(const CollectiveCall& call, StepNumber number);
+Step allgather_ring(const CollectiveCall& call, StepNumber number);
+Step allgather_recursive_doubling(const CollectiveCall& call, StepNumber number);
+Step allgather_bruck(const CollectiveCall& call, StepNumber number);
+Step allgather_neighbour_exchange(const CollectiveCall& call, StepNumber number);
+Step alltoall_linear(const CollectiveCall& call, StepNumber number);
+Step alltoall_pairwise(const CollectiveCall& call, StepNumber number);
+Step alltoall_bruck(const CollectiveCall& call, StepNumber number);
+Step reduce_scatter_pairwise(const CollectiveCall& call, StepNumber number);
+Step reduce_scatter_ring(const CollectiveCall& call, StepNumber number);
+Step reduce_scatter_halving(const CollectiveCall& call, StepNumber number);
+Step scan_recursive_doubling(const CollectiveCall& call, StepNumber number);
+Step scan_linear(const CollectiveCall& call, StepNumber number);
+Step exscan_recursive_doubling(const CollectiveCall& call, StepNumber number);
+Step exscan_linear(const CollectiveCall& call, StepNumber number);
 
 }  // namespace idlewave

@@ -23,6 +23,7 @@ Composition::Composition(std::vector<Job> jobs, std::uint32_t machine_ranks) : j
         for (Stage& stage : job.stages) {
             stage.call.send_counts = stage.send_counts;
             stage.call.recv_counts = stage.recv_counts;
+            stage.call.shape = stage.shape ? &*stage.shape : nullptr;
             sum += stage.times;
             ends.push_back(static_cast<std::uint32_t>(sum));
         }

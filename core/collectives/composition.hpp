@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct Stage {
     std::uint32_t tag = 0;
     std::vector<std::uint64_t> send_counts = {};  ///< for the call's spans
     std::vector<std::uint64_t> recv_counts = {};
+    bool own_bytes = false;           ///< a rank's part is what the counts say of it
+    std::optional<Shape> shape = {};  ///< of halo exchanges and sweeps, fitted to the group's size
 };
 
 /// Where the ranks of a job are on the machine.
@@ -57,9 +60,9 @@ class Composition {
     static constexpr std::uint32_t no_job = 0xffffffff;
 
     struct State {
-        Time latest = 0;         ///< of the ends of ops so far
+        Time latest = 0;             ///< of the ends of ops so far
         std::uint32_t position = 0;  ///< stages done
-        std::uint32_t step = 0;      ///< in the present stage
+        StepNumber step = 0;         ///< in the present stage
         Place next_place = 0;
         std::uint32_t open = 0;  ///< messages that have not ended; `computing`: and a computation; `joining`
     };
@@ -145,7 +148,7 @@ class Composition {
                 if (after_receive && step.op.kind == OpKind::recv) {
                     return;
                 }
-                state.step = static_cast<std::uint32_t>(step.next);
+                state.step = step.next;
                 issue(self, state, stage, step, gate, ready);
                 // A receive starts when it is ready, so what follows it is ready at the same time. One such op is
                 // issued at once; more would pile up.
@@ -154,13 +157,13 @@ class Composition {
                 }
                 after_receive = true;
             } else if (step.kind == Step::Kind::skip) {
-                state.step = static_cast<std::uint32_t>(step.next);
+                state.step = step.next;
             } else {
                 if (state.open > 0) {
                     return;
                 }
                 gate = std::max(gate, state.latest);
-                state.step = static_cast<std::uint32_t>(step.next);
+                state.step = step.next;
                 if (step.kind == Step::Kind::done) {
                     state.step = 0;
                     ++state.position;
@@ -192,9 +195,13 @@ class Composition {
         const Stage& stage = *scratch.stage;
         call.rank = self.rank;
         if (stage.group.kind != Group::Kind::all) {
-            call.rank = stage.group.kind == Group::Kind::blocks ? self.rank % stage.group.size
-                                                                : self.rank / stage.group.size;
+            call.rank =
+                stage.group.kind == Group::Kind::blocks ? self.rank % stage.group.size : self.rank / stage.group.size;
             call.size = group_size(stage.group, self);
+        }
+        if (stage.own_bytes) {
+            const auto& counts = stage.recv_counts.empty() ? stage.send_counts : stage.recv_counts;
+            call.bytes = counts[call.rank % counts.size()];
         }
         if (stage.rotating_root || stage.call.root != 0) {
             call.root = (stage.call.root + scratch.turn) % call.size;

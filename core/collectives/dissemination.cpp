@@ -1,39 +1,63 @@
+#include <algorithm>
+
 #include "collectives/algorithms.hpp"
 
 namespace idlewave {
-namespace {
 
-/// In round i every rank tells the one 2^i ahead and hears from the one 2^i behind.
-Step exchange(const CollectiveCall& call, std::uint64_t number, std::uint32_t distance, bool receiving) {
-    if (receiving) {
-        const std::uint32_t behind = call.rank >= distance ? call.rank - distance : call.rank + (call.size - distance);
-        return steps::recv(number, behind, call.bytes);
-    }
-    const std::uint32_t left = call.size - distance;
-    const std::uint32_t ahead = call.rank < left ? call.rank + distance : call.rank - left;
-    return steps::send_and_join(number, ahead, call.bytes);
-}
-
-/// 2^round; 0 when there are no more rounds.
-std::uint32_t distance_of(const CollectiveCall& call, std::uint64_t round) {
-    const std::uint64_t distance = std::uint64_t{1} << round;
-    return distance < call.size ? static_cast<std::uint32_t>(distance) : 0;
-}
-
-}  // namespace
-
-Step barrier_dissemination(const CollectiveCall& call, std::uint64_t number) {
-    const std::uint32_t distance = distance_of(call, number / 2);
-    return distance == 0 ? steps::done() : exchange(call, number, distance, number % 2 == 0);
-}
-
-Step allreduce_dissemination(const CollectiveCall& call, std::uint64_t number) {
-    const std::uint32_t distance = distance_of(call, number / 3);
-    if (distance == 0) {
+/// In round i every rank tells the one 2^i ahead and hears from the one 2^i behind. This is the step that large studies
+/// take most often, hence no division.
+Step barrier_dissemination(const CollectiveCall& call, StepNumber number) {
+    const std::uint64_t distance = std::uint64_t{1} << (number >> 1);
+    if (distance >= call.size) {
         return steps::done();
     }
-    return number % 3 == 2 ? steps::reduce(call, number, call.bytes)
-                           : exchange(call, number, distance, number % 3 == 0);
+    return (number & 1) == 0
+               ? steps::recv(number, call.behind(static_cast<std::uint32_t>(distance)), call.bytes)
+               : steps::send_and_join(number, call.ahead(static_cast<std::uint32_t>(distance)), call.bytes);
+}
+
+/// The same, with a reduction in every round. Exact for powers of two, and for operations that may take a contribution
+/// twice (the largest, the smallest).
+Step allreduce_dissemination(const CollectiveCall& call, StepNumber number) {
+    const StepNumber round = number >> 2;
+    switch (number & 3) {
+        case 0:
+        case 1: {
+            Step step = barrier_dissemination(call, 2 * round + (number & 3));
+            step.next = number + 1;
+            return step;
+        }
+        case 2:
+            return steps::reduce(call, number, call.bytes);
+        default:
+            return steps::skip(number);
+    }
+}
+
+/// In round i every rank tells the n ranks that are j·(n + 1)^i ahead, j from 1 to n, and hears from as many behind.
+/// Distances beyond the number of ranks are left out: what they would tell is known by then.
+Step barrier_nway_dissemination(const CollectiveCall& call, StepNumber number) {
+    const std::uint32_t ways = std::clamp<std::uint32_t>(call.ways, 1, 1U << 20);
+    const std::uint32_t per_round = 2 * ways + 1;
+    const std::uint32_t round = static_cast<std::uint32_t>(number) / per_round;
+    const std::uint32_t part = static_cast<std::uint32_t>(number) - round * per_round;
+    std::uint64_t reach = 1;
+    for (std::uint32_t i = 0; i < round; ++i) {
+        reach *= ways + 1;
+    }
+    if (reach >= call.size) {
+        return steps::done();
+    }
+    if (part == 2 * ways) {
+        return steps::join(number);
+    }
+    const bool hearing = part < ways;
+    const std::uint64_t distance = reach * (hearing ? part + 1 : part - ways + 1);
+    if (distance >= call.size) {
+        return steps::jump(StepNumber{round} * per_round + (hearing ? ways : 2 * ways));
+    }
+    return hearing ? steps::recv(number, call.behind(static_cast<std::uint32_t>(distance)), call.bytes)
+                   : steps::send(number, call.ahead(static_cast<std::uint32_t>(distance)), call.bytes);
 }
 
 }  // namespace idlewave

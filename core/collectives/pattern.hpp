@@ -1,23 +1,49 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "collectives/algorithms.hpp"
 #include "collectives/composition.hpp"
+#include "collectives/step.hpp"
 
 namespace idlewave {
+
+/// What one operation of a pattern is called with; what does not concern it is ignored.
+struct PatternCall {
+    std::uint64_t bytes = 1;
+    double reduction_cost = 0;  ///< ns per byte
+    std::uint32_t root = 0;
+    std::uint64_t segment = default_segment;
+    std::uint32_t ways = 2;
+    std::vector<std::uint64_t> send_counts = {};
+    std::vector<std::uint64_t> recv_counts = {};
+    Shape shape = {};
+};
+
+/// The stage that carries out `name`: a pattern of patterns(), or a collective by `algorithm` ("": the default one),
+/// among `ranks` ranks. Throws InputError where a name is unknown or the call has no meaning for it.
+Stage stage_of(std::string_view name, std::string_view algorithm, std::uint32_t ranks, const PatternCall& call);
+
+/// All of `ranks` ranks do `stages` one after the other, the whole sequence `repetitions` times.
+inline Composition all_ranks(std::uint32_t ranks, std::vector<Stage> stages, std::uint32_t repetitions = 1) {
+    Job job{.ranks = ranks};
+    job.stages = std::move(stages);
+    job.repetitions = repetitions;
+    std::vector<Job> jobs;
+    jobs.push_back(std::move(job));
+    return Composition(std::move(jobs));
+}
 
 /// One call of a collective operation by `ranks` ranks, from root 0.
 inline Composition pattern(const Algorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes,
                            double reduction_cost) {
     Stage stage{.step = algorithm.step, .call = {.bytes = bytes, .reduction_cost = reduction_cost}};
-    Job job{.ranks = ranks};
-    job.stages.push_back(std::move(stage));
-    std::vector<Job> jobs;
-    jobs.push_back(std::move(job));
-    return Composition(std::move(jobs));
+    std::vector<Stage> stages;
+    stages.push_back(std::move(stage));
+    return all_ranks(ranks, std::move(stages));
 }
 
 }  // namespace idlewave

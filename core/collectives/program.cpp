@@ -77,7 +77,8 @@ Place ProgramSource::count_ops(std::uint32_t copy, const CollectiveSite& site) c
     return count;
 }
 
-void ProgramSource::begin(std::uint32_t rank, State& state, Scratch& /*scratch*/, std::vector<ReadyOp<Cookie>>& ready) const {
+void ProgramSource::begin(std::uint32_t rank, State& state, Scratch& /*scratch*/,
+                          std::vector<ReadyOp<Cookie>>& ready) const {
     state.base = rank % base_;
     state.copy = rank / base_;
     state.slots.assign(program_of(state).slots, {});
@@ -234,9 +235,7 @@ bool ProgramSource::run_step(State& state, std::uint32_t thread_index, std::vect
         return true;
     }
     const bool calc = step.op.kind == OpKind::calc;
-    thread.blocked = calc          ? Thread::Blocked::end
-                     : step.joins ? Thread::Blocked::join
-                                  : Thread::Blocked::start;
+    thread.blocked = calc ? Thread::Blocked::end : step.joins ? Thread::Blocked::join : Thread::Blocked::start;
     thread.open += calc ? 0 : 1;
     thread.awaited = thread.next_place;
     ready.push_back(
@@ -245,7 +244,8 @@ bool ProgramSource::run_step(State& state, std::uint32_t thread_index, std::vect
 }
 
 /// Start a nonblocking collective: it runs in a thread of its own, and its ops have the next places.
-void ProgramSource::begin_beside(State& state, const Instruction& instruction, std::vector<ReadyOp<Cookie>>& ready) const {
+void ProgramSource::begin_beside(State& state, const Instruction& instruction,
+                                 std::vector<ReadyOp<Cookie>>& ready) const {
     const auto unused = std::find_if(state.beside.begin(), state.beside.end(),
                                      [](const Thread& t) { return t.blocked == Thread::Blocked::done; });
     const auto index = static_cast<std::uint32_t>(unused - state.beside.begin());

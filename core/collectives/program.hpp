@@ -78,7 +78,7 @@ class ProgramSource {
         bool in_collective = false;
         std::uint32_t at = 0;    ///< the instruction
         std::uint32_t site = 0;  ///< the collective
-        std::uint64_t step = 0;  ///< in the collective
+        StepNumber step = 0;     ///< in the collective
         std::uint32_t open = 0;  ///< ops or slots that have not ended
         Place awaited = 0;       ///< the op whose start or end lets it go on
         Place next_place = 0;
@@ -103,8 +103,10 @@ class ProgramSource {
     [[nodiscard]] const std::shared_ptr<const Program>& program() const { return program_; }
 
     void begin(std::uint32_t rank, State& state, Scratch& scratch, std::vector<ReadyOp<Cookie>>& ready) const;
-    void started(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice, std::vector<ReadyOp<Cookie>>& ready) const;
-    void ended(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice, std::vector<ReadyOp<Cookie>>& ready) const;
+    void started(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice,
+                 std::vector<ReadyOp<Cookie>>& ready) const;
+    void ended(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice,
+               std::vector<ReadyOp<Cookie>>& ready) const;
     [[nodiscard]] static std::string name(std::uint32_t rank, Place place);
     void unfinished(std::uint32_t rank, const State& state, std::vector<Waiting>& waiting) const;
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -7,6 +9,9 @@
 #include "goal/op.hpp"
 
 namespace idlewave {
+
+/// The number of a step; every algorithm stays below 2^32.
+using StepNumber = std::uint32_t;
 
 /// What one rank does next inside a collective operation.
 struct Step {
@@ -17,84 +22,122 @@ struct Step {
         done   ///< the rank has left the collective
     };
     Kind kind = Kind::done;
-    std::uint64_t next = 0;  ///< the number of the step after this one
-    Op op = {};              ///< `peer` is a rank of the communicator
-    bool joins = false;      ///< of an op: a join follows it
+    StepNumber next = 0;  ///< the number of the step after this one
+    Op op = {};           ///< `peer` is a rank of the communicator
+    bool joins = false;   ///< of an op: a join follows it
 };
+
+/// What halo exchanges and sweeps need to know beyond what a collective has.
+struct Shape {
+    std::array<std::uint32_t, 3> dims{};        ///< ranks in each dimension; zeros: as near to a cube as can be
+    std::array<std::uint64_t, 3> face_bytes{};  ///< bytes through a face across each dimension; zeros: the call's bytes
+    std::uint64_t compute_ns = 0;               ///< computation: of an exchange once, of a sweep for each block
+    std::uint32_t blocks = 1;                   ///< into how many blocks a sweep cuts its planes; at most 2^26
+    std::uint32_t sweeps = 1;                   ///< how many sweeps, up to 8: from the corners in turn
+    bool periodic = true;                       ///< whether the last rank of a row is the first one's neighbour
+};
+
+/// The size of the pieces of a pipelined message where nothing else is said: the middle one of those that Open MPI's
+/// fixed rules choose from (coll_tuned_decision_fixed.c: 8, 64 and 128 KiB).
+inline constexpr std::uint64_t default_segment = 65'536;
 
 /// A collective operation as one rank sees it. Sizes in bytes.
 struct CollectiveCall {
     std::uint32_t rank = 0;  ///< in the communicator
     std::uint32_t size = 1;  ///< of the communicator
     std::uint32_t root = 0;
-    std::uint64_t bytes = 0;                     ///< the vector, or one rank's part of it: as the call means it
+    std::uint64_t bytes = 0;                          ///< the vector, or one rank's part of it: as the call means it
     std::span<const std::uint64_t> send_counts = {};  ///< v-variants: bytes for each rank, repeated over the ranks
     std::span<const std::uint64_t> recv_counts = {};
-    double reduction_cost = 0;  ///< ns of computation per byte reduced
+    double reduction_cost = 0;                ///< ns of computation per byte reduced
+    std::uint64_t segment = default_segment;  ///< pipelined algorithms: bytes of a piece; 0: all at once
+    std::uint32_t ways = 2;                   ///< n of an n-way algorithm
+    const Shape* shape = nullptr;             ///< of halo exchanges and sweeps; none: Shape{}
 
+    // Rings are walked by comparing and subtracting: a step is too short for a division.
+
+    /// The rank `distance` < size ahead on the ring of ranks.
+    [[nodiscard]] std::uint32_t ahead(std::uint32_t distance) const { return turned(rank, distance); }
+    /// The rank `distance` < size behind.
+    [[nodiscard]] std::uint32_t behind(std::uint32_t distance) const { return turned_back(rank, distance); }
     /// The rank as seen from the root, which is 0.
-    [[nodiscard]] std::uint32_t relative() const { return (rank + size - root) % size; }
+    [[nodiscard]] std::uint32_t relative() const { return turned_back(rank, root); }
     /// The rank that is seen from the root as `r`.
-    [[nodiscard]] std::uint32_t absolute(std::uint64_t r) const {
-        return static_cast<std::uint32_t>((r + root) % size);
+    [[nodiscard]] std::uint32_t absolute(std::uint32_t r) const { return turned(r, root); }
+
+    [[nodiscard]] std::uint64_t bytes_to(std::uint32_t peer) const { return of(send_counts, peer); }
+    [[nodiscard]] std::uint64_t bytes_from(std::uint32_t peer) const { return of(recv_counts, peer); }
+
+    /// `r` + `distance` on the ring; both less than the size.
+    [[nodiscard]] std::uint32_t turned(std::uint32_t r, std::uint32_t distance) const {
+        const std::uint32_t left = size - r;
+        return distance < left ? r + distance : distance - left;
     }
-    [[nodiscard]] std::uint64_t bytes_to(std::uint32_t peer) const {
-        return send_counts.empty() ? bytes : send_counts[peer % send_counts.size()];
+    [[nodiscard]] std::uint32_t turned_back(std::uint32_t r, std::uint32_t distance) const {
+        return r >= distance ? r - distance : r + (size - distance);
     }
-    [[nodiscard]] std::uint64_t bytes_from(std::uint32_t peer) const {
-        return recv_counts.empty() ? bytes : recv_counts[peer % recv_counts.size()];
-    }
-    /// The size of block `i` when the vector is cut into one block a rank.
-    [[nodiscard]] std::uint64_t block(std::uint64_t i) const {
-        return bytes / size + (i % size < bytes % size ? 1 : 0);
+
+  private:
+    [[nodiscard]] std::uint64_t of(std::span<const std::uint64_t> counts, std::uint32_t peer) const {
+        if (counts.empty()) {
+            return bytes;
+        }
+        return peer < counts.size() ? counts[peer] : counts[peer % static_cast<std::uint32_t>(counts.size())];
     }
 };
 
 /// An algorithm: the step with this number. Numbers begin at 0 and go on with Step::next.
-using StepFunction = Step (*)(const CollectiveCall& call, std::uint64_t number);
+using StepFunction = Step (*)(const CollectiveCall& call, StepNumber number);
 
 namespace steps {
 
 inline Step done() {
     return {Step::Kind::done, 0, {}};
 }
-inline Step skip(std::uint64_t number) {
+inline Step skip(StepNumber number) {
     return {Step::Kind::skip, number + 1, {}};
 }
-inline Step join(std::uint64_t number) {
+inline Step join(StepNumber number) {
     return {Step::Kind::join, number + 1, {}};
 }
-inline Step jump(std::uint64_t next) {
+inline Step jump(StepNumber next) {
     return {Step::Kind::skip, next, {}};
 }
 
-inline Step send(std::uint64_t number, std::uint32_t peer, std::uint64_t bytes) {
+inline Step send(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
     return {Step::Kind::op, number + 1, {.size = bytes, .peer = peer, .kind = OpKind::send}};
 }
 
 /// A send, and a join behind it.
-inline Step send_and_join(std::uint64_t number, std::uint32_t peer, std::uint64_t bytes) {
+inline Step send_and_join(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
     return {Step::Kind::op, number + 1, {.size = bytes, .peer = peer, .kind = OpKind::send}, true};
 }
 
-inline Step recv(std::uint64_t number, std::uint32_t peer, std::uint64_t bytes) {
+inline Step recv(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
     return {Step::Kind::op, number + 1, {.size = bytes, .peer = peer, .kind = OpKind::recv}};
 }
 
-/// The computation of reducing `bytes` with what is there already; nothing where that costs nothing.
-inline Step reduce(const CollectiveCall& call, std::uint64_t number, std::uint64_t bytes) {
-    const auto ns = static_cast<std::uint64_t>(std::llround(call.reduction_cost * static_cast<double>(bytes)));
-    if (ns == 0) {
-        return skip(number);
-    }
-    return {Step::Kind::op, number + 1, {.size = ns, .kind = OpKind::calc}};
+/// Computation of `ns`; nothing where there is none.
+inline Step calc(StepNumber number, std::uint64_t ns) {
+    return ns == 0 ? skip(number) : Step{Step::Kind::op, number + 1, {.size = ns, .kind = OpKind::calc}};
 }
 
-/// Two algorithms one after the other: the second's steps are numbered from `second_begins` on.
-inline constexpr std::uint64_t second_begins = std::uint64_t{1} << 40;
+/// The computation of reducing `bytes`, `times` over, with what is there already; nothing where that costs nothing.
+inline Step reduce(const CollectiveCall& call, StepNumber number, std::uint64_t bytes, std::uint32_t times = 1) {
+    if (call.reduction_cost == 0) {
+        return skip(number);
+    }
+    constexpr double longest = 9e18;  // ns; far more than time lasts, which the simulation then says
+    const double ns = call.reduction_cost * static_cast<double>(bytes) * static_cast<double>(times);
+    return calc(number, static_cast<std::uint64_t>(std::llround(std::min(ns, longest))));
+}
+
+/// Two algorithms one after the other: the second's steps are numbered from `second_begins` on, so that neither may
+/// have more than 2^31.
+inline constexpr StepNumber second_begins = std::uint32_t{1} << 31;
 
 inline Step one_after_the_other(StepFunction first, StepFunction second, const CollectiveCall& call,
-                                std::uint64_t number) {
+                                StepNumber number) {
     if (number < second_begins) {
         const Step step = first(call, number);
         return step.kind == Step::Kind::done ? jump(second_begins) : step;

@@ -26,11 +26,13 @@ void Graph::begin(std::uint32_t rank, State& state, Scratch& /*scratch*/, std::v
     }
 }
 
-void Graph::started(std::uint32_t rank, State& state, Scratch& /*scratch*/, const Notice<Cookie>& notice, std::vector<ReadyOp<Cookie>>& ready) const {
+void Graph::started(std::uint32_t rank, State& state, Scratch& /*scratch*/, const Notice<Cookie>& notice,
+                    std::vector<ReadyOp<Cookie>>& ready) const {
     release(rank, state, notice, Edge::start, ready);
 }
 
-void Graph::ended(std::uint32_t rank, State& state, Scratch& /*scratch*/, const Notice<Cookie>& notice, std::vector<ReadyOp<Cookie>>& ready) const {
+void Graph::ended(std::uint32_t rank, State& state, Scratch& /*scratch*/, const Notice<Cookie>& notice,
+                  std::vector<ReadyOp<Cookie>>& ready) const {
     release(rank, state, notice, Edge::end, ready);
 }
 

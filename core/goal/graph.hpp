@@ -41,15 +41,18 @@ class Graph {
     [[nodiscard]] std::string_view label(std::uint32_t rank, Place place) const;
 
     void begin(std::uint32_t rank, State& state, Scratch& scratch, std::vector<ReadyOp<Cookie>>& ready) const;
-    void started(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice, std::vector<ReadyOp<Cookie>>& ready) const;
-    void ended(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice, std::vector<ReadyOp<Cookie>>& ready) const;
+    void started(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice,
+                 std::vector<ReadyOp<Cookie>>& ready) const;
+    void ended(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice,
+               std::vector<ReadyOp<Cookie>>& ready) const;
     [[nodiscard]] std::string name(std::uint32_t rank, Place place) const;
     void unfinished(std::uint32_t rank, const State& state, std::vector<Waiting>& waiting) const;
 
   private:
     friend class GraphBuilder;
 
-    void release(std::uint32_t rank, State& state, const Notice<Cookie>& notice, Edge edge, std::vector<ReadyOp<Cookie>>& ready) const;
+    void release(std::uint32_t rank, State& state, const Notice<Cookie>& notice, Edge edge,
+                 std::vector<ReadyOp<Cookie>>& ready) const;
 
     std::vector<std::size_t> first_op_{0};  ///< where each rank's ops begin; one entry more than ranks
     std::vector<Op> ops_;

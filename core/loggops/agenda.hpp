@@ -134,7 +134,7 @@ class Agenda {
     static constexpr std::uint32_t all = (1U << most) - 1;
 
     std::array<Request<Cookie>, most + 1> slots_;  ///< the last one for what goes to the queues
-    std::uint32_t used_ = 0;  ///< a bit a slot
+    std::uint32_t used_ = 0;                       ///< a bit a slot
     RequestQueues<Cookie>* queues_ = nullptr;
     Slab<Waiting> waiting_;  ///< of all of the thread's ranks
 };

@@ -9,9 +9,9 @@
 #include "base/time.hpp"
 #include "goal/source.hpp"
 #include "loggops/message.hpp"
+#include "loggops/message_classes.hpp"
 #include "loggops/rank.hpp"
 #include "loggops/record.hpp"
-#include "loggops/shapes.hpp"
 #include "machine/machine.hpp"
 
 namespace idlewave {
@@ -34,7 +34,7 @@ class LogGops {
           seed(seed_),
           log(log_),
           layout{static_cast<std::uint16_t>(source.cpus()), static_cast<std::uint16_t>(source.nics())},
-          shapes(machine),
+          classes(machine),
           network_control(costs(machine.network, 1)),
           node_control(costs(machine.node ? *machine.node : machine.network, 1)),
           processed(source.ranks()),
@@ -45,7 +45,7 @@ class LogGops {
 
     [[nodiscard]] std::uint32_t lps() const { return source.ranks(); }
     [[nodiscard]] Time lookahead() const { return machine.lookahead(); }
-    [[nodiscard]] const Message& payload(std::uint16_t code) const { return shapes[code].message; }
+    [[nodiscard]] const Message& payload(std::uint16_t code) const { return classes[code].message; }
 
     [[nodiscard]] Time* clocks_of(std::uint32_t r, State& rank) {
         return clocks.empty() ? rank.clocks.data() : &clocks[std::size_t{r} * layout.size()];
@@ -72,7 +72,7 @@ class LogGops {
     std::uint64_t seed;
     Log& log;
     ClockLayout layout;
-    Shapes shapes;
+    MessageClasses classes;
     Costs network_control;  ///< of a message of 1 byte that is not an op's
     Costs node_control;
     HugeArray<Time> processed;  ///< by rank: when the last message was, where that is later than a CPU was free

@@ -33,7 +33,7 @@ struct Stray {
     std::uint32_t tag = 0;
     std::uint32_t number = 0;   ///< its sender's count of transmissions
     std::uint32_t sending = 0;  ///< of a rendezvous: the sender's handle
-    std::uint16_t shape = Message::no_shape;
+    std::uint16_t message_class = Message::no_class;
     MessageKind kind = MessageKind::data;
     bool matched = false;
     Time matched_at = not_yet;  ///< when receive and message had met: at the arrival or at the posting

@@ -9,8 +9,8 @@ namespace idlewave {
 /// A message of the protocol itself, which counts as one byte.
 template <Source S, class Log>
 template <class Context>
-Time RankWorker<S, Log>::send_control(const Receive<Cookie>& op, std::uint32_t peer, const Message& message,
-                                      Time now, Context& context) {
+Time RankWorker<S, Log>::send_control(const Receive<Cookie>& op, std::uint32_t peer, const Message& message, Time now,
+                                      Context& context) {
     const Costs& costs = within_node(peer) ? model_.node_control : model_.network_control;
     const Sent sent = occupy_sender(op.cpu, op.nic, costs, now);
     context.send(peer, sent.arrival, message);
@@ -31,8 +31,8 @@ void RankWorker<S, Log>::request_to_send(const ReadyOp<Cookie>& ready, Time now,
             .number = context.sent(),
             .open = true,
             .op = {.place = ready.place, .cookie = ready.cookie, .cpu = op.cpu, .nic = op.nic}};
-    send_control(send.op, op.peer,
-                 {.size = 1, .tag = op.tag, .sending = handle, .kind = MessageKind::request_to_send}, now, context);
+    send_control(send.op, op.peer, {.size = 1, .tag = op.tag, .sending = handle, .kind = MessageKind::request_to_send},
+                 now, context);
 }
 
 template <Source S, class Log>
@@ -88,10 +88,9 @@ template <Source S, class Log>
 template <class Context>
 void RankWorker<S, Log>::send_clear_to_send(const Request<Cookie>& request, Time now, Context& context) {
     const Stray<Cookie>& stray = strays_[request.handle];
-    send_control(
-        stray.receive, stray.source,
-        {.size = 1, .sending = stray.sending, .receiving = request.handle, .kind = MessageKind::clear_to_send}, now,
-        context);
+    send_control(stray.receive, stray.source,
+                 {.size = 1, .sending = stray.sending, .receiving = request.handle, .kind = MessageKind::clear_to_send},
+                 now, context);
 }
 
 /// The sender's side: the clear to send for the open send `handle` is processed, so its data may go.
@@ -108,10 +107,9 @@ void RankWorker<S, Log>::send_data(const Request<Cookie>& request, Time now, Con
     const OpenSend<Cookie> send = sends_[request.handle];
     sends_[request.handle].open = false;
     sends_.remove(request.handle);
-    const Sent sent = occupy_sender(send.op.cpu, send.op.nic, costs_of(Message::no_shape, send.size, send.peer), now);
-    context.send(
-        send.peer, sent.arrival,
-        Message{.size = send.size, .receiving = send.receiving, .kind = MessageKind::rendezvous_data});
+    const Sent sent = occupy_sender(send.op.cpu, send.op.nic, costs_of(Message::no_class, send.size, send.peer), now);
+    context.send(send.peer, sent.arrival,
+                 Message{.size = send.size, .receiving = send.receiving, .kind = MessageKind::rendezvous_data});
     op_ended(send.op.place, send.op.cookie, sent.end);
 }
 

@@ -35,13 +35,14 @@ constexpr Work work_of(OpKind kind) {
 /// Something that a rank has to do: an op, a protocol message, or the reception of an arrival.
 template <class Cookie>
 struct Request {
-    /// The op, and when it was ready. Of a message: `at` is when it came or may go, `op.size` and `op.peer` its size and
-    /// the other rank, `place` the count of transmissions that orders it; of an expected one `cookie` is its receive's.
+    /// The op, and when it was ready. Of a message: `at` is when it came or may go, `op.size` and `op.peer` its size
+    /// and the other rank, `place` the count of transmissions that orders it; of an expected one `cookie` is its
+    /// receive's.
     ReadyOp<Cookie> ready;
     std::uint32_t handle = 0;  ///< of an expected arrival the receive's place; else of the stray or of the open send
-    std::uint16_t shape = 0;   ///< of an arrival
-    std::uint16_t first_need = 0;   ///< the clock of its CPU
-    std::uint16_t second_need = 0;  ///< the clock of its NIC's side; again the CPU's if it takes no NIC
+    std::uint16_t message_class = 0;  ///< of an arrival
+    std::uint16_t first_need = 0;     ///< the clock of its CPU
+    std::uint16_t second_need = 0;    ///< the clock of its NIC's side; again the CPU's if it takes no NIC
     Turn turn = Turn::calc;
     Work work = Work::calc;
 

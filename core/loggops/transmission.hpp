@@ -6,10 +6,10 @@
 namespace idlewave {
 
 template <Source S, class Log>
-const Costs& RankWorker<S, Log>::costs_of(std::uint16_t shape, std::uint64_t size, std::uint32_t peer) {
+const Costs& RankWorker<S, Log>::costs_of(std::uint16_t message_class, std::uint64_t size, std::uint32_t peer) {
     const bool node = within_node(peer);
-    if (shape != Message::no_shape) {
-        return node ? model_.shapes[shape].node : model_.shapes[shape].network;
+    if (message_class != Message::no_class) {
+        return node ? model_.classes[message_class].node : model_.classes[message_class].network;
     }
     odd_costs_ = costs(node ? *model_.machine.node : model_.machine.network, size);
     return odd_costs_;
@@ -30,10 +30,10 @@ auto RankWorker<S, Log>::occupy_sender(std::uint8_t cpu, std::uint8_t nic, const
 template <Source S, class Log>
 template <class Context>
 Time RankWorker<S, Log>::send_eagerly(const Op& op, Time now, Context& context) {
-    const std::uint16_t shape = recent_.number(op.size, op.tag);
-    const Sent sent = occupy_sender(op.cpu, op.nic, costs_of(shape, op.size, op.peer), now);
-    if (shape != Message::no_shape) [[likely]] {
-        context.send(op.peer, sent.arrival, shape);
+    const std::uint16_t message_class = recent_.number(op.size, op.tag);
+    const Sent sent = occupy_sender(op.cpu, op.nic, costs_of(message_class, op.size, op.peer), now);
+    if (message_class != Message::no_class) [[likely]] {
+        context.send(op.peer, sent.arrival, message_class);
     } else {
         context.send(op.peer, sent.arrival, Message{.size = op.size, .tag = op.tag});
     }
@@ -66,13 +66,13 @@ void RankWorker<S, Log>::meet_alone(const Event& event, Time until, Context& con
         await_receive(event);
         return;
     }
-    const Time now = std::max(event.time, std::max(clocks_[ClockLayout::cpu(receive.cpu)],
-                                                   clocks_[model_.layout.rx(receive.nic)]));
+    const Time now =
+        std::max(event.time, std::max(clocks_[ClockLayout::cpu(receive.cpu)], clocks_[model_.layout.rx(receive.nic)]));
     if (now >= until) {
         ask_to_receive(event, receive, Work::receive_expected, receive.place);
         return;
     }
-    const Time processed = occupy_receiver(receive, costs_of(message.shape, message.size, event.source), now);
+    const Time processed = occupy_receiver(receive, costs_of(message.message_class, message.size, event.source), now);
     op_ended(receive.place, receive.cookie, processed);
     follow(until, context);
 }
@@ -110,7 +110,7 @@ void RankWorker<S, Log>::ask_to_receive(const Event& event, const Receive<Cookie
     reception.ready.place = event.sequence;
     reception.ready.cookie = op.cookie;
     reception.handle = handle;
-    reception.shape = event.payload->shape;
+    reception.message_class = event.payload->message_class;
     reception.first_need = ClockLayout::cpu(op.cpu);
     reception.second_need = model_.layout.rx(op.nic);
     reception.turn = Turn::arrival;
@@ -176,7 +176,7 @@ std::uint32_t RankWorker<S, Log>::add_stray(const Event& event) {
                        .tag = message.tag,
                        .number = event.sequence,
                        .sending = message.sending,
-                       .shape = message.shape,
+                       .message_class = message.message_class,
                        .kind = message.kind};
     return handle;
 }
@@ -186,7 +186,7 @@ template <Source S, class Log>
 void RankWorker<S, Log>::receive(const Request<Cookie>& request, Time now) {
     const Op& op = request.ready.op;
     const Receive<Cookie> taken{.cpu = op.cpu, .nic = op.nic};
-    const Time processed = occupy_receiver(taken, costs_of(request.shape, op.size, op.peer), now);
+    const Time processed = occupy_receiver(taken, costs_of(request.message_class, op.size, op.peer), now);
     if (request.work == Work::receive_expected) [[likely]] {
         op_ended(request.handle, request.ready.cookie, processed);
     } else if (request.work == Work::receive_clear_to_send) {

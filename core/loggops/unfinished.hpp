@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "loggops/worker.hpp"
 
@@ -35,14 +38,21 @@ void RankWorker<S, Log>::unfinished(std::uint32_t r, const State& rank, std::vec
 /// The sends of all of this thread's ranks that still wait for their receivers.
 template <Source S, class Log>
 void RankWorker<S, Log>::unfinished_sends(std::vector<Waiting>& waiting) const {
-    sends_.each([&](const OpenSend<Cookie>& send) {
+    std::vector<const OpenSend<Cookie>*> open;
+    sends_.each([&open](const OpenSend<Cookie>& send) {
         if (send.open) {
-            const std::string tag = send.tag == any ? "any tag" : "tag " + std::to_string(send.tag);
-            waiting.push_back({send.rank, model_.source.name(send.rank, send.op.place),
-                               "waits for rank " + std::to_string(send.peer) + " to receive its " +
-                                   std::to_string(send.size) + " bytes with " + tag + " (rendezvous)"});
+            open.push_back(&send);
         }
     });
+    std::sort(open.begin(), open.end(), [](const OpenSend<Cookie>* a, const OpenSend<Cookie>* b) {
+        return std::pair(a->rank, a->op.place) < std::pair(b->rank, b->op.place);
+    });
+    for (const OpenSend<Cookie>* send : open) {
+        const std::string tag = send->tag == any ? "any tag" : "tag " + std::to_string(send->tag);
+        waiting.push_back({send->rank, model_.source.name(send->rank, send->op.place),
+                           "waits for rank " + std::to_string(send->peer) + " to receive its " +
+                               std::to_string(send->size) + " bytes with " + tag + " (rendezvous)"});
+    }
 }
 
 }  // namespace idlewave

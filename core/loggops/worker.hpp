@@ -25,7 +25,7 @@ class RankWorker {
     using Event = pdes::Event<Message>;
 
     explicit RankWorker(Model& model)
-        : model_(model), recent_(model.shapes), simple_noise_(model.noise.empty()), levels_(model.machine.node) {}
+        : model_(model), recent_(model.classes), simple_noise_(model.noise.empty()), levels_(model.machine.node) {}
 
     [[nodiscard]] std::uint64_t messages() const { return messages_; }
 
@@ -288,7 +288,7 @@ class RankWorker {
     [[nodiscard]] bool within_node(std::uint32_t peer) const {
         return levels_ && self_ / model_.machine.node_ranks == peer / model_.machine.node_ranks;
     }
-    [[nodiscard]] const Costs& costs_of(std::uint16_t shape, std::uint64_t size, std::uint32_t peer);
+    [[nodiscard]] const Costs& costs_of(std::uint16_t message_class, std::uint64_t size, std::uint32_t peer);
     struct Sent {
         Time end;      ///< the CPU is free
         Time arrival;  ///< of the first byte
@@ -326,7 +326,7 @@ class RankWorker {
     void send_data(const Request<Cookie>& request, Time now, Context& context);
 
     Model& model_;
-    RecentShapes recent_;
+    RecentClasses recent_;
     bool simple_noise_;  ///< there is none
     bool levels_;        ///< a network within nodes
     std::uint64_t messages_ = 0;
@@ -334,7 +334,7 @@ class RankWorker {
     State* rank_ = nullptr;
     Time* clocks_ = nullptr;
     std::uint32_t self_ = 0;
-    Costs odd_costs_;  ///< of a message that has no shape
+    Costs odd_costs_;  ///< of a message that has no message_class
     Agenda<Cookie> agenda_;
     static constexpr std::uint32_t nothing = 31;
     std::uint32_t performing_ = nothing;  ///< the slot of the request that is being performed

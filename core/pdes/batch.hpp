@@ -20,7 +20,8 @@ class Batch {
   public:
     explicit Batch(const Grid& grid) : grid_(grid), begins_(grid.block_size() + 1) {}
 
-    /// Takes the buckets of `block` in the cells from `first` to `last` out of all `calendars`; the chunks go to `pool`.
+    /// Takes the buckets of `block` in the cells from `first` to `last` out of all `calendars`; the chunks go to
+    /// `pool`.
     void gather(std::span<Calendar* const> calendars, std::uint32_t block, std::int64_t first, std::int64_t last,
                 ChunkPool& pool) {
         unsorted_.clear();

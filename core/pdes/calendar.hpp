@@ -19,9 +19,9 @@ struct Grid {
     static constexpr std::int64_t row = 64;        ///< cells
     static constexpr std::int64_t near = 2 * row;  ///< cells that have buckets: the present row and the next
 
-    unsigned cell_shift = 0;          ///< a cell is 2^cell_shift ps wide
-    std::int64_t window_cells = 1;    ///< as many cells as the lookahead covers
-    unsigned block_shift = 12;        ///< a block is 2^block_shift LPs
+    unsigned cell_shift = 0;        ///< a cell is 2^cell_shift ps wide
+    std::int64_t window_cells = 1;  ///< as many cells as the lookahead covers
+    unsigned block_shift = 12;      ///< a block is 2^block_shift LPs
     std::uint32_t blocks = 1;
 
     /// `lookahead` > 0, `threads` that share the LPs.
@@ -36,8 +36,8 @@ struct Grid {
         constexpr unsigned largest = 12;
         constexpr unsigned smallest = 4;
         const std::uint32_t share = lps / (8 * threads) + 1;
-        block_shift = threads == 1 ? largest
-                                   : std::clamp(static_cast<unsigned>(std::bit_width(share)), smallest, largest);
+        block_shift =
+            threads == 1 ? largest : std::clamp(static_cast<unsigned>(std::bit_width(share)), smallest, largest);
         blocks = static_cast<std::uint32_t>((std::uint64_t{lps} + block_size() - 1) >> block_shift);
     }
 
@@ -107,9 +107,7 @@ class Calendar {
     }
 
     /// The words that say which blocks have events in `cell`, a bit each.
-    [[nodiscard]] const std::uint64_t* blocks_of(std::int64_t cell) const {
-        return &occupied_[slot_of(cell) * words_];
-    }
+    [[nodiscard]] const std::uint64_t* blocks_of(std::int64_t cell) const { return &occupied_[slot_of(cell) * words_]; }
     [[nodiscard]] bool has(std::int64_t cell) const {
         const std::size_t slot = slot_of(cell);
         return (cells_[slot / 64] >> (slot % 64) & 1) != 0;
@@ -161,7 +159,7 @@ class Calendar {
     HugeArray<Stored*> ends_;            ///< one past the last event of each bucket, by cell and block
     HugeArray<std::uint64_t> occupied_;  ///< which buckets are not empty
     std::uint64_t cells_[Grid::near / 64] = {};
-    std::int64_t present_ = 0;           ///< nothing is left before this cell
+    std::int64_t present_ = 0;            ///< nothing is left before this cell
     std::int64_t near_end_ = Grid::near;  ///< the first cell without buckets
     FarQueue far_;
 };

@@ -21,8 +21,8 @@ struct Event {
 
 /// An event as it waits, in 16 bytes: all of its bucket's events lie in one cell of time and go to one block of LPs.
 struct Stored {
-    std::uint32_t offset = 0;  ///< ps after the beginning of its cell; of its window once that is open
-    std::uint32_t source = 0;  ///< `timer`: no event, the LP wants to be visited
+    std::uint32_t offset = 0;    ///< ps after the beginning of its cell; of its window once that is open
+    std::uint32_t source = 0;    ///< `timer`: no event, the LP wants to be visited
     std::uint32_t sequence = 0;  ///< where `code` is `in_parcel`, the number of its parcel
     std::uint16_t lp = 0;        ///< in the block
     std::uint16_t code = 0;      ///< of the payload, as the model says

@@ -22,8 +22,8 @@ struct FarEvent {
     std::uint16_t code = 0;
 };
 
-/// Events of later rows of cells: a ring of rows, each only appended to and taken whole, and a heap for what lies beyond
-/// the ring.
+/// Events of later rows of cells: a ring of rows, each only appended to and taken whole, and a heap for what lies
+/// beyond the ring.
 class FarQueue {
   public:
     static constexpr std::int64_t no_row = std::numeric_limits<std::int64_t>::max();

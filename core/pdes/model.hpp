@@ -35,15 +35,15 @@ struct ContextShape {
 /// - `payload` is what a code stands for: codes are agreed upon by model and payload, and below Stored::in_parcel.
 /// - `lookahead` is the least time between an event and what it causes at any LP through an event.
 template <class M>
-concept Model =
-    requires(M& model, typename M::Worker& worker, typename M::State& state, std::uint32_t lp,
-             std::span<const Event<typename M::Payload>> events, Time time, ContextShape<typename M::Payload>& context) {
-        { worker.start(state, context) } -> std::same_as<Time>;
-        { worker.run(state, events, time, context) } -> std::same_as<Time>;
-        { worker.step(state, events, time, context) } -> std::same_as<Time>;
-        { model.payload(std::uint16_t{}) } -> std::same_as<const typename M::Payload&>;
-        { model.lookahead() } -> std::convertible_to<Time>;
-        { model.lps() } -> std::convertible_to<std::uint32_t>;
-    };
+concept Model = requires(M& model, typename M::Worker& worker, typename M::State& state, std::uint32_t lp,
+                         std::span<const Event<typename M::Payload>> events, Time time,
+                         ContextShape<typename M::Payload>& context) {
+    { worker.start(state, context) } -> std::same_as<Time>;
+    { worker.run(state, events, time, context) } -> std::same_as<Time>;
+    { worker.step(state, events, time, context) } -> std::same_as<Time>;
+    { model.payload(std::uint16_t{}) } -> std::same_as<const typename M::Payload&>;
+    { model.lookahead() } -> std::convertible_to<Time>;
+    { model.lps() } -> std::convertible_to<std::uint32_t>;
+};
 
 }  // namespace idlewave::pdes

@@ -259,8 +259,7 @@ class Windowed {
         for (const Stored& stored : group) {
             if (stored.source != Stored::timer) {
                 thread.events.push_back(open(thread, stored, begins));
-            } else if (lp.timer != Lp<typename M::State>::no_timer &&
-                       grid_.begin_of(lp.timer) < context.window_end) {
+            } else if (lp.timer != Lp<typename M::State>::no_timer && grid_.begin_of(lp.timer) < context.window_end) {
                 lp.timer = Lp<typename M::State>::no_timer;
             }
         }

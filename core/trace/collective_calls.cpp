@@ -29,6 +29,22 @@ std::int64_t bytes_of(TracedCollective traced, bool at_root, std::int64_t sent, 
     }
 }
 
+/// Of a gatherv and a scatterv only the root knows all sizes; of the other v-variants everyone knows what MPI tells it.
+bool carries(const Algorithm& algorithm, TracedCollective traced) {
+    switch (traced) {
+        case TracedCollective::gatherv:
+        case TracedCollective::scatterv:
+            return algorithm.uneven == Uneven::as_in_mpi;
+        case TracedCollective::allgatherv:
+        case TracedCollective::alltoallv:
+        case TracedCollective::alltoallw:
+        case TracedCollective::reduce_scatter:
+            return algorithm.uneven != Uneven::refused;
+        default:
+            return true;
+    }
+}
+
 }  // namespace
 
 Collective operation_of(TracedCollective traced) {
@@ -127,8 +143,7 @@ CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at
     const Collective operation = operation_of(traced);
     const auto chosen = options_.algorithms.find(operation);
     const Algorithm& algorithm_used = algorithm(operation, chosen == options_.algorithms.end() ? "" : chosen->second);
-    const bool uneven = traced == TracedCollective::gatherv || traced == TracedCollective::scatterv;
-    if (uneven && algorithm_used.name != "linear") {
+    if (!carries(algorithm_used, traced)) {
         fail(r, "has parts of different sizes, which the algorithm 'linear' can carry and '" +
                     std::string(algorithm_used.name) + "' cannot");
     }

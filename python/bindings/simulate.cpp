@@ -87,7 +87,8 @@ void bind_simulate(nb::module_& m) {
           "Simulate a schedule; the answer's columns are numpy arrays over the result's own memory.");
     m.def("simulate", &run<Composition>, "schedule"_a, "machine"_a, "seed"_a, "record"_a, "threads"_a,
           "progress"_a.none());
-    m.def("simulate", &run<ProgramSource>, "schedule"_a, "machine"_a, "seed"_a, "record"_a, "threads"_a, "progress"_a.none());
+    m.def("simulate", &run<ProgramSource>, "schedule"_a, "machine"_a, "seed"_a, "record"_a, "threads"_a,
+          "progress"_a.none());
 }
 
 }  // namespace idlewave

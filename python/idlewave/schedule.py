@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from . import _core
 from .errors import InputError, UsageError
+from .patterns import DEFAULT_SEGMENT, MOST_BYTES, PatternOptions
 from .trace import Trace
 
 
@@ -66,12 +67,25 @@ class Schedule:
         bytes: int = 1,  # noqa: A002 - the contract's name
         algorithm: str = "",
         reduction_cost: float = 0.0,
+        root: int = 0,
+        segment: int = DEFAULT_SEGMENT,
+        ways: int = 2,
+        send_counts: Sequence[int] = (),
+        recv_counts: Sequence[int] = (),
+        dims: Sequence[int] = (),
+        face_bytes: Sequence[int] = (),
+        periodic: bool = True,
+        compute_ns: int = 0,
+        blocks: int = 1,
+        sweeps: int = 1,
     ) -> Schedule:
         """One collective operation: barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall,
-        reduce_scatter, scan, exscan, from root 0; or "dissemination", which is the barrier of that name.
+        reduce_scatter, scan, exscan; or "dissemination", which is the barrier of that name.
 
         `bytes` is the vector, or one rank's part, as MPI counts it for the call; `algorithm` as in
-        `idlewave.algorithms()`, the first of each if not given.
+        `idlewave.algorithms()`, the first of each if not given. What the others mean stands at `PatternOptions`.
+        Raises UsageError that names an option without meaning, InputError that lists what there is where a name is
+        unknown.
         """
         collective = name
         if name == "dissemination":
@@ -80,8 +94,24 @@ class Schedule:
             collective, algorithm = "barrier", "dissemination"
         if not 1 <= ranks < 2**32 - 1:
             raise UsageError(f"expected 1 to {2**32 - 2} ranks, found {ranks}")
-        if not 0 <= bytes <= 2**50:
+        if not 0 <= bytes <= MOST_BYTES:
             raise UsageError(f"expected 0 to 2^50 bytes, found {bytes}")
+        chosen = PatternOptions(
+            root=root,
+            segment=segment,
+            ways=ways,
+            send_counts=tuple(send_counts),
+            recv_counts=tuple(recv_counts),
+            dims=tuple(dims),
+            face_bytes=tuple(face_bytes),
+            periodic=periodic,
+            compute_ns=compute_ns,
+            blocks=blocks,
+            sweeps=sweeps,
+        )
+        chosen.check(ranks)
+        if chosen.given():
+            raise UsageError(f"patterns do not take {', '.join(chosen.given())} yet")
         core = _core.pattern(collective, algorithm, ranks, bytes, _cost(reduction_cost))
         return cls(core, name)
 

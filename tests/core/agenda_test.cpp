@@ -91,10 +91,9 @@ void expect_order(std::uint64_t seed, std::size_t most) {
         if (waiting.empty() || (growing && !dice.one_in(3))) {
             continue;
         }
-        const auto expected =
-            std::min_element(waiting.begin(), waiting.end(), [&](const AnyRequest& a, const AnyRequest& b) {
-                return rank_of(a, clocks) < rank_of(b, clocks);
-            });
+        const auto expected = std::min_element(
+            waiting.begin(), waiting.end(),
+            [&](const AnyRequest& a, const AnyRequest& b) { return rank_of(a, clocks) < rank_of(b, clocks); });
         const auto next = used.agenda().next(clocks.data());
         ASSERT_EQ(next.at, std::get<0>(rank_of(*expected, clocks)));
         const std::uint32_t slot = used.agenda().take(next.index);

@@ -55,7 +55,6 @@ class Toy {
             for (const auto& event : events) {
                 act(state, event.time, context);
                 handle(state, event, context);
-                act(state, event.time + 1, context);
             }
             act(state, until, context);
             return next(state);
@@ -221,11 +220,11 @@ Outcome run_one_by_one(const Graph& graph, const Machine& machine, std::uint64_t
     scheduler.run();
     Outcome outcome;
     std::vector<Waiting> waiting;
+    scheduler.worker_of(0).unfinished_sends(waiting);
     for (std::uint32_t r = 0; r < graph.ranks(); ++r) {
         outcome.finish.push_back(model.finish(r, ranks[r].state));
         scheduler.worker_of(r).unfinished(r, ranks[r].state, waiting);
     }
-    scheduler.worker_of(0).unfinished_sends(waiting);
     if (!waiting.empty()) {
         std::stable_sort(waiting.begin(), waiting.end(),
                          [](const Waiting& a, const Waiting& b) { return a.rank < b.rank; });

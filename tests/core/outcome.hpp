@@ -46,7 +46,8 @@ template <Source S>
 Outcome outcome_of(const S& source, const Machine& machine, std::uint64_t seed = 0, std::uint32_t threads = 1) {
     Outcome outcome;
     try {
-        SimulationResult result = simulate(source, machine, {.seed = seed, .record = true, .threads = threads, .poll = {}});
+        SimulationResult result =
+            simulate(source, machine, {.seed = seed, .record = true, .threads = threads, .poll = {}});
         outcome.finish = std::move(result.finish);
         outcome.messages = result.messages;
         outcome.records = std::move(result.records);

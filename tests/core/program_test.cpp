@@ -131,7 +131,8 @@ class RandomProgram {
     std::uint32_t collectives_ = 0;
 };
 
-Graph written_out(const ProgramSource& source) {
+template <class S>
+Graph written_out(const S& source) {
     std::ostringstream text;
     write_goal(text, source.ranks(), [&source](std::uint32_t rank) { return source.listing(rank); });
     return read_goal(text.str(), "written");
@@ -154,7 +155,7 @@ TEST(Program, EveryPatternRunsExactlyAsItsScheduleWrittenOut) {
     for (const Algorithm& a : algorithms()) {
         for (const std::uint32_t P : {1U, 2U, 5U, 8U, 13U}) {
             const Machine machine = testing::simple_machine(700, 150, 200, 2, 0.5);
-            const ProgramSource source = pattern(a, P, 333, 0.25);
+            const Composition source = pattern(a, P, 333, 0.25);
             ASSERT_EQ(testing::outcome_of(source, machine), testing::outcome_of(written_out(source), machine))
                 << name_of(a.collective) << ' ' << a.name << ", " << P << " ranks";
         }

@@ -36,9 +36,9 @@ std::string goal(const std::vector<TraceBytes>& files, std::uint32_t rank = 0, c
     return text.substr(begin, text.size() - begin - 2);
 }
 
-std::string refusal(const std::vector<TraceBytes>& files) {
+std::string refusal(const std::vector<TraceBytes>& files, const ConvertOptions& options = {}) {
     try {
-        return goal(files);
+        return goal(files, 0, options);
     } catch (const InputError& error) {
         return error.what();
     }
@@ -344,9 +344,16 @@ INSTANTIATE_TEST_SUITE_P(
                        {{no_root, 80, 40}, {no_root, 80, 40}},
                        {0, 0},
                        {"recv 40 from 1; send 40 to 1", "recv 40 from 0; send 40 to 0"}},
-        CollectiveCase{"scan", 15, {{no_root, 80, 80}, {no_root, 80, 80}}, {0, 0}, {"send 80 to 1", "recv 80 from 0"}},
-        CollectiveCase{
-            "exscan", 16, {{no_root, 80, 80}, {no_root, 80, 80}}, {0, 0}, {"send 80 to 1", "recv 80 from 0"}}),
+        CollectiveCase{"scan",
+                       15,
+                       {{no_root, 80, 80}, {no_root, 80, 80}},
+                       {0, 0},
+                       {"recv 80 from 1; send 80 to 1", "recv 80 from 0; send 80 to 0"}},
+        CollectiveCase{"exscan",
+                       16,
+                       {{no_root, 80, 80}, {no_root, 80, 80}},
+                       {0, 0},
+                       {"recv 80 from 1; send 80 to 1", "recv 80 from 0; send 80 to 0"}}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST_P(ConvertCollective, BecomesTheMessagesOfItsDefaultAlgorithm) {
@@ -366,6 +373,36 @@ TEST(Convert, CollectivesTakeTheAlgorithmThatIsChosen) {
     EXPECT_EQ(messages(program_of(files, ring), 0),
               "recv 30 from 2; send 30 to 1; recv 30 from 2; send 30 to 1; recv 30 from 2; send 30 to 1; "
               "recv 30 from 2; send 30 to 1");
+}
+
+TEST(Convert, RefusesAnAlgorithmThatWouldNeedSizesWhichMpiDoesNotTell) {
+    const auto with = [](std::uint16_t call, std::initializer_list<std::uint64_t> words, std::uint16_t info,
+                         Collective collective, const char* name) {
+        return refusal(beside(rank_of_two(0).call(call, 1000, 1000, words, info)),
+                       {.algorithms = {{collective, name}}, .reduction_cost = 0});
+    };
+    const std::string place = "rank0: rank 0, call 1 of 1 ";
+    EXPECT_EQ(with(64 + 5, {world, pair(0, 0), 50, 80, 30, 50}, 1, Collective::gather, "binomial"),
+              place +
+                  "(MPI_Gatherv) has parts of different sizes, which the algorithm 'linear' can carry and "
+                  "'binomial' cannot");
+    EXPECT_EQ(with(64 + 11, {world, no_root, 3, 5, 1, 2, 1, 4}, 3, Collective::alltoall, "bruck"),
+              place +
+                  "(MPI_Alltoallv) has parts of different sizes, which the algorithm 'linear' can carry and "
+                  "'bruck' cannot");
+}
+
+TEST(Convert, GivesEveryRankTheSizesOfAnAllgathervWhateverItsAlgorithm) {
+    for (const char* name : {"ring", "recursive_doubling", "bruck", "neighbour_exchange"}) {
+        std::vector<TraceBytes> files;
+        for (const std::uint32_t rank : {0U, 1U}) {
+            const std::uint64_t own = rank == 0 ? 30 : 50;
+            files.push_back(rank_of_two(rank).call(64 + 9, 1000, 1000, {world, no_root, own, 80, 30, 50}, 1));
+        }
+        const ConvertOptions options{.algorithms = {{Collective::allgather, name}}, .reduction_cost = 0};
+        EXPECT_EQ(messages(program_of(files, options), 0), "recv 50 from 1; send 30 to 1") << name;
+        EXPECT_EQ(messages(program_of(files, options), 1), "recv 30 from 0; send 50 to 0") << name;
+    }
 }
 
 TEST(Convert, CollectivesOfACommunicatorStayOnIt) {

@@ -49,6 +49,11 @@ def test_a_pattern_needs_ranks_and_takes_bytes_and_an_algorithm() -> None:
     assert run("simulate", "allreduce", "-m", "odin").returncode == 2
 
 
+def test_a_pattern_can_be_written_out_as_GOAL() -> None:
+    done = run("schedule", "alltoall", "--ranks", "5", "--bytes", "9", "--algorithm", "bruck")
+    assert done.stdout == idlewave.Schedule.pattern("alltoall", ranks=5, bytes=9, algorithm="bruck").to_goal()
+
+
 def test_more_than_65536_ranks_are_not_listed() -> None:
     found = json.loads(run("simulate", "dissemination", "--ranks", "65537", "-m", "odin", "--json").stdout)
     assert "finish_ps" not in found
@@ -72,7 +77,11 @@ def test_a_deadlock_ends_with_status_3_and_says_who_waits(tmp_path: Path) -> Non
         (["simulate", "gossip", "--ranks", "4", "-m", "odin"], 1, "no collective is called 'gossip'"),
         (["simulate", "bcast", "--ranks", "0", "-m", "odin"], 2, "ranks"),
         (["simulate", "bcast", "--ranks", "4", "-m", "odin", "--scheduler", "magic"], 2, "magic"),
-        (["schedule", "nowhere"], 1, "nowhere: cannot be read"),
+        (["schedule", "nowhere"], 2, "'nowhere' is no file; as a pattern it needs --ranks"),
+        (["schedule", "nowhere.goal"], 1, "nowhere.goal: cannot be read"),
+        (["schedule", "bcast", "--ranks", "4", "--root", "4"], 2, "root from 0 to 3"),
+        (["simulate", "halo2d", "--ranks", "4", "--dims", "2by2", "-m", "odin"], 2, "whole numbers with 'x'"),
+        (["simulate", ".", "--face-bytes", "8", "-m", "odin"], 2, "--face-bytes belongs to a pattern"),
         (["schedule", "/", "-o", "x.goal"], 1, "expected a trace, found no file"),
         (["study", "nowhere.goal", "-m", "odin", "-o", "x.txt"], 2, "ends in .parquet or .csv"),
         (["report"], 2, "at least one of"),

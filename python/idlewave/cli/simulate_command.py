@@ -8,23 +8,18 @@ from pathlib import Path
 
 import click
 
-from ..errors import UsageError
-from ..schedule import Schedule
 from ..simulation import DIALECTS, SCHEDULERS
 from ..simulation import simulate as run
 from ..units import format_time
-from .terminal import load_machine, load_schedule, machine_option, output
+from .source import schedule_from, source_options
+from .terminal import load_machine, machine_option, output
 
 MOST_RANKS_LISTED = 65536
 
 
 @click.command()
-@click.argument("source", metavar="FILE|TRACE|PATTERN")
+@source_options
 @machine_option
-@click.option("--ranks", type=click.IntRange(1), help="Ranks of a pattern; or extrapolate a trace to so many.")
-@click.option("--bytes", "size", type=click.IntRange(0), help="Bytes of a pattern's messages.  [default: 1]")
-@click.option("-a", "--algorithm", "chosen", multiple=True, help="A pattern's algorithm; of a trace COLLECTIVE=NAME.")
-@click.option("--reduction-cost", type=float, default=0.0, show_default=True, help="ns per byte reduced.")
 @click.option("--dialect", type=click.Choice(DIALECTS), default=DIALECTS[0], show_default=True)
 @click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
@@ -35,10 +30,6 @@ MOST_RANKS_LISTED = 65536
 def simulate(
     source: str,
     machine_name: str,
-    ranks: int | None,
-    size: int | None,
-    chosen: tuple[str, ...],
-    reduction_cost: float,
     dialect: str,
     scheduler: str,
     threads: int,
@@ -46,10 +37,11 @@ def simulate(
     no_noise: bool,
     ops: Path | None,
     as_json: bool,
+    **options: object,
 ) -> None:
     """Simulate a GOAL file, a trace, or a PATTERN (a collective, or "dissemination") on a machine."""
     machine = load_machine(machine_name)
-    schedule = _schedule(source, ranks, size, chosen, reduction_cost)
+    schedule = schedule_from(source, options)
     timeline = run(
         schedule,
         machine.with_noise(None) if no_noise else machine,
@@ -73,26 +65,4 @@ def simulate(
     output.print(
         f"{schedule.name} on {machine.name}: {schedule.ranks} ranks finish after "
         f"{format_time(timeline.max_finish, 6)} ({timeline.messages} messages, simulated in {timeline.seconds:.3f} s)"
-    )
-
-
-def _schedule(
-    source: str, ranks: int | None, size: int | None, chosen: tuple[str, ...], reduction_cost: float
-) -> Schedule:
-    if Path(source).exists() or "." in source or "/" in source:
-        if size is not None:
-            raise UsageError("--bytes belongs to a pattern, not to a file or a trace")
-        schedule = load_schedule(source, chosen, reduction_cost)
-        return schedule if ranks is None or ranks == schedule.ranks else schedule.extrapolate(ranks)
-    if ranks is None:
-        raise UsageError(f"'{source}' is no file; as a pattern it needs --ranks")
-    if len(chosen) > 1:
-        raise UsageError("a pattern has one algorithm")
-    algorithm = chosen[0].removeprefix(f"{source}=") if chosen else ""
-    return Schedule.pattern(
-        source,
-        ranks=ranks,
-        bytes=1 if size is None else size,
-        algorithm=algorithm,
-        reduction_cost=reduction_cost,
     )

@@ -15,21 +15,21 @@ namespace idlewave {
 
 /// Messages of one size and one tag: few in most programs, so a message under way says which of these it is, and what
 /// they cost is worked out once.
-struct Shape {
+struct MessageClass {
     Message message;
     Costs network;
     Costs node;
 };
 
-/// The shapes of a run, for all threads. One that is known stays where it is; a thread reads those that it made, or
+/// The classes of a run, for all threads. One that is known stays where it is; a thread reads those that it made, or
 /// that a message told it of, which a barrier lies between.
-class Shapes {
+class MessageClasses {
   public:
-    explicit Shapes(const Machine& machine) : machine_(machine), table_(most) {}
+    explicit MessageClasses(const Machine& machine) : machine_(machine), table_(most) {}
 
-    [[nodiscard]] const Shape& operator[](std::uint16_t code) const { return table_[code]; }
+    [[nodiscard]] const MessageClass& operator[](std::uint16_t code) const { return table_[code]; }
 
-    /// The number of the shape; Message::no_shape when there are too many.
+    /// The number of the message_class; Message::no_class when there are too many.
     std::uint16_t number(std::uint64_t size, std::uint32_t tag) {
         const std::lock_guard lock(mutex_);
         const auto [place, added] = numbers_.try_emplace({size, tag}, static_cast<std::uint16_t>(numbers_.size()));
@@ -38,37 +38,35 @@ class Shapes {
         }
         if (numbers_.size() > most) {
             numbers_.erase(place);
-            return Message::no_shape;
+            return Message::no_class;
         }
-        Shape& shape = table_[place->second];
-        shape.message = {.size = size, .tag = tag, .shape = place->second};
-        shape.network = costs(machine_.network, size);
-        shape.node = machine_.node ? costs(*machine_.node, size) : shape.network;
+        MessageClass& message_class = table_[place->second];
+        message_class.message = {.size = size, .tag = tag, .message_class = place->second};
+        message_class.network = costs(machine_.network, size);
+        message_class.node = machine_.node ? costs(*machine_.node, size) : message_class.network;
         return place->second;
     }
 
   private:
-    static constexpr std::size_t most = Message::no_shape;
+    static constexpr std::size_t most = Message::no_class;
 
     const Machine& machine_;
-    HugeArray<Shape> table_;
+    HugeArray<MessageClass> table_;
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint16_t> numbers_;
     std::mutex mutex_;
 };
 
-/// A thread's memory of the shapes that it used last.
-class RecentShapes {
+/// A thread's memory of the classes that it used last.
+class RecentClasses {
   public:
-    explicit RecentShapes(Shapes& shapes) : shapes_(shapes) {
-        recent_.fill({0, 0, Message::no_shape});
-    }
+    explicit RecentClasses(MessageClasses& classes) : classes_(classes) { recent_.fill({0, 0, Message::no_class}); }
 
     std::uint16_t number(std::uint64_t size, std::uint32_t tag) {
         Recent& recent = recent_[(size ^ (std::uint64_t{tag} * 0x9e3779b97f4a7c15U >> 40)) % recent_.size()];
-        if (recent.size == size && recent.tag == tag && recent.number != Message::no_shape) {
+        if (recent.size == size && recent.tag == tag && recent.number != Message::no_class) {
             return recent.number;
         }
-        recent = {size, tag, shapes_.number(size, tag)};
+        recent = {size, tag, classes_.number(size, tag)};
         return recent.number;
     }
 
@@ -79,7 +77,7 @@ class RecentShapes {
         std::uint16_t number;
     };
 
-    Shapes& shapes_;
+    MessageClasses& classes_;
     std::array<Recent, 256> recent_;
 };
 

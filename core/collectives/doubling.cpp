@@ -1,0 +1,68 @@
+#include "collectives/algorithms.hpp"
+#include "collectives/folded.hpp"
+#include "collectives/parts.hpp"
+
+/// Recursive doubling: in round i every rank exchanges with the one whose number differs in bit i.
+namespace idlewave {
+
+Step allreduce_recursive_doubling(const CollectiveCall& call, StepNumber number) {
+    const Folded folded(call.rank, call.size, Folded::Aside::even);
+    if (number < fold_steps) {
+        return fold(call, folded, number, folded.partner(), call.bytes, true);
+    }
+    const std::uint32_t end = fold_steps + 4 * folded.rounds();
+    if (number >= end) {
+        return unfold(folded, number, end, call.bytes);
+    }
+    if (folded.aside()) {
+        return steps::jump(end);
+    }
+    const auto i = static_cast<std::uint32_t>(number - fold_steps);
+    const std::uint32_t peer = folded.rank_of(folded.number() ^ (std::uint32_t{1} << (i / 4)));
+    switch (i % 4) {
+        case 0:
+            return steps::recv(number, peer, call.bytes);
+        case 1:
+            return steps::send(number, peer, call.bytes);
+        case 2:
+            return steps::join(number);
+        default:
+            return steps::reduce(call, number, call.bytes);
+    }
+}
+
+/// Every rank has the parts of a range of ranks, which doubles. Where the ranks are no power of two they are folded,
+/// and who stood aside is given all parts, its own too, as in MPICH's allgather_intra_recexch.c.
+Step allgather_recursive_doubling(const CollectiveCall& call, StepNumber number) {
+    const Folded folded(call.rank, call.size, Folded::Aside::even);
+    const Parts parts = Parts::each(call.recv_counts, call.bytes);
+    if (number < fold_steps) {
+        return folded.paired()
+                   ? fold(call, folded, number, folded.partner(), parts[call.rank & ~std::uint32_t{1}], false)
+                   : steps::jump(fold_steps);
+    }
+    const std::uint32_t end = fold_steps + 3 * folded.rounds();
+    if (number >= end) {
+        return folded.paired() ? unfold(folded, number, end, parts.sum(0, call.size)) : steps::done();
+    }
+    if (folded.aside()) {
+        return steps::jump(end);
+    }
+    const auto i = static_cast<std::uint32_t>(number - fold_steps);
+    const std::uint32_t distance = std::uint32_t{1} << (i / 3);
+    const std::uint32_t first = folded.number() & ~(distance - 1);
+    const std::uint32_t peer = folded.rank_of(folded.number() ^ distance);
+    const auto range = [&folded, &parts, distance](std::uint32_t n) {
+        return parts.sum(folded.begin_of(n), folded.begin_of(n + distance));
+    };
+    switch (i % 3) {
+        case 0:
+            return steps::recv(number, peer, range(first ^ distance));
+        case 1:
+            return steps::send(number, peer, range(first));
+        default:
+            return steps::join(number);
+    }
+}
+
+}  // namespace idlewave

@@ -1,0 +1,47 @@
+#include "collectives/grid.hpp"
+#include "collectives/patterns.hpp"
+
+/// Halo exchange: every rank of a Cartesian grid gives its neighbours the layer of cells that faces them. All receives
+/// are posted, then all sends, then everything is waited for; the computation of the iteration follows.
+namespace idlewave {
+namespace {
+
+/// A rank that is its own neighbour (one rank in a periodic dimension) copies in memory: no message. Where both
+/// neighbours are the same rank (two in a periodic dimension) messages match in order, which is why receives begin with
+/// the upper face and sends with the lower.
+Step halo(const CollectiveCall& call, StepNumber number, std::uint32_t dimensions) {
+    const auto n = static_cast<std::uint32_t>(number);
+    const std::uint32_t faces = 2 * dimensions;
+    const Grid grid(call, dimensions);
+    if (n >= 2 * faces) {
+        return n == 2 * faces       ? steps::join(number)
+               : n == 2 * faces + 1 ? steps::calc(number, grid.shape().compute_ns)
+                                    : steps::done();
+    }
+    const bool hearing = n < faces;
+    const std::uint32_t face = hearing ? n : n - faces;
+    const std::uint32_t dimension = face / 2;
+    const bool up = hearing == (face % 2 == 0);
+    if (!grid.has_neighbour(dimension, up, grid.shape().periodic)) {
+        return steps::skip(number);
+    }
+    const std::uint32_t peer = grid.neighbour(dimension, up);
+    return hearing ? steps::recv(number, peer, grid.face_bytes(dimension))
+                   : steps::send(number, peer, grid.face_bytes(dimension));
+}
+
+}  // namespace
+
+Step halo1d(const CollectiveCall& call, StepNumber number) {
+    return halo(call, number, 1);
+}
+
+Step halo2d(const CollectiveCall& call, StepNumber number) {
+    return halo(call, number, 2);
+}
+
+Step halo3d(const CollectiveCall& call, StepNumber number) {
+    return halo(call, number, 3);
+}
+
+}  // namespace idlewave

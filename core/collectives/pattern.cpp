@@ -1,0 +1,62 @@
+#include "collectives/pattern.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.hpp"
+#include "collectives/patterns.hpp"
+
+namespace idlewave {
+namespace {
+
+/// One pair of lists holds for all ranks, so that what one sends another must expect.
+void check_counts(const Algorithm& algorithm, const PatternCall& call) {
+    const std::string name = std::string(name_of(algorithm.collective)) + " " + std::string(algorithm.name);
+    const auto all_equal = [](const std::vector<std::uint64_t>& counts) {
+        return std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
+    };
+    if (call.send_counts.empty() && call.recv_counts.empty()) {
+        return;
+    }
+    if (algorithm.uneven == Uneven::refused) {
+        throw InputError(name + " takes equal parts only");
+    }
+    if (algorithm.collective == Collective::alltoall &&
+        !(all_equal(call.send_counts) && all_equal(call.recv_counts) && call.send_counts == call.recv_counts)) {
+        throw InputError(name +
+                         ": one list of parts for all ranks has to be of equal parts, since what a rank sends "
+                         "is what another receives");
+    }
+}
+
+}  // namespace
+
+Stage stage_of(std::string_view name, std::string_view algorithm_name, std::uint32_t ranks, const PatternCall& call) {
+    Stage stage;
+    stage.call = {.root = call.root,
+                  .bytes = call.bytes,
+                  .reduction_cost = call.reduction_cost,
+                  .segment = call.segment,
+                  .ways = call.ways};
+    stage.send_counts = call.send_counts;
+    stage.recv_counts = call.recv_counts;
+    if (call.root >= ranks) {
+        throw InputError("root " + std::to_string(call.root) + " of " + std::to_string(ranks) + " ranks");
+    }
+    if (const Pattern* pattern = find_pattern(name)) {
+        if (!algorithm_name.empty()) {
+            throw InputError("the pattern " + std::string(name) + " has no algorithms, so not '" +
+                             std::string(algorithm_name) + "'");
+        }
+        stage.step = pattern->step;
+        stage.shape = fitted(*pattern, call.shape, ranks);
+        return stage;
+    }
+    const Algorithm& chosen = algorithm(collective(name), algorithm_name);
+    check_counts(chosen, call);
+    stage.own_bytes = !call.send_counts.empty() || !call.recv_counts.empty();
+    stage.step = chosen.step;
+    return stage;
+}
+
+}  // namespace idlewave

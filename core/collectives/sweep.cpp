@@ -1,0 +1,49 @@
+#include <algorithm>
+
+#include "collectives/grid.hpp"
+#include "collectives/patterns.hpp"
+
+namespace idlewave {
+namespace {
+
+/// Whether sweep `i` goes upwards in the first and in the second dimension: it begins in corners that follow each other
+/// around the grid. More than four sweeps take each corner twice (downwards and upwards in the third dimension, which
+/// is not divided), as the eight octants of a transport code do.
+std::array<bool, 2> upwards(std::uint32_t i, std::uint32_t sweeps) {
+    const std::uint32_t corner = sweeps > 4 ? i / 2 : i;
+    return {corner == 0 || corner == 3, corner < 2};
+}
+
+}  // namespace
+
+/// A wavefront: every rank waits for its two upstream neighbours, computes a block of planes, and hands its faces on to
+/// the two downstream ones. The next sweep follows at once; nothing is between them but what its messages wait for.
+Step sweep(const CollectiveCall& call, StepNumber number) {
+    constexpr std::uint32_t per_block = 6;
+    const Grid grid(call, 2);
+    const std::uint32_t blocks = std::clamp<std::uint32_t>(grid.shape().blocks, 1, 1U << 26);
+    const std::uint32_t sweeps = std::clamp<std::uint32_t>(grid.shape().sweeps, 1, 8);
+    const auto n = static_cast<std::uint32_t>(number);
+    const std::uint32_t which = n / per_block / blocks;
+    if (which >= sweeps) {
+        return n == per_block * blocks * sweeps ? steps::join(number) : steps::done();
+    }
+    const std::uint32_t part = n % per_block;
+    if (part == 2) {
+        return steps::join(number);
+    }
+    if (part == 3) {
+        return steps::calc(number, grid.shape().compute_ns);
+    }
+    const bool hearing = part < 2;
+    const std::uint32_t dimension = hearing ? part : part - 4;
+    const bool up = upwards(which, sweeps)[dimension] != hearing;
+    if (!grid.has_neighbour(dimension, up, false)) {
+        return steps::skip(number);
+    }
+    const std::uint32_t peer = grid.neighbour(dimension, up);
+    return hearing ? steps::recv(number, peer, grid.face_bytes(dimension))
+                   : steps::send(number, peer, grid.face_bytes(dimension));
+}
+
+}  // namespace idlewave

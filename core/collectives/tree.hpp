@@ -1,0 +1,51 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "collectives/step.hpp"
+
+/// A binomial tree that doubles the distance: in round k, rank v < 2^k (as seen from the root) tells v + 2^k.
+namespace idlewave {
+
+/// The round in which `v` tells its first child.
+inline std::uint32_t first_round(std::uint32_t v) {
+    return static_cast<std::uint32_t>(std::bit_width(v));
+}
+
+inline std::uint32_t parent(std::uint32_t v) {
+    return v - std::bit_floor(v);
+}
+
+/// How many children `v` has among `size` ranks: one in each round k from its first on with v + 2^k < size.
+inline std::uint32_t children(std::uint32_t v, std::uint32_t size) {
+    const auto rounds = static_cast<std::uint32_t>(std::bit_width(size - v - 1));
+    return rounds > first_round(v) ? rounds - first_round(v) : 0;
+}
+
+inline std::uint32_t child(std::uint32_t v, std::uint32_t i) {
+    return v + (std::uint32_t{1} << (first_round(v) + i));
+}
+
+/// Up the tree. The deepest subtree was told last, and answers first.
+inline Step up_the_tree(const CollectiveCall& call, StepNumber number, bool reducing) {
+    const std::uint32_t v = call.relative();
+    const std::uint32_t count = children(v, call.size);
+    if (number < 3 * count) {
+        const std::uint32_t i = count - 1 - static_cast<std::uint32_t>(number) / 3;
+        switch (static_cast<std::uint32_t>(number) % 3) {
+            case 0:
+                return steps::recv(number, call.absolute(child(v, i)), call.bytes);
+            case 1:
+                return steps::join(number);
+            default:
+                return reducing ? steps::reduce(call, number, call.bytes) : steps::skip(number);
+        }
+    }
+    if (v == 0 || number > 3 * count + 1) {
+        return steps::done();
+    }
+    return number == 3 * count ? steps::send(number, call.absolute(parent(v)), call.bytes) : steps::join(number);
+}
+
+}  // namespace idlewave

@@ -1,0 +1,84 @@
+"""What is simulated or written out: a GOAL file, a trace, or a pattern; and the options that say which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ..errors import UsageError
+from ..patterns import DEFAULT_SEGMENT
+from ..schedule import Schedule
+from .terminal import load_schedule
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _numbers(separator: str) -> Callable[[click.Context, click.Parameter, str | None], tuple[int, ...] | None]:
+    """Reads whole numbers with something between them: 4x4x2, or 100,200."""
+
+    def read(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[int, ...] | None:
+        if text is None:
+            return None
+        try:
+            return tuple(int(part) for part in text.split(separator))
+        except ValueError:
+            raise click.BadParameter(f"expected whole numbers with '{separator}' between them") from None
+
+    return read
+
+
+OPTIONS = (
+    click.option("--ranks", type=click.IntRange(1), help="Ranks of a pattern; or extrapolate a trace to so many."),
+    click.option("--bytes", "size", type=click.IntRange(0), help="Bytes of a pattern's messages.  [default: 1]"),
+    click.option(
+        "-a", "--algorithm", "chosen", multiple=True, help="A pattern's algorithm; of a trace COLLECTIVE=NAME."
+    ),
+    click.option("--reduction-cost", type=float, default=0.0, show_default=True, help="ns per byte reduced."),
+    click.option("--root", type=click.IntRange(0), help="Root of bcast, reduce, gather, scatter.  [default: 0]"),
+    click.option(
+        "--segment",
+        type=click.IntRange(0),
+        help=f"Bytes of a piece in a pipeline; 0: all at once.  [default: {DEFAULT_SEGMENT}]",
+    ),
+    click.option("--ways", type=click.IntRange(1), help="n of nway_dissemination.  [default: 2]"),
+    click.option("--send-counts", callback=_numbers(","), metavar="N,N,...", help="Bytes to each rank; repeated."),
+    click.option("--recv-counts", callback=_numbers(","), metavar="N,N,...", help="Bytes from each rank; repeated."),
+    click.option("--dims", callback=_numbers("x"), metavar="NxNxN", help="Grid of a halo or sweep; 0: chosen."),
+    click.option("--face-bytes", callback=_numbers(","), metavar="N,N,N", help="Bytes through a face, by dimension."),
+    click.option("--periodic/--no-periodic", default=None, help="Whether a halo wraps around.  [default: periodic]"),
+    click.option("--compute-ns", type=click.IntRange(0), help="Computation of a halo, or a sweep's block."),
+    click.option("--blocks", type=click.IntRange(1), help="Blocks of planes of a sweep.  [default: 1]"),
+    click.option("--sweeps", type=click.IntRange(1, 8), help="Sweeps, from the corners in turn.  [default: 1]"),
+)
+
+
+def source_options(command: F) -> F:
+    """SOURCE, and what belongs to it; the command gets them as keywords and hands them to `schedule_from`."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return click.argument("source", metavar="FILE|TRACE|PATTERN")(command)
+
+
+def schedule_from(source: str, options: Mapping[str, object]) -> Schedule:
+    """The schedule that the arguments name. `options` are those above, None where not given."""
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    ranks: int | None = given.pop("ranks", None)
+    chosen: tuple[str, ...] = given.pop("chosen")
+    reduction_cost: float = given.pop("reduction_cost")
+    if "size" in given:
+        given["bytes"] = given.pop("size")
+    if Path(source).exists() or "." in source or "/" in source:
+        if given:
+            option = min(given).replace("_", "-")
+            raise UsageError(f"--{option} belongs to a pattern, not to a file or a trace")
+        schedule = load_schedule(source, chosen, reduction_cost)
+        return schedule if ranks is None or ranks == schedule.ranks else schedule.extrapolate(ranks)
+    if ranks is None:
+        raise UsageError(f"'{source}' is no file; as a pattern it needs --ranks")
+    if len(chosen) > 1:
+        raise UsageError("a pattern has one algorithm")
+    algorithm = chosen[0].removeprefix(f"{source}=") if chosen else ""
+    return Schedule.pattern(source, ranks=ranks, algorithm=algorithm, reduction_cost=reduction_cost, **given)

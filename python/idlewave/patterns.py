@@ -1,0 +1,70 @@
+"""What a pattern is called with: how a collective, a halo exchange or a sweep is carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from .errors import UsageError
+
+DEFAULT_SEGMENT = 65536
+MOST_BYTES = 2**50
+
+
+@dataclass(frozen=True)
+class PatternOptions:
+    """Beside name, ranks, bytes and algorithm of a pattern. Each concerns some patterns and is ignored by the others.
+
+    root: of bcast, reduce, gather, scatter.
+    segment: bytes of a piece in pipelined algorithms (bcast chain and binary, reduce pipelined); 0: all at once.
+    ways: n of the barrier nway_dissemination.
+    send_counts, recv_counts: bytes to, and from, each rank, instead of equal parts; repeated over the ranks.
+    dims: ranks in each dimension of a halo exchange or sweep, 0: chosen; empty: as near to a cube as can be.
+    face_bytes: bytes through a face across each dimension; empty: the pattern's bytes.
+    periodic: whether a halo exchange wraps around.
+    compute_ns: computation after a halo exchange, or for each block of a sweep.
+    blocks: into how many blocks a sweep cuts its planes.
+    sweeps: how many sweeps, from the corners in turn; more than 4 take each corner twice.
+    """
+
+    root: int = 0
+    segment: int = DEFAULT_SEGMENT
+    ways: int = 2
+    send_counts: tuple[int, ...] = ()
+    recv_counts: tuple[int, ...] = ()
+    dims: tuple[int, ...] = ()
+    face_bytes: tuple[int, ...] = ()
+    periodic: bool = True
+    compute_ns: int = 0
+    blocks: int = 1
+    sweeps: int = 1
+
+    def check(self, ranks: int) -> None:
+        """Raises UsageError that names the option where a value has no meaning for so many ranks."""
+        _within("root", self.root, 0, ranks - 1)
+        _within("segment", self.segment, 0, MOST_BYTES)
+        _within("ways", self.ways, 1, 2**20)
+        _within("compute_ns", self.compute_ns, 0, 2**53)
+        _within("blocks", self.blocks, 1, 2**26)
+        _within("sweeps", self.sweeps, 1, 8)
+        _list("send_counts", self.send_counts, ranks, MOST_BYTES)
+        _list("recv_counts", self.recv_counts, ranks, MOST_BYTES)
+        _list("dims", self.dims, 3, ranks)
+        _list("face_bytes", self.face_bytes, 3, MOST_BYTES)
+
+    def given(self) -> dict[str, object]:
+        """The options that are not at their defaults."""
+        values = ((field, getattr(self, field.name)) for field in fields(self))
+        return {field.name: value for field, value in values if value != field.default}
+
+
+def _within(name: str, value: int, least: int, most: int) -> None:
+    if not isinstance(value, int) or not least <= value <= most:
+        raise UsageError(f"expected {name} from {least} to {most}, found {value}")
+
+
+def _list(name: str, values: Sequence[int], longest: int, most: int) -> None:
+    if len(values) > longest:
+        raise UsageError(f"expected at most {longest} {name}, found {len(values)}")
+    for value in values:
+        _within(name, value, 0, most)
