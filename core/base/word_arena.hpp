@@ -12,6 +12,13 @@ namespace idlewave {
 /// than one chunk is unused.
 class WordArena {
   public:
+    WordArena() = default;
+    WordArena(const WordArena&) = delete;
+    WordArena& operator=(const WordArena&) = delete;
+    WordArena(WordArena&&) = default;
+    WordArena& operator=(WordArena&&) = default;
+    ~WordArena() = default;
+
     /// Room for `words` words, uninitialised, which lives as long as the arena.
     std::span<std::uint64_t> take(std::uint64_t words) {
         if (words > left_) {

@@ -101,6 +101,46 @@ TEST(GoalReader, OfTwoEqualLabelsTheFirstHolds) {
     EXPECT_TRUE(followers(graph, 0, 1, Edge::end).empty());
 }
 
+TEST(GoalReader, NeedsNoBlankBehindAKeywordAsTxt2binDoesNot) {
+    EXPECT_TRUE(same(op_of("a:calc5cpu3"), {.size = 5, .kind = OpKind::calc, .cpu = 3}));
+    EXPECT_TRUE(same(op_of("a:send5bto1tag4cpu1nic2"),
+                     {.size = 5, .peer = 1, .tag = 4, .kind = OpKind::send, .cpu = 1, .nic = 2}));
+    EXPECT_TRUE(
+        same(op_of("recv 5bfrom-1tag-1cpu1"), {.size = 5, .peer = any, .tag = any, .kind = OpKind::recv, .cpu = 1}));
+    const Graph graph = read_goal("num_ranks 1\nrank 0{\na: calc 1\nb: calc 2\nb requiresa\nb irequiresa\n}", "text");
+    EXPECT_EQ(followers(graph, 0, 0, Edge::end).size(), 1U);
+    EXPECT_EQ(followers(graph, 0, 0, Edge::start).size(), 1U);
+}
+
+TEST(GoalReader, OfATagTheLowest32BitsCountAsForTxt2bin) {
+    EXPECT_EQ(op_of("send 1b to 1 tag 4294967296").tag, 0U);
+    EXPECT_EQ(op_of("send 1b to 1 tag 72057594037927943").tag, 7U);
+    EXPECT_EQ(op_of("send 1b to 1 tag 4294967295").tag, any);
+}
+
+TEST(GoalReader, ACarriageReturnAloneEndsNoComment) {
+    EXPECT_EQ(read_goal("num_ranks 1\nrank 0 {\n// first\rcalc 1\ncalc 2\n}\n", "text").size(0), 1U);
+}
+
+TEST(GoalReader, TakesTheNumberOfRanksAlsoInTheFirstRank) {
+    EXPECT_EQ(read_goal("rank 0 {\nsend 1b to 1\nnum_ranks 2\n}\nrank 1 {\n}\n", "text").ranks(), 2U);
+}
+
+TEST(GoalReader, FollowersBecomeReadyInTheOrderOfTheirLines) {
+    const Graph graph =
+        read_goal("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\nc: calc 1\nc requires a\nb requires a\n}\n", "text");
+    EXPECT_EQ(followers(graph, 0, 0, Edge::end), (std::vector<Place>{2, 1}));
+}
+
+TEST(GoalReader, WordsOfTheLanguageCanBeLabels) {
+    const Graph graph = read_goal(
+        "num_ranks 1\nrank 0 {\nto: calc 1\nrequires: calc 2\nrequires requires to\ncpu: calc 3\n"
+        "cpu irequires requires\n}\n",
+        "text");
+    EXPECT_EQ(followers(graph, 0, 0, Edge::end), (std::vector<Place>{1}));
+    EXPECT_EQ(followers(graph, 0, 1, Edge::start), (std::vector<Place>{2}));
+}
+
 TEST(GoalReader, ALabelBelongsToItsRank) {
     EXPECT_THROW(read_goal("num_ranks 2\nrank 0 {\na: calc 1\n}\nrank 1 {\nb: calc 1\nb requires a\n}\n", "text"),
                  InputError);
@@ -164,7 +204,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"num_ranks 1\nrank 0\n{\n}\n", "x.goal:2:7: expected '{', found the end of the line"},
         Wrong{"num_ranks 1\nrank 0 {\ncalc 1\n",
               "x.goal:4:1: expected '}' at the end of rank 0, found the end of the text"},
-        Wrong{"num_ranks 1\nrank 0 {\n}\n}\n", "x.goal:4:1: expected the end of the text, as every rank is there, found '}'"},
+        Wrong{"num_ranks 1\nrank 0 {\n}\n}\n",
+              "x.goal:4:1: expected the end of the text, as every rank is there, found '}'"},
         Wrong{"num_ranks 1 /* no end\nrank 0 {\n}\n",
               "x.goal:1:13: expected '*/' at the end of this comment, found '/*'"},
         Wrong{"/* two\nlines */ num_ranks x",
