@@ -5,8 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <fstream>
-#include <sstream>
+#include <utility>
 
 #include "bindings.hpp"
 #include "collectives/algorithms.hpp"
@@ -15,6 +14,8 @@
 #include "goal/goal_reader.hpp"
 #include "goal/goal_writer.hpp"
 #include "goal/graph.hpp"
+#include "goal/schedule_file.hpp"
+#include "rank_poll.hpp"
 #include "trace/convert.hpp"
 
 namespace nb = nanobind;
@@ -23,30 +24,35 @@ using namespace nb::literals;
 namespace idlewave {
 namespace {
 
-Listing listing_of(const Graph& graph, std::uint32_t rank) {
-    return listing(graph, rank);
+void list(const Graph& graph, std::uint32_t rank, Listing& listing) {
+    graph.block(rank).list_into(listing);
 }
-Listing listing_of(const ProgramSource& source, std::uint32_t rank) {
-    return source.listing(rank);
+void list(const ProgramSource& source, std::uint32_t rank, Listing& listing) {
+    listing = source.listing(rank);
+}
+
+ScheduleFormat format_named(const std::string& name) {
+    for (const auto& [known, format] : {std::pair{"goal", ScheduleFormat::goal},
+                                        {"loggopsim", ScheduleFormat::loggopsim},
+                                        {"idg", ScheduleFormat::idg}}) {
+        if (name == known) {
+            return format;
+        }
+    }
+    throw LogicError("a schedule's format is goal, loggopsim or idg, not " + name);
 }
 
 template <class S>
-void save(const S& source, const std::string& path) {
-    std::ofstream out(path);
-    if (out) {
-        write_goal(out, source.ranks(), [&source](std::uint32_t rank) { return listing_of(source, rank); });
-        out.close();
-    }
-    if (!out) {
-        throw InputError(path + ": cannot be written");
-    }
+void save(const S& source, const std::string& path, const std::string& format, const nb::object& progress) {
+    const ScheduleFormat as = format_named(format);
+    const auto list_rank = [&source](std::uint32_t rank, Listing& listing) { list(source, rank, listing); };
+    const nb::gil_scoped_release released;
+    write_schedule(path, as, source.ranks(), list_rank, RankPoll(progress));
 }
 
 template <class S>
 std::string to_goal(const S& source) {
-    std::ostringstream out;
-    write_goal(out, source.ranks(), [&source](std::uint32_t rank) { return listing_of(source, rank); });
-    return out.str();
+    return goal_text(source.ranks(), [&source](std::uint32_t rank, Listing& listing) { list(source, rank, listing); });
 }
 
 ConvertOptions options_from(const std::map<std::string, std::string>& names, double reduction_cost) {
@@ -62,7 +68,8 @@ template <class S>
 void bind_source(nb::class_<S>& source) {
     source.def_prop_ro("ranks", [](const S& s) { return s.ranks(); })
         .def("to_goal", &to_goal<S>, nb::call_guard<nb::gil_scoped_release>(), "The schedule as GOAL text.")
-        .def("save", &save<S>, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "Write the schedule as GOAL text.");
+        .def("save", &save<S>, "path"_a, "format"_a, "progress"_a.none(),
+             "Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all.");
 }
 
 }  // namespace
@@ -70,9 +77,30 @@ void bind_source(nb::class_<S>& source) {
 void bind_schedule(nb::module_& m) {
     nb::class_<Graph> graph(m, "Graph", "A schedule in memory.");
     bind_source(graph);
+    graph.def_prop_ro("ops", &Graph::op_count, "How many ops it has.");
+    graph.def_prop_ro("memory", &Graph::memory, "How many bytes its ops, dependencies and labels take.");
     m.def(
         "read_goal", [](std::string_view text, const std::string& name) { return read_goal(text, name); }, "text"_a,
         "name"_a, nb::call_guard<nb::gil_scoped_release>(), "Read GOAL text; `name` is what messages call it.");
+
+    m.def(
+        "read_schedule",
+        [](const std::string& path, const nb::object& progress) {
+            const nb::gil_scoped_release released;
+            return read_schedule(path, RankPoll(progress));
+        },
+        "path"_a, "progress"_a.none(),
+        "Read a schedule of any format, told by its content. `progress` is called with ranks done and all.");
+    m.def(
+        "convert_schedule",
+        [](const std::string& source, const std::string& target, const std::string& format,
+           const nb::object& progress) {
+            const ScheduleFormat as = format_named(format);
+            const nb::gil_scoped_release released;
+            convert_schedule(source, target, as, RankPoll(progress));
+        },
+        "source"_a, "target"_a, "format"_a, "progress"_a.none(),
+        "Write a schedule's file in another format, rank by rank: goal, loggopsim or idg.");
 
     nb::class_<ProgramSource> program(m, "Program", "Ranks' programs, whose ops are made on demand.");
     bind_source(program);
