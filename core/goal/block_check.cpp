@@ -41,7 +41,8 @@ class BlockCheck {
                  std::to_string(8 * words_.size()));
         }
         const bool has_text = sizes_.labels == LabelKind::text;
-        if ((words_[0] & unused) != 0 || sizes_.labels > LabelKind::text || (!has_text && sizes_.label_words != 0)) {
+        if ((words_[0] & unused) != 0 || sizes_.labels == LabelKind::unknown ||
+            (!has_text && sizes_.label_words != 0)) {
             fail("a sound block header, found " + std::to_string(words_[0]) + " " + std::to_string(words_[1]));
         }
         if (sizes_.ops > most_ops) {

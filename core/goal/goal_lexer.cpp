@@ -171,7 +171,7 @@ void Lexer::block_comment() {
     set_token(TokenKind::other);
     Token opening = token_;
     opening.text = "/*";
-    while (has(2) && !(at_[0] == '*' && at_[1] == '/')) {
+    while (has(2) && (at_[0] != '*' || at_[1] != '/')) {
         begin_ = ++at_;
         if (begin_[-1] == '\n') {
             ++line_;

@@ -115,15 +115,8 @@ void GoalReader::statement(Listing& rank) {
     const std::optional<OpKind> kind = op_kind(first.text);
     if (second == TokenKind::colon) {
         lexer_.next();
-        for (const auto& [keyword, which] :
-             {std::pair{"send", OpKind::send}, std::pair{"recv", OpKind::recv}, std::pair{"calc", OpKind::calc}}) {
-            if (take(keyword, Glued::digit)) {
-                op(rank, which, first.text);
-                line_end();
-                return;
-            }
-        }
-        lexer_.fail(lexer_.peek(), "'send', 'recv' or 'calc'");
+        labelled_op(rank, first.text);
+        line_end();
     } else if (kind) {
         op(rank, *kind, {});
         line_end();
@@ -135,6 +128,17 @@ void GoalReader::statement(Listing& rank) {
         dependency(rank, first);
         line_end();
     }
+}
+
+void GoalReader::labelled_op(Listing& rank, std::string_view label) {
+    for (const auto& [keyword, kind] :
+         {std::pair{"send", OpKind::send}, std::pair{"recv", OpKind::recv}, std::pair{"calc", OpKind::calc}}) {
+        if (take(keyword, Glued::digit)) {
+            op(rank, kind, label);
+            return;
+        }
+    }
+    lexer_.fail(lexer_.peek(), "'send', 'recv' or 'calc'");
 }
 
 void GoalReader::op(Listing& rank, OpKind kind, std::string_view label) {

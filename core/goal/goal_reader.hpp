@@ -33,6 +33,7 @@ class GoalReader {
     void number_of_ranks();
     void body(Listing& rank);
     void statement(Listing& rank);
+    void labelled_op(Listing& rank, std::string_view label);
     void op(Listing& rank, OpKind kind, std::string_view label);
     void message(Op& op);
     void attributes(Op& op);

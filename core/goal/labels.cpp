@@ -61,6 +61,7 @@ std::string Labels::at(Place place) const {
         case LabelKind::numbered:
             return numbered_label(place);
         case LabelKind::text:
+        case LabelKind::unknown:
             break;
     }
     return text_.substr(begins_[place], begins_[place + 1] - begins_[place]);

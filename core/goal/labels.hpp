@@ -13,7 +13,8 @@ namespace idlewave {
 enum class LabelKind : std::uint8_t {
     none,      ///< not at all
     numbered,  ///< the op at place i is l<i+1>, as tools write them; costs nothing
-    text       ///< as somebody wrote them
+    text,      ///< as somebody wrote them
+    unknown    ///< in a damaged file
 };
 
 /// The label of the op at `place` where they are numbered.
