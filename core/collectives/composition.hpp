@@ -34,8 +34,8 @@ struct Stage {
     std::uint32_t tag = 0;
     std::vector<std::uint64_t> send_counts = {};  ///< for the call's spans
     std::vector<std::uint64_t> recv_counts = {};
-    bool own_bytes = false;           ///< a rank's part is what the counts say of it
-    std::optional<Shape> shape = {};  ///< of halo exchanges and sweeps, fitted to the group's size
+    bool own_bytes = false;               ///< a rank's part is what the counts say of it
+    std::optional<GridShape> shape = {};  ///< of halo exchanges and sweeps, fitted to the group's size
 };
 
 /// Where the ranks of a job are on the machine.

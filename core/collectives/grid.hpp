@@ -21,7 +21,7 @@ class Grid {
   public:
     Grid(const CollectiveCall& call, std::uint32_t dimensions);
 
-    [[nodiscard]] const Shape& shape() const { return shape_; }
+    [[nodiscard]] const GridShape& shape() const { return shape_; }
 
     /// Whether there is a neighbour one step up or down in a dimension, other than the rank itself.
     [[nodiscard]] bool has_neighbour(std::uint32_t dimension, bool up, bool periodic) const;
@@ -31,7 +31,7 @@ class Grid {
   private:
     std::uint32_t rank_;
     std::uint64_t bytes_;
-    Shape shape_;
+    GridShape shape_;
     Dims at_{};
     Dims stride_{};
 };

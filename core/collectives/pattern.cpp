@@ -29,6 +29,13 @@ void check_counts(const Algorithm& algorithm, const PatternCall& call) {
     }
 }
 
+Step compute(const CollectiveCall& call, StepNumber number) {
+    if (number > 0 || call.shape->compute_ns == 0) {
+        return steps::done();
+    }
+    return {Step::Kind::op, number + 1, {.size = call.shape->compute_ns, .kind = OpKind::calc}};
+}
+
 }  // namespace
 
 Stage stage_of(std::string_view name, std::string_view algorithm_name, std::uint32_t ranks, const PatternCall& call) {
@@ -42,6 +49,11 @@ Stage stage_of(std::string_view name, std::string_view algorithm_name, std::uint
     stage.recv_counts = call.recv_counts;
     if (call.root >= ranks) {
         throw InputError("root " + std::to_string(call.root) + " of " + std::to_string(ranks) + " ranks");
+    }
+    if (name == "compute") {
+        stage.step = compute;
+        stage.shape = call.shape;
+        return stage;
     }
     if (const Pattern* pattern = find_pattern(name)) {
         if (!algorithm_name.empty()) {

@@ -20,11 +20,12 @@ struct PatternCall {
     std::uint32_t ways = 2;
     std::vector<std::uint64_t> send_counts = {};
     std::vector<std::uint64_t> recv_counts = {};
-    Shape shape = {};
+    GridShape shape = {};
 };
 
-/// The stage that carries out `name`: a pattern of patterns(), or a collective by `algorithm` ("": the default one),
-/// among `ranks` ranks. Throws InputError where a name is unknown or the call has no meaning for it.
+/// The stage that carries out `name`: a pattern of patterns(), "compute" (computation of shape.compute_ns), or a
+/// collective by `algorithm` ("": the default one), among the members of a group of `ranks` ranks. Throws InputError
+/// where a name is unknown or the call has no meaning for it.
 Stage stage_of(std::string_view name, std::string_view algorithm, std::uint32_t ranks, const PatternCall& call);
 
 /// All of `ranks` ranks do `stages` one after the other, the whole sequence `repetitions` times.

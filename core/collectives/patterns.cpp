@@ -37,7 +37,7 @@ const Pattern* find_pattern(std::string_view name) {
     return nullptr;
 }
 
-Shape fitted(const Pattern& pattern, const Shape& shape, std::uint32_t ranks) {
+GridShape fitted(const Pattern& pattern, const GridShape& shape, std::uint32_t ranks) {
     constexpr std::uint32_t most_blocks = 1U << 26;
     if (shape.blocks < 1 || shape.blocks > most_blocks) {
         throw InputError("expected 1 to " + std::to_string(most_blocks) + " blocks, found " +
@@ -46,7 +46,7 @@ Shape fitted(const Pattern& pattern, const Shape& shape, std::uint32_t ranks) {
     if (shape.sweeps < 1 || shape.sweeps > 8) {
         throw InputError("expected 1 to 8 sweeps, found " + std::to_string(shape.sweeps));
     }
-    Shape result = shape;
+    GridShape result = shape;
     result.dims = fitting_dims(ranks, pattern.dimensions, shape.dims);
     return result;
 }

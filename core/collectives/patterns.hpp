@@ -24,7 +24,7 @@ const Pattern* find_pattern(std::string_view name);
 
 /// `shape` with the dimensions chosen that it leaves open: what a pattern's steps should be called with. Throws
 /// InputError where the shape does not fit the ranks or has numbers beyond what its fields allow.
-Shape fitted(const Pattern& pattern, const Shape& shape, std::uint32_t ranks);
+GridShape fitted(const Pattern& pattern, const GridShape& shape, std::uint32_t ranks);
 
 Step halo1d(const CollectiveCall& call, StepNumber number);
 Step halo2d(const CollectiveCall& call, StepNumber number);

@@ -28,7 +28,7 @@ struct Step {
 };
 
 /// What halo exchanges and sweeps need to know beyond what a collective has.
-struct Shape {
+struct GridShape {
     std::array<std::uint32_t, 3> dims{};        ///< ranks in each dimension; zeros: as near to a cube as can be
     std::array<std::uint64_t, 3> face_bytes{};  ///< bytes through a face across each dimension; zeros: the call's bytes
     std::uint64_t compute_ns = 0;               ///< computation: of an exchange once, of a sweep for each block
@@ -52,7 +52,7 @@ struct CollectiveCall {
     double reduction_cost = 0;                ///< ns of computation per byte reduced
     std::uint64_t segment = default_segment;  ///< pipelined algorithms: bytes of a piece; 0: all at once
     std::uint32_t ways = 2;                   ///< n of an n-way algorithm
-    const Shape* shape = nullptr;             ///< of halo exchanges and sweeps; none: Shape{}
+    const GridShape* shape = nullptr;         ///< of halo exchanges and sweeps; none: GridShape{}
 
     // Rings are walked by comparing and subtracting: a step is too short for a division.
 

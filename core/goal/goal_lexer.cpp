@@ -1,18 +1,34 @@
 #include "goal/goal_lexer.hpp"
 
+#include <array>
+#include <utility>
+
 #include "base/error.hpp"
 
 namespace idlewave {
 namespace {
 
-constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-constexpr std::string_view digits = "0123456789";
+constexpr unsigned letter = 1;
+constexpr unsigned digit = 2;
+constexpr unsigned underscore = 4;
 
-bool is_letter(char c) {
-    return letters.find(c) != std::string_view::npos;
+constexpr std::array<std::uint8_t, 256> make_classes() {
+    std::array<std::uint8_t, 256> classes{};
+    for (unsigned c = 0; c < 26; ++c) {
+        classes['a' + c] = letter;
+        classes['A' + c] = letter;
+    }
+    for (unsigned c = '0'; c <= '9'; ++c) {
+        classes[c] = digit;
+    }
+    classes['_'] = underscore;
+    return classes;
 }
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
+
+constexpr std::array<std::uint8_t, 256> classes_of = make_classes();
+
+bool is(char c, unsigned classes) {
+    return (classes_of[static_cast<unsigned char>(c)] & classes) != 0;
 }
 
 /// `text` as a message can show it: short, and without control characters.
@@ -24,22 +40,43 @@ std::string shown(std::string_view text) {
     return "'" + result + (text.size() > 40 ? "…'" : "'");
 }
 
+TokenKind kind_of(char c) {
+    switch (c) {
+        case ':':
+            return TokenKind::colon;
+        case '{':
+            return TokenKind::open;
+        case '}':
+            return TokenKind::close;
+        case '-':
+            return TokenKind::minus;
+        default:
+            return TokenKind::other;
+    }
+}
+
 }  // namespace
 
-Lexer::Lexer(std::string_view text, const std::string& name) : text_(text), name_(name) {
+Lexer::Lexer(GoalText text, std::string name) : text_(std::move(text)), name_(std::move(name)) {
+    begin_ = text_.begin();
+    at_ = begin_;
+    end_ = text_.end();
     scan();
 }
 
-Token Lexer::next() {
-    const Token current = token_;
-    if (current.kind == TokenKind::newline) {
+void Lexer::next() {
+    if (token_.kind == TokenKind::newline) {
         ++line_;
-        line_begin_ = at_;
+        line_begin_ = text_.passed() + static_cast<std::uint64_t>(at_ - text_.begin());
     }
-    if (current.kind != TokenKind::end) {
+    if (token_.kind != TokenKind::end) {
         scan();
     }
-    return current;
+}
+
+void Lexer::split(std::size_t length) {
+    at_ = begin_ + length;
+    scan();
 }
 
 void Lexer::fail(const Token& token, const std::string& expected) const {
@@ -50,51 +87,70 @@ void Lexer::fail(const Token& token, const std::string& expected) const {
                      expected + ", found " + found);
 }
 
-Token Lexer::token(TokenKind kind, std::size_t length) const {
-    return {kind, text_.substr(at_, length), line_, at_ - line_begin_ + 1};
+void Lexer::set_token(TokenKind kind) {
+    token_.kind = kind;
+    token_.text = {begin_, static_cast<std::size_t>(at_ - begin_)};
+    token_.line = line_;
+    token_.column = text_.passed() + static_cast<std::uint64_t>(begin_ - text_.begin()) - line_begin_ + 1;
+}
+
+bool Lexer::refill(std::size_t count) {
+    bool got = true;
+    while (got && static_cast<std::size_t>(end_ - at_) < count) {
+        const auto length = at_ - begin_;
+        const std::uint64_t place = text_.passed() + static_cast<std::uint64_t>(begin_ - text_.begin());
+        got = text_.more(begin_);
+        begin_ = text_.begin() + (place - text_.passed());
+        at_ = begin_ + length;
+        end_ = text_.end();
+    }
+    return got;
 }
 
 void Lexer::scan() {
+    begin_ = at_;
     pass_over();
-    if (at_ >= text_.size()) {
-        token_ = token(TokenKind::end, 0);
+    begin_ = at_;
+    if (!has(1)) {
+        set_token(TokenKind::end);
         return;
     }
-    const char c = text_[at_];
-    std::size_t length = 1;
-    TokenKind kind = TokenKind::other;
-    if (is_letter(c)) {
-        kind = TokenKind::word;
-        while (at_ + length < text_.size() &&
-               (is_letter(text_[at_ + length]) || is_digit(text_[at_ + length]) || text_[at_ + length] == '_')) {
-            ++length;
-        }
-    } else if (is_digit(c)) {
-        kind = TokenKind::number;
-        length = std::min(text_.find_first_not_of(digits, at_), text_.size()) - at_;
+    const char c = *at_++;
+    if (is(c, letter)) {
+        take_while(letter | digit | underscore, "a word");
+        set_token(TokenKind::word);
+    } else if (is(c, digit)) {
+        take_while(digit, "a number");
+        set_token(TokenKind::number);
     } else if (c == '\n' || c == '\r') {
-        kind = TokenKind::newline;
-        length = c == '\r' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n' ? 2 : 1;
-    } else if (c == ':') {
-        kind = TokenKind::colon;
-    } else if (c == '{') {
-        kind = TokenKind::open;
-    } else if (c == '}') {
-        kind = TokenKind::close;
-    } else if (c == '-') {
-        kind = TokenKind::minus;
+        at_ += c == '\r' && has(1) && *at_ == '\n' ? 1 : 0;
+        set_token(TokenKind::newline);
+    } else {
+        set_token(kind_of(c));
     }
-    token_ = token(kind, length);
-    at_ += length;
+}
+
+void Lexer::take_while(unsigned classes, const char* what) {
+    do {
+        const char* at = at_;
+        while (at != end_ && is(*at, classes)) {
+            ++at;
+        }
+        at_ = at;
+        if (static_cast<std::size_t>(at_ - begin_) > longest_word) {
+            set_token(TokenKind::word);
+            fail(token_, std::string(what) + " of at most " + std::to_string(longest_word) + " characters");
+        }
+    } while (at_ == end_ && has(1));
 }
 
 void Lexer::pass_over() {
-    while (at_ < text_.size()) {
-        if (text_[at_] == ' ' || text_[at_] == '\t') {
-            ++at_;
-        } else if (text_.substr(at_, 2) == "//") {
-            at_ = std::min(text_.find_first_of("\r\n", at_), text_.size());
-        } else if (text_.substr(at_, 2) == "/*") {
+    while (has(1)) {
+        if (*at_ == ' ' || *at_ == '\t') {
+            begin_ = ++at_;
+        } else if (*at_ == '/' && has(2) && at_[1] == '/') {
+            line_comment();
+        } else if (*at_ == '/' && has(2) && at_[1] == '*') {
             block_comment();
         } else {
             return;
@@ -102,18 +158,30 @@ void Lexer::pass_over() {
     }
 }
 
-void Lexer::block_comment() {
-    const std::size_t close = text_.find("*/", at_ + 2);
-    if (close == std::string_view::npos) {
-        fail(token(TokenKind::other, 2), "'*/' at the end of this comment");
+/// To the end of the line; a carriage return alone does not end it, as for LogGOPSim.
+void Lexer::line_comment() {
+    while (has(1) && *at_ != '\n') {
+        begin_ = ++at_;
     }
-    for (std::size_t i = at_; i < close; ++i) {
-        if (text_[i] == '\n') {
+}
+
+void Lexer::block_comment() {
+    begin_ = at_;
+    at_ += 2;
+    set_token(TokenKind::other);
+    Token opening = token_;
+    opening.text = "/*";
+    while (has(2) && (at_[0] != '*' || at_[1] != '/')) {
+        begin_ = ++at_;
+        if (begin_[-1] == '\n') {
             ++line_;
-            line_begin_ = i + 1;
+            line_begin_ = text_.passed() + static_cast<std::uint64_t>(at_ - text_.begin());
         }
     }
-    at_ = close + 2;
+    if (!has(2)) {
+        fail(opening, "'*/' at the end of this comment");
+    }
+    at_ += 2;
 }
 
 }  // namespace idlewave

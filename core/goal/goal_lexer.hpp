@@ -4,13 +4,15 @@
 #include <string>
 #include <string_view>
 
+#include "goal/goal_text.hpp"
+
 namespace idlewave {
 
 enum class TokenKind : std::uint8_t { word, number, colon, open, close, minus, newline, end, other };
 
 struct Token {
     TokenKind kind = TokenKind::end;
-    std::string_view text;
+    std::string_view text;  ///< valid until the lexer moves on
     std::uint64_t line = 1;
     std::uint64_t column = 1;  ///< both count from 1
 };
@@ -18,12 +20,20 @@ struct Token {
 /// Cuts GOAL text into tokens; comments and blanks are passed over, line ends are tokens.
 class Lexer {
   public:
-    Lexer(std::string_view text, const std::string& name);
+    static constexpr std::size_t longest_word = 1 << 16;
 
+    /// `name` is what messages call the text.
+    Lexer(GoalText text, std::string name);
+
+    /// The current token.
     [[nodiscard]] const Token& peek() const { return token_; }
 
-    /// The current token; moves on to the next.
-    Token next();
+    /// Moves on to the next token.
+    void next();
+
+    /// Cuts the current word in two: `length` characters are passed, the rest is scanned again. LogGOPSim's tools need
+    /// no blank between a keyword and what follows it.
+    void split(std::size_t length);
 
     /// Throws InputError: at `token`, `expected` was expected.
     [[noreturn]] void fail(const Token& token, const std::string& expected) const;
@@ -31,14 +41,21 @@ class Lexer {
   private:
     void scan();
     void pass_over();
+    void line_comment();
     void block_comment();
-    [[nodiscard]] Token token(TokenKind kind, std::size_t length) const;
+    void take_while(unsigned classes, const char* what);
+    /// Whether the text has `count` more bytes from the current place on; they are then in the window.
+    bool has(std::size_t count) { return static_cast<std::size_t>(end_ - at_) >= count || refill(count); }
+    bool refill(std::size_t count);
+    void set_token(TokenKind kind);
 
-    std::string_view text_;
-    const std::string& name_;
-    std::size_t at_ = 0;
+    GoalText text_;
+    std::string name_;
+    const char* begin_ = nullptr;  ///< of the current token, in the window
+    const char* at_ = nullptr;     ///< what was not looked at yet
+    const char* end_ = nullptr;    ///< of the window
     std::uint64_t line_ = 1;
-    std::size_t line_begin_ = 0;
+    std::uint64_t line_begin_ = 0;  ///< in the text
     Token token_;
 };
 

@@ -1,247 +1,312 @@
 #include "goal/goal_reader.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <limits>
-#include <optional>
-#include <unordered_map>
-
-#include "goal/goal_lexer.hpp"
+#include <utility>
 
 namespace idlewave {
 namespace {
 
-// A calc's nanoseconds become picoseconds in int64; sizes are multiplied by costs per byte.
-constexpr std::uint64_t largest_calc = 9'000'000'000'000'000;
-constexpr std::uint64_t largest_size = std::uint64_t{1} << 50;
-constexpr std::uint64_t largest_tag = 0xfffffffe;
-
-class Parser {
-  public:
-    Parser(std::string_view text, const std::string& name) : lexer_(text, name) {}
-
-    Graph parse() {
-        while (lexer_.peek().kind != TokenKind::end) {
-            if (lexer_.peek().kind == TokenKind::newline) {
-                lexer_.next();
-                continue;
-            }
-            statement();
-        }
-        if (!ranks_) {
-            lexer_.fail(lexer_.peek(), "'num_ranks'");
-        }
-        if (in_rank_) {
-            lexer_.fail(lexer_.peek(), "'}' at the end of rank " + std::to_string(rank_count_ - 1));
-        }
-        if (rank_count_ < *ranks_) {
-            lexer_.fail(lexer_.peek(),
-                        "'rank " + std::to_string(rank_count_) + " {', as num_ranks is " + std::to_string(*ranks_));
-        }
-        return builder_.finish();
-    }
-
-  private:
-    void statement() {
-        const Token first = lexer_.peek();
-        if (!in_rank_) {
-            header();
-        } else if (first.kind == TokenKind::close) {
-            lexer_.next();
-            in_rank_ = false;
-        } else if (first.kind == TokenKind::word) {
-            lexer_.next();
-            if (is_op(first) && lexer_.peek().kind != TokenKind::colon) {
-                op(first, {});
-            } else if (lexer_.peek().kind == TokenKind::colon) {
-                lexer_.next();
-                const Token keyword = lexer_.peek();
-                if (!is_op(keyword)) {
-                    lexer_.fail(keyword, "'send', 'recv' or 'calc'");
-                }
-                lexer_.next();
-                op(keyword, first.text);
-            } else {
-                dependency(first);
-            }
-        } else {
-            lexer_.fail(first, "an op, a label, or '}'");
-        }
-        end_of_line();
-    }
-
-    void header() {
-        const Token first = lexer_.next();
-        if (first.text == "num_ranks" && !ranks_) {
-            const Token number = lexer_.peek();
-            const std::uint64_t count = integer("the number of ranks", 0xfffffffe);
-            if (count == 0) {
-                lexer_.fail(number, "at least one rank");
-            }
-            ranks_ = static_cast<std::uint32_t>(count);
-            return;
-        }
-        if (first.text != "rank") {
-            lexer_.fail(first, ranks_ ? "'rank'" : "'num_ranks'");
-        }
-        if (!ranks_) {
-            lexer_.fail(first, "'num_ranks' before the first rank");
-        }
-        const Token number = lexer_.peek();
-        const std::uint64_t rank = integer("a rank", 0xfffffffe);
-        if (rank >= *ranks_) {
-            lexer_.fail(number, "a rank below num_ranks, which is " + std::to_string(*ranks_));
-        }
-        if (rank != rank_count_) {
-            lexer_.fail(number, "rank " + std::to_string(rank_count_) + ", as ranks stand in order, each once");
-        }
-        expect(TokenKind::open, "'{'");
-        ++rank_count_;
-        in_rank_ = true;
-        labels_.clear();
-        builder_.begin_rank();
-    }
-
-    void op(const Token& keyword, std::string_view label) {
-        Op result;
-        result.kind = keyword.text == "send" ? OpKind::send : keyword.text == "recv" ? OpKind::recv : OpKind::calc;
-        if (result.kind == OpKind::calc) {
-            result.size = integer("a time in nanoseconds", largest_calc);
-        } else {
-            message(result);
-        }
-        attributes(result);
-        if (builder_.size() == std::numeric_limits<Place>::max() - 1) {
-            lexer_.fail(keyword, "at most 4294967294 ops in a rank");
-        }
-        const Place place = builder_.add(result, label);
-        if (!label.empty()) {
-            labels_.try_emplace(label, place);  // of two equal labels the first holds, as in LogGOPSim
-        }
-    }
-
-    void message(Op& op) {
-        op.size = integer("a size in bytes", largest_size);
-        expect_word("b", "'b' after the size");
-        const bool send = op.kind == OpKind::send;
-        expect_word(send ? "to" : "from", send ? "'to'" : "'from'");
-        const Token peer = lexer_.peek();
-        if (peer.kind == TokenKind::minus) {
-            minus_one("a rank");
-            op.peer = any;
-            if (send) {
-                lexer_.fail(peer, "a rank to send to");
-            }
-            return;
-        }
-        op.peer = static_cast<std::uint32_t>(integer("a rank", 0xfffffffe));
-        if (op.peer >= *ranks_) {
-            lexer_.fail(peer, "a rank below num_ranks, which is " + std::to_string(*ranks_));
-        }
-    }
-
-    void attributes(Op& op) {
-        while (lexer_.peek().kind == TokenKind::word) {
-            const Token name = lexer_.next();
-            const bool message = op.kind != OpKind::calc;
-            if (name.text == "tag" && message) {
-                if (lexer_.peek().kind == TokenKind::minus) {
-                    minus_one("a tag");
-                    op.tag = any;
-                } else {
-                    op.tag = static_cast<std::uint32_t>(integer("a tag", largest_tag));
-                }
-            } else if (name.text == "cpu") {
-                op.cpu = static_cast<std::uint8_t>(integer("a CPU", 255));
-            } else if (name.text == "nic" && message) {
-                op.nic = static_cast<std::uint8_t>(integer("a NIC", 255));
-            } else {
-                lexer_.fail(name,
-                            message ? "'tag', 'cpu', 'nic' or the end of the line" : "'cpu' or the end of the line");
-            }
-        }
-    }
-
-    void dependency(const Token& label) {
-        const Token verb = lexer_.next();
-        if (verb.text != "requires" && verb.text != "irequires") {
-            lexer_.fail(verb, "':', 'requires' or 'irequires' after a label");
-        }
-        const Token other = lexer_.next();
-        if (other.kind != TokenKind::word) {
-            lexer_.fail(other, "the label of another op");
-        }
-        const Edge edge = verb.text == "requires" ? Edge::end : Edge::start;
-        const Place waiting = place_of(label);
-        builder_.require(waiting, place_of(other), edge);
-    }
-
-    Place place_of(const Token& label) const {
-        const auto found = labels_.find(label.text);
-        if (found == labels_.end()) {
-            lexer_.fail(label, "a label that was defined above in this rank");
-        }
-        return found->second;
-    }
-
-    static bool is_op(const Token& token) {
-        return token.text == "send" || token.text == "recv" || token.text == "calc";
-    }
-
-    std::uint64_t integer(const std::string& what, std::uint64_t largest) {
-        const Token token = lexer_.next();
-        std::uint64_t value = 0;
-        const auto [end, error] = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
-        if (token.kind != TokenKind::number || error != std::errc{} || value > largest) {
-            lexer_.fail(token, what + " from 0 to " + std::to_string(largest));
-        }
-        return value;
-    }
-
-    void minus_one(const std::string& what) {
-        lexer_.next();
-        const Token one = lexer_.next();
-        if (one.text != "1") {
-            lexer_.fail(one, what + ", or -1 for any");
-        }
-    }
-
-    void expect(TokenKind kind, const std::string& what) {
-        const Token token = lexer_.next();
-        if (token.kind != kind) {
-            lexer_.fail(token, what);
-        }
-    }
-
-    void expect_word(std::string_view word, const std::string& what) {
-        const Token token = lexer_.next();
-        if (token.text != word) {
-            lexer_.fail(token, what);
-        }
-    }
-
-    void end_of_line() {
-        const Token token = lexer_.peek();
-        if (token.kind != TokenKind::newline && token.kind != TokenKind::end && token.kind != TokenKind::close &&
-            !opened_rank()) {
-            lexer_.fail(token, "the end of the line");
-        }
-    }
-
-    [[nodiscard]] bool opened_rank() const { return in_rank_ && builder_.size() == 0; }
-
-    Lexer lexer_;
-    GraphBuilder builder_;
-    std::unordered_map<std::string_view, Place> labels_;
-    std::optional<std::uint32_t> ranks_;
-    std::uint32_t rank_count_ = 0;
-    bool in_rank_ = false;
-};
+std::optional<OpKind> op_kind(std::string_view word) {
+    if (word == "send") return OpKind::send;
+    if (word == "recv") return OpKind::recv;
+    if (word == "calc") return OpKind::calc;
+    return std::nullopt;
+}
 
 }  // namespace
 
+GoalReader::GoalReader(GoalText text, const std::string& name) : lexer_(std::move(text), name) {}
+
+bool GoalReader::next(Listing& rank) {
+    rank.clear();
+    skip_line_ends();
+    if (ranks_ && read_ == *ranks_) {
+        if (lexer_.peek().kind != TokenKind::end) {
+            lexer_.fail(lexer_.peek(), "the end of the text, as every rank is there");
+        }
+        return false;
+    }
+    header();
+    labels_.begin(rank.labels);
+    body(rank);
+    ++read_;
+    return true;
+}
+
+/// `num_ranks` and the line that opens a rank. LogGOPSim also takes `num_ranks` inside the first rank.
+void GoalReader::header() {
+    if (!ranks_ && lexer_.peek().text == "num_ranks") {
+        lexer_.next();
+        number_of_ranks();
+        skip_line_ends();
+    }
+    if (lexer_.peek().text != "rank") {
+        if (lexer_.peek().kind == TokenKind::end && ranks_) {
+            lexer_.fail(lexer_.peek(),
+                        "'rank " + std::to_string(read_) + " {', as num_ranks is " + std::to_string(*ranks_));
+        }
+        lexer_.fail(lexer_.peek(), ranks_ ? "'rank'" : "'num_ranks'");
+    }
+    lexer_.next();
+    const Token number = lexer_.peek();
+    const std::uint64_t rank = integer("a rank", most_ranks);
+    const std::string value = std::to_string(rank);  // moving on has made its text void
+    const Token shown{number.kind, value, number.line, number.column};
+    if (ranks_ && rank >= *ranks_) {
+        lexer_.fail(shown, "a rank below num_ranks, which is " + std::to_string(*ranks_));
+    }
+    if (rank != read_) {
+        lexer_.fail(shown, "rank " + std::to_string(read_) + ", as ranks stand in order, each once");
+    }
+    if (lexer_.peek().kind != TokenKind::open) {
+        lexer_.fail(lexer_.peek(), "'{'");
+    }
+    lexer_.next();
+}
+
+void GoalReader::number_of_ranks() {
+    const Token number = lexer_.peek();
+    const std::uint64_t count = integer("the number of ranks", most_ranks);
+    if (count == 0) {
+        lexer_.fail({number.kind, "0", number.line, number.column}, "at least one rank");
+    }
+    ranks_ = static_cast<std::uint32_t>(count);
+}
+
+void GoalReader::body(Listing& rank) {
+    ranks_known_ = ranks_.has_value();
+    for (;;) {
+        skip_line_ends();
+        const TokenKind kind = lexer_.peek().kind;
+        if (kind == TokenKind::close) {
+            end_of_rank(rank);
+            return;
+        }
+        if (kind == TokenKind::end) {
+            lexer_.fail(lexer_.peek(), "'}' at the end of rank " + std::to_string(read_));
+        }
+        if (kind != TokenKind::word) {
+            lexer_.fail(lexer_.peek(), "an op, a label, or '}'");
+        }
+        statement(rank);
+    }
+}
+
+void GoalReader::end_of_rank(const Listing& rank) {
+    if (!ranks_) {
+        lexer_.fail(lexer_.peek(), "'num_ranks' before the end of the first rank");
+    }
+    for (std::size_t place = 0; !ranks_known_ && place < rank.ops.size(); ++place) {
+        const Op& op = rank.ops[place];
+        if (op.kind != OpKind::calc && op.peer != any && op.peer >= *ranks_) {
+            lexer_.fail(lexer_.peek(), "peers below num_ranks, which is " + std::to_string(*ranks_) + ", but op " +
+                                           std::to_string(place) + " has " + std::to_string(op.peer));
+        }
+    }
+    lexer_.next();
+}
+
+void GoalReader::statement(Listing& rank) {
+    first_word_ = lexer_.peek().text;
+    Token first = lexer_.peek();
+    first.text = first_word_;
+    lexer_.next();
+    const TokenKind second = lexer_.peek().kind;
+    const std::optional<OpKind> kind = op_kind(first.text);
+    if (second == TokenKind::colon) {
+        lexer_.next();
+        labelled_op(rank, first.text);
+        line_end();
+    } else if (kind) {
+        op(rank, *kind, {});
+        line_end();
+    } else if (first.text == "num_ranks" && second == TokenKind::number && !ranks_) {
+        number_of_ranks();
+    } else if (first.text == "rank" && second == TokenKind::number) {
+        lexer_.fail(first, "'}' at the end of rank " + std::to_string(read_));
+    } else {
+        dependency(rank, first);
+        line_end();
+    }
+}
+
+void GoalReader::labelled_op(Listing& rank, std::string_view label) {
+    for (const auto& [keyword, kind] :
+         {std::pair{"send", OpKind::send}, std::pair{"recv", OpKind::recv}, std::pair{"calc", OpKind::calc}}) {
+        if (take(keyword, Glued::digit)) {
+            op(rank, kind, label);
+            return;
+        }
+    }
+    lexer_.fail(lexer_.peek(), "'send', 'recv' or 'calc'");
+}
+
+void GoalReader::op(Listing& rank, OpKind kind, std::string_view label) {
+    if (rank.ops.size() == most_ops) {
+        lexer_.fail(lexer_.peek(), "at most " + std::to_string(most_ops) + " ops in a rank");
+    }
+    Op result;
+    result.kind = kind;
+    if (kind == OpKind::calc) {
+        result.size = integer("a time in nanoseconds", largest_calc);
+    } else {
+        message(result);
+    }
+    attributes(result);
+    rank.ops.push_back(result);
+    rank.labels.add(label);
+    labels_.added();
+}
+
+void GoalReader::message(Op& op) {
+    op.size = integer("a size in bytes", largest_size);
+    expect("b", Glued::letter, "'b' after the size");
+    const bool send = op.kind == OpKind::send;
+    expect(send ? "to" : "from", Glued::digit, send ? "'to'" : "'from'");
+    const Token peer = lexer_.peek();
+    if (peer.kind == TokenKind::minus) {
+        if (send) {
+            lexer_.fail(peer, "a rank to send to");
+        }
+        minus_one("a rank");
+        op.peer = any;
+        return;
+    }
+    op.peer = static_cast<std::uint32_t>(integer("a rank", most_ranks));
+    if (ranks_ && op.peer >= *ranks_) {
+        lexer_.fail({peer.kind, std::to_string(op.peer), peer.line, peer.column},
+                    "a rank below num_ranks, which is " + std::to_string(*ranks_));
+    }
+}
+
+void GoalReader::attributes(Op& op) {
+    const bool message = op.kind != OpKind::calc;
+    while (lexer_.peek().kind == TokenKind::word) {
+        if (message && take("tag", Glued::digit)) {
+            tag(op);
+        } else if (take("cpu", Glued::digit)) {
+            op.cpu = static_cast<std::uint8_t>(integer("a CPU", 255));
+        } else if (message && take("nic", Glued::digit)) {
+            op.nic = static_cast<std::uint8_t>(integer("a NIC", 255));
+        } else {
+            lexer_.fail(lexer_.peek(),
+                        message ? "'tag', 'cpu', 'nic' or the end of the line" : "'cpu' or the end of the line");
+        }
+    }
+}
+
+/// Of a large tag the lowest 32 bits count: LogGOPSim's tools write 64 of them and read 32.
+void GoalReader::tag(Op& op) {
+    if (lexer_.peek().kind == TokenKind::minus) {
+        minus_one("a tag");
+        op.tag = any;
+        return;
+    }
+    if (lexer_.peek().kind != TokenKind::number) {
+        lexer_.fail(lexer_.peek(), "a tag from 0 to 4294967294");
+    }
+    op.tag = 0;
+    for (const char digit : lexer_.peek().text) {
+        op.tag = 10 * op.tag + static_cast<std::uint32_t>(digit - '0');
+    }
+    lexer_.next();
+}
+
+void GoalReader::dependency(Listing& rank, const Token& label) {
+    Edge edge = Edge::end;
+    if (take("irequires", Glued::letter)) {
+        edge = Edge::start;
+    } else {
+        expect("requires", Glued::letter, "':', 'requires' or 'irequires' after a label");
+    }
+    if (lexer_.peek().kind != TokenKind::word) {
+        lexer_.fail(lexer_.peek(), "the label of another op");
+    }
+    const Place waiting = place_of(label);
+    rank.requirements.push_back({waiting, place_of(lexer_.peek()), edge});
+    lexer_.next();
+}
+
+Place GoalReader::place_of(const Token& label) const {
+    const std::optional<Place> found = labels_.find(label.text);
+    if (!found) {
+        lexer_.fail(label, "a label that was defined above in this rank");
+    }
+    return *found;
+}
+
+/// Whether the current word is `keyword`, alone or with what may follow it behind.
+bool GoalReader::at(std::string_view keyword, Glued glued) const {
+    const std::string_view text = lexer_.peek().text;
+    if (lexer_.peek().kind != TokenKind::word || !text.starts_with(keyword)) {
+        return false;
+    }
+    if (text.size() == keyword.size()) {
+        return true;
+    }
+    const char next = text[keyword.size()];
+    const bool digit = next >= '0' && next <= '9';
+    return glued == Glued::digit ? digit : glued == Glued::letter && !digit && next != '_';
+}
+
+/// Passes the keyword, if it is there. A blank behind it is not needed.
+bool GoalReader::take(std::string_view keyword, Glued glued) {
+    if (!at(keyword, glued)) {
+        return false;
+    }
+    if (lexer_.peek().text.size() == keyword.size()) {
+        lexer_.next();
+    } else {
+        lexer_.split(keyword.size());
+    }
+    return true;
+}
+
+void GoalReader::expect(std::string_view keyword, Glued glued, const char* what) {
+    if (!take(keyword, glued)) {
+        lexer_.fail(lexer_.peek(), what);
+    }
+}
+
+void GoalReader::skip_line_ends() {
+    while (lexer_.peek().kind == TokenKind::newline) {
+        lexer_.next();
+    }
+}
+
+void GoalReader::line_end() {
+    const TokenKind kind = lexer_.peek().kind;
+    if (kind != TokenKind::newline && kind != TokenKind::end && kind != TokenKind::close) {
+        lexer_.fail(lexer_.peek(), "the end of the line");
+    }
+}
+
+std::uint64_t GoalReader::integer(const char* what, std::uint64_t largest) {
+    const Token& token = lexer_.peek();
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
+    if (token.kind != TokenKind::number || error != std::errc{} || value > largest) {
+        lexer_.fail(token, std::string(what) + " from 0 to " + std::to_string(largest));
+    }
+    lexer_.next();
+    return value;
+}
+
+void GoalReader::minus_one(const char* what) {
+    lexer_.next();
+    if (lexer_.peek().text != "1") {
+        lexer_.fail(lexer_.peek(), std::string(what) + ", or -1 for any");
+    }
+    lexer_.next();
+}
+
 Graph read_goal(std::string_view text, const std::string& name) {
-    return Parser(text, name).parse();
+    GoalReader reader(GoalText(text), name);
+    GraphBuilder builder;
+    for (Listing rank; reader.next(rank);) {
+        builder.append(rank);
+    }
+    return builder.finish();
 }
 
 }  // namespace idlewave

@@ -1,26 +1,44 @@
 #pragma once
 
 #include <cstdint>
-#include <ostream>
+#include <string>
 
+#include "base/output_file.hpp"
 #include "goal/graph.hpp"
 #include "goal/listing.hpp"
 
 namespace idlewave {
 
-/// GOAL text of one rank. Op number i has the label `l<i+1>`.
-void write_rank(std::ostream& out, std::uint32_t rank, const Listing& listing);
+/// Adds the GOAL text of one rank to `out`. Op number i has the label `l<i+1>`, whatever its label was: labels may
+/// come twice, or be missing where a dependency needs one.
+void write_rank(std::string& out, std::uint32_t rank, const Listing& listing);
 
-/// GOAL text of a whole schedule: `num_ranks`, then every rank as `listing_of(rank)` gives it.
-template <class ListingOf>
-void write_goal(std::ostream& out, std::uint32_t ranks, ListingOf listing_of) {
-    out << "num_ranks " << ranks << "\n";
+/// GOAL text of a whole schedule: `num_ranks`, then every rank as `list(rank, listing)` writes it out.
+template <class List>
+std::string goal_text(std::uint32_t ranks, List list) {
+    std::string text = "num_ranks " + std::to_string(ranks) + "\n";
+    Listing listing;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        write_rank(out, rank, listing_of(rank));
+        list(rank, listing);
+        write_rank(text, rank, listing);
     }
+    return text;
 }
 
-/// One rank of a schedule in memory, written out.
-Listing listing(const Graph& graph, std::uint32_t rank);
+/// Writes GOAL text into a file, rank by rank.
+class GoalWriter {
+  public:
+    GoalWriter(OutputFile& out, std::uint32_t ranks);
+
+    void add(const Listing& rank);
+
+    /// Call it once after the last rank.
+    static void finish() {}
+
+  private:
+    OutputFile& out_;
+    std::uint32_t written_ = 0;
+    std::string text_;
+};
 
 }  // namespace idlewave

@@ -1,27 +1,18 @@
 #include "goal/graph.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace idlewave {
 
-std::span<const Place> Graph::followers(std::uint32_t rank, Place place, Edge edge) const {
-    const std::size_t list = 2 * (first_op_[rank] + place) + (edge == Edge::end ? 1 : 0);
-    return std::span(followers_).subspan(first_follower_[list], first_follower_[list + 1] - first_follower_[list]);
-}
-
-std::string_view Graph::label(std::uint32_t rank, Place place) const {
-    return label_text_.c_str() + label_begin_[first_op_[rank] + place];
-}
-
 void Graph::begin(std::uint32_t rank, State& state, Scratch& /*scratch*/, std::vector<ReadyOp<Cookie>>& ready) const {
-    const auto own = ops(rank);
-    const auto first = requirements_.begin() + static_cast<std::ptrdiff_t>(first_op_[rank]);
-    state.waits.assign(first, first + static_cast<std::ptrdiff_t>(own.size()));
-    state.ready_at.assign(own.size(), 0);
+    const RankBlock& own = block(rank);
+    state.ready.clear(own.size());
     for (Place place = 0; place < own.size(); ++place) {
-        if (state.waits[place] == 0) {
-            ready.push_back({.at = 0, .op = own[place], .place = place});
+        if (own.is_root(place)) {
+            state.ready.set(place);
+            ready.push_back({.at = 0, .op = own.op(place), .place = place});
         }
     }
 }
@@ -36,27 +27,54 @@ void Graph::ended(std::uint32_t rank, State& state, Scratch& /*scratch*/, const 
     release(rank, state, notice, Edge::end, ready);
 }
 
+namespace {
+
+/// One requirement of `place` is met at `now`. Returns when all were met, if this was the last.
+std::optional<Time> meet(const RankBlock& block, Graph::State& state, Place place, Time now) {
+    if (!block.joins(place)) {
+        return now;
+    }
+    Graph::Join* join = state.joins.find(place);
+    if (join == nullptr) {
+        state.joins.add(place, {.left = block.requirements(place) - 1, .ready_at = now});
+        return std::nullopt;
+    }
+    join->ready_at = std::max(join->ready_at, now);
+    if (--join->left > 0) {
+        return std::nullopt;
+    }
+    const Time all_met = join->ready_at;
+    state.joins.remove(place);
+    return all_met;
+}
+
+}  // namespace
+
 void Graph::release(std::uint32_t rank, State& state, const Notice<Cookie>& notice, Edge edge,
                     std::vector<ReadyOp<Cookie>>& ready) const {
-    for (const Place follower : followers(rank, notice.place, edge)) {
-        state.ready_at[follower] = std::max(state.ready_at[follower], notice.time);
-        if (--state.waits[follower] == 0) {
-            ready.push_back({.at = state.ready_at[follower], .op = ops(rank)[follower], .place = follower});
+    const RankBlock& own = block(rank);
+    Followers followers = own.followers(notice.place, edge);
+    for (Place follower = 0; followers.next(follower);) {
+        if (const std::optional<Time> at = meet(own, state, follower, notice.time)) {
+            state.ready.set(follower);
+            ready.push_back({.at = *at, .op = own.op(follower), .place = follower});
         }
     }
 }
 
 std::string Graph::name(std::uint32_t rank, Place place) const {
-    const std::string_view text = label(rank, place);
-    return text.empty() ? "op " + std::to_string(place) : std::string(text);
+    const std::string label = block(rank).label(place);
+    return label.empty() ? "op " + std::to_string(place) : label;
 }
 
 void Graph::unfinished(std::uint32_t rank, const State& state, std::vector<Waiting>& waiting) const {
-    for (Place place = 0; place < state.waits.size(); ++place) {
-        if (state.waits[place] == 0) {
+    const RankBlock& own = block(rank);
+    for (Place place = 0; place < own.size(); ++place) {
+        if (state.ready.test(place)) {
             continue;
         }
-        const std::uint32_t left = state.waits[place];
+        const Join* join = state.joins.find(place);
+        const std::uint64_t left = join != nullptr ? join->left : own.requirements(place);
         waiting.push_back(
             {rank, name(rank, place),
              "waits for " + std::to_string(left) + (left == 1 ? " other op" : " other ops") + " of its rank"});
@@ -69,72 +87,59 @@ void GraphBuilder::begin_rank() {
 }
 
 Place GraphBuilder::add(const Op& op, std::string_view label) {
-    const Place place = size();
-    graph_.ops_.push_back(op);
-    graph_.requirements_.push_back(0);
-    if (graph_.label_text_.empty()) {
-        graph_.label_text_.push_back('\0');
-    }
-    if (label.empty()) {
-        graph_.label_begin_.push_back(0);
-    } else {
-        if (graph_.label_text_.size() + label.size() > 0xfffffff0) {
-            throw InputError("the labels of this schedule take more than 4 GB");
-        }
-        graph_.label_begin_.push_back(static_cast<std::uint32_t>(graph_.label_text_.size()));
-        graph_.label_text_.append(label).push_back('\0');
-    }
-    graph_.cpus_ = std::max(graph_.cpus_, op.cpu + 1U);
-    graph_.nics_ = std::max(graph_.nics_, op.nic + 1U);
-    return place;
+    rank_.ops.push_back(op);
+    rank_.labels.add(label);
+    return static_cast<Place>(rank_.ops.size() - 1);
 }
 
 void GraphBuilder::require(Place waiting, Place other, Edge edge) {
-    requirements_.push_back({other, edge, waiting});
-    ++graph_.requirements_[rank_begin_ + waiting];
+    rank_.requirements.push_back({waiting, other, edge});
 }
 
-std::string_view GraphBuilder::label(Place place) const {
-    return graph_.label_text_.c_str() + graph_.label_begin_[rank_begin_ + place];
+void GraphBuilder::append(const Listing& listing) {
+    append_checked(encoder_.encode(listing));
+}
+
+void GraphBuilder::append_checked(std::span<const std::uint64_t> words) {
+    const std::span<std::uint64_t> room = graph_.arena_.take(words.size());
+    std::copy(words.begin(), words.end(), room.begin());
+    const RankBlock block(room.data());
+    const RankBlock::Limits limits = block.limits();
+    graph_.cpus_ = std::max(graph_.cpus_, limits.cpu + 1U);
+    graph_.nics_ = std::max(graph_.nics_, limits.nic + 1U);
+    graph_.op_count_ += block.size();
+    highest_peer_ = std::max(highest_peer_, limits.peer);
+    graph_.blocks_.push_back(block);
 }
 
 void GraphBuilder::end_rank() {
-    if (!in_rank_) {
-        return;
+    if (in_rank_) {
+        append(rank_);
+        rank_.clear();
+        in_rank_ = false;
     }
-    // Followers keep the order in which they were required.
-    std::stable_sort(requirements_.begin(), requirements_.end(), [](const Requirement& a, const Requirement& b) {
-        return std::pair(a.other, a.edge) < std::pair(b.other, b.edge);
-    });
-    auto next = requirements_.begin();
-    for (Place place = 0; place < size(); ++place) {
-        for (const Edge edge : {Edge::start, Edge::end}) {
-            for (; next != requirements_.end() && next->other == place && next->edge == edge; ++next) {
-                graph_.followers_.push_back(next->waiting);
-            }
-            graph_.first_follower_.push_back(graph_.followers_.size());
-        }
-    }
-    requirements_.clear();
-    rank_begin_ = graph_.ops_.size();
-    graph_.first_op_.push_back(rank_begin_);
-    in_rank_ = false;
 }
 
 Graph GraphBuilder::finish() {
     end_rank();
-    const std::uint32_t ranks = graph_.ranks();
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        for (Place place = 0; place < graph_.ops(rank).size(); ++place) {
-            const Op& op = graph_.ops(rank)[place];
-            if (op.kind == OpKind::calc || op.peer < ranks || (op.kind == OpKind::recv && op.peer == any)) {
+    if (highest_peer_ >= graph_.ranks()) {
+        refuse_peer();
+    }
+    return std::move(graph_);
+}
+
+/// Says which op has no peer, if there is one.
+void GraphBuilder::refuse_peer() const {
+    for (std::uint32_t rank = 0; rank < graph_.ranks(); ++rank) {
+        for (Place place = 0; place < graph_.size(rank); ++place) {
+            const Op op = graph_.op(rank, place);
+            if (op.kind == OpKind::calc || op.peer < graph_.ranks() || (op.kind == OpKind::recv && op.peer == any)) {
                 continue;
             }
             throw InputError("rank " + std::to_string(rank) + ", " + graph_.name(rank, place) + ": its peer is rank " +
-                             std::to_string(op.peer) + ", expected one below " + std::to_string(ranks));
+                             std::to_string(op.peer) + ", expected one below " + std::to_string(graph_.ranks()));
         }
     }
-    return std::move(graph_);
 }
 
 }  // namespace idlewave

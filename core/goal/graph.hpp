@@ -6,39 +6,50 @@
 #include <string_view>
 #include <vector>
 
+#include "base/bit_set.hpp"
+#include "base/small_map.hpp"
 #include "base/time.hpp"
+#include "base/word_arena.hpp"
+#include "goal/listing.hpp"
 #include "goal/op.hpp"
+#include "goal/rank_block.hpp"
+#include "goal/rank_encoder.hpp"
 #include "goal/source.hpp"
 
 namespace idlewave {
 
-/// A schedule in memory: every rank's ops in order, and which waits for which. Immutable once built (GraphBuilder).
+/// A schedule in memory: every rank's ops in order, and which waits for which, each rank as a RankBlock of some nine
+/// bytes an op. Immutable once built (GraphBuilder).
 class Graph {
   public:
     using Cookie = NoCookie;
     struct Scratch {};
 
-    /// What changes while a rank runs.
-    struct State {
-        std::vector<std::uint32_t> waits;  ///< requirements not yet met, per op
-        std::vector<Time> ready_at;        ///< the latest of those met, per op
+    /// An op of which some requirements are met, and some not.
+    struct Join {
+        std::uint64_t left = 0;
+        Time ready_at = 0;  ///< the latest of those met
     };
 
-    [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(first_op_.size() - 1); }
+    /// What changes while a rank runs: a bit an op, and what ops with several requirements have met of them.
+    struct State {
+        BitSet ready;  ///< ops whose requirements are all met
+        SmallMap<Join> joins;
+    };
+
+    [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(blocks_.size()); }
     [[nodiscard]] std::uint32_t cpus() const { return cpus_; }
     [[nodiscard]] std::uint32_t nics() const { return nics_; }
-    [[nodiscard]] std::uint64_t op_count() const { return ops_.size(); }
+    [[nodiscard]] std::uint64_t op_count() const { return op_count_; }
 
-    /// The ops of `rank`, in order.
-    [[nodiscard]] std::span<const Op> ops(std::uint32_t rank) const {
-        return std::span(ops_).subspan(first_op_[rank], first_op_[rank + 1] - first_op_[rank]);
-    }
+    /// How many bytes its ops, dependencies and labels take.
+    [[nodiscard]] std::uint64_t memory() const { return arena_.bytes() + blocks_.capacity() * sizeof blocks_[0]; }
 
-    /// The ops of `rank` that wait for op `place`'s start or end.
-    [[nodiscard]] std::span<const Place> followers(std::uint32_t rank, Place place, Edge edge) const;
+    /// One rank's part.
+    [[nodiscard]] const RankBlock& block(std::uint32_t rank) const { return blocks_[rank]; }
 
-    /// The label of an op, "" if it has none.
-    [[nodiscard]] std::string_view label(std::uint32_t rank, Place place) const;
+    [[nodiscard]] Place size(std::uint32_t rank) const { return block(rank).size(); }
+    [[nodiscard]] Op op(std::uint32_t rank, Place place) const { return block(rank).op(place); }
 
     void begin(std::uint32_t rank, State& state, Scratch& scratch, std::vector<ReadyOp<Cookie>>& ready) const;
     void started(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice,
@@ -54,23 +65,19 @@ class Graph {
     void release(std::uint32_t rank, State& state, const Notice<Cookie>& notice, Edge edge,
                  std::vector<ReadyOp<Cookie>>& ready) const;
 
-    std::vector<std::size_t> first_op_{0};  ///< where each rank's ops begin; one entry more than ranks
-    std::vector<Op> ops_;
-    std::vector<std::uint32_t> requirements_;     ///< how many each op has
-    std::vector<std::size_t> first_follower_{0};  ///< two entries an op (after its start, after its end), and one more
-    std::vector<Place> followers_;
-    std::vector<std::uint32_t> label_begin_;  ///< into label_text_, one an op
-    std::string label_text_;                  ///< labels, each zero-terminated; the first is ""
+    WordArena arena_;
+    std::vector<RankBlock> blocks_;  ///< one a rank, in the arena
+    std::uint64_t op_count_ = 0;
     std::uint32_t cpus_ = 1;
     std::uint32_t nics_ = 1;
 };
 
 static_assert(Source<Graph>);
 
-/// Builds a Graph rank by rank, op by op.
+/// Builds a Graph rank by rank: op by op, or whole ranks.
 class GraphBuilder {
   public:
-    /// Begin the next rank; ops and edges belong to it from now on.
+    /// Begin the next rank; ops and requirements belong to it from now on.
     void begin_rank();
 
     /// Add an op, with a label or "". Returns its place.
@@ -79,24 +86,23 @@ class GraphBuilder {
     /// `waiting` may start only after `other` has started or ended.
     void require(Place waiting, Place other, Edge edge);
 
-    [[nodiscard]] Place size() const { return static_cast<Place>(graph_.ops_.size() - rank_begin_); }
-    [[nodiscard]] std::string_view label(Place place) const;
+    /// Add a whole rank. Throws InputError if it cannot be held (RankEncoder).
+    void append(const Listing& listing);
 
-    /// The finished schedule. Throws InputError naming the rank where a peer does not exist.
+    /// Add a whole rank in the form in which it will lie in memory; it has passed `check_block`.
+    void append_checked(std::span<const std::uint64_t> words);
+
+    /// The finished schedule. Throws InputError naming rank and op where a peer does not exist.
     Graph finish();
 
   private:
-    struct Requirement {
-        Place other;
-        Edge edge;
-        Place waiting;
-    };
-
     void end_rank();
+    void refuse_peer() const;
 
     Graph graph_;
-    std::vector<Requirement> requirements_;
-    std::size_t rank_begin_ = 0;
+    RankEncoder encoder_;
+    Listing rank_;  ///< the one that is being built
+    std::uint64_t highest_peer_ = 0;
     bool in_rank_ = false;
 };
 

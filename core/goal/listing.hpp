@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "goal/labels.hpp"
 #include "goal/op.hpp"
 
 namespace idlewave {
@@ -13,10 +14,20 @@ struct Requirement {
     Edge edge = Edge::end;
 };
 
-/// One rank's part of a schedule, written out: its ops in order, and their requirements.
+/// One rank's part of a schedule, written out: its ops in order, and their requirements. What readers give, and
+/// writers take.
 struct Listing {
     std::vector<Op> ops;
-    std::vector<Requirement> requirements;  ///< ascending by `waiting`
+    /// In any order; but those that wait for the same op's start, or for its end, become ready in the order in which
+    /// they stand here.
+    std::vector<Requirement> requirements;
+    Labels labels;  ///< as many as ops, or none at all
+
+    void clear() {
+        ops.clear();
+        requirements.clear();
+        labels.clear();
+    }
 };
 
 }  // namespace idlewave

@@ -9,6 +9,12 @@ enum class OpKind : std::uint8_t { send, recv, calc };
 /// Matches any source, or any tag.
 inline constexpr std::uint32_t any = 0xffffffff;
 
+/// What a schedule may ask for. A calc's nanoseconds become picoseconds in int64; sizes are multiplied by costs per
+/// byte. Readers refuse what is larger.
+inline constexpr std::uint64_t largest_calc = 9'000'000'000'000'000;
+inline constexpr std::uint64_t largest_size = std::uint64_t{1} << 50;
+inline constexpr std::uint32_t most_ranks = 0xfffffffe;
+
 /// What a rank does: one entry of a schedule.
 struct Op {
     std::uint64_t size = 0;  ///< bytes; of a calc nanoseconds
@@ -27,5 +33,7 @@ enum class Edge : std::uint8_t {
 
 /// An op is known by its place in its rank's schedule.
 using Place = std::uint32_t;
+
+inline constexpr Place most_ops = 0xfffffffe;  ///< of one rank
 
 }  // namespace idlewave

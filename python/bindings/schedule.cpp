@@ -5,17 +5,19 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <fstream>
-#include <sstream>
+#include <utility>
 
 #include "bindings.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/composition.hpp"
 #include "collectives/pattern.hpp"
+#include "collectives/patterns.hpp"
 #include "collectives/program.hpp"
 #include "goal/goal_reader.hpp"
 #include "goal/goal_writer.hpp"
 #include "goal/graph.hpp"
+#include "goal/schedule_file.hpp"
+#include "rank_poll.hpp"
 #include "trace/convert.hpp"
 
 namespace nb = nanobind;
@@ -24,33 +26,38 @@ using namespace nb::literals;
 namespace idlewave {
 namespace {
 
-Listing listing_of(const Graph& graph, std::uint32_t rank) {
-    return listing(graph, rank);
+void list(const Graph& graph, std::uint32_t rank, Listing& listing) {
+    graph.block(rank).list_into(listing);
 }
-Listing listing_of(const Composition& source, std::uint32_t rank) {
-    return source.listing(rank);
+void list(const Composition& source, std::uint32_t rank, Listing& listing) {
+    listing = source.listing(rank);
 }
-Listing listing_of(const ProgramSource& source, std::uint32_t rank) {
-    return source.listing(rank);
+void list(const ProgramSource& source, std::uint32_t rank, Listing& listing) {
+    listing = source.listing(rank);
+}
+
+ScheduleFormat format_named(const std::string& name) {
+    for (const auto& [known, format] : {std::pair{"goal", ScheduleFormat::goal},
+                                        {"loggopsim", ScheduleFormat::loggopsim},
+                                        {"idg", ScheduleFormat::idg}}) {
+        if (name == known) {
+            return format;
+        }
+    }
+    throw LogicError("a schedule's format is goal, loggopsim or idg, not " + name);
 }
 
 template <class S>
-void save(const S& source, const std::string& path) {
-    std::ofstream out(path);
-    if (out) {
-        write_goal(out, source.ranks(), [&source](std::uint32_t rank) { return listing_of(source, rank); });
-        out.close();
-    }
-    if (!out) {
-        throw InputError(path + ": cannot be written");
-    }
+void save(const S& source, const std::string& path, const std::string& format, const nb::object& progress) {
+    const ScheduleFormat as = format_named(format);
+    const auto list_rank = [&source](std::uint32_t rank, Listing& listing) { list(source, rank, listing); };
+    const nb::gil_scoped_release released;
+    write_schedule(path, as, source.ranks(), list_rank, RankPoll(progress));
 }
 
 template <class S>
 std::string to_goal(const S& source) {
-    std::ostringstream out;
-    write_goal(out, source.ranks(), [&source](std::uint32_t rank) { return listing_of(source, rank); });
-    return out.str();
+    return goal_text(source.ranks(), [&source](std::uint32_t rank, Listing& listing) { list(source, rank, listing); });
 }
 
 ConvertOptions options_from(const std::map<std::string, std::string>& names, double reduction_cost) {
@@ -66,7 +73,83 @@ template <class S>
 void bind_source(nb::class_<S>& source) {
     source.def_prop_ro("ranks", [](const S& s) { return s.ranks(); })
         .def("to_goal", &to_goal<S>, nb::call_guard<nb::gil_scoped_release>(), "The schedule as GOAL text.")
-        .def("save", &save<S>, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "Write the schedule as GOAL text.");
+        .def("save", &save<S>, "path"_a, "format"_a, "progress"_a.none(),
+             "Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all.");
+}
+
+template <std::size_t n, class T>
+std::array<T, n> array_of(const std::vector<T>& values) {
+    std::array<T, n> array{};
+    std::copy_n(values.begin(), std::min(n, values.size()), array.begin());
+    return array;
+}
+
+Stage make_stage(const std::string& name, const std::string& algorithm, std::uint32_t ranks, std::uint64_t bytes,
+                 double reduction_cost, std::uint32_t root, std::uint64_t segment, std::uint32_t ways,
+                 const std::vector<std::uint64_t>& send_counts, const std::vector<std::uint64_t>& recv_counts,
+                 const std::vector<std::uint32_t>& dims, const std::vector<std::uint64_t>& face_bytes, bool periodic,
+                 std::uint64_t compute_ns, std::uint32_t blocks, std::uint32_t sweeps) {
+    const GridShape shape{.dims = array_of<3>(dims),
+                          .face_bytes = array_of<3>(face_bytes),
+                          .compute_ns = compute_ns,
+                          .blocks = blocks,
+                          .sweeps = sweeps,
+                          .periodic = periodic};
+    return stage_of(name, algorithm, ranks,
+                    {.bytes = bytes,
+                     .reduction_cost = reduction_cost,
+                     .root = root,
+                     .segment = segment,
+                     .ways = ways,
+                     .send_counts = send_counts,
+                     .recv_counts = recv_counts,
+                     .shape = shape});
+}
+
+/// A stage as part of a job: how often, by whom.
+void set_stage(Stage& stage, std::uint32_t times, bool rotating_root, const std::string& group, std::uint32_t size,
+               std::uint32_t tag) {
+    stage.times = times;
+    stage.rotating_root = rotating_root;
+    stage.group = {group == "blocks"    ? Group::Kind::blocks
+                   : group == "strided" ? Group::Kind::strided
+                                        : Group::Kind::all,
+                   size};
+    stage.tag = tag;
+}
+
+void bind_composition(nb::module_& m) {
+    nb::class_<Composition> composition(m, "Composition", "Operations of jobs, whose ops are made on demand.");
+    bind_source(composition);
+    nb::class_<Stage>(m, "Stage", "Something that all ranks of a job do.")
+        .def(nb::new_(&make_stage), "name"_a, "algorithm"_a, "ranks"_a, "bytes"_a, "reduction_cost"_a, "root"_a,
+             "segment"_a, "ways"_a, "send_counts"_a, "recv_counts"_a, "dims"_a, "face_bytes"_a, "periodic"_a,
+             "compute_ns"_a, "blocks"_a, "sweeps"_a, "`ranks` are those that take part together.")
+        .def("set", &set_stage, "times"_a, "rotating_root"_a, "group"_a, "group_size"_a, "tag"_a,
+             "How often it is done, and by which groups: all, blocks, strided.");
+    nb::class_<Job>(m, "Job", "Ranks that do the same stages, one after the other.")
+        .def(nb::new_([](std::uint32_t ranks, const std::vector<Stage>& stages, std::uint32_t repetitions,
+                         std::uint32_t first, std::uint32_t stride, const std::vector<std::uint32_t>& table) {
+                 Job job{.ranks = ranks, .placement = {.first = first, .stride = stride, .table = table}};
+                 job.stages = stages;
+                 job.repetitions = repetitions;
+                 return job;
+             }),
+             "ranks"_a, "stages"_a, "repetitions"_a, "first"_a, "stride"_a, "table"_a,
+             "Rank i is the machine's rank first + i * stride, or table[i].");
+    m.def(
+        "compose", [](const std::vector<Job>& jobs, std::uint32_t ranks) { return Composition(jobs, ranks); }, "jobs"_a,
+        "ranks"_a, "Jobs beside each other on a machine of `ranks` ranks, 0: as many as they need.");
+    m.def(
+        "patterns",
+        [] {
+            std::vector<std::tuple<std::string, std::string, std::string>> rows;
+            for (const Pattern& p : patterns()) {
+                rows.emplace_back(p.name, p.sentence, p.source);
+            }
+            return rows;
+        },
+        "All patterns that are no collectives: (name, what it does, what it follows).");
 }
 
 }  // namespace
@@ -74,9 +157,30 @@ void bind_source(nb::class_<S>& source) {
 void bind_schedule(nb::module_& m) {
     nb::class_<Graph> graph(m, "Graph", "A schedule in memory.");
     bind_source(graph);
+    graph.def_prop_ro("ops", &Graph::op_count, "How many ops it has.");
+    graph.def_prop_ro("memory", &Graph::memory, "How many bytes its ops, dependencies and labels take.");
     m.def(
         "read_goal", [](std::string_view text, const std::string& name) { return read_goal(text, name); }, "text"_a,
         "name"_a, nb::call_guard<nb::gil_scoped_release>(), "Read GOAL text; `name` is what messages call it.");
+
+    m.def(
+        "read_schedule",
+        [](const std::string& path, const nb::object& progress) {
+            const nb::gil_scoped_release released;
+            return read_schedule(path, RankPoll(progress));
+        },
+        "path"_a, "progress"_a.none(),
+        "Read a schedule of any format, told by its content. `progress` is called with ranks done and all.");
+    m.def(
+        "convert_schedule",
+        [](const std::string& source, const std::string& target, const std::string& format,
+           const nb::object& progress) {
+            const ScheduleFormat as = format_named(format);
+            const nb::gil_scoped_release released;
+            convert_schedule(source, target, as, RankPoll(progress));
+        },
+        "source"_a, "target"_a, "format"_a, "progress"_a.none(),
+        "Write a schedule's file in another format, rank by rank: goal, loggopsim or idg.");
 
     nb::class_<ProgramSource> program(m, "Program", "Ranks' programs, whose ops are made on demand.");
     bind_source(program);
@@ -94,15 +198,7 @@ void bind_schedule(nb::module_& m) {
         "trace"_a, "algorithms"_a, "reduction_cost"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The program that a trace is a run of.");
 
-    nb::class_<Composition> pattern_class(m, "Composition", "Operations of jobs, whose ops are made on demand.");
-    bind_source(pattern_class);
-    m.def(
-        "pattern",
-        [](const std::string& operation, const std::string& name, std::uint32_t ranks, std::uint64_t bytes,
-           double reduction_cost) {
-            return pattern(algorithm(collective(operation), name), ranks, bytes, reduction_cost);
-        },
-        "collective"_a, "algorithm"_a, "ranks"_a, "bytes"_a, "reduction_cost"_a, "One collective operation.");
+    bind_composition(m);
     m.def(
         "algorithms",
         [] {

@@ -19,7 +19,7 @@ from .errors import (
     UsageError,
 )
 from .machine import Level, Machine, Noise, Parameters, Segment
-from .schedule import Schedule, algorithms
+from .schedule import Schedule, algorithms, convert
 from .simulation import simulate
 from .study import study
 from .timeline import Timeline
@@ -44,6 +44,7 @@ __all__ = [
     "Trace",
     "UsageError",
     "algorithms",
+    "convert",
     "simulate",
     "study",
 ]

@@ -77,11 +77,31 @@ class Graph:
     def to_goal(self) -> str:
         """The schedule as GOAL text."""
 
-    def save(self, path: str) -> None:
-        """Write the schedule as GOAL text."""
+    def save(self, path: str, format: str, progress: object | None) -> None:
+        """
+        Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all.
+        """
+
+    @property
+    def ops(self) -> int:
+        """How many ops it has."""
+
+    @property
+    def memory(self) -> int:
+        """How many bytes its ops, dependencies and labels take."""
 
 def read_goal(text: str, name: str) -> Graph:
     """Read GOAL text; `name` is what messages call it."""
+
+def read_schedule(path: str, progress: object | None) -> Graph:
+    """
+    Read a schedule of any format, told by its content. `progress` is called with ranks done and all.
+    """
+
+def convert_schedule(source: str, target: str, format: str, progress: object | None) -> None:
+    """
+    Write a schedule's file in another format, rank by rank: goal, loggopsim or idg.
+    """
 
 class Program:
     """Ranks' programs, whose ops are made on demand."""
@@ -92,8 +112,10 @@ class Program:
     def to_goal(self) -> str:
         """The schedule as GOAL text."""
 
-    def save(self, path: str) -> None:
-        """Write the schedule as GOAL text."""
+    def save(self, path: str, format: str, progress: object | None) -> None:
+        """
+        Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all.
+        """
 
     def copies(self, copies: int) -> Program:
         """The same program, extrapolated to `copies` of its traced ranks."""

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from . import _core
-from .errors import InputError, UsageError
+from .errors import UsageError
 from .patterns import DEFAULT_SEGMENT, MOST_BYTES, PatternOptions
 from .trace import Trace
+
+FORMATS = ("goal", "loggopsim", "idg")
+"""How a schedule can be in a file: GOAL text, LogGOPSim's binary, Idlewave's binary (docs/goal-format.md)."""
+
+EXTENSIONS = {".goal": "goal", ".bin": "loggopsim", ".idg": "idg"}
+
+RankProgress = Callable[[int, int], object]
+"""Is called now and then with how many ranks are done, and of how many."""
 
 
 class Schedule:
@@ -24,14 +32,12 @@ class Schedule:
         self.name = name
 
     @classmethod
-    def load(cls, path: str | Path) -> Schedule:
-        """Read a GOAL file. Raises InputError that names file, line, column and what was expected."""
-        path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read as a schedule: {error.strerror}") from error
-        return cls.from_goal(text, name=str(path))
+    def load(cls, path: str | Path, *, progress: RankProgress | None = None) -> Schedule:
+        """Read a schedule: GOAL text, LogGOPSim's binary or Idlewave's binary, told apart by what is in it.
+
+        Raises InputError that names file, line and column, or byte, rank and op, what was expected and what found.
+        """
+        return cls(_core.read_schedule(str(path), progress), str(path))
 
     @classmethod
     def from_goal(cls, text: str, *, name: str = "GOAL") -> Schedule:
@@ -138,9 +144,14 @@ class Schedule:
         """The schedule written out as GOAL text."""
         return self._core.to_goal()
 
-    def save(self, path: str | Path) -> None:
-        """Write the schedule as GOAL text. Raises InputError if the file cannot be written."""
-        self._core.save(str(path))
+    def save(self, path: str | Path, *, to: str | None = None, progress: RankProgress | None = None) -> None:
+        """Write the schedule in the format `to`, one of `FORMATS`; if not given, as the extension says: `.goal`,
+        `.bin` (LogGOPSim) or `.idg`.
+
+        The file is there whole or not at all. Raises UsageError if the format is not known, InputError if the file
+        cannot be written.
+        """
+        self._core.save(str(path), format_for(path, to), progress)
 
     def core(self) -> _core.Graph | _core.Program | _core.Composition:
         """The schedule as the compiled core sees it."""
@@ -153,6 +164,29 @@ def algorithms() -> pd.DataFrame:
     Of each collective the first is the default.
     """
     return pd.DataFrame(_core.algorithms(), columns=["collective", "name", "source"])
+
+
+def format_for(path: str | Path, to: str | None = None) -> str:
+    """The format in which to write `path`: `to`, or what its extension says. Raises UsageError."""
+    if to is None:
+        to = EXTENSIONS.get(Path(path).suffix)
+        if to is None:
+            known = ", ".join(f"{extension} ({name})" for extension, name in EXTENSIONS.items())
+            raise UsageError(f"{path}: expected an extension that tells the format, {known}, or the format's name")
+    if to not in FORMATS:
+        raise UsageError(f"expected a format of {', '.join(FORMATS)}, found '{to}'")
+    return to
+
+
+def convert(
+    source: str | Path, target: str | Path, *, to: str | None = None, progress: RankProgress | None = None
+) -> None:
+    """Write a schedule's file in another format, a rank at a time: it need not fit into memory.
+
+    `source` is told by its content, `target` by `to` or its extension, as with `Schedule.load` and `save`; it is there
+    whole or not at all. Raises InputError and UsageError as these do.
+    """
+    _core.convert_schedule(str(source), str(target), format_for(target, to), progress)
 
 
 def _cost(reduction_cost: float) -> float:

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "dice.hpp"
@@ -20,7 +21,7 @@ bool same(const Op& a, const Op& b) {
 
 /// The one op of the one-rank (or two-rank, where it needs a peer) schedule with this statement.
 Op op_of(const std::string& statement) {
-    return read_goal("num_ranks 2\nrank 0 {\n" + statement + "\n}\nrank 1 {\n}\n", "text").ops(0)[0];
+    return read_goal("num_ranks 2\nrank 0 {\n" + statement + "\n}\nrank 1 {\n}\n", "text").op(0, 0);
 }
 
 TEST(GoalReader, UnderstandsEveryFormOfAnOp) {
@@ -40,6 +41,15 @@ TEST(GoalReader, UnderstandsEveryFormOfAnOp) {
     EXPECT_TRUE(same(op_of("send: send 1b to 1"), {.size = 1, .peer = 1, .kind = OpKind::send}));
 }
 
+std::vector<Place> followers(const Graph& graph, std::uint32_t rank, Place place, Edge edge) {
+    std::vector<Place> found;
+    Followers list = graph.block(rank).followers(place, edge);
+    for (Place next = 0; list.next(next);) {
+        found.push_back(next);
+    }
+    return found;
+}
+
 TEST(GoalReader, ReadsASchedule) {
     const Graph graph = read_goal(
         "num_ranks 2\n"
@@ -57,16 +67,16 @@ TEST(GoalReader, ReadsASchedule) {
         "}\n",
         "text");
     ASSERT_EQ(graph.ranks(), 2U);
-    ASSERT_EQ(graph.ops(0).size(), 4U);
-    ASSERT_EQ(graph.ops(1).size(), 1U);
-    EXPECT_EQ(graph.label(0, 0), "first");
-    EXPECT_EQ(graph.label(0, 1), "");
+    ASSERT_EQ(graph.size(0), 4U);
+    ASSERT_EQ(graph.size(1), 1U);
+    EXPECT_EQ(graph.block(0).label(0), "first");
+    EXPECT_EQ(graph.block(0).label(1), "");
     EXPECT_EQ(graph.name(0, 1), "op 1");
-    ASSERT_EQ(graph.followers(0, 0, Edge::end).size(), 2U);
-    EXPECT_EQ(graph.followers(0, 0, Edge::end)[0], 2U);
-    EXPECT_EQ(graph.followers(0, 0, Edge::end)[1], 3U);
-    ASSERT_EQ(graph.followers(0, 2, Edge::start).size(), 1U);
-    EXPECT_TRUE(graph.followers(0, 2, Edge::end).empty());
+    ASSERT_EQ(followers(graph, 0, 0, Edge::end).size(), 2U);
+    EXPECT_EQ(followers(graph, 0, 0, Edge::end)[0], 2U);
+    EXPECT_EQ(followers(graph, 0, 0, Edge::end)[1], 3U);
+    ASSERT_EQ(followers(graph, 0, 2, Edge::start).size(), 1U);
+    EXPECT_TRUE(followers(graph, 0, 2, Edge::end).empty());
 }
 
 TEST(GoalReader, PassesOverCommentsBlanksAndKindsOfLineEnds) {
@@ -79,16 +89,56 @@ TEST(GoalReader, PassesOverCommentsBlanksAndKindsOfLineEnds) {
         "num_ranks 1\nrank 0 {a: calc 1\nb: calc 2\nb requires a}// the end"};
     for (const std::string_view text : texts) {
         const Graph graph = read_goal(text, "text");
-        ASSERT_EQ(graph.ops(0).size(), 2U) << text;
-        EXPECT_EQ(graph.ops(0)[1].size, 2U) << text;
-        EXPECT_EQ(graph.followers(0, 0, Edge::end).size(), 1U) << text;
+        ASSERT_EQ(graph.size(0), 2U) << text;
+        EXPECT_EQ(graph.op(0, 1).size, 2U) << text;
+        EXPECT_EQ(followers(graph, 0, 0, Edge::end).size(), 1U) << text;
     }
 }
 
 TEST(GoalReader, OfTwoEqualLabelsTheFirstHolds) {
     const Graph graph = read_goal("num_ranks 1\nrank 0 {\na: calc 1\na: calc 2\nb: calc 3\nb requires a\n}\n", "text");
-    EXPECT_EQ(graph.followers(0, 0, Edge::end).size(), 1U);
-    EXPECT_TRUE(graph.followers(0, 1, Edge::end).empty());
+    EXPECT_EQ(followers(graph, 0, 0, Edge::end).size(), 1U);
+    EXPECT_TRUE(followers(graph, 0, 1, Edge::end).empty());
+}
+
+TEST(GoalReader, NeedsNoBlankBehindAKeywordAsTxt2binDoesNot) {
+    EXPECT_TRUE(same(op_of("a:calc5cpu3"), {.size = 5, .kind = OpKind::calc, .cpu = 3}));
+    EXPECT_TRUE(same(op_of("a:send5bto1tag4cpu1nic2"),
+                     {.size = 5, .peer = 1, .tag = 4, .kind = OpKind::send, .cpu = 1, .nic = 2}));
+    EXPECT_TRUE(
+        same(op_of("recv 5bfrom-1tag-1cpu1"), {.size = 5, .peer = any, .tag = any, .kind = OpKind::recv, .cpu = 1}));
+    const Graph graph = read_goal("num_ranks 1\nrank 0{\na: calc 1\nb: calc 2\nb requiresa\nb irequiresa\n}", "text");
+    EXPECT_EQ(followers(graph, 0, 0, Edge::end).size(), 1U);
+    EXPECT_EQ(followers(graph, 0, 0, Edge::start).size(), 1U);
+}
+
+TEST(GoalReader, OfATagTheLowest32BitsCountAsForTxt2bin) {
+    EXPECT_EQ(op_of("send 1b to 1 tag 4294967296").tag, 0U);
+    EXPECT_EQ(op_of("send 1b to 1 tag 72057594037927943").tag, 7U);
+    EXPECT_EQ(op_of("send 1b to 1 tag 4294967295").tag, any);
+}
+
+TEST(GoalReader, ACarriageReturnAloneEndsNoComment) {
+    EXPECT_EQ(read_goal("num_ranks 1\nrank 0 {\n// first\rcalc 1\ncalc 2\n}\n", "text").size(0), 1U);
+}
+
+TEST(GoalReader, TakesTheNumberOfRanksAlsoInTheFirstRank) {
+    EXPECT_EQ(read_goal("rank 0 {\nsend 1b to 1\nnum_ranks 2\n}\nrank 1 {\n}\n", "text").ranks(), 2U);
+}
+
+TEST(GoalReader, FollowersBecomeReadyInTheOrderOfTheirLines) {
+    const Graph graph =
+        read_goal("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\nc: calc 1\nc requires a\nb requires a\n}\n", "text");
+    EXPECT_EQ(followers(graph, 0, 0, Edge::end), (std::vector<Place>{2, 1}));
+}
+
+TEST(GoalReader, WordsOfTheLanguageCanBeLabels) {
+    const Graph graph = read_goal(
+        "num_ranks 1\nrank 0 {\nto: calc 1\nrequires: calc 2\nrequires requires to\ncpu: calc 3\n"
+        "cpu irequires requires\n}\n",
+        "text");
+    EXPECT_EQ(followers(graph, 0, 0, Edge::end), (std::vector<Place>{1}));
+    EXPECT_EQ(followers(graph, 0, 1, Edge::start), (std::vector<Place>{2}));
 }
 
 TEST(GoalReader, ALabelBelongsToItsRank) {
@@ -128,7 +178,12 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"", "x.goal:1:1: expected 'num_ranks', found the end of the text"},
         Wrong{"\n\n", "x.goal:3:1: expected 'num_ranks', found the end of the text"},
         Wrong{"ranks 2", "x.goal:1:1: expected 'num_ranks', found 'ranks'"},
-        Wrong{"rank 0 {", "x.goal:1:1: expected 'num_ranks' before the first rank, found 'rank'"},
+        Wrong{"rank 0 {", "x.goal:1:9: expected '}' at the end of rank 0, found the end of the text"},
+        Wrong{"rank 0 {\n}\n", "x.goal:2:1: expected 'num_ranks' before the end of the first rank, found '}'"},
+        Wrong{"rank 0 {\nsend 1b to 5\nnum_ranks 2\n}\n",
+              "x.goal:4:1: expected peers below num_ranks, which is 2, but op 0 has 5, found '}'"},
+        Wrong{"num_ranks 2\nrank 0 {\ncalc 1\nrank 1 {\n}\n",
+              "x.goal:4:1: expected '}' at the end of rank 0, found 'rank'"},
         Wrong{"num_ranks", "x.goal:1:10: expected the number of ranks from 0 to 4294967294, found the end of the text"},
         Wrong{"num_ranks 0", "x.goal:1:11: expected at least one rank, found '0'"},
         Wrong{"num_ranks -1", "x.goal:1:11: expected the number of ranks from 0 to 4294967294, found '-'"},
@@ -136,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(
               "x.goal:1:11: expected the number of ranks from 0 to 4294967294, found '4294967295'"},
         Wrong{"num_ranks 99999999999999999999999",
               "x.goal:1:11: expected the number of ranks from 0 to 4294967294, found '99999999999999999999999'"},
-        Wrong{"num_ranks 1 2", "x.goal:1:13: expected the end of the line, found '2'"},
+        Wrong{"num_ranks 1 2", "x.goal:1:13: expected 'rank', found '2'"},
         Wrong{"num_ranks 1\nnum_ranks 1", "x.goal:2:1: expected 'rank', found 'num_ranks'"},
         Wrong{"num_ranks 1\n", "x.goal:2:1: expected 'rank 0 {', as num_ranks is 1, found the end of the text"},
         Wrong{"num_ranks 2\nrank 0 {\n}\n",
@@ -149,7 +204,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"num_ranks 1\nrank 0\n{\n}\n", "x.goal:2:7: expected '{', found the end of the line"},
         Wrong{"num_ranks 1\nrank 0 {\ncalc 1\n",
               "x.goal:4:1: expected '}' at the end of rank 0, found the end of the text"},
-        Wrong{"num_ranks 1\nrank 0 {\n}\n}\n", "x.goal:4:1: expected 'rank', found '}'"},
+        Wrong{"num_ranks 1\nrank 0 {\n}\n}\n",
+              "x.goal:4:1: expected the end of the text, as every rank is there, found '}'"},
         Wrong{"num_ranks 1 /* no end\nrank 0 {\n}\n",
               "x.goal:1:13: expected '*/' at the end of this comment, found '/*'"},
         Wrong{"/* two\nlines */ num_ranks x",

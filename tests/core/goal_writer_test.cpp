@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 
 #include "goal/goal_reader.hpp"
@@ -15,9 +14,8 @@ namespace {
 using testing::Dice;
 
 std::string written(const Graph& graph) {
-    std::ostringstream out;
-    write_goal(out, graph.ranks(), [&graph](std::uint32_t rank) { return listing(graph, rank); });
-    return out.str();
+    return goal_text(graph.ranks(),
+                     [&graph](std::uint32_t rank, Listing& listing) { graph.block(rank).list_into(listing); });
 }
 
 TEST(GoalWriter, WritesEveryFormOfAnOp) {

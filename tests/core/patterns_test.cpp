@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing;
 
-CallOf shaped(std::uint32_t ranks, std::uint64_t bytes, const Shape& shape) {
+CallOf shaped(std::uint32_t ranks, std::uint64_t bytes, const GridShape& shape) {
     return [ranks, bytes, &shape](std::uint32_t rank) {
         CollectiveCall call = call_of(rank, ranks, 0, bytes);
         call.shape = &shape;
@@ -54,7 +54,7 @@ TEST(Patterns, EndWithEveryMessageReceivedEagerOrByRendezvous) {
         for (const std::uint32_t P : rank_counts) {
             for (const bool periodic : {false, true}) {
                 for (const std::uint32_t sweeps : {1U, 4U, 8U}) {
-                    const Shape shape = fitted(pattern, {.blocks = 3, .sweeps = sweeps, .periodic = periodic}, P);
+                    const GridShape shape = fitted(pattern, {.blocks = 3, .sweeps = sweeps, .periodic = periodic}, P);
                     for (const Protocol protocol : {Protocol::eager, Protocol::rendezvous}) {
                         const CollectiveRun run(pattern.step, P, shaped(P, 10, shape), protocol);
                         ASSERT_EQ(run.wrong(), "") << pattern.name << ", " << P << " ranks";
@@ -74,7 +74,7 @@ TEST(Patterns, AreFoundByTheirNames) {
 }
 
 TEST(Patterns, ChooseTheirGridThemselvesWhereNobodyDoes) {
-    const Shape shape = fitted(*find_pattern("halo2d"), {}, 12);
+    const GridShape shape = fitted(*find_pattern("halo2d"), {}, 12);
     const CollectiveRun given(halo2d, 12, shaped(12, 10, shape));
     const CollectiveRun chosen(halo2d, 12, calls(12, 0, 10));
     ASSERT_EQ(given.messages().size(), chosen.messages().size());
@@ -122,7 +122,7 @@ TEST(Halo, EveryRankSendsAFaceToEachNeighbourInTheGrid) {
         }
         for (const std::uint32_t P : {1U, 2U, 3U, 4U, 7U, 8U, 12U, 16U, 27U, 64U}) {
             for (const bool periodic : {false, true}) {
-                const Shape shape = fitted(pattern, {.periodic = periodic}, P);
+                const GridShape shape = fitted(pattern, {.periodic = periodic}, P);
                 const CollectiveRun run(pattern.step, P, shaped(P, 10, shape));
                 std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> sent;
                 for (const Sent& m : run.messages()) {
@@ -136,7 +136,7 @@ TEST(Halo, EveryRankSendsAFaceToEachNeighbourInTheGrid) {
 }
 
 TEST(Halo, FacesAcrossEachDimensionHaveTheirOwnSize) {
-    const Shape shape{.dims = {2, 3, 4}, .face_bytes = {100, 20, 3}, .compute_ns = 5, .periodic = false};
+    const GridShape shape{.dims = {2, 3, 4}, .face_bytes = {100, 20, 3}, .compute_ns = 5, .periodic = false};
     const CollectiveRun run(halo3d, 24, shaped(24, 10, shape));
     EXPECT_EQ(run.wrong(), "");
     EXPECT_EQ(run.bytes(), 2 * (1 * 12 * 100 + 2 * 8 * 20 + 3 * 6 * 3));
@@ -145,7 +145,7 @@ TEST(Halo, FacesAcrossEachDimensionHaveTheirOwnSize) {
 
 /// Every rank's block b of a sweep waits for the same block of its upstream neighbours.
 TEST(Sweep, AWaveCrossesTheGridFromACorner) {
-    const Shape shape{.dims = {3, 4, 1}, .face_bytes = {7, 9, 0}, .compute_ns = 5, .blocks = 6, .sweeps = 1};
+    const GridShape shape{.dims = {3, 4, 1}, .face_bytes = {7, 9, 0}, .compute_ns = 5, .blocks = 6, .sweeps = 1};
     const CollectiveRun run(sweep, 12, shaped(12, 10, shape));
     ASSERT_EQ(run.wrong(), "");
     std::uint64_t downwards = 0;
@@ -170,7 +170,7 @@ TEST(Sweep, AWaveCrossesTheGridFromACorner) {
 
 TEST(Sweep, FourSweepsBeginInTheFourCornersAndEightTwiceInEach) {
     for (const std::uint32_t sweeps : {4U, 8U}) {
-        const Shape shape{.dims = {3, 3, 1}, .blocks = 1, .sweeps = sweeps};
+        const GridShape shape{.dims = {3, 3, 1}, .blocks = 1, .sweeps = sweeps};
         const CollectiveRun run(sweep, 9, shaped(9, 10, shape));
         std::map<std::uint32_t, std::uint32_t> first;
         for (const std::uint32_t corner : {0U, 2U, 6U, 8U}) {
@@ -187,7 +187,7 @@ TEST(Sweep, FourSweepsBeginInTheFourCornersAndEightTwiceInEach) {
 }
 
 TEST(Sweep, TheGridIsOpenEvenIfTheShapeIsPeriodic) {
-    const Shape shape{.dims = {2, 2, 1}, .periodic = true};
+    const GridShape shape{.dims = {2, 2, 1}, .periodic = true};
     EXPECT_EQ(CollectiveRun(sweep, 4, shaped(4, 10, shape)).messages().size(), 4);
 }
 

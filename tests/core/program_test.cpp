@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <sstream>
 #include <vector>
 
 #include "base/error.hpp"
@@ -133,9 +132,8 @@ class RandomProgram {
 
 template <class S>
 Graph written_out(const S& source) {
-    std::ostringstream text;
-    write_goal(text, source.ranks(), [&source](std::uint32_t rank) { return source.listing(rank); });
-    return read_goal(text.str(), "written");
+    const auto list = [&source](std::uint32_t rank, Listing& listing) { listing = source.listing(rank); };
+    return read_goal(goal_text(source.ranks(), list), "written");
 }
 
 TEST(Program, RunsExactlyAsItsScheduleWrittenOut) {

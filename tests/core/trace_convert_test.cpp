@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -29,9 +28,8 @@ ProgramSource program_of(const std::vector<TraceBytes>& files, const ConvertOpti
 
 /// What one rank does, as GOAL text: its statements only.
 std::string goal(const std::vector<TraceBytes>& files, std::uint32_t rank = 0, const ConvertOptions& options = {}) {
-    std::ostringstream out;
-    write_rank(out, rank, program_of(files, options).listing(rank));
-    const std::string text = out.str();
+    std::string text;
+    write_rank(text, rank, program_of(files, options).listing(rank));
     const std::size_t begin = text.find('\n', 1) + 1;
     return text.substr(begin, text.size() - begin - 2);
 }

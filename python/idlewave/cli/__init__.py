@@ -1,4 +1,4 @@
-"""The command line: ``idlewave measure | trace | schedule | simulate | study | report | demo``."""
+"""The command line: ``idlewave measure | trace | schedule | convert | simulate | study | report | demo``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import click
 
 from .. import __version__
 from ..errors import IdlewaveError
+from .convert_command import convert
 from .demo_command import demo
 from .listing_commands import algorithms, machines
 from .measure_commands import measure
@@ -27,7 +28,7 @@ def cli() -> None:
     """Measure a machine's noise and network, trace an MPI program, and simulate it, under that noise, at any scale."""
 
 
-for command in (measure, trace, schedule, simulate, study, report, demo, machines, algorithms):
+for command in (measure, trace, schedule, convert, simulate, study, report, demo, machines, algorithms):
     cli.add_command(command)
 
 

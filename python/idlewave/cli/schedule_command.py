@@ -1,4 +1,4 @@
-"""``idlewave schedule``: a trace or a pattern as a GOAL schedule."""
+"""``idlewave schedule``: a trace or a pattern as a schedule in a file."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ from pathlib import Path
 
 import click
 
+from ..schedule import FORMATS, format_for
 from .source import schedule_from, source_options
-from .terminal import output
+from .terminal import output, rank_progress
 
 
 @click.command()
 @source_options
-@click.option("-o", "--output", "file", type=click.Path(dir_okay=False, path_type=Path), help="GOAL file to write.")
-def schedule(source: str, file: Path | None, **options: object) -> None:
-    """Make the schedule of a trace or a PATTERN (or read a GOAL file), and write it as GOAL text."""
+@click.option("-o", "--output", "file", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
+@click.option("--to", type=click.Choice(FORMATS), help="Its format.  [default: by extension: .goal, .bin, .idg]")
+def schedule(source: str, file: Path | None, to: str | None, **options: object) -> None:
+    """Make the schedule of a trace or a PATTERN (or read a schedule), and write it: to a file, or as GOAL text to the
+    terminal.
+    """
+    form = None if file is None else format_for(file, to)
     made = schedule_from(source, options)
     if file is None:
         click.echo(made.to_goal(), nl=False)
         return
-    made.save(file)
+    with rank_progress(f"writing {file.name}") as progress:
+        made.save(file, to=form, progress=progress)
     output.print(f"{made.ranks} ranks; written: {file}")

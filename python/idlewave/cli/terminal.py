@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +22,7 @@ from rich.table import Table
 
 from ..errors import InputError, UsageError
 from ..machine import Machine
-from ..schedule import Schedule
+from ..schedule import RankProgress, Schedule
 
 output = Console(highlight=False)
 errors = Console(stderr=True)
@@ -42,6 +43,18 @@ def progress_bar(*, count: bool = False) -> Progress:
         console=errors,
         transient=True,
     )
+
+
+@contextmanager
+def rank_progress(description: str) -> Iterator[RankProgress]:
+    """Shows how many ranks are done; yields what is to be called with it."""
+    with progress_bar(count=True) as bar:
+        task = bar.add_task(description, total=None)
+
+        def update(done: int, ranks: int) -> None:
+            bar.update(task, completed=done, total=ranks)
+
+        yield update
 
 
 def show(table: pd.DataFrame, title: str, formats: dict[str, str] | None = None) -> None:
@@ -83,9 +96,10 @@ def load_machine(name: str) -> Machine:
 
 
 def load_schedule(source: str, chosen: Iterable[str], reduction_cost: float) -> Schedule:
-    """The schedule in a file (GOAL) or in a directory (a trace)."""
+    """The schedule in a file (GOAL, or a binary one) or in a directory (a trace)."""
     if not Path(source).is_dir():
-        return Schedule.load(source)
+        with rank_progress(f"reading {Path(source).name}") as progress:
+            return Schedule.load(source, progress=progress)
     return Schedule.from_trace(source, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
 
 

@@ -1,0 +1,206 @@
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/error.hpp"
+#include "goal/rank_block.hpp"
+
+namespace idlewave {
+
+using namespace op_word;
+
+/// Goes through a block once, and believes nothing before it has looked.
+class BlockCheck {
+  public:
+    BlockCheck(std::span<const std::uint64_t> words, std::uint32_t ranks)
+        : words_(words), ranks_(ranks), block_(words.data()) {}
+
+    void run() {
+        header();
+        ops();
+        links();
+        waits();
+        labels();
+    }
+
+  private:
+    [[noreturn]] static void fail(const std::string& expected) { throw InputError("expected " + expected); }
+
+    [[noreturn]] static void fail(Place place, const std::string& expected) {
+        throw InputError("op " + std::to_string(place) + ": expected " + expected);
+    }
+
+    void header() {
+        constexpr std::uint64_t unused = std::uint64_t{0xf} << 58;
+        if (words_.size() < RankBlock::header_words) {
+            fail("a block of at least 16 bytes, found " + std::to_string(8 * words_.size()));
+        }
+        sizes_ = RankBlock::sizes(words_.data());
+        if (sizes_.words() != words_.size()) {
+            fail("a block of " + std::to_string(8 * sizes_.words()) + " bytes, as its counts say, found " +
+                 std::to_string(8 * words_.size()));
+        }
+        const bool has_text = sizes_.labels == LabelKind::text;
+        if ((words_[0] & unused) != 0 || sizes_.labels == LabelKind::unknown ||
+            (!has_text && sizes_.label_words != 0)) {
+            fail("a sound block header, found " + std::to_string(words_[0]) + " " + std::to_string(words_[1]));
+        }
+        if (sizes_.ops > most_ops) {
+            fail("at most " + std::to_string(most_ops) + " ops, found " + std::to_string(sizes_.ops));
+        }
+    }
+
+    void ops() const {
+        for (Place place = 0; place < sizes_.ops; ++place) {
+            const std::uint64_t w = block_.word(place);
+            if (op_word::waits(w) > Waits::several_and_previous_start) {
+                fail(place, "a kind of waiting from 0 to 6, found 7");
+            }
+            const bool first_waits =
+                place == 0 && (waits_for_previous(w, Edge::start) || waits_for_previous(w, Edge::end));
+            if (first_waits) {
+                fail(place, "no requirement on the op before, as there is none");
+            }
+            if (op_word::kind(w) != Kind::calc) {
+                shaped(place, w);
+            }
+        }
+    }
+
+    void shaped(Place place, std::uint64_t w) const {
+        if (op_word::shape(w) >= sizes_.shapes) {
+            fail(place,
+                 "a shape below " + std::to_string(sizes_.shapes) + ", found " + std::to_string(op_word::shape(w)));
+        }
+        const bool calc = op_word::kind(w) == Kind::long_calc;
+        const std::uint64_t largest = calc ? largest_calc : largest_size;
+        const Shape shape = block_.shape(op_word::shape(w));
+        if (shape.size > largest) {
+            fail(place, "a size of at most " + std::to_string(largest) + ", found " + std::to_string(shape.size));
+        }
+        const auto peer = static_cast<std::uint32_t>(w >> peer_shift);
+        const bool good = calc ? peer == 0 : peer < ranks_ || (op_word::kind(w) == Kind::recv && peer == any);
+        if (!good) {
+            fail(place, "a peer below " + std::to_string(ranks_) + ", found " + std::to_string(peer));
+        }
+    }
+
+    /// The stream must lie as the index says, name ops that exist, and end where it ends.
+    void links() {
+        incoming_.assign(sizes_.ops, 0);
+        const std::uint64_t bytes = 8 * sizes_.link_words;
+        const std::uint64_t index_bytes = 4 * ((sizes_.ops + RankBlock::group - 1) / RankBlock::group);
+        const std::uint8_t* index = block_.links();
+        if (sizes_.link_words != 0 && bytes < index_bytes) {
+            fail("dependencies of at least " + std::to_string(index_bytes) + " bytes, found " + std::to_string(bytes));
+        }
+        end_ = index + bytes;
+        at_ = sizes_.link_words == 0 ? end_ : index + index_bytes;
+        const std::uint8_t* begin = at_;
+        for (Place place = 0; place < sizes_.ops; ++place) {
+            if (place % RankBlock::group == 0 && sizes_.link_words != 0) {
+                std::uint32_t said = 0;
+                std::memcpy(&said, index + 4 * (place / RankBlock::group), sizeof said);
+                if (said != static_cast<std::uint64_t>(at_ - begin)) {
+                    fail(place,
+                         "its dependencies at byte " + std::to_string(at_ - begin) + ", found " + std::to_string(said));
+                }
+            }
+            entry(place);
+        }
+        padding(at_, end_);
+    }
+
+    void entry(Place place) {
+        const std::uint64_t w = block_.word(place);
+        if (waits_for_several(w)) {
+            const std::uint64_t count = number(place) + 2;
+            if (count > 0xffffffff) {
+                fail(place, "fewer than 2^32 requirements, found " + std::to_string(count));
+            }
+            several_.push_back(static_cast<std::uint32_t>(count));
+        }
+        for (bool more = (w & leads) != 0; more;) {
+            const std::uint64_t value = number(place);
+            const std::int64_t follower = std::int64_t{place} + unzigzag(value >> 2);
+            if (follower < 0 || follower >= static_cast<std::int64_t>(sizes_.ops)) {
+                fail(place, "followers below " + std::to_string(sizes_.ops) + ", found " + std::to_string(follower));
+            }
+            ++incoming_[static_cast<std::size_t>(follower)];
+            more = (value & 1) != 0;
+        }
+    }
+
+    std::uint64_t number(Place place) {
+        std::uint64_t value = 0;
+        if (!take_varint(at_, end_, value)) {
+            fail(place, "its dependencies to end within the block");
+        }
+        return value;
+    }
+
+    /// Each op must say as many requirements as there are.
+    void waits() const {
+        auto several = several_.begin();
+        for (Place place = 0; place < sizes_.ops; ++place) {
+            const std::uint64_t w = block_.word(place);
+            const bool by_word = waits_for_previous(w, Edge::start) || waits_for_previous(w, Edge::end);
+            const std::uint64_t found = std::uint64_t{incoming_[place]} + (by_word ? 1 : 0);
+            const std::uint64_t said = waits_for_several(w) ? *several++ : op_word::waits(w) == Waits::no ? 0U : 1U;
+            if (found != said) {
+                fail(place, std::to_string(said) + " requirements, as it says, found " + std::to_string(found));
+            }
+        }
+    }
+
+    void labels() const {
+        if (sizes_.labels != LabelKind::text) {
+            return;
+        }
+        const std::uint64_t begins_bytes = 4 * (sizes_.ops + 1);
+        const std::uint64_t bytes = 8 * sizes_.label_words;
+        if (bytes < begins_bytes) {
+            fail("labels of at least " + std::to_string(begins_bytes) + " bytes, found " + std::to_string(bytes));
+        }
+        const auto* begins = reinterpret_cast<const std::uint8_t*>(words_.data() + words_.size() - sizes_.label_words);
+        std::uint32_t before = 0;
+        for (std::uint64_t i = 0; i <= sizes_.ops; ++i) {
+            std::uint32_t begin = 0;
+            std::memcpy(&begin, begins + 4 * i, sizeof begin);
+            if (begin < before || (i == 0 && begin != 0) || begin > bytes - begins_bytes) {
+                fail("labels in order and within the block, found one at byte " + std::to_string(begin));
+            }
+            before = begin;
+        }
+        const std::uint8_t* text = begins + begins_bytes;
+        if (!std::all_of(text, text + before, is_label_character)) {
+            fail("labels of letters, digits and '_'");
+        }
+        padding(text + before, begins + bytes);
+    }
+
+    static bool is_label_character(std::uint8_t c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    }
+
+    static void padding(const std::uint8_t* at, const std::uint8_t* end) {
+        if (end - at > 7 || std::any_of(at, end, [](std::uint8_t byte) { return byte != 0; })) {
+            fail("less than 8 bytes, all zero, to fill up the block, found " + std::to_string(end - at));
+        }
+    }
+
+    std::span<const std::uint64_t> words_;
+    std::uint32_t ranks_;
+    RankBlock block_;
+    RankBlock::Sizes sizes_;
+    const std::uint8_t* at_ = nullptr;  ///< in the links
+    const std::uint8_t* end_ = nullptr;
+    std::vector<std::uint32_t> incoming_;  ///< dependencies found, per op, without those that words say
+    std::vector<std::uint32_t> several_;   ///< how many requirements ops with more than one say to have
+};
+
+void check_block(std::span<const std::uint64_t> words, std::uint32_t ranks) {
+    BlockCheck(words, ranks).run();
+}
+
+}  // namespace idlewave

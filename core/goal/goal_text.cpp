@@ -1,0 +1,22 @@
+#include "goal/goal_text.hpp"
+
+#include <algorithm>
+
+namespace idlewave {
+
+bool GoalText::more(const char* keep_from) {
+    constexpr std::size_t piece = std::size_t{1} << 18;
+    if (file_ == nullptr) {
+        return false;
+    }
+    const auto kept = static_cast<std::size_t>(end_ - keep_from);
+    passed_ += static_cast<std::uint64_t>(keep_from - begin_);
+    std::copy(keep_from, end_, buffer_.data());
+    buffer_.resize(std::max(kept + piece, buffer_.size()));
+    const std::size_t got = file_->read(std::as_writable_bytes(std::span(buffer_).subspan(kept, piece)));
+    begin_ = buffer_.data();
+    end_ = begin_ + kept + got;
+    return got > 0;
+}
+
+}  // namespace idlewave

@@ -1,0 +1,190 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/varint.hpp"
+#include "goal/labels.hpp"
+#include "goal/listing.hpp"
+#include "goal/op.hpp"
+
+namespace idlewave {
+
+/// How one op is written in a rank's block (docs/goal-format.md): a word of 64 bits.
+namespace op_word {
+
+enum class Kind : std::uint8_t { send, recv, calc, long_calc };
+
+/// What an op waits for. Most wait for nothing, or for the op before: that costs nothing beside these three bits.
+enum class Waits : std::uint8_t {
+    no,
+    previous_end,
+    previous_start,
+    listed,  ///< for one op, which names it among its followers
+    several,
+    several_and_previous_end,
+    several_and_previous_start,
+};
+
+inline constexpr unsigned waits_shift = 2;
+inline constexpr std::uint64_t leads = 1 << 5;  ///< has a list of followers
+inline constexpr unsigned payload_shift = 6;    ///< a message: its shape; a calc: its CPU
+inline constexpr unsigned size_shift = 14;      ///< of a calc
+inline constexpr unsigned peer_shift = 32;      ///< of a message
+inline constexpr std::uint64_t most_shapes = std::uint64_t{1} << (peer_shift - payload_shift);
+inline constexpr std::uint64_t longest_calc = (std::uint64_t{1} << (64 - size_shift)) - 1;
+
+inline Kind kind(std::uint64_t word) {
+    return static_cast<Kind>(word & 3);
+}
+inline Waits waits(std::uint64_t word) {
+    return static_cast<Waits>((word >> waits_shift) & 7);
+}
+inline std::uint64_t shape(std::uint64_t word) {
+    return (word >> payload_shift) & (most_shapes - 1);
+}
+inline bool waits_for_several(std::uint64_t word) {
+    return waits(word) >= Waits::several;
+}
+inline bool waits_for_previous(std::uint64_t word, Edge edge) {
+    const Waits w = waits(word);
+    return edge == Edge::end ? w == Waits::previous_end || w == Waits::several_and_previous_end
+                             : w == Waits::previous_start || w == Waits::several_and_previous_start;
+}
+inline bool has_entry(std::uint64_t word) {
+    return (word & leads) != 0 || waits_for_several(word);
+}
+
+}  // namespace op_word
+
+/// What many messages of a rank have in common. Also holds a calc that is longer than its word can say.
+struct Shape {
+    std::uint64_t size = 0;
+    std::uint32_t tag = 0;
+    std::uint8_t cpu = 0;
+    std::uint8_t nic = 0;
+    std::uint16_t unused = 0;
+
+    bool operator==(const Shape&) const = default;
+};
+static_assert(sizeof(Shape) == 16);
+
+/// The ops that wait for one op's start or end, one after the other.
+class Followers {
+  public:
+    /// The next of them; false if there is none left.
+    bool next(Place& place) {
+        if (previous_waits_) {
+            previous_waits_ = false;
+            place = of_ + 1;
+            return true;
+        }
+        while (at_ != nullptr) {
+            const std::uint64_t value = take_varint(at_);
+            if ((value & 1) == 0) {
+                at_ = nullptr;
+            }
+            if (static_cast<Edge>((value >> 1) & 1) == edge_) {
+                place = static_cast<Place>(of_ + unzigzag(value >> 2));
+                return true;
+            }
+        }
+        return false;
+    }
+
+  private:
+    friend class RankBlock;
+
+    Followers(Place of, Edge edge, bool previous_waits, const std::uint8_t* at)
+        : at_(at), of_(of), edge_(edge), previous_waits_(previous_waits) {}
+
+    const std::uint8_t* at_;  ///< the next in the list
+    Place of_;
+    Edge edge_;
+    bool previous_waits_;  ///< the op right behind is the first of them
+};
+
+/// A view of one rank's schedule in the form in which it lies in memory and in .idg files: about nine bytes an op,
+/// one to three bytes for each dependency that is not on the op before. See docs/goal-format.md for the layout.
+///
+/// The words must come from RankEncoder, or have passed `check_block`.
+class RankBlock {
+  public:
+    /// The counts at the beginning.
+    struct Sizes {
+        std::uint64_t ops = 0;
+        std::uint64_t shapes = 0;
+        LabelKind labels = LabelKind::none;
+        std::uint64_t link_words = 0;
+        std::uint64_t label_words = 0;
+
+        [[nodiscard]] std::uint64_t words() const { return header_words + 2 * shapes + ops + link_words + label_words; }
+    };
+
+    static constexpr std::uint64_t header_words = 2;
+    static constexpr Place group = 16;                ///< so many ops share an entry of the links' index
+    static constexpr unsigned label_kind_shift = 62;  ///< in the first word; the shapes' number is below it
+
+    explicit RankBlock(const std::uint64_t* words) : words_(words) {}
+
+    /// The largest that any op names.
+    struct Limits {
+        std::uint8_t cpu = 0;
+        std::uint8_t nic = 0;
+        std::uint64_t peer = 0;  ///< of sends to `any` too, which no schedule may have
+    };
+
+    static Sizes sizes(const std::uint64_t* header);
+
+    [[nodiscard]] Place size() const { return static_cast<Place>(words_[0]); }
+
+    /// The whole block.
+    [[nodiscard]] std::span<const std::uint64_t> words() const { return {words_, sizes(words_).words()}; }
+
+    [[nodiscard]] Op op(Place place) const;
+
+    /// How many requirements an op has.
+    [[nodiscard]] std::uint64_t requirements(Place place) const;
+
+    [[nodiscard]] bool is_root(Place place) const { return op_word::waits(word(place)) == op_word::Waits::no; }
+
+    /// Whether an op has more than one requirement.
+    [[nodiscard]] bool joins(Place place) const { return op_word::waits_for_several(word(place)); }
+
+    /// The ops that wait for op `place`'s start or end, in the order in which they become ready.
+    [[nodiscard]] Followers followers(Place place, Edge edge) const {
+        const bool next_waits = place + 1 < size() && op_word::waits_for_previous(word(place + 1), edge);
+        const bool listed = (word(place) & op_word::leads) != 0;
+        return {place, edge, next_waits, listed ? list(place) : nullptr};
+    }
+
+    [[nodiscard]] Limits limits() const;
+
+    [[nodiscard]] std::string label(Place place) const;
+
+    /// Writes it out.
+    void list_into(Listing& listing) const;
+
+  private:
+    friend class BlockCheck;
+
+    [[nodiscard]] std::uint64_t shape_count() const { return (words_[0] >> 32) & (op_word::most_shapes - 1); }
+    [[nodiscard]] const std::uint64_t* op_words() const { return words_ + header_words + 2 * shape_count(); }
+    [[nodiscard]] std::uint64_t word(Place place) const { return op_words()[place]; }
+    [[nodiscard]] Shape shape(std::uint64_t index) const;
+    [[nodiscard]] const std::uint8_t* links() const {
+        return reinterpret_cast<const std::uint8_t*>(op_words() + size());
+    }
+    [[nodiscard]] const std::uint8_t* entry(Place place) const;
+    [[nodiscard]] const std::uint8_t* list(Place place) const;
+
+    const std::uint64_t* words_;
+};
+
+/// Whether `words`, which may be anything, are a block as RankEncoder makes it, of a rank in a schedule of `ranks`
+/// ranks. Throws InputError `expected …, found …` with the op, if it is about one; the caller knows the place.
+void check_block(std::span<const std::uint64_t> words, std::uint32_t ranks);
+
+}  // namespace idlewave

@@ -1,0 +1,198 @@
+#include "goal/rank_encoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace idlewave {
+
+using namespace op_word;
+
+namespace {
+
+std::size_t hash(const Shape& shape) {
+    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio
+    const std::uint64_t rest = shape.tag | std::uint64_t{shape.cpu} << 32 | std::uint64_t{shape.nic} << 40;
+    const std::uint64_t mixed = (shape.size * odd ^ rest) * odd;
+    return mixed >> 32;
+}
+
+}  // namespace
+
+std::span<const std::uint64_t> RankEncoder::encode(const Listing& listing) {
+    const auto count = static_cast<Place>(listing.ops.size());
+    words_.assign(RankBlock::header_words, 0);
+    sort(listing.requirements);
+    find_waits(listing);
+    put_ops(listing);
+    const std::uint64_t before_links = words_.size();
+    put_links(count);
+    const std::uint64_t link_words = words_.size() - before_links;
+    put_labels(listing.labels);
+    const std::uint64_t label_words = words_.size() - before_links - link_words;
+    const LabelKind labels = listing.labels.kind();
+    words_[0] =
+        count | std::uint64_t{shapes_.size()} << 32 | static_cast<std::uint64_t>(labels) << RankBlock::label_kind_shift;
+    words_[1] = link_words | label_words << 32;
+    return words_;
+}
+
+/// Followers of an op stand together, and keep the order in which they were required.
+void RankEncoder::sort(const std::vector<Requirement>& requirements) {
+    const auto before = [](const Requirement& a, const Requirement& b) {
+        return std::pair(a.other, a.edge) < std::pair(b.other, b.edge);
+    };
+    sorted_ = requirements;
+    if (!std::is_sorted(sorted_.begin(), sorted_.end(), before)) {
+        std::stable_sort(sorted_.begin(), sorted_.end(), before);
+    }
+}
+
+/// What each op's word can say of what it waits for. A requirement on the op before is said there if its op is the
+/// first of those that become ready by it, as the order must be kept.
+void RankEncoder::find_waits(const Listing& listing) {
+    counts_.assign(listing.ops.size(), 0);
+    waits_.assign(listing.ops.size(), Waits::no);
+    for (const Requirement& r : listing.requirements) {
+        ++counts_[r.waiting];
+    }
+    std::size_t kept = 0;
+    Requirement before{.other = most_ops};
+    for (const Requirement r : sorted_) {
+        const bool first = r.other != before.other || r.edge != before.edge;
+        if (first && r.waiting == std::uint64_t{r.other} + 1 && waits_[r.waiting] == Waits::no) {
+            waits_[r.waiting] = r.edge == Edge::end ? Waits::previous_end : Waits::previous_start;
+        } else {
+            sorted_[kept++] = r;
+        }
+        before = r;
+    }
+    sorted_.resize(kept);
+    for (std::size_t place = 0; place < waits_.size(); ++place) {
+        Waits& w = waits_[place];
+        if (counts_[place] > 1) {
+            w = w == Waits::no             ? Waits::several
+                : w == Waits::previous_end ? Waits::several_and_previous_end
+                                           : Waits::several_and_previous_start;
+        } else if (counts_[place] == 1 && w == Waits::no) {
+            w = Waits::listed;
+        }
+    }
+}
+
+void RankEncoder::put_ops(const Listing& listing) {
+    shapes_.clear();
+    shape_table_.clear();
+    // The shapes stand before the ops, and are known behind them.
+    const std::size_t begin = words_.size();
+    for (std::size_t place = 0; place < listing.ops.size(); ++place) {
+        words_.push_back(payload(listing.ops[place]) | static_cast<std::uint64_t>(waits_[place]) << waits_shift);
+    }
+    for (const Requirement& r : sorted_) {
+        words_[begin + r.other] |= leads;
+    }
+    words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(begin), 2 * shapes_.size(), 0);
+    if (!shapes_.empty()) {
+        std::memcpy(words_.data() + begin, shapes_.data(), shapes_.size() * sizeof(Shape));
+    }
+}
+
+std::uint64_t RankEncoder::payload(const Op& op) {
+    if (op.kind != OpKind::calc) {
+        const Kind kind = op.kind == OpKind::send ? Kind::send : Kind::recv;
+        const std::uint64_t shape = shape_of({.size = op.size, .tag = op.tag, .cpu = op.cpu, .nic = op.nic});
+        return static_cast<std::uint64_t>(kind) | shape << payload_shift | std::uint64_t{op.peer} << peer_shift;
+    }
+    if (op.size <= longest_calc) {
+        return static_cast<std::uint64_t>(Kind::calc) | std::uint64_t{op.cpu} << payload_shift | op.size << size_shift;
+    }
+    return static_cast<std::uint64_t>(Kind::long_calc) | shape_of({.size = op.size, .cpu = op.cpu}) << payload_shift;
+}
+
+/// The shape's index. Most ranks have a handful of them; then looking at all is fastest.
+std::uint64_t RankEncoder::shape_of(const Shape& shape) {
+    constexpr std::size_t few = 8;
+    if (shapes_.size() <= few) {
+        for (std::size_t i = shapes_.size(); i-- > 0;) {
+            if (shapes_[i] == shape) {
+                return i;
+            }
+        }
+    }
+    if (shapes_.size() == most_shapes - 1) {
+        throw InputError("one rank has more than 67 million different messages (by size, tag, CPU and NIC)");
+    }
+    if (shapes_.size() < few) {
+        shapes_.push_back(shape);
+        return shapes_.size() - 1;
+    }
+    if (2 * (shapes_.size() + 1) > shape_table_.size()) {
+        grow_shape_table();
+    }
+    const std::size_t mask = shape_table_.size() - 1;
+    std::size_t at = hash(shape) & mask;
+    for (; shape_table_[at] != 0; at = (at + 1) & mask) {
+        if (shapes_[shape_table_[at] - 1] == shape) {
+            return shape_table_[at] - 1;
+        }
+    }
+    shapes_.push_back(shape);
+    shape_table_[at] = static_cast<std::uint32_t>(shapes_.size());
+    return shapes_.size() - 1;
+}
+
+void RankEncoder::grow_shape_table() {
+    shape_table_.assign(std::max<std::size_t>(64, 2 * shape_table_.size()), 0);
+    const std::size_t mask = shape_table_.size() - 1;
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+        std::size_t at = hash(shapes_[i]) & mask;
+        while (shape_table_[at] != 0) {
+            at = (at + 1) & mask;
+        }
+        shape_table_[at] = static_cast<std::uint32_t>(i + 1);
+    }
+}
+
+/// The index, then the stream of links: nothing if no op needs any.
+void RankEncoder::put_links(Place count) {
+    index_.clear();
+    stream_.clear();
+    auto next = sorted_.begin();
+    for (Place place = 0; place < count; ++place) {
+        if (place % RankBlock::group == 0) {
+            if (stream_.size() > 0xffffffff) {
+                throw InputError("the dependencies of one rank take more than 4 GB");
+            }
+            index_.push_back(static_cast<std::uint32_t>(stream_.size()));
+        }
+        if (counts_[place] > 1) {
+            put_varint(stream_, counts_[place] - 2);
+        }
+        for (; next != sorted_.end() && next->other == place; ++next) {
+            const bool more = next + 1 != sorted_.end() && (next + 1)->other == place;
+            const std::int64_t distance = std::int64_t{next->waiting} - std::int64_t{place};
+            put_varint(stream_, zigzag(distance) << 2 | static_cast<std::uint64_t>(next->edge) << 1 | (more ? 1 : 0));
+        }
+    }
+    if (!stream_.empty()) {
+        append(std::as_bytes(std::span(index_)), std::as_bytes(std::span(stream_)));
+    }
+}
+
+void RankEncoder::put_labels(const Labels& labels) {
+    if (labels.kind() == LabelKind::text) {
+        append(std::as_bytes(std::span(labels.begins())), std::as_bytes(std::span(labels.text())));
+    }
+}
+
+/// Adds one behind the other, in whole words; the last is filled up with zeros.
+void RankEncoder::append(std::span<const std::byte> first, std::span<const std::byte> second) {
+    const std::size_t begin = words_.size();
+    words_.resize(begin + (first.size() + second.size() + 7) / 8, 0);
+    auto* to = reinterpret_cast<std::byte*>(words_.data() + begin);
+    std::copy(second.begin(), second.end(), std::copy(first.begin(), first.end(), to));
+}
+
+}  // namespace idlewave

@@ -1,0 +1,208 @@
+#include "goal/graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "dice.hpp"
+#include "random_listing.hpp"
+
+namespace idlewave {
+namespace {
+
+using testing::Dice;
+
+struct Told {
+    Place place;
+    Time at;
+    bool operator==(const Told&) const = default;
+};
+
+/// The rules, slow and plain: how many requirements are left, and when the latest was met.
+class Plain {
+  public:
+    explicit Plain(const Listing& rank) : rank_(rank), left_(rank.ops.size()), ready_at_(rank.ops.size()) {
+        for (const Requirement& r : rank.requirements) {
+            ++left_[r.waiting];
+        }
+    }
+
+    [[nodiscard]] std::vector<Told> roots() const {
+        std::vector<Told> told;
+        for (Place place = 0; place < left_.size(); ++place) {
+            if (left_[place] == 0) {
+                told.push_back({place, 0});
+            }
+        }
+        return told;
+    }
+
+    std::vector<Told> met(Place other, Edge edge, Time time) {
+        std::vector<Told> told;
+        for (const Requirement& r : rank_.requirements) {
+            if (r.other == other && r.edge == edge) {
+                ready_at_[r.waiting] = std::max(ready_at_[r.waiting], time);
+                if (--left_[r.waiting] == 0) {
+                    told.push_back({r.waiting, ready_at_[r.waiting]});
+                }
+            }
+        }
+        return told;
+    }
+
+    [[nodiscard]] std::size_t waiting() const {
+        return left_.size() - static_cast<std::size_t>(std::count(left_.begin(), left_.end(), 0U));
+    }
+
+  private:
+    const Listing& rank_;
+    std::vector<std::uint32_t> left_;
+    std::vector<Time> ready_at_;
+};
+
+std::vector<Told> take(std::vector<ReadyOp<NoCookie>>& ready) {
+    std::vector<Told> told;
+    for (const ReadyOp<NoCookie>& op : ready) {
+        told.push_back({op.place, op.at});
+    }
+    ready.clear();
+    return told;
+}
+
+TEST(Graph, TellsOpsWhenAllTheirRequirementsAreMet) {
+    Dice dice(1);
+    for (int round = 0; round < 1000; ++round) {
+        const Listing rank = testing::random_listing(dice, 1, round % 50 == 0 ? 300 : 30);
+        GraphBuilder builder;
+        builder.append(rank);
+        const Graph graph = builder.finish();
+        Plain plain(rank);
+        Graph::State state;
+        Graph::Scratch scratch;
+        std::vector<ReadyOp<NoCookie>> ready;
+        graph.begin(0, state, scratch, ready);
+        std::vector<Told> started = take(ready);
+        ASSERT_EQ(started, plain.roots());
+        std::vector<Told> running;
+        const auto hear = [&](std::vector<Told> told) { started.insert(started.end(), told.begin(), told.end()); };
+        while (!started.empty() || !running.empty()) {
+            const Time now = dice.between(0, 1000);
+            const bool start = running.empty() || (!started.empty() && dice.one_in(2));
+            std::vector<Told>& from = start ? started : running;
+            const std::size_t which = dice.roll(from.size());
+            const Place place = from[which].place;
+            from.erase(from.begin() + static_cast<std::ptrdiff_t>(which));
+            start ? graph.started(0, state, scratch, {now, place}, ready)
+                  : graph.ended(0, state, scratch, {now, place}, ready);
+            const std::vector<Told> told = take(ready);
+            ASSERT_EQ(told, plain.met(place, start ? Edge::start : Edge::end, now));
+            hear(told);
+            if (start) {
+                running.push_back({place, now});
+            }
+        }
+        std::vector<Waiting> waiting;
+        graph.unfinished(0, state, waiting);
+        ASSERT_EQ(waiting.size(), plain.waiting());
+    }
+}
+
+TEST(Graph, SaysHowManyOpsAreWaitedFor) {
+    GraphBuilder builder;
+    builder.begin_rank();
+    for (const char* label : {"a", "b", "c", ""}) {
+        builder.add({.kind = OpKind::calc}, label);
+    }
+    builder.require(2, 0, Edge::end);
+    builder.require(2, 1, Edge::end);
+    builder.require(3, 1, Edge::end);
+    const Graph graph = builder.finish();
+    Graph::State state;
+    Graph::Scratch scratch;
+    std::vector<ReadyOp<NoCookie>> ready;
+    graph.begin(0, state, scratch, ready);
+    graph.ended(0, state, scratch, {5, 0}, ready);
+    std::vector<Waiting> waiting;
+    graph.unfinished(0, state, waiting);
+    ASSERT_EQ(waiting.size(), 2U);
+    EXPECT_EQ(waiting[0].op, "c");
+    EXPECT_EQ(waiting[0].why, "waits for 1 other op of its rank");
+    EXPECT_EQ(waiting[1].op, "op 3");
+}
+
+TEST(Graph, OpsThatWaitForEachOtherOrThemselvesNeverBecomeReady) {
+    GraphBuilder builder;
+    builder.begin_rank();
+    for (int i = 0; i < 3; ++i) {
+        builder.add({.kind = OpKind::calc});
+    }
+    builder.require(0, 0, Edge::start);
+    builder.require(1, 2, Edge::end);
+    builder.require(2, 1, Edge::end);
+    const Graph graph = builder.finish();
+    Graph::State state;
+    Graph::Scratch scratch;
+    std::vector<ReadyOp<NoCookie>> ready;
+    graph.begin(0, state, scratch, ready);
+    EXPECT_TRUE(ready.empty());
+}
+
+TEST(Graph, ManyOpsThatWaitForTheSameTwoAreToldInTime) {
+    constexpr Place count = 300'000;
+    Listing rank;
+    rank.ops.resize(count);
+    for (Place i = 2; i < count; ++i) {
+        rank.requirements.push_back({i, 0, Edge::end});
+        rank.requirements.push_back({i, 1, Edge::end});
+    }
+    GraphBuilder builder;
+    builder.append(rank);
+    const Graph graph = builder.finish();
+    Graph::State state;
+    Graph::Scratch scratch;
+    std::vector<ReadyOp<NoCookie>> ready;
+    graph.begin(0, state, scratch, ready);
+    ready.clear();
+    graph.ended(0, state, scratch, {7, 0}, ready);
+    EXPECT_TRUE(ready.empty());
+    graph.ended(0, state, scratch, {3, 1}, ready);
+    ASSERT_EQ(ready.size(), count - 2);
+    EXPECT_EQ(ready.front().at, 7);
+    EXPECT_TRUE(state.joins.empty());
+}
+
+TEST(Graph, TakesTenBytesAnOpForADisseminationAndThirtyTwoForARanksState) {
+    constexpr std::uint32_t ranks = 10'000;
+    GraphBuilder builder;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        builder.begin_rank();
+        for (std::uint32_t distance = 1; distance < ranks; distance *= 2) {
+            const Place send = builder.add({.size = 1, .peer = (rank + distance) % ranks, .kind = OpKind::send});
+            builder.add({.size = 1, .peer = (rank + ranks - distance) % ranks, .kind = OpKind::recv});
+            if (send > 0) {
+                builder.require(send, send - 1, Edge::end);
+            }
+        }
+    }
+    const Graph graph = builder.finish();
+    EXPECT_LT(graph.memory(), 10 * graph.op_count() + (1 << 20));
+    EXPECT_LE(sizeof(Graph::State), 32U);
+}
+
+TEST(GraphBuilder, NamesAnOpWhosePeerDoesNotExist) {
+    GraphBuilder builder;
+    builder.begin_rank();
+    builder.add({.peer = 0, .kind = OpKind::send});
+    builder.add({.peer = 1, .kind = OpKind::recv}, "far");
+    try {
+        builder.finish();
+        FAIL();
+    } catch (const InputError& error) {
+        EXPECT_STREQ(error.what(), "rank 0, far: its peer is rank 1, expected one below 1");
+    }
+}
+
+}  // namespace
+}  // namespace idlewave

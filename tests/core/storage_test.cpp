@@ -1,0 +1,121 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "base/bit_set.hpp"
+#include "base/crc32c.hpp"
+#include "base/small_map.hpp"
+#include "base/varint.hpp"
+#include "base/word_arena.hpp"
+#include "dice.hpp"
+
+namespace idlewave {
+namespace {
+
+using testing::Dice;
+
+std::uint32_t crc_of(std::string_view text) {
+    return crc32c(std::as_bytes(std::span(text)));
+}
+
+TEST(Crc32c, IsTheOneOfIscsi) {
+    EXPECT_EQ(crc_of(""), 0U);
+    EXPECT_EQ(crc_of("123456789"), 0xe3069283U);
+    EXPECT_EQ(crc_of(std::string_view("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 32)),
+              0x8a9136aaU);  // RFC 3720, B.4
+}
+
+TEST(Crc32c, CanBeTakenInPieces) {
+    const std::string_view text = "the quick brown fox jumps over the lazy dog";
+    for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+        EXPECT_EQ(crc32c(std::as_bytes(std::span(text.substr(cut))), crc_of(text.substr(0, cut))), crc_of(text));
+    }
+}
+
+TEST(Varint, GivesBackWhatWasPut) {
+    for (const std::uint64_t value : {0ULL, 1ULL, 127ULL, 128ULL, 16383ULL, 16384ULL, 0xffffffffULL, 0x7ffffffffULL}) {
+        std::vector<std::uint8_t> bytes;
+        put_varint(bytes, value);
+        const std::uint8_t* at = bytes.data();
+        EXPECT_EQ(take_varint(at), value);
+        EXPECT_EQ(at, bytes.data() + bytes.size());
+        std::uint64_t again = 0;
+        at = bytes.data();
+        EXPECT_TRUE(take_varint(at, bytes.data() + bytes.size(), again));
+        EXPECT_EQ(again, value);
+        at = bytes.data();
+        EXPECT_FALSE(take_varint(at, bytes.data() + bytes.size() - 1, again)) << "cut off";
+    }
+    const std::vector<std::uint8_t> endless(20, 0xff);
+    const std::uint8_t* at = endless.data();
+    std::uint64_t value = 0;
+    EXPECT_FALSE(take_varint(at, endless.data() + endless.size(), value));
+}
+
+TEST(Varint, ZigzagKeepsSmallNumbersSmall) {
+    for (const std::int64_t value : {0L, -1L, 1L, 63L, -64L, 0xffffffffL, -0xffffffffL}) {
+        EXPECT_EQ(unzigzag(zigzag(value)), value);
+    }
+    EXPECT_EQ(zigzag(-1), 1U);
+    EXPECT_EQ(zigzag(1), 2U);
+}
+
+TEST(SmallMap, FindsWhatIsInIt) {
+    Dice dice(1);
+    for (int round = 0; round < 50; ++round) {
+        SmallMap<std::uint64_t> map;
+        std::map<std::uint32_t, std::uint64_t> expected;
+        const std::uint32_t range = 1 + dice.small(300);
+        for (int i = 0; i < 1000; ++i) {
+            const std::uint32_t key = dice.small(range) * (round % 2 == 0 ? 1 : 0x10001);
+            if (expected.erase(key) > 0) {
+                map.remove(key);
+            } else {
+                expected[key] = dice.roll(1000);
+                map.add(key, expected[key]);
+            }
+            const std::uint32_t other = dice.small(range);
+            const auto found = expected.find(other);
+            const std::uint64_t* value = map.find(other);
+            ASSERT_EQ(value != nullptr, found != expected.end());
+            if (value != nullptr) {
+                ASSERT_EQ(*value, found->second);
+            }
+        }
+        ASSERT_EQ(map.empty(), expected.empty());
+    }
+}
+
+TEST(BitSet, KeepsEachBitForItself) {
+    for (const std::uint64_t size : {1U, 63U, 64U, 65U, 128U, 129U, 1000U}) {
+        BitSet bits;
+        bits.clear(size);
+        for (std::uint64_t i = 0; i < size; i += 3) {
+            bits.set(i);
+        }
+        for (std::uint64_t i = 0; i < size; ++i) {
+            ASSERT_EQ(bits.test(i), i % 3 == 0) << i << " of " << size;
+        }
+        bits.clear(size);
+        ASSERT_FALSE(bits.test(0));
+    }
+}
+
+TEST(WordArena, LeavesPiecesWhereTheyAre) {
+    WordArena arena;
+    std::vector<std::span<std::uint64_t>> pieces;
+    for (std::uint64_t i = 1; i < 2000; ++i) {
+        pieces.push_back(arena.take(i % 500 == 0 ? 1'000'000 : i));
+        pieces.back().front() = i;
+        pieces.back().back() = i;
+    }
+    for (std::uint64_t i = 1; i < 2000; ++i) {
+        ASSERT_EQ(pieces[i - 1].front(), i);
+        ASSERT_EQ(pieces[i - 1].back(), i);
+    }
+}
+
+}  // namespace
+}  // namespace idlewave

@@ -1,0 +1,47 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "../core/schedule_damage.hpp"
+#include "../core/temporary_file.hpp"
+#include "base/error.hpp"
+#include "goal/schedule_file.hpp"
+
+using namespace idlewave;
+
+namespace {
+
+/// What the file is to be begun with, so that it comes to the reader that is meant.
+std::string in_format(ScheduleFormat format, std::string_view bytes) {
+    std::string file(bytes);
+    if (format == ScheduleFormat::loggopsim) {
+        file.insert(0, std::string("\x7f\x10\0\0\0\0\0\0", 8));
+    } else if (format == ScheduleFormat::idg) {
+        file.insert(0, idg::magic.data(), idg::magic.size());
+        file.append(idg::end_magic.data(), idg::end_magic.size());
+        testing::reseal(file);
+    }
+    return file;
+}
+
+}  // namespace
+
+/// Reads `bytes` as FUZZED_FORMAT and goes through what came of it.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const testing::MemoryFile file;
+    const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+    if (!file.put(in_format(ScheduleFormat::FUZZED_FORMAT, bytes))) {
+        std::abort();
+    }
+    try {
+        const Graph graph = read_schedule(file.path());
+        Listing rank;
+        for (std::uint32_t r = 0; r < graph.ranks(); ++r) {
+            graph.block(r).list_into(rank);
+        }
+    } catch (const InputError&) {
+    }
+    return 0;
+}
