@@ -29,9 +29,6 @@ struct SimulationResult {
     std::vector<OpRecord> records;  ///< if asked for, in the order (rank, place)
 };
 
-/// The Deadlock that `waiting` amounts to; its message shows the first few.
-Deadlock deadlock(std::vector<Waiting> waiting);
-
 /// Sorts records by (rank, place).
 void sort_records(std::vector<OpRecord>& records);
 

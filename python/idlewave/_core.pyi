@@ -121,3 +121,12 @@ def simulate(schedule: Graph, machine: Machine, seed: int, record: bool, progres
 
 @overload
 def simulate(schedule: Program, machine: Machine, seed: int, record: bool, progress: object | None) -> dict: ...
+
+@overload
+def simulate_loggopsim(schedule: Graph, machine: Machine, progress: object | None) -> dict:
+    """
+    Simulate a schedule by LogGOPSim's rules; a program is written out in memory first.
+    """
+
+@overload
+def simulate_loggopsim(schedule: Program, machine: Machine, progress: object | None) -> dict: ...

@@ -12,7 +12,7 @@ from .schedule import Schedule
 from .timeline import Timeline
 
 SCHEDULERS = ("sequential",)
-DIALECTS = ("loggops",)
+DIALECTS = ("loggops", "loggopsim")
 
 
 def simulate(
@@ -33,7 +33,11 @@ def simulate(
     keeps every op's times in the timeline. `progress` is called a few times a second with the simulated time in ps.
     Releases the GIL, so simulations run beside each other on threads.
 
-    Raises Deadlock if the schedule cannot end, UsageError for a scheduler or dialect that does not exist.
+    `dialect` "loggopsim" gives the finish times of LogGOPSim instead, quirks included (docs/loggopsim.md): without
+    noise, segments and a node level, on one thread, and with nothing recorded.
+
+    Raises Deadlock if the schedule cannot end, UsageError for a scheduler or dialect that does not exist, InputError
+    if the machine has what the dialect cannot express.
     """
     if scheduler not in SCHEDULERS:
         raise UsageError(f"no scheduler is called '{scheduler}'; there are {', '.join(SCHEDULERS)}")
@@ -45,5 +49,22 @@ def simulate(
         raise UsageError(f"expected a seed from 0 to 2^64 - 1, found {seed}")
     if noise != "machine":
         machine = machine.with_noise(noise)
+    if dialect == "loggopsim":
+        return _simulate_loggopsim(schedule, machine, record, scheduler, progress)
     answer = _core.simulate(schedule.core(), machine.core(), seed, record, progress)
     return Timeline(answer["finish"], answer["messages"], answer["seconds"], answer["ops"])
+
+
+def _simulate_loggopsim(
+    schedule: Schedule,
+    machine: Machine,
+    record: bool,
+    scheduler: str,
+    progress: Callable[[int], None] | None,
+) -> Timeline:
+    if scheduler != "sequential":
+        raise UsageError(f"the loggopsim dialect runs on the sequential scheduler, not on {scheduler}")
+    if record:
+        raise UsageError("the loggopsim dialect gives finish times only: ops are not recorded")
+    answer = _core.simulate_loggopsim(schedule.core(), machine.core(), progress)
+    return Timeline(answer["finish"], answer["messages"], answer["seconds"], {})

@@ -31,6 +31,7 @@ class Op:
     cpu: int = 0
     nic: int = 0
     needs: list[tuple[int, str]] = field(default_factory=list)
+    followers: list[tuple[int, str]] = field(default_factory=list)  # who needs it, in the order of the text
 
 
 def read_goal(text: str) -> list[list[Op]]:
@@ -47,7 +48,9 @@ def read_goal(text: str) -> list[list[Op]]:
         if len(words) == 3 and words[1] in ("requires", "irequires"):
             place = {op.label: i for i, op in reversed(list(enumerate(ops)))}
             edge = "end" if words[1] == "requires" else "start"
-            ops[place[words[0]]].needs.append((place[words[2]], edge))
+            waiting, other = place[words[0]], place[words[2]]
+            ops[waiting].needs.append((other, edge))
+            ops[other].followers.append((waiting, edge))
             continue
         label = words[0] if ":" in words else f"op {len(ops)}"
         words = words[2:] if ":" in words else words
