@@ -7,6 +7,7 @@
 #include "base/time.hpp"
 #include "goal/source.hpp"
 #include "loggops/message.hpp"
+#include "loggops/occupy.hpp"
 #include "loggops/rank.hpp"
 #include "loggops/record.hpp"
 #include "machine/machine.hpp"
@@ -38,7 +39,7 @@ class LogGops {
     template <class Context>
     Time start(State& rank, Context& context) {
         rank.clocks.assign(layout_.size(), 0);
-        rank.phase = machine_.noise.silent() ? 0 : machine_.noise.phase(seed_, context.self());
+        rank.noise = machine_.noise.begin(seed_, context.self());
         source_.begin(context.self(), rank.source, ready_);
         take_ready(rank);
         return rank.agenda.next(rank.clocks.begin()).at;
@@ -85,15 +86,9 @@ class LogGops {
     void unfinished(std::uint32_t r, const State& rank, std::vector<Waiting>& waiting) const;
 
   private:
-    /// When work `w`, begun at `t`, is done. Most work lies in a stretch without detours, which the rank remembers.
-    Time finish(State& rank, Time t, Time w) const {
-        if (rank.quiet_from <= t && t < rank.quiet_until && w <= rank.quiet_until - t) {
-            return t + w;
-        }
-        const NoiseTrace::Done done = machine_.noise.run(rank.phase, t, w);
-        rank.quiet_from = done.quiet_from;
-        rank.quiet_until = done.quiet_until;
-        return done.end;
+    /// When work `w`, begun at `t`, is done, if noise reaches it, and if not.
+    Time finish(State& rank, Time t, Time w, bool reached) const {
+        return reached ? machine_.noise.finish(rank.noise, t, w) : later(t, w);
     }
 
     // ---- ops
@@ -157,7 +152,7 @@ class LogGops {
         if (__builtin_mul_overflow(request.size, picoseconds_per_nanosecond, &work)) {
             throw TimeOverflow();
         }
-        const Time end = finish(rank, now, work);
+        const Time end = finish(rank, now, work, machine_.noise_reach.calc);
         rank.clocks[request.first_need] = end;
         op_ended(rank, self, record_of(self, request, OpKind::calc, now, end), request.handle);
     }

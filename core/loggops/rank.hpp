@@ -8,6 +8,7 @@
 #include "base/time.hpp"
 #include "loggops/agenda.hpp"
 #include "loggops/matching.hpp"
+#include "machine/noise_state.hpp"
 
 namespace idlewave {
 
@@ -28,9 +29,7 @@ template <class SourceState>
 struct Rank {
     Time finish = 0;                  ///< the latest of: an op's end, a CPU free, a message processed
     std::uint64_t transmissions = 0;  ///< started so far
-    Time phase = 0;                   ///< in the noise trace
-    Time quiet_from = 0;              ///< no detour begins or lasts between these two times
-    Time quiet_until = 0;
+    NoiseState noise;
     InlineVector<Time, 4> clocks;  ///< as ClockLayout says
     Agenda agenda;
     Matching matching;

@@ -12,9 +12,8 @@ Time LogGops<S, Log>::transmit(State& rank, std::uint32_t peer, std::uint64_t si
                                const Request& request, Time now, Context& context) {
     const std::uint32_t self = context.self();
     const Parameters& p = machine_.level(self, peer).of(size);
-    const Time injected = finish(rank, now, p.o_s);
-    const Time over = per_byte(p.O, size);
-    const Time end = over == 0 ? injected : finish(rank, now, later(p.o_s, over));
+    const auto [injected, end] =
+        occupy(machine_, rank.noise, now, {p.o_s, machine_.noise_reach.o_s}, per_byte(p.O, size));
     rank.clocks[request.first_need] = end;
     rank.clocks[request.second_need] = later(now, later(p.g, per_byte(p.G, size)));
     rank.reach(end);
@@ -79,9 +78,8 @@ void LogGops<S, Log>::receive(State& rank, const Request& request, Time now, std
     Arrived& message = rank.arrived[request.handle];
     const Parameters& p = machine_.level(message.source, self).of(message.size);
     const Time gap = per_byte(p.G, message.size);
-    const Time over = per_byte(p.O, message.size);
-    const Time received = finish(rank, now, p.o_r);
-    const Time end = over == 0 ? received : finish(rank, now, later(p.o_r, over));
+    const auto [received, end] =
+        occupy(machine_, rank.noise, now, {p.o_r, machine_.noise_reach.o_r}, per_byte(p.O, message.size));
     rank.clocks[request.first_need] = end;
     rank.clocks[request.second_need] = later(now, later(p.g, gap));
     message.processed_at = std::max(end, later(received, gap));

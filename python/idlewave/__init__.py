@@ -18,7 +18,17 @@ from .errors import (
     ProgramError,
     UsageError,
 )
-from .machine import Level, Machine, Noise, Parameters, Segment
+from .machine import Level, Machine, Parameters, Segment
+from .noise import (
+    EmpiricalLength,
+    ExponentialLength,
+    FixedLength,
+    LognormalLength,
+    Noise,
+    ParetoLength,
+    PoissonNoise,
+    UniformLength,
+)
 from .schedule import Schedule, algorithms
 from .simulation import simulate
 from .study import study
@@ -29,19 +39,26 @@ __version__ = _version()
 
 __all__ = [
     "Deadlock",
+    "EmpiricalLength",
+    "ExponentialLength",
+    "FixedLength",
     "IdlewaveError",
     "InputError",
     "Level",
+    "LognormalLength",
     "Machine",
     "MeasurementError",
     "MpiError",
     "Noise",
     "Parameters",
+    "ParetoLength",
+    "PoissonNoise",
     "ProgramError",
     "Schedule",
     "Segment",
     "Timeline",
     "Trace",
+    "UniformLength",
     "UsageError",
     "algorithms",
     "simulate",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from . import _core
 from .errors import UsageError
-from .machine import Machine, Noise
+from .machine import Machine
+from .noise import REACHES, Noise, PoissonNoise
 from .schedule import Schedule
 from .timeline import Timeline
 
@@ -19,7 +20,8 @@ def simulate(
     schedule: Schedule,
     machine: Machine,
     *,
-    noise: Noise | Literal["machine"] | None = "machine",
+    noise: Noise | PoissonNoise | Literal["machine"] | None = "machine",
+    noise_reaches: Iterable[str] | None = None,
     seed: int = 0,
     record: bool = False,
     scheduler: str = "sequential",
@@ -29,8 +31,10 @@ def simulate(
 ) -> Timeline:
     """Simulate `schedule` on `machine` by the LogGOPS rules (docs/model.md), exactly, in integer picoseconds.
 
-    `noise` replaces the machine's own; None switches it off. `seed` draws the ranks' phases in the noise. `record`
-    keeps every op's times in the timeline. `progress` is called a few times a second with the simulated time in ps.
+    `noise` replaces the machine's own; None switches it off. `noise_reaches` names the parts of a CPU's work that it
+    lengthens, of o_s, o_r, O, calc and reduction; None: as the machine says. `seed` draws the ranks' phases in the
+    noise, or their random detours. `record` keeps every op's times in the timeline. `progress` is called a few times a
+    second with the simulated time in ps.
     Releases the GIL, so simulations run beside each other on threads.
 
     `dialect` "loggopsim" gives the finish times of LogGOPSim instead, quirks included (docs/loggopsim.md): without
@@ -49,10 +53,20 @@ def simulate(
         raise UsageError(f"expected a seed from 0 to 2^64 - 1, found {seed}")
     if noise != "machine":
         machine = machine.with_noise(noise)
+    if noise_reaches is not None:
+        machine = machine.with_noise_reaches(_parts(noise_reaches))
     if dialect == "loggopsim":
         return _simulate_loggopsim(schedule, machine, record, scheduler, progress)
     answer = _core.simulate(schedule.core(), machine.core(), seed, record, progress)
     return Timeline(answer["finish"], answer["messages"], answer["seconds"], answer["ops"])
+
+
+def _parts(reaches: Iterable[str]) -> list[str]:
+    parts = [reaches] if isinstance(reaches, str) else list(reaches)
+    for part in parts:
+        if part not in REACHES:
+            raise UsageError(f"noise reaches {', '.join(REACHES)}; there is no '{part}'")
+    return parts
 
 
 def _simulate_loggopsim(
