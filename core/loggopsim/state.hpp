@@ -85,7 +85,11 @@ class Requirements {
     /// its followers then count down below 0, which frees nobody again.
     bool meet(std::uint32_t rank, Place place) {
         std::uint32_t& left = left_[first_[rank] + place];
-        return left > 0 && --left == 0;
+        if (left == 0) {
+            return false;
+        }
+        --left;
+        return left == 0;
     }
 
   private:

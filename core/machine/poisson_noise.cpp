@@ -14,7 +14,8 @@ namespace idlewave {
 
 PoissonNoise::PoissonNoise(double interval, DetourLength length, Phase phase)
     : interval_(interval), length_(std::move(length)), phase_(phase) {
-    if (!(interval >= picoseconds_per_nanosecond && interval < 0x1p62)) {
+    const bool possible = interval >= picoseconds_per_nanosecond && interval < 0x1p62;  // false for no number, too
+    if (!possible) {
         throw InputError("noise: expected a mean interval between detours of at least 1 ns and below 50 days, found " +
                          std::to_string(interval) + " ps");
     }

@@ -8,7 +8,6 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <optional>
 #include <variant>
 
@@ -88,21 +87,7 @@ void bind_noise(nb::module_& m) {
             "seed"_a, "rank"_a, "until"_a,
             nb::sig("def detours(self, seed: int, rank: int, until: int) -> tuple[numpy.typing.NDArray[numpy.int64], "
                     "numpy.typing.NDArray[numpy.int64]]"),
-            "Starts and lengths of a rank's detours that begin before `until`; ps.")
-        .def(
-            "finish_all",
-            [](const PoissonNoise& noise, std::uint64_t seed, std::uint32_t rank, const Times& starts,
-               const Times& works) {
-                NoiseState state = noise.begin(seed, rank);
-                std::vector<Time> ends;
-                ends.reserve(starts.shape(0));
-                for (std::size_t i = 0; i < std::min(starts.shape(0), works.shape(0)); ++i) {
-                    ends.push_back(noise.run(state, starts(i), works(i)));
-                }
-                return column(std::move(ends));
-            },
-            "seed"_a, "rank"_a, "starts"_a, "works"_a,
-            "When works, begun one after the other by a rank, are done; ps.");
+            "Starts and lengths of a rank's detours that begin before `until`; ps.");
 }
 
 }  // namespace

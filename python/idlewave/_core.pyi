@@ -58,9 +58,6 @@ class PoissonNoise:
     def detours(self, seed: int, rank: int, until: int) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
         """Starts and lengths of a rank's detours that begin before `until`; ps."""
 
-    def finish_all(self, seed: int, rank: int, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], works: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:
-        """When works, begun one after the other by a rank, are done; ps."""
-
 class Level:
     """One level of the network."""
 
