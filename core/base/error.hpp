@@ -30,6 +30,9 @@ class Deadlock : public std::runtime_error {
     std::vector<Waiting> waiting;
 };
 
+/// The Deadlock that `waiting` amounts to; its message shows the first few.
+Deadlock deadlock(std::vector<Waiting> waiting);
+
 /// A caller broke the contract of the library; never the answer to wrong input.
 class LogicError : public std::logic_error {
   public:

@@ -29,14 +29,27 @@ inline Philox philox(Philox counter, std::array<std::uint64_t, 2> key) {
 }
 
 /// What a draw is for: streams of one seed never meet.
-enum class Stream : std::uint64_t { noise_phase = 1 };
+enum class Stream : std::uint64_t { noise_phase = 1, poisson_detours = 2 };
 
-/// A number in [0, range), a pure function of its arguments; `range` > 0. Multiply-shift: the bias is below
-/// range / 2^64.
-inline std::uint64_t draw(std::uint64_t seed, Stream stream, std::uint64_t entity, std::uint64_t range) {
+/// Four words of random bits, a pure function of the arguments: the draws of number `index` of an entity.
+inline Philox draws(std::uint64_t seed, Stream stream, std::uint64_t entity, std::uint64_t index) {
+    return philox({entity, index, 0, 0}, {seed, static_cast<std::uint64_t>(stream)});
+}
+
+/// A number in [0, range) of 64 random bits; `range` > 0. Multiply-shift: the bias is below range / 2^64.
+inline std::uint64_t below(std::uint64_t range, std::uint64_t bits) {
     __extension__ using Wide = unsigned __int128;
-    const std::uint64_t bits = philox({entity, 0, 0, 0}, {seed, static_cast<std::uint64_t>(stream)})[0];
     return static_cast<std::uint64_t>((Wide{bits} * range) >> 64);
+}
+
+/// A number strictly between 0 and 1 of 64 random bits, of which it uses 53.
+inline double between_0_and_1(std::uint64_t bits) {
+    return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;
+}
+
+/// A number in [0, range), a pure function of its arguments; `range` > 0.
+inline std::uint64_t draw(std::uint64_t seed, Stream stream, std::uint64_t entity, std::uint64_t range) {
+    return below(range, draws(seed, stream, entity, 0)[0]);
 }
 
 }  // namespace idlewave

@@ -15,7 +15,6 @@ class Expansion {
     struct Met {
         Place place;
         Edge edge;
-        bool operator==(const Met&) const = default;
     };
     using Gate = std::vector<Met>;  ///< what must have happened before the next op may start
 
@@ -63,14 +62,14 @@ class Expansion {
         gate_ = beside(function, call, op_of);
     }
 
-    /// An end says more than a start of the same op.
+    /// Both must have happened. An end says more than a start of the same op.
     static void merge(Gate& gate, const Gate& more) {
-        for (const Met& met : more) {
-            std::erase(gate, Met{met.place, Edge::start});
-            if (std::find(gate.begin(), gate.end(), Met{met.place, Edge::end}) == gate.end()) {
-                gate.push_back(met);
-            }
-        }
+        gate.insert(gate.end(), more.begin(), more.end());
+        std::ranges::sort(gate, [](const Met& a, const Met& b) {
+            return a.place != b.place ? a.place < b.place : a.edge == Edge::end && b.edge == Edge::start;
+        });
+        const auto rest = std::ranges::unique(gate, {}, &Met::place);
+        gate.erase(rest.begin(), rest.end());
     }
 
     [[nodiscard]] Listing take() { return std::move(listing_); }

@@ -129,7 +129,9 @@ inline Step reduce(const CollectiveCall& call, StepNumber number, std::uint64_t 
     }
     constexpr double longest = 9e18;  // ns; far more than time lasts, which the simulation then says
     const double ns = call.reduction_cost * static_cast<double>(bytes) * static_cast<double>(times);
-    return calc(number, static_cast<std::uint64_t>(std::llround(std::min(ns, longest))));
+    Step step = calc(number, static_cast<std::uint64_t>(std::llround(std::min(ns, longest))));
+    step.op.reduction = true;
+    return step;
 }
 
 /// Two algorithms one after the other: the second's steps are numbered from `second_begins` on, so that neither may

@@ -23,6 +23,7 @@ struct Op {
     OpKind kind = OpKind::calc;
     std::uint8_t cpu = 0;
     std::uint8_t nic = 0;
+    bool reduction = false;  ///< a calc that is part of a collective's reduction
 };
 
 /// What an op waits for at another one.

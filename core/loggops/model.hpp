@@ -10,6 +10,7 @@
 #include "goal/source.hpp"
 #include "loggops/message.hpp"
 #include "loggops/message_classes.hpp"
+#include "loggops/occupy.hpp"
 #include "loggops/rank.hpp"
 #include "loggops/record.hpp"
 #include "machine/machine.hpp"
@@ -60,13 +61,6 @@ class LogGops {
         return finish;
     }
 
-    /// Where a rank is in its noise, and a stretch of time without a detour that it remembers.
-    struct Quiet {
-        Time phase = 0;
-        Time from = 0;
-        Time until = 0;
-    };
-
     const S& source;
     const Machine& machine;
     std::uint64_t seed;
@@ -75,9 +69,9 @@ class LogGops {
     MessageClasses classes;
     Costs network_control;  ///< of a message of 1 byte that is not an op's
     Costs node_control;
-    HugeArray<Time> processed;  ///< by rank: when the last message was, where that is later than a CPU was free
-    HugeArray<Quiet> noise;     ///< by rank, if there is any
-    HugeArray<Time> clocks;     ///< by rank, if there are more than a State holds
+    HugeArray<Time> processed;    ///< by rank: when the last message was, where that is later than a CPU was free
+    HugeArray<NoiseState> noise;  ///< by rank, if there is any
+    HugeArray<Time> clocks;       ///< by rank, if there are more than a State holds
 };
 
 }  // namespace idlewave

@@ -32,9 +32,6 @@ struct SimulationResult {
     std::vector<OpRecord> records;  ///< if asked for, in the order (rank, place)
 };
 
-/// The Deadlock that `waiting` amounts to; its message shows the first few.
-Deadlock deadlock(std::vector<Waiting> waiting);
-
 template <Source S, class Log>
 SimulationResult simulate_with(const S& source, const Machine& machine, const SimulationOptions& options, Log& log) {
     using Model = LogGops<S, Log>;

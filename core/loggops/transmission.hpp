@@ -18,8 +18,7 @@ const Costs& RankWorker<S, Log>::costs_of(std::uint16_t message_class, std::uint
 /// A transmission takes the CPU and the NIC's send side from `now` on.
 template <Source S, class Log>
 auto RankWorker<S, Log>::occupy_sender(std::uint8_t cpu, std::uint8_t nic, const Costs& costs, Time now) -> Sent {
-    const Time injected = finish(now, costs.o_s);
-    const Time end = costs.over == 0 ? injected : finish(now, later(costs.o_s, costs.over));
+    const auto [injected, end] = occupy(now, {costs.o_s, model_.machine.noise_reach.o_s}, costs.over);
     clocks_[ClockLayout::cpu(cpu)] = end;
     clocks_[model_.layout.tx(nic)] = later(now, costs.gap);
     ++messages_;
@@ -43,8 +42,7 @@ Time RankWorker<S, Log>::send_eagerly(const Op& op, Time now, Context& context) 
 /// A reception takes the CPU and the NIC's receive side from `now` on. Returns when the message is processed.
 template <Source S, class Log>
 Time RankWorker<S, Log>::occupy_receiver(const Receive<Cookie>& op, const Costs& costs, Time now) {
-    const Time received = finish(now, costs.o_r);
-    const Time end = costs.over == 0 ? received : finish(now, later(costs.o_r, costs.over));
+    const auto [received, end] = occupy(now, {costs.o_r, model_.machine.noise_reach.o_r}, costs.over);
     clocks_[ClockLayout::cpu(op.cpu)] = end;
     clocks_[model_.layout.rx(op.nic)] = later(now, costs.gap);
     if (costs.bytes <= end - received) {

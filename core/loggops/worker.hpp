@@ -25,15 +25,15 @@ class RankWorker {
     using Event = pdes::Event<Message>;
 
     explicit RankWorker(Model& model)
-        : model_(model), recent_(model.classes), simple_noise_(model.noise.empty()), levels_(model.machine.node) {}
+        : model_(model), recent_(model.classes), noisy_(!model.noise.empty()), levels_(model.machine.node) {}
 
     [[nodiscard]] std::uint64_t messages() const { return messages_; }
 
     template <class Context>
     Time start(State& rank, Context& context) {
         enter(rank, context.self());
-        if (!simple_noise_) {
-            model_.noise[self_].phase = model_.machine.noise.phase(model_.seed, self_);
+        if (noisy_) {
+            model_.noise[self_] = model_.machine.noise.begin(model_.seed, self_);
         }
         model_.source.begin(self_, rank.source, scratch_, ready_);
         ask_for_ready();
@@ -133,19 +133,13 @@ class RankWorker {
         return agenda_.make();
     }
 
-    /// When work `w`, begun at `t`, is done. Most work lies in a stretch without detours, which the rank remembers.
-    Time finish(Time t, Time w) {
-        if (simple_noise_) {
-            return later(t, w);
+    /// The CPU's part in a transmission begun at `t`: an overhead, and what O costs.
+    Occupied occupy(Time t, Overhead overhead, Time bytes) {
+        if (!noisy_) {
+            const Time done = later(t, overhead.length);
+            return {done, later(done, bytes)};
         }
-        auto& quiet = model_.noise[self_];
-        if (quiet.from <= t && t < quiet.until && w <= quiet.until - t) {
-            return t + w;
-        }
-        const NoiseTrace::Done done = model_.machine.noise.run(quiet.phase, t, w);
-        quiet.from = done.quiet_from;
-        quiet.until = done.quiet_until;
-        return done.end;
+        return idlewave::occupy(model_.machine, model_.noise[self_], t, overhead, bytes);
     }
 
     /// Do what a request asks for, whose time has come.
@@ -266,7 +260,9 @@ class RankWorker {
         if (__builtin_mul_overflow(ready.op.size, picoseconds_per_nanosecond, &work)) {
             throw TimeOverflow();
         }
-        const Time end = finish(now, work);
+        const NoiseReach& reach = model_.machine.noise_reach;
+        const bool reached = noisy_ && (ready.op.reduction ? reach.reduction : reach.calc);
+        const Time end = reached ? model_.machine.noise.finish(model_.noise[self_], now, work) : later(now, work);
         clocks_[ClockLayout::cpu(ready.op.cpu)] = end;
         op_ended(ready.place, ready.cookie, end);
     }
@@ -327,8 +323,8 @@ class RankWorker {
 
     Model& model_;
     RecentClasses recent_;
-    bool simple_noise_;  ///< there is none
-    bool levels_;        ///< a network within nodes
+    bool noisy_;
+    bool levels_;  ///< a network within nodes
     std::uint64_t messages_ = 0;
 
     State* rank_ = nullptr;

@@ -8,6 +8,7 @@
 
 #include "base/time.hpp"
 #include "machine/noise.hpp"
+#include "machine/noise_reach.hpp"
 
 namespace idlewave {
 
@@ -60,7 +61,8 @@ struct Machine {
     Level network;
     std::optional<Level> node;
     std::uint32_t node_ranks = 1;
-    NoiseTrace noise;
+    Noise noise;
+    NoiseReach noise_reach;
 
     [[nodiscard]] const Level& level(std::uint32_t a, std::uint32_t b) const {
         return node && a / node_ranks == b / node_ranks ? *node : network;

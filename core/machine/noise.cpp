@@ -1,156 +1,33 @@
 #include "machine/noise.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <string>
-
-#include "base/error.hpp"
-#include "base/random.hpp"
-
 namespace idlewave {
 
-NoiseTrace::NoiseTrace(const std::vector<Detour>& detours, Time period, Phase phase, std::vector<Time> phases)
-    : period_(period), phase_(phase), phases_(std::move(phases)) {
-    if (period <= 0) {
-        throw InputError("noise: expected a period above 0, found " + std::to_string(period) + " ps");
-    }
-    if (phase == Phase::given && phases_.empty()) {
-        throw InputError("noise: expected at least one phase in the list of phases");
-    }
-    for (Time& p : phases_) {
-        p = (p % period + period) % period;
-    }
-    Time end = 0;
-    for (std::size_t i = 0; i < detours.size(); ++i) {
-        const Detour& d = detours[i];
-        const std::string name = "noise: detour " + std::to_string(i + 1);
-        if (d.length < 0 || d.start < end) {
-            throw InputError(name + " begins at " + std::to_string(d.start) + " ps, before " + std::to_string(end) +
-                             " ps, where the one before it ends, or has a negative length: expected ascending, "
-                             "separate detours");
-        }
-        if (d.start >= period || d.length > period - d.start) {
-            throw InputError(name + " does not end within the period of " + std::to_string(period) + " ps");
-        }
-        end = d.start + d.length;
-        if (d.length == 0) {
-            continue;
-        }
-        if (!entries_.empty() && entries_.back().end == d.start) {
-            entries_.back().end = end;
-        } else {
-            entries_.push_back({d.start, end, stolen_});
-        }
-        stolen_ += d.length;
-    }
-    if (stolen_ == period) {
-        throw InputError("noise: the detours fill the whole period, so no work would ever be done");
-    }
-    by_start_ = grid_of(period_, [](const Entry& entry) { return entry.start; });
-    by_free_ = grid_of(period_ - stolen_, [](const Entry& entry) { return entry.free(); });
+bool Noise::silent() const {
+    const auto* trace = std::get_if<NoiseTrace>(&kind_);
+    return trace != nullptr ? trace->silent() : std::holds_alternative<std::monostate>(kind_);
 }
 
-template <class Value>
-NoiseTrace::Grid NoiseTrace::grid_of(Time range, Value value) const {
-    Grid grid;
-    const auto cells_wanted = static_cast<Time>(entries_.size() + 1);
-    grid.shift = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(range / cells_wanted)));
-    const auto cells = static_cast<std::size_t>(range >> grid.shift) + 2;
-    grid.before.reserve(cells);
-    std::uint32_t index = 0;
-    for (std::size_t cell = 0; cell < cells; ++cell) {
-        const Time edge = static_cast<Time>(cell) << grid.shift;
-        while (index < entries_.size() && value(entries_[index]) < edge) {
-            ++index;
-        }
-        grid.before.push_back(index);
+NoiseState Noise::begin(std::uint64_t seed, std::uint32_t rank) const {
+    if (silent()) {
+        return {.quiet_from = 0, .quiet_until = never};
     }
-    return grid;
+    if (const auto* poisson = std::get_if<PoissonNoise>(&kind_)) {
+        return poisson->begin(seed, rank);
+    }
+    return {.origin = static_cast<std::uint64_t>(std::get<NoiseTrace>(kind_).phase(seed, rank))};
 }
 
-Time NoiseTrace::phase(std::uint64_t seed, std::uint32_t rank) const {
-    if (phase_ == Phase::given) {
-        return phases_[rank % phases_.size()];
+Time Noise::finish_elsewhere(NoiseState& state, Time t, Time w) const {
+    if (const auto* poisson = std::get_if<PoissonNoise>(&kind_)) {
+        return poisson->run(state, t, w);
     }
-    const std::uint64_t entity = phase_ == Phase::same ? ~std::uint64_t{0} : rank;
-    return static_cast<Time>(draw(seed, Stream::noise_phase, entity, static_cast<std::uint64_t>(period_)));
-}
-
-/// How many detours begin at `position` or before.
-std::size_t NoiseTrace::detours_begun(Time position) const {
-    const auto [first, last] = by_start_.around(position);
-    const auto found = std::partition_point(entries_.begin() + static_cast<std::ptrdiff_t>(first),
-                                            entries_.begin() + static_cast<std::ptrdiff_t>(last),
-                                            [position](const Entry& entry) { return entry.start <= position; });
-    return static_cast<std::size_t>(found - entries_.begin());
-}
-
-/// How many detours are entered before `free` CPU time of a period is used.
-std::size_t NoiseTrace::detours_entered(Time free) const {
-    const auto [first, last] = by_free_.around(free);
-    const auto found = std::partition_point(entries_.begin() + static_cast<std::ptrdiff_t>(first),
-                                            entries_.begin() + static_cast<std::ptrdiff_t>(last),
-                                            [free](const Entry& entry) { return entry.free() < free; });
-    return static_cast<std::size_t>(found - entries_.begin());
-}
-
-/// Where the first detour begins that is not among the first `begun`; it may be in the next period.
-Time NoiseTrace::next_start(std::size_t begun) const {
-    return begun < entries_.size() ? entries_[begun].start : period_ + entries_.front().start;
-}
-
-NoiseTrace::Done NoiseTrace::run(Time phase, Time t, Time w) const {
-    if (entries_.empty()) {
-        return {later(t, w), 0, never};
+    if (const auto* trace = std::get_if<NoiseTrace>(&kind_)) {
+        const NoiseTrace::Done done = trace->run(static_cast<Time>(state.origin), t, w);
+        state.quiet_from = done.quiet_from;
+        state.quiet_until = done.quiet_until;
+        return done.end;
     }
-    const Time position = later(t, phase) % period_;
-    const std::size_t begun = detours_begun(position);
-    const bool inside = begun > 0 && position < entries_[begun - 1].end;
-    if (!inside) {
-        const Time quiet = next_start(begun) - position;
-        if (w <= quiet) {
-            return {later(t, w), t, later(t, quiet)};
-        }
-        return run_far(
-            t, position,
-            position -
-                (begun > 0 ? entries_[begun - 1].before + entries_[begun - 1].end - entries_[begun - 1].start : 0),
-            w);
-    }
-    const Entry& detour = entries_[begun - 1];
-    if (w > 0) {
-        return run_far(t, position, detour.free(), w);
-    }
-    // Nothing is left to do but to wait; at the period's end the next detour may follow at once.
-    Time out = detour.end;
-    std::size_t passed = begun;
-    if (out == period_ && entries_.front().start == 0) {
-        out += entries_.front().end;
-        passed = entries_.size() + 1;
-    }
-    const Time end = later(t, out - position);
-    const Time next = passed <= entries_.size() ? next_start(passed)
-                      : entries_.size() > 1     ? period_ + entries_[1].start
-                                                : 2 * period_ + entries_.front().start;
-    return {end, end, later(t, next - position)};
-}
-
-/// In CPU time detours are points: go there, add the work, and come back. The way back is to the earliest position, so
-/// a detour that begins just when the work is done is not entered. `w` > 0.
-NoiseTrace::Done NoiseTrace::run_far(Time t, Time position, Time free_here, Time w) const {
-    const Time free_period = period_ - stolen_;
-    const Time goal = later(free_here, w);
-    const Time cycles = (goal - 1) / free_period;
-    const Time rest = goal - cycles * free_period;
-    const std::size_t entered = detours_entered(rest);
-    Time whole = 0;
-    if (__builtin_mul_overflow(cycles, period_, &whole)) {
-        throw TimeOverflow();
-    }
-    const Time stolen = entered < entries_.size() ? entries_[entered].before : stolen_;
-    const Time end = later(later(t, whole), rest + stolen - position);
-    const Time quiet = later(end, next_start(entered) - (rest + stolen));
-    return {end, end, quiet};
+    return later(t, w);
 }
 
 }  // namespace idlewave

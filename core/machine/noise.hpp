@@ -2,89 +2,42 @@
 
 #include <cstdint>
 #include <utility>
-#include <vector>
+#include <variant>
 
 #include "base/time.hpp"
+#include "machine/noise_state.hpp"
+#include "machine/noise_trace.hpp"
+#include "machine/poisson_noise.hpp"
 
 namespace idlewave {
 
-/// How the ranks' phases in a noise trace are chosen.
-enum class Phase : std::uint8_t {
-    random,  ///< one per rank, drawn from the seed
-    same,    ///< one for all, drawn from the seed: co-scheduled noise
-    given    ///< a list, repeated over the ranks
-};
-
-/// A detour: the CPU stands still from `start` for `length`.
-struct Detour {
-    Time start = 0;
-    Time length = 0;
-};
-
-/// Detours of one period, repeated for ever. Without detours there is no noise.
-class NoiseTrace {
+/// The noise of a machine's CPUs: none, recorded, or random detours. What a rank remembers of it is in a NoiseState.
+class Noise {
   public:
-    NoiseTrace() = default;
+    Noise() = default;
+    Noise(NoiseTrace trace) : kind_(std::move(trace)) {}        // NOLINT(google-explicit-constructor): noise is noise
+    Noise(PoissonNoise poisson) : kind_(std::move(poisson)) {}  // NOLINT(google-explicit-constructor)
 
-    /// `detours` in ascending order, not overlapping, inside [0, period), and not all of it. Throws InputError.
-    NoiseTrace(const std::vector<Detour>& detours, Time period, Phase phase, std::vector<Time> phases = {});
+    /// Whether no work ever suffers.
+    [[nodiscard]] bool silent() const;
 
-    [[nodiscard]] bool silent() const { return entries_.empty(); }
-    [[nodiscard]] Time period() const { return period_; }
+    /// What rank `rank` has to remember under `seed`.
+    [[nodiscard]] NoiseState begin(std::uint64_t seed, std::uint32_t rank) const;
 
-    /// The phase of rank `rank` under `seed`: where in the trace it is at time 0, in [0, period).
-    [[nodiscard]] Time phase(std::uint64_t seed, std::uint32_t rank) const;
-
-    /// When a work is done, and a stretch of time that touches it and has no detour.
-    struct Done {
-        Time end = 0;
-        Time quiet_from = 0;
-        Time quiet_until = 0;  ///< where the next detour begins
-    };
-
-    /// When work `w`, begun at `t` by a rank of phase `phase`, is done. Work that is done exactly when a detour
-    /// begins does not suffer from it; a start inside a detour waits for its end, even with no work.
-    [[nodiscard]] Done run(Time phase, Time t, Time w) const;
-
-    /// The end alone.
-    [[nodiscard]] Time finish(Time phase, Time t, Time w) const { return run(phase, t, w).end; }
+    /// When work `w`, begun at `t` by the rank of `state`, is done: a pure function of seed, rank, `t` and `w`. Work
+    /// that is done exactly when a detour begins does not suffer from it; a start inside a detour waits for its end,
+    /// even with no work. Fast when `t` never decreases. Throws TimeOverflow.
+    Time finish(NoiseState& state, Time t, Time w) const {
+        if (state.quiet_from <= t && t < state.quiet_until && w <= state.quiet_until - t) {
+            return t + w;
+        }
+        return finish_elsewhere(state, t, w);
+    }
 
   private:
-    /// A detour with what the formulas need; `before` is the sum of the lengths of the detours before it.
-    struct Entry {
-        Time start;
-        Time end;
-        Time before;
+    Time finish_elsewhere(NoiseState& state, Time t, Time w) const;
 
-        [[nodiscard]] Time free() const { return start - before; }  ///< CPU time available before it
-    };
-
-    /// Where to look for a value among ascending ones: how many lie before each of equally wide cells of their range.
-    struct Grid {
-        std::vector<std::uint32_t> before;
-        unsigned shift = 0;  ///< a cell is 2^shift ps wide
-
-        /// The values that can be next to `value`: from the first index up to, and not including, the second.
-        [[nodiscard]] std::pair<std::size_t, std::size_t> around(Time value) const {
-            const auto cell = static_cast<std::size_t>(value >> shift);
-            return {before[cell], before[cell + 1]};
-        }
-    };
-
-    template <class Value>
-    [[nodiscard]] Grid grid_of(Time range, Value value) const;
-    [[nodiscard]] std::size_t detours_begun(Time position) const;
-    [[nodiscard]] std::size_t detours_entered(Time free) const;
-    [[nodiscard]] Time next_start(std::size_t begun) const;
-    [[nodiscard]] Done run_far(Time t, Time position, Time free_here, Time w) const;
-
-    std::vector<Entry> entries_;
-    Grid by_start_;  ///< by where they begin
-    Grid by_free_;   ///< by the CPU time available before them
-    Time period_ = 1;
-    Time stolen_ = 0;  ///< by all detours of a period
-    Phase phase_ = Phase::random;
-    std::vector<Time> phases_;
+    std::variant<std::monostate, NoiseTrace, PoissonNoise> kind_;
 };
 
 }  // namespace idlewave

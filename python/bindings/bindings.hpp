@@ -7,6 +7,7 @@
 namespace idlewave {
 
 void bind_errors(nanobind::module_& m);
+void bind_loggopsim(nanobind::module_& m);
 void bind_machine(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
 void bind_simulate(nanobind::module_& m);

@@ -5,9 +5,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
+#include <variant>
+
 #include "bindings.hpp"
+#include "columns.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -45,6 +50,46 @@ NoiseTrace noise_from(const Times& starts, const Times& lengths, Time period, co
     return {detours, period, kind, phases};
 }
 
+EmpiricalLength empirical(const Times& lengths) {
+    return {std::vector<Time>(lengths.data(), lengths.data() + lengths.shape(0))};
+}
+
+nb::tuple columns_of(const std::vector<Detour>& detours) {
+    return nb::make_tuple(column_of<std::int64_t>(detours, [](const Detour& d) { return d.start; }),
+                          column_of<std::int64_t>(detours, [](const Detour& d) { return d.length; }));
+}
+
+void bind_noise(nb::module_& m) {
+    // The laws of detours' lengths; times in ps.
+    nb::class_<FixedLength>(m, "FixedLength")
+        .def(nb::new_([](Time length) { return FixedLength{length}; }), "length"_a);
+    nb::class_<ExponentialLength>(m, "ExponentialLength")
+        .def(nb::new_([](double mean) { return ExponentialLength{mean}; }), "mean"_a);
+    nb::class_<UniformLength>(m, "UniformLength")
+        .def(nb::new_([](Time min, Time max) { return UniformLength{min, max}; }), "min"_a, "max"_a);
+    nb::class_<LognormalLength>(m, "LognormalLength")
+        .def(nb::new_([](double median, double sigma) { return LognormalLength{median, sigma}; }), "median"_a,
+             "sigma"_a);
+    nb::class_<ParetoLength>(m, "ParetoLength")
+        .def(nb::new_([](double min, double alpha) { return ParetoLength{min, alpha}; }), "min"_a, "alpha"_a);
+    nb::class_<EmpiricalLength>(m, "EmpiricalLength").def(nb::new_(&empirical), "lengths"_a);
+
+    nb::class_<PoissonNoise>(m, "PoissonNoise", "Detours that come at random.")
+        .def(nb::new_([](double interval, const DetourLength& length, const std::string& phase) {
+                 return PoissonNoise(interval, length, phase == "same" ? Phase::same : Phase::random);
+             }),
+             "interval"_a, "length"_a, "phase"_a, "The mean gap in ps of CPU time; `phase` is random or same.")
+        .def(
+            "detours",
+            [](const PoissonNoise& noise, std::uint64_t seed, std::uint32_t rank, Time until) {
+                return columns_of(noise.detours(seed, rank, until));
+            },
+            "seed"_a, "rank"_a, "until"_a,
+            nb::sig("def detours(self, seed: int, rank: int, until: int) -> tuple[numpy.typing.NDArray[numpy.int64], "
+                    "numpy.typing.NDArray[numpy.int64]]"),
+            "Starts and lengths of a rank's detours that begin before `until`; ps.");
+}
+
 }  // namespace
 
 void bind_machine(nb::module_& m) {
@@ -58,24 +103,31 @@ void bind_machine(nb::module_& m) {
              "When `work`, begun at `start` by a rank of this phase, is done; ps.")
         .def("phase", &NoiseTrace::phase, "seed"_a, "rank"_a, "The phase of a rank under a seed; ps.");
 
+    bind_noise(m);
+
     nb::class_<Level>(m, "Level", "One level of the network.")
         .def(nb::new_(&level_from), "segments"_a, "eager_limit"_a.none(),
              "Segments are (from, L, o_s, o_r, g, G, O): bytes, ps, and ps per byte; None: always eager.");
 
     nb::class_<Machine>(m, "Machine", "A machine as the simulator sees it.")
-        .def(nb::new_([](const Level& network, const Level* node, std::uint32_t node_ranks, const NoiseTrace* noise) {
+        .def(nb::new_([](const Level& network, const Level* node, std::uint32_t node_ranks,
+                         const std::optional<std::variant<NoiseTrace, PoissonNoise>>& noise,
+                         const std::tuple<bool, bool, bool, bool, bool>& reach) {
                  Machine machine;
                  machine.network = network;
                  if (node != nullptr) {
                      machine.node = *node;
                      machine.node_ranks = node_ranks;
                  }
-                 if (noise != nullptr) {
-                     machine.noise = *noise;
+                 if (noise) {
+                     std::visit([&machine](const auto& kind) { machine.noise = kind; }, *noise);
                  }
+                 const auto [o_s, o_r, O, calc, reduction] = reach;
+                 machine.noise_reach = {.o_s = o_s, .o_r = o_r, .O = O, .calc = calc, .reduction = reduction};
                  return machine;
              }),
-             "network"_a, "node"_a.none(), "node_ranks"_a, "noise"_a.none())
+             "network"_a, "node"_a.none(), "node_ranks"_a, "noise"_a.none(), "noise_reach"_a,
+             "`noise_reach`: whether noise reaches o_s, o_r, O, calc, reduction.")
         .def_prop_ro("lookahead", &Machine::lookahead, "Least time in which a rank reaches another; ps.");
 }
 

@@ -11,4 +11,5 @@ NB_MODULE(_core, m) {
     idlewave::bind_trace(m);
     idlewave::bind_schedule(m);
     idlewave::bind_simulate(m);
+    idlewave::bind_loggopsim(m);
 }

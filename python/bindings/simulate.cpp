@@ -10,37 +10,13 @@
 #include "collectives/program.hpp"
 #include "columns.hpp"
 #include "goal/graph.hpp"
+#include "poll.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace idlewave {
 namespace {
-
-/// Lets Python stop a long run, and shows it how far it is: a few times a second, with the GIL held for a moment.
-class Poll {
-  public:
-    explicit Poll(nb::handle callback) : callback_(callback) {}
-
-    void operator()(Time now) {
-        const auto present = std::chrono::steady_clock::now();
-        if (present < next_) {
-            return;
-        }
-        next_ = present + std::chrono::milliseconds(100);
-        const nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) {
-            throw nb::python_error();
-        }
-        if (!callback_.is_none()) {
-            callback_(now);
-        }
-    }
-
-  private:
-    nb::handle callback_;
-    std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-};
 
 nb::dict to_python(SimulationResult result, double seconds) {
     nb::dict answer;

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from ._core import version as _version
+from .compose import Job, Operation
 from .errors import (
     Deadlock,
     IdlewaveError,
@@ -18,7 +19,18 @@ from .errors import (
     ProgramError,
     UsageError,
 )
-from .machine import Level, Machine, Noise, Parameters, Segment
+from .machine import Level, Machine, Parameters, Segment
+from .noise import (
+    EmpiricalLength,
+    ExponentialLength,
+    FixedLength,
+    LognormalLength,
+    Noise,
+    ParetoLength,
+    PoissonNoise,
+    UniformLength,
+)
+from .patterns import PatternOptions
 from .schedule import Schedule, algorithms, convert
 from .simulation import simulate
 from .study import study
@@ -29,19 +41,29 @@ __version__ = _version()
 
 __all__ = [
     "Deadlock",
+    "EmpiricalLength",
+    "ExponentialLength",
+    "FixedLength",
     "IdlewaveError",
     "InputError",
+    "Job",
     "Level",
+    "LognormalLength",
     "Machine",
     "MeasurementError",
     "MpiError",
     "Noise",
     "Parameters",
+    "Operation",
+    "ParetoLength",
+    "PatternOptions",
+    "PoissonNoise",
     "ProgramError",
     "Schedule",
     "Segment",
     "Timeline",
     "Trace",
+    "UniformLength",
     "UsageError",
     "algorithms",
     "convert",

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, overload
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
 
@@ -30,6 +31,33 @@ class NoiseTrace:
     def phase(self, seed: int, rank: int) -> int:
         """The phase of a rank under a seed; ps."""
 
+class FixedLength:
+    def __init__(self, length: int) -> None: ...
+
+class ExponentialLength:
+    def __init__(self, mean: float) -> None: ...
+
+class UniformLength:
+    def __init__(self, min: int, max: int) -> None: ...
+
+class LognormalLength:
+    def __init__(self, median: float, sigma: float) -> None: ...
+
+class ParetoLength:
+    def __init__(self, min: float, alpha: float) -> None: ...
+
+class EmpiricalLength:
+    def __init__(self, lengths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class PoissonNoise:
+    """Detours that come at random."""
+
+    def __init__(self, interval: float, length: FixedLength | ExponentialLength | UniformLength | LognormalLength | ParetoLength | EmpiricalLength, phase: str) -> None:
+        """The mean gap in ps of CPU time; `phase` is random or same."""
+
+    def detours(self, seed: int, rank: int, until: int) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
+        """Starts and lengths of a rank's detours that begin before `until`; ps."""
+
 class Level:
     """One level of the network."""
 
@@ -41,7 +69,8 @@ class Level:
 class Machine:
     """A machine as the simulator sees it."""
 
-    def __init__(self, network: Level, node: Level | None, node_ranks: int, noise: NoiseTrace | None) -> None: ...
+    def __init__(self, network: Level, node: Level | None, node_ranks: int, noise: NoiseTrace | PoissonNoise | None, noise_reach: tuple[bool, bool, bool, bool, bool]) -> None:
+        """`noise_reach`: whether noise reaches o_s, o_r, O, calc, reduction."""
 
     @property
     def lookahead(self) -> int:
@@ -143,3 +172,12 @@ def simulate(schedule: Graph, machine: Machine, seed: int, record: bool, progres
 
 @overload
 def simulate(schedule: Program, machine: Machine, seed: int, record: bool, progress: object | None) -> dict: ...
+
+@overload
+def simulate_loggopsim(schedule: Graph, machine: Machine, progress: object | None) -> dict:
+    """
+    Simulate a schedule by LogGOPSim's rules; a program is written out in memory first.
+    """
+
+@overload
+def simulate_loggopsim(schedule: Program, machine: Machine, progress: object | None) -> dict: ...

@@ -6,22 +6,33 @@ LogGOPS Model" (LSAP'10); what each does to a simulated rank is in docs/model.md
 
 from __future__ import annotations
 
-import csv
+import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _core
 from .errors import InputError
-from .units import exact_time, parse_cost, parse_time
-
-Times = npt.NDArray[np.int64]
+from .noise import (
+    REACHES,
+    DetourLength,
+    EmpiricalLength,
+    ExponentialLength,
+    FixedLength,
+    LognormalLength,
+    Noise,
+    ParetoLength,
+    PoissonNoise,
+    Times,
+    UniformLength,
+    read_detours,
+)
+from .units import PICOSECONDS, exact_time, parse_cost, parse_time
 
 _TIMES = ("L", "o_s", "o_r", "g")
 _COSTS = ("G", "O")
@@ -68,44 +79,18 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Noise:
-    """Detours of one period, repeated for ever: while one lasts the CPU stands still.
-
-    `starts` and `lengths` are int64 arrays in ps, ascending and separate, inside [0, period). `phase` says where in
-    the period each rank is at time 0: "random" (drawn from the run's seed), "same" (one draw for all: co-scheduled),
-    or a tuple of times in ps, repeated over the ranks.
-    """
-
-    starts: Times
-    lengths: Times
-    period: int
-    phase: str | tuple[int, ...] = "random"
-
-    @property
-    def overhead(self) -> float:
-        """The share of time that detours take."""
-        return float(self.lengths.sum()) / self.period
-
-    def _core(self) -> _core.NoiseTrace:
-        kind, phases = (self.phase, []) if isinstance(self.phase, str) else ("given", list(self.phase))
-        return _core.NoiseTrace(
-            np.ascontiguousarray(self.starts, dtype=np.int64),
-            np.ascontiguousarray(self.lengths, dtype=np.int64),
-            self.period,
-            kind,
-            phases,
-        )
-
-
-@dataclass(frozen=True)
 class Machine:
-    """A machine to simulate on. Immutable; `with_noise` and `dataclasses.replace` make variants."""
+    """A machine to simulate on. Immutable; `with_noise` and `dataclasses.replace` make variants.
+
+    `noise_reaches` names the parts of a CPU's work that noise lengthens, of REACHES.
+    """
 
     name: str
     network: Level
     node: Level | None = None
     node_ranks: int = 1
-    noise: Noise | None = None
+    noise: Noise | PoissonNoise | None = None
+    noise_reaches: tuple[str, ...] = REACHES
     _compiled: list[_core.Machine] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
@@ -143,9 +128,13 @@ class Machine:
         folder = resources.files("idlewave") / "presets"
         return sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
 
-    def with_noise(self, noise: Noise | None) -> Machine:
+    def with_noise(self, noise: Noise | PoissonNoise | None) -> Machine:
         """This machine with other noise, or with none."""
         return replace(self, noise=noise)
+
+    def with_noise_reaches(self, reaches: Iterable[str]) -> Machine:
+        """This machine with noise that lengthens only these parts of a CPU's work. Raises InputError naming one."""
+        return replace(self, noise_reaches=tuple(reaches))
 
     def to_toml(self) -> str:
         """The text of a machine.toml that says the same, but for the noise, whose detours belong in a file."""
@@ -160,13 +149,18 @@ class Machine:
 
     def core(self) -> _core.Machine:
         """The machine as the compiled core sees it. Raises InputError if the noise is impossible."""
+        for part in self.noise_reaches:
+            if part not in REACHES:
+                raise InputError(f"noise reaches: expected some of {', '.join(REACHES)}, found '{part}'")
         if not self._compiled:
+            reached = self.noise_reaches.__contains__
             self._compiled.append(
                 _core.Machine(
                     _core_level(self.network),
                     _core_level(self.node) if self.node else None,
                     self.node_ranks,
                     self.noise._core() if self.noise else None,
+                    (reached("o_s"), reached("o_r"), reached("O"), reached("calc"), reached("reduction")),
                 )
             )
         return self._compiled[0]
@@ -213,7 +207,7 @@ class _Reader:
         name = table.get("name", "unnamed")
         if not isinstance(name, str):
             self.fail("name", "a string", name)
-        return Machine(name, network, node, node_ranks, self.noise(table))
+        return Machine(name, network, node, node_ranks, *self.noise(table))
 
     def level(self, table: dict[str, Any], where: str, inherited: Level | None) -> Level:
         first = parameters = self.parameters(table, where, inherited.parameters if inherited else None)
@@ -252,27 +246,106 @@ class _Reader:
                 self.fail(f"{where}.{key}", "a time with a unit, such as '1.3us'", None)
         return Parameters(**values)
 
-    def noise(self, table: dict[str, Any]) -> Noise | None:
+    def noise(self, table: dict[str, Any]) -> tuple[Noise | PoissonNoise | None, tuple[str, ...]]:
         if "noise" not in table:
-            return None
-        noise = self.table(table, "noise", "noise", required=True)
-        kind = noise.get("kind")
+            return None, REACHES
+        noise = dict(self.table(table, "noise", "noise", required=True))
+        reaches = self.reaches(noise.pop("reaches", list(REACHES)))
+        kind = noise.pop("kind", None)
         if kind == "none":
-            self.only(noise, "noise", {"kind"})
-            return None
+            self.only(noise, "noise", set())
+            return None, reaches
         if kind == "periodic":
-            self.only(noise, "noise", {"kind", "period", "length", "phase"})
+            self.only(noise, "noise", {"period", "length", "phase"})
             period = self.time_of(noise, "period")
             lengths = np.array([self.time_of(noise, "length")], dtype=np.int64)
-            return Noise(np.zeros(1, dtype=np.int64), lengths, period, self.phase(noise))
+            return Noise(np.zeros(1, dtype=np.int64), lengths, period, self.phase(noise)), reaches
         if kind == "trace":
-            self.only(noise, "noise", {"kind", "file", "period", "phase"})
-            file = noise.get("file")
-            if not isinstance(file, str):
-                self.fail("noise.file", "the name of a CSV file of detours", file)
-            starts, lengths = read_detours(self.folder / file)
-            return Noise(starts, lengths, self.time_of(noise, "period"), self.phase(noise))
-        return self.fail("noise.kind", "one of none, trace, periodic", kind)
+            self.only(noise, "noise", {"file", "period", "phase"})
+            starts, lengths = self.detours(noise, "noise")
+            return Noise(starts, lengths, self.time_of(noise, "period"), self.phase(noise)), reaches
+        if kind == "poisson":
+            return self.poisson(noise), reaches
+        return self.fail("noise.kind", "one of none, trace, periodic, poisson", kind)
+
+    def reaches(self, value: object) -> tuple[str, ...]:
+        if not isinstance(value, list) or not all(part in REACHES for part in value):
+            self.fail("noise.reaches", f"a list of some of {', '.join(REACHES)}", value)
+        return tuple(value)
+
+    def poisson(self, noise: dict[str, Any]) -> PoissonNoise:
+        self.only(noise, "noise", {"rate", "interval", "length", "phase"})
+        if ("rate" in noise) == ("interval" in noise):
+            self.fail("noise.interval", "either a time, interval, or detours a second, rate", noise.get("rate"))
+        if "rate" in noise:
+            interval = PICOSECONDS["s"] / self.positive(noise, "rate", "noise")
+        else:
+            interval = float(self.time_of(noise, "interval"))
+        if not PICOSECONDS["ns"] <= interval < 2**62:
+            key = "rate" if "rate" in noise else "interval"
+            self.fail(f"noise.{key}", "1 ns or more, and less than 50 days, from one detour to the next", noise[key])
+        phase = noise.get("phase", "random")
+        if phase not in ("random", "same"):
+            self.fail("noise.phase", "random or same", phase)
+        return PoissonNoise(interval, self.detour_length(noise.get("length")), phase)
+
+    def detour_length(self, value: object) -> DetourLength:
+        if isinstance(value, str):
+            return FixedLength(self.quantity(value, "noise.length", cost=False))
+        if not isinstance(value, dict):
+            self.fail("noise.length", "a time, or a table with a distribution", value)
+        where, law = "noise.length", dict(value)
+        kind = law.pop("distribution", None)
+        keys = {
+            "exponential": {"mean"},
+            "uniform": {"min", "max"},
+            "lognormal": {"median", "sigma"},
+            "pareto": {"min", "alpha"},
+            "empirical": {"file"} if "file" in law else {"lengths"},
+        }
+        if not isinstance(kind, str) or kind not in keys:
+            self.fail(f"{where}.distribution", f"one of {', '.join(keys)}", kind)
+        self.only(law, where, keys[kind])
+        if kind == "empirical":
+            return self.empirical(law, where)
+        if kind == "uniform":
+            least, most = self.time_of(law, "min", where), self.time_of(law, "max", where)
+            if most < least:
+                self.fail(f"{where}.max", "a time no less than min", law["max"])
+            return UniformLength(least, most)
+        if kind == "exponential":
+            return ExponentialLength(float(self.time_of(law, "mean", where)))
+        key = "median" if kind == "lognormal" else "min"
+        scale = float(self.time_of(law, key, where))
+        if scale == 0:
+            self.fail(f"{where}.{key}", "a time above 0", law[key])
+        if kind == "lognormal":
+            return LognormalLength(scale, self.positive(law, "sigma", where))
+        return ParetoLength(scale, self.positive(law, "alpha", where))
+
+    def empirical(self, law: dict[str, Any], where: str) -> EmpiricalLength:
+        if "file" in law:
+            lengths = self.detours(law, where)[1]
+            if len(lengths) == 0:
+                self.fail(f"{where}.file", "a file with at least one detour", law["file"])
+            return EmpiricalLength(lengths)
+        listed = law.get("lengths")
+        if not isinstance(listed, list) or not listed:
+            self.fail(f"{where}.lengths", "a list of times, or file, a CSV file of detours", listed)
+        times = [self.quantity(value, f"{where}.lengths[{i}]", cost=False) for i, value in enumerate(listed)]
+        return EmpiricalLength(np.array(times, dtype=np.int64))
+
+    def detours(self, table: dict[str, Any], where: str) -> tuple[Times, Times]:
+        file = table.get("file")
+        if not isinstance(file, str):
+            self.fail(f"{where}.file", "the name of a CSV file of detours", file)
+        return read_detours(self.folder / file)
+
+    def positive(self, table: dict[str, Any], key: str, where: str) -> float:
+        value = table.get(key)
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
+            self.fail(f"{where}.{key}", "a number above 0", value)
+        return float(value)
 
     def phase(self, noise: dict[str, Any]) -> str | tuple[int, ...]:
         phase = noise.get("phase", "random")
@@ -282,8 +355,8 @@ class _Reader:
             return tuple(self.quantity(value, f"noise.phase[{i}]", cost=False) for i, value in enumerate(phase))
         return self.fail("noise.phase", "random, same, or a list of times", phase)
 
-    def time_of(self, table: dict[str, Any], key: str) -> int:
-        return int(self.quantity(table.get(key), f"noise.{key}", cost=False))
+    def time_of(self, table: dict[str, Any], key: str, where: str = "noise") -> int:
+        return int(self.quantity(table.get(key), f"{where}.{key}", cost=False))
 
     def quantity(self, value: object, where: str, *, cost: bool) -> Any:  # noqa: ANN401 - int or float by `cost`
         if not isinstance(value, str):
@@ -317,34 +390,3 @@ class _Reader:
     def fail(self, where: str, expected: str, found: object) -> NoReturn:
         shown = "nothing" if found is None else repr(found)
         raise InputError(f"{self.name}: {where}: expected {expected}, found {shown}")
-
-
-def read_detours(path: Path) -> tuple[Times, Times]:
-    """Read a CSV file of detours: a header, then start_ns,length_ns (decimals allowed). Returns ps, int64.
-
-    Raises InputError naming file and line. Whether they fit a period is checked when a machine is made of them.
-    """
-    starts: list[int] = []
-    lengths: list[int] = []
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = csv.reader(file)
-            header = next(rows, None)
-            if header is None or [h.strip() for h in header[:2]] != ["start_ns", "length_ns"]:
-                raise InputError(f"{path}:1: expected the header start_ns,length_ns, found {header}")
-            for row in rows:
-                if not row:
-                    continue
-                try:
-                    start, length = (parse_time(f"{cell.strip()}ns") for cell in row[:2])
-                except ValueError:
-                    raise InputError(
-                        f"{path}:{rows.line_num}: expected start_ns,length_ns, found {','.join(row)}"
-                    ) from None
-                if not (0 <= start < 2**63 and 0 <= length < 2**63):
-                    raise InputError(f"{path}:{rows.line_num}: expected times that are not negative, found {row}")
-                starts.append(start)
-                lengths.append(length)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path}: cannot be read as a file of detours: {error}") from error
-    return np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)

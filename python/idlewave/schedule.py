@@ -8,8 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 from . import _core
+from .compose import Job, Operation
 from .errors import UsageError
-from .patterns import DEFAULT_SEGMENT, MOST_BYTES, PatternOptions
+from .patterns import DEFAULT_SEGMENT, PatternOptions
 from .trace import Trace
 
 FORMATS = ("goal", "loggopsim", "idg")
@@ -86,22 +87,14 @@ class Schedule:
         sweeps: int = 1,
     ) -> Schedule:
         """One collective operation: barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall,
-        reduce_scatter, scan, exscan; or "dissemination", which is the barrier of that name.
+        reduce_scatter, scan, exscan; or "dissemination", which is the barrier of that name; or a halo exchange
+        (halo1d, halo2d, halo3d), a wavefront (sweep), or "compute".
 
         `bytes` is the vector, or one rank's part, as MPI counts it for the call; `algorithm` as in
         `idlewave.algorithms()`, the first of each if not given. What the others mean stands at `PatternOptions`.
         Raises UsageError that names an option without meaning, InputError that lists what there is where a name is
         unknown.
         """
-        collective = name
-        if name == "dissemination":
-            if algorithm not in ("", "dissemination"):
-                raise UsageError(f"the pattern dissemination is an algorithm itself, so not '{algorithm}'")
-            collective, algorithm = "barrier", "dissemination"
-        if not 1 <= ranks < 2**32 - 1:
-            raise UsageError(f"expected 1 to {2**32 - 2} ranks, found {ranks}")
-        if not 0 <= bytes <= MOST_BYTES:
-            raise UsageError(f"expected 0 to 2^50 bytes, found {bytes}")
         chosen = PatternOptions(
             root=root,
             segment=segment,
@@ -115,11 +108,19 @@ class Schedule:
             blocks=blocks,
             sweeps=sweeps,
         )
-        chosen.check(ranks)
-        if chosen.given():
-            raise UsageError(f"patterns do not take {', '.join(chosen.given())} yet")
-        core = _core.pattern(collective, algorithm, ranks, bytes, _cost(reduction_cost))
-        return cls(core, name)
+        operation = Operation(name, bytes=bytes, algorithm=algorithm, reduction_cost=reduction_cost, options=chosen)
+        return cls.compose([Job(ranks, [operation])], name=name)
+
+    @classmethod
+    def compose(cls, jobs: Sequence[Job], *, ranks: int = 0, name: str = "composition") -> Schedule:
+        """Jobs beside each other on a machine of `ranks` ranks (0: as many as they need), each a sequence of
+        operations: made on the fly, whatever their number. Ranks of the machine without a job do nothing.
+
+        Raises UsageError where a number has no meaning, InputError where a name is unknown or two jobs want one rank.
+        """
+        if not jobs:
+            raise UsageError("expected at least one job")
+        return cls(_core.compose([job.core() for job in jobs], ranks), name)
 
     @property
     def ranks(self) -> int:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from . import _core
 from .errors import UsageError
-from .machine import Machine, Noise
+from .machine import Machine
+from .noise import REACHES, Noise, PoissonNoise
 from .schedule import Schedule
 from .timeline import Timeline
 
 SCHEDULERS = ("sequential", "yawns")
-DIALECTS = ("loggops",)
+DIALECTS = ("loggops", "loggopsim")
 
 
 def simulate(
     schedule: Schedule,
     machine: Machine,
     *,
-    noise: Noise | Literal["machine"] | None = "machine",
+    noise: Noise | PoissonNoise | Literal["machine"] | None = "machine",
+    noise_reaches: Iterable[str] | None = None,
     seed: int = 0,
     record: bool = False,
     scheduler: str = "sequential",
@@ -29,12 +31,18 @@ def simulate(
 ) -> Timeline:
     """Simulate `schedule` on `machine` by the LogGOPS rules (docs/model.md), exactly, in integer picoseconds.
 
-    `noise` replaces the machine's own; None switches it off. `seed` draws the ranks' phases in the noise. `record`
-    keeps every op's times in the timeline. `scheduler` is sequential, or yawns: conservative windows on `threads`
-    threads; the answer is the same. `progress` is called a few times a second with the simulated time in ps.
+    `noise` replaces the machine's own; None switches it off. `noise_reaches` names the parts of a CPU's work that it
+    lengthens, of o_s, o_r, O, calc and reduction; None: as the machine says. `seed` draws the ranks' phases in the
+    noise, or their random detours. `record` keeps every op's times in the timeline. `scheduler` is sequential, or
+    yawns: conservative windows on `threads` threads; the answer is the same. `progress` is called a few times a second
+    with the simulated time in ps.
     Releases the GIL, so simulations run beside each other on threads.
 
-    Raises Deadlock if the schedule cannot end, UsageError for a scheduler or dialect that does not exist.
+    `dialect` "loggopsim" gives the finish times of LogGOPSim instead, quirks included (docs/loggopsim.md): without
+    noise, segments and a node level, on one thread, and with nothing recorded.
+
+    Raises Deadlock if the schedule cannot end, UsageError for a scheduler or dialect that does not exist, InputError
+    if the machine has what the dialect cannot express.
     """
     if scheduler not in SCHEDULERS:
         raise UsageError(f"no scheduler is called '{scheduler}'; there are {', '.join(SCHEDULERS)}")
@@ -48,5 +56,32 @@ def simulate(
         raise UsageError(f"expected a seed from 0 to 2^64 - 1, found {seed}")
     if noise != "machine":
         machine = machine.with_noise(noise)
+    if noise_reaches is not None:
+        machine = machine.with_noise_reaches(_parts(noise_reaches))
+    if dialect == "loggopsim":
+        return _simulate_loggopsim(schedule, machine, record, scheduler, progress)
     answer = _core.simulate(schedule.core(), machine.core(), seed, record, threads, progress)
     return Timeline(answer["finish"], answer["messages"], answer["seconds"], answer["ops"])
+
+
+def _parts(reaches: Iterable[str]) -> list[str]:
+    parts = [reaches] if isinstance(reaches, str) else list(reaches)
+    for part in parts:
+        if part not in REACHES:
+            raise UsageError(f"noise reaches {', '.join(REACHES)}; there is no '{part}'")
+    return parts
+
+
+def _simulate_loggopsim(
+    schedule: Schedule,
+    machine: Machine,
+    record: bool,
+    scheduler: str,
+    progress: Callable[[int], None] | None,
+) -> Timeline:
+    if scheduler != "sequential":
+        raise UsageError(f"the loggopsim dialect runs on the sequential scheduler, not on {scheduler}")
+    if record:
+        raise UsageError("the loggopsim dialect gives finish times only: ops are not recorded")
+    answer = _core.simulate_loggopsim(schedule.core(), machine.core(), progress)
+    return Timeline(answer["finish"], answer["messages"], answer["seconds"], {})

@@ -9,10 +9,10 @@ from __future__ import annotations
 import heapq
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from idlewave import Level, Machine, Parameters
+from idlewave import Level, Machine, Noise, Parameters
 
 ANY = -1
 KINDS = ("send", "recv", "calc")
@@ -31,6 +31,7 @@ class Op:
     cpu: int = 0
     nic: int = 0
     needs: list[tuple[int, str]] = field(default_factory=list)
+    followers: list[tuple[int, str]] = field(default_factory=list)  # who needs it, in the order of the text
 
 
 def read_goal(text: str) -> list[list[Op]]:
@@ -47,7 +48,9 @@ def read_goal(text: str) -> list[list[Op]]:
         if len(words) == 3 and words[1] in ("requires", "irequires"):
             place = {op.label: i for i, op in reversed(list(enumerate(ops)))}
             edge = "end" if words[1] == "requires" else "start"
-            ops[place[words[0]]].needs.append((place[words[2]], edge))
+            waiting, other = place[words[0]], place[words[2]]
+            ops[waiting].needs.append((other, edge))
+            ops[other].followers.append((waiting, edge))
             continue
         label = words[0] if ":" in words else f"op {len(ops)}"
         words = words[2:] if ":" in words else words
@@ -103,11 +106,17 @@ class Rank:
 
 
 class Simulation:
-    """One run. `ranks` holds the times afterwards; `complete` says whether anything is left."""
+    """One run. `ranks` holds the times afterwards; `complete` says whether anything is left.
 
-    def __init__(self, schedule: list[list[Op]], machine: Machine) -> None:
+    `detours` has the noise as (start, end), a list a rank, ascending; None: as the machine's trace has it.
+    """
+
+    def __init__(
+        self, schedule: list[list[Op]], machine: Machine, detours: list[list[tuple[int, int]]] | None = None
+    ) -> None:
         self.schedule = schedule
         self.machine = machine
+        self.listed = detours
         self.ranks = [Rank(waiting=set(range(len(ops)))) for ops in schedule]
         self.heap: list[tuple[int, int, int, int, int, Message | None]] = []
 
@@ -193,7 +202,7 @@ class Simulation:
     def start_calc(self, r: int, place: int, now: int) -> None:
         op = self.schedule[r][place]
         self.begin(r, place, now)
-        done = self.finish(r, now, 1000 * op.size)
+        done = self.finish(r, now, 1000 * op.size, "calc")
         self.ranks[r].free["cpu", op.cpu] = done
         self.end(r, place, done)
 
@@ -225,13 +234,14 @@ class Simulation:
     def transmit(self, r: int, peer: int, message: Message, op: Op, now: int) -> int:
         """Send; CPU and NIC are those of `op`. Returns when the CPU is free again."""
         rank, p = self.ranks[r], self.parameters(r, peer, message.size)
-        done = self.finish(r, now, p.o_s + bytes_cost(p.O, message.size))
+        over = self.finish(r, now, p.o_s, "o_s")
+        done = self.after_bytes(r, over, bytes_cost(p.O, message.size))
         rank.free["cpu", op.cpu] = done
         rank.free["out", op.nic] = now + p.g + bytes_cost(p.G, message.size)
         self.reach(r, done)
         message.number = rank.transmissions
         rank.transmissions += 1
-        arrival = self.finish(r, now, p.o_s) + p.L
+        arrival = over + p.L
         heapq.heappush(self.heap, (arrival, peer, 0, r, message.number, message))
         return done
 
@@ -264,11 +274,11 @@ class Simulation:
 
     def receive(self, r: int, message: Message, cpu: int, nic: int, now: int) -> None:
         rank, p = self.ranks[r], self.parameters(message.source, r, message.size)
-        done = self.finish(r, now, p.o_r + bytes_cost(p.O, message.size))
+        over = self.finish(r, now, p.o_r, "o_r")
+        done = self.after_bytes(r, over, bytes_cost(p.O, message.size))
         rank.free["cpu", cpu] = done
         rank.free["in", nic] = now + p.g + bytes_cost(p.G, message.size)
-        last_byte = self.finish(r, now, p.o_r) + bytes_cost(p.G, message.size)
-        message.processed = max(done, last_byte)
+        message.processed = max(done, over + bytes_cost(p.G, message.size))
         self.reach(r, message.processed)
         if message.kind == "clearance":
             assert message.request
@@ -310,25 +320,40 @@ class Simulation:
         level = self.level(a, b)
         return [level.parameters, *(s.parameters for s in level.segments if size >= s.start)][-1]
 
-    def finish(self, r: int, start: int, work: int) -> int:
+    def after_bytes(self, r: int, over: int, work: int) -> int:
+        """When a CPU that is done with the overhead is done with the further bytes; none take nothing, noise or not."""
+        return self.finish(r, over, work, "O") if work else over
+
+    def finish(self, r: int, start: int, work: int, part: str) -> int:
         """When `work` is done that rank r begins at `start`: a walk from detour to detour."""
+        if part not in self.machine.noise_reaches:
+            return start + work
+        time = start
+        for begin, end in self.detours(r):
+            if end <= time:
+                continue
+            if begin > time:
+                if time + work <= begin:
+                    break
+                work -= begin - time
+            time = end
+        return time + work
+
+    def detours(self, r: int) -> Iterator[tuple[int, int]]:
+        """The detours of rank r that last, from before time 0 on."""
+        if self.listed is not None:
+            yield from (d for d in self.listed[r] if d[0] < d[1])
+            return
         noise = self.machine.noise
         if noise is None or not noise.lengths.any():
-            return start + work
+            return
+        assert isinstance(noise, Noise)
         assert isinstance(noise.phase, tuple), "the oracle wants its phases given"
-        shift = noise.phase[r % len(noise.phase)]
-        detours = [(int(s), int(s + d)) for s, d in zip(noise.starts, noise.lengths, strict=True) if d > 0]
-        position = start + shift
-        base = position // noise.period * noise.period
+        base = -noise.phase[r % len(noise.phase)]
         while True:
-            for begin, end in detours:
-                if base + end <= position:
-                    continue
-                if base + begin > position:
-                    if position + work <= base + begin:
-                        return position + work - shift
-                    work -= base + begin - position
-                position = base + end
+            for begin, length in zip(noise.starts.tolist(), noise.lengths.tolist(), strict=True):
+                if length > 0:
+                    yield base + begin, base + begin + length
             base += noise.period
 
 
@@ -342,8 +367,8 @@ def bytes_cost(cost: float, size: int) -> int:
     return math.floor(max(size - 1, 0) * cost + 0.5)
 
 
-def simulate(goal: str, machine: Machine) -> Simulation:
-    """Run GOAL text on a machine."""
-    simulation = Simulation(read_goal(goal), machine)
+def simulate(goal: str, machine: Machine, detours: list[list[tuple[int, int]]] | None = None) -> Simulation:
+    """Run GOAL text on a machine, with its noise or with `detours`, (start, end) for each rank."""
+    simulation = Simulation(read_goal(goal), machine, detours)
     simulation.run()
     return simulation

@@ -6,7 +6,21 @@ import random
 from dataclasses import dataclass
 
 import numpy as np
-from idlewave import Level, Machine, Noise, Parameters, Segment
+from idlewave import (
+    EmpiricalLength,
+    ExponentialLength,
+    FixedLength,
+    Level,
+    LognormalLength,
+    Machine,
+    Noise,
+    Parameters,
+    ParetoLength,
+    PoissonNoise,
+    Segment,
+    UniformLength,
+)
+from idlewave.noise import REACHES
 
 COSTS = (0.0, 0.25, 0.5, 1.0, 2.5, 7.0)
 
@@ -23,7 +37,8 @@ class Limits:
 def random_machine(dice: random.Random, limits: Limits) -> Machine:
     """Short times, so that much happens at once; half of the machines have noise, with given phases."""
     node = random_level(dice, limits) if dice.random() < 0.3 else None
-    return Machine("random", random_level(dice, limits), node, dice.randint(1, 3), random_noise(dice))
+    machine = Machine("random", random_level(dice, limits), node, dice.randint(1, 3), random_noise(dice))
+    return machine if dice.random() < 0.7 else machine.with_noise_reaches(random_reaches(dice))
 
 
 def random_level(dice: random.Random, limits: Limits) -> Level:
@@ -59,6 +74,25 @@ def random_noise(dice: random.Random) -> Noise | None:
         at += length + dice.choice((0, 1, dice.randint(1, 20_000)))
     phases = tuple(dice.randrange(period) for _ in range(dice.randint(1, 4)))
     return Noise(np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64), period, phases)
+
+
+def random_reaches(dice: random.Random) -> list[str]:
+    return [part for part in REACHES if dice.random() < 0.5]
+
+
+def random_poisson(dice: random.Random) -> PoissonNoise:
+    """Many short detours, some of no length."""
+    length = dice.choice(
+        (
+            FixedLength(dice.randint(0, 2_000)),
+            ExponentialLength(dice.uniform(1, 3_000)),
+            UniformLength(0, dice.randint(0, 3_000)),
+            LognormalLength(dice.uniform(1, 2_000), dice.uniform(0.1, 1)),
+            ParetoLength(dice.uniform(1, 1_000), dice.uniform(1.5, 3)),
+            EmpiricalLength(np.array([0, 1, 500, 4_000], dtype=np.int64)),
+        )
+    )
+    return PoissonNoise(dice.uniform(1_000, 20_000), length, dice.choice(("random", "random", "same")))
 
 
 def random_goal(dice: random.Random, limits: Limits) -> str:

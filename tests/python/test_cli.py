@@ -39,6 +39,15 @@ def test_simulate_prints_the_json_of_the_contract(goal: str) -> None:
     assert found["peak_rss_bytes"] > 0
 
 
+def test_simulate_speaks_the_dialect_of_LogGOPSim(goal: str) -> None:
+    # Odin's O is 1 ns, its G 2.5 ns: there a reception takes o and the longer of both, one after the other.
+    done = run("simulate", goal, "--machine", "odin", "--dialect", "loggopsim", "--json")
+    assert json.loads(done.stdout)["finish_ps"] == [2_307_000, 2_300_000 + 5_300_000 + 2_300_000 + 17_500]
+    refused = run("simulate", goal, "--machine", "odin", "--dialect", "loggopsim", "--threads", "2")
+    assert refused.returncode == 2
+    assert "one thread" in refused.stderr
+
+
 def test_a_pattern_needs_ranks_and_takes_bytes_and_an_algorithm() -> None:
     done = run(
         "simulate", "allreduce", "--ranks", "64", "--bytes", "1000", "--algorithm", "ring", "-m", "odin", "--json"

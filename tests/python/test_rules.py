@@ -8,7 +8,7 @@ from pathlib import Path
 
 import idlewave
 import pytest
-from random_goal import Limits, random_goal, random_machine
+from random_goal import Limits, random_goal, random_machine, random_poisson
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "oracle"))
 from loggops_rules import Simulation, simulate
@@ -65,6 +65,30 @@ def test_the_simulator_gives_the_oracles_times_without_a_lookahead(block: int) -
     limits = Limits(lookahead=False)
     seeds = range(100_000 + block * SCHEDULES_A_SEED, 100_000 + (block + 1) * SCHEDULES_A_SEED)
     assert sum(compare(seed, limits) for seed in seeds) > SCHEDULES_A_SEED // 3
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_the_simulator_gives_the_oracles_times_under_random_detours(block: int) -> None:
+    horizon, compared = 5_000_000, 0
+    for seed in range(300_000 + block * 30, 300_000 + (block + 1) * 30):
+        dice = random.Random(seed)
+        goal, noise = random_goal(dice, Limits(lookahead=seed % 4 > 0)), random_poisson(dice)
+        machine = random_machine(dice, Limits(lookahead=seed % 4 > 0)).with_noise(noise)
+        schedule = idlewave.Schedule.from_goal(goal)
+        detours = [
+            [(s, s + n) for s, n in zip(*map(list, noise.detours(seed, r, horizon)), strict=True)]
+            for r in range(schedule.ranks)
+        ]
+        oracle = simulate(goal, machine, detours)
+        if not oracle.complete:
+            continue
+        compared += 1
+        what = f"seed {seed}\n{machine}\n{goal}"
+        assert max(rank.finish for rank in oracle.ranks) < horizon, what
+        recorded = idlewave.simulate(schedule, machine, seed=seed, record=True)
+        assert recorded.finish.tolist() == [rank.finish for rank in oracle.ranks], what
+        assert times_of(recorded) == times_in(oracle), what
+    assert compared > 10
 
 
 @pytest.mark.parametrize("seed", range(200_000, 200_012))

@@ -14,7 +14,9 @@ from idlewave.units import parse_time
 
 TESTS = Path(__file__).parents[1]
 sys.path.insert(0, str(TESTS / "oracle"))
-from loggops_rules import Simulation, read_goal  # noqa: E402 - it lives beside the tests, in no package
+import loggops_rules  # noqa: E402 - they live beside the tests, in no package
+import loggopsim_rules  # noqa: E402
+from loggops_rules import read_goal  # noqa: E402
 
 Times = dict[tuple[int, str], tuple[int, int]]
 
@@ -28,12 +30,15 @@ class Scenario:
     machine: idlewave.Machine
     schedule: str
     expect: dict[str, Any]
+    dialect: str = "loggops"
 
     @classmethod
     def load(cls, path: Path) -> Scenario:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         machine = idlewave.Machine.from_toml(table["machine"], name=str(path))
-        return cls(path.stem, table["promise"], machine, table["schedule"], table["expect"])
+        return cls(
+            path.stem, table["promise"], machine, table["schedule"], table["expect"], table.get("dialect", "loggops")
+        )
 
     @property
     def finish(self) -> list[int]:
@@ -54,7 +59,8 @@ class Scenario:
 
 
 SCENARIOS = [Scenario.load(path) for path in sorted((TESTS / "scenarios").glob("*.toml"))]
-ENDING = [s for s in SCENARIOS if "finish" in s.expect]
+ENDING = [s for s in SCENARIOS if "finish" in s.expect and s.dialect == "loggops"]
+LOGGOPSIM = [s for s in SCENARIOS if "finish" in s.expect and s.dialect == "loggopsim"]
 DEADLOCKS = [s for s in SCENARIOS if "waiting" in s.expect]
 
 
@@ -75,7 +81,7 @@ def test_the_simulator_keeps_the_promise(scenario: Scenario) -> None:
 
 @pytest.mark.parametrize("scenario", ENDING, ids=names(ENDING))
 def test_the_oracle_keeps_the_promise(scenario: Scenario) -> None:
-    simulation = Simulation(read_goal(scenario.schedule), scenario.machine)
+    simulation = loggops_rules.Simulation(read_goal(scenario.schedule), scenario.machine)
     simulation.run()
     assert simulation.complete, scenario.promise
     assert [rank.finish for rank in simulation.ranks] == scenario.finish, scenario.promise
@@ -86,21 +92,29 @@ def test_the_oracle_keeps_the_promise(scenario: Scenario) -> None:
     assert {op: times[op] for op in scenario.ops} == scenario.ops, scenario.promise
 
 
+@pytest.mark.parametrize("scenario", LOGGOPSIM, ids=names(LOGGOPSIM))
+def test_the_dialect_loggopsim_and_its_oracle_keep_the_promise(scenario: Scenario) -> None:
+    schedule = idlewave.Schedule.from_goal(scenario.schedule)
+    timeline = idlewave.simulate(schedule, scenario.machine, dialect=scenario.dialect)
+    assert timeline.finish.tolist() == scenario.finish, scenario.promise
+    assert loggopsim_rules.simulate(scenario.schedule, scenario.machine).finish == scenario.finish, scenario.promise
+
+
 @pytest.mark.parametrize("scenario", DEADLOCKS, ids=names(DEADLOCKS))
 def test_the_simulator_says_who_waits_for_what(scenario: Scenario) -> None:
+    schedule = idlewave.Schedule.from_goal(scenario.schedule)
     with pytest.raises(idlewave.Deadlock) as raised:
-        idlewave.simulate(idlewave.Schedule.from_goal(scenario.schedule), scenario.machine)
+        idlewave.simulate(schedule, scenario.machine, dialect=scenario.dialect)
     assert sorted(raised.value.waiting) == sorted(scenario.waiting), scenario.promise
 
 
 @pytest.mark.parametrize("scenario", DEADLOCKS, ids=names(DEADLOCKS))
 def test_the_oracle_does_not_come_to_an_end_either(scenario: Scenario) -> None:
-    simulation = Simulation(read_goal(scenario.schedule), scenario.machine)
-    simulation.run()
-    assert not simulation.complete, scenario.promise
+    rules = loggops_rules if scenario.dialect == "loggops" else loggopsim_rules
+    assert not rules.simulate(scenario.schedule, scenario.machine).complete, scenario.promise
 
 
 def test_every_scenario_says_what_it_promises_and_what_it_expects() -> None:
     assert SCENARIOS
     assert all(s.promise.endswith(".") for s in SCENARIOS)
-    assert sorted(names(ENDING) + names(DEADLOCKS)) == names(SCENARIOS)
+    assert sorted(names(ENDING) + names(LOGGOPSIM) + names(DEADLOCKS)) == names(SCENARIOS)

@@ -25,6 +25,7 @@ MOST_RANKS_LISTED = 65536
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the noise.")
 @click.option("--no-noise", is_flag=True, help="Leave the machine's noise out.")
+@click.option("--noise-reaches", metavar="PARTS", help="Parts of a CPU's work that noise reaches, such as o_s,calc.")
 @click.option("--ops", type=click.Path(dir_okay=False, path_type=Path), help="Write when each op ran (Parquet).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def simulate(
@@ -35,6 +36,7 @@ def simulate(
     threads: int,
     seed: int,
     no_noise: bool,
+    noise_reaches: str | None,
     ops: Path | None,
     as_json: bool,
     **options: object,
@@ -45,6 +47,7 @@ def simulate(
     timeline = run(
         schedule,
         machine.with_noise(None) if no_noise else machine,
+        noise_reaches=None if noise_reaches is None else [part for part in noise_reaches.split(",") if part],
         seed=seed,
         record=ops is not None,
         scheduler=scheduler,

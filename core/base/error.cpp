@@ -1,7 +1,6 @@
-#include "loggops/simulate.hpp"
+#include "base/error.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace idlewave {
 

@@ -1,4 +1,4 @@
-#include "machine/noise.hpp"
+#include "machine/noise_trace.hpp"
 
 #include <gtest/gtest.h>
 

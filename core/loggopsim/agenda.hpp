@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <queue>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "base/time.hpp"
+#include "goal/op.hpp"
+
+namespace idlewave::loggopsim {
+
+/// Something to do: an op, a message that has come, or a look at a line of those who wait.
+struct Event {
+    enum class Kind : std::uint8_t { send, recv, calc, message, line };
+
+    Time time = 0;
+    std::uint64_t number = 0;  ///< counts ops that became free and messages that were created
+    std::uint32_t rank = 0;    ///< where it happens
+    std::uint32_t source = 0;  ///< of a message: the rank that sent it
+    Place place = 0;           ///< of the op, or of the op that sent the message; of a line its index
+    Kind kind = Kind::calc;
+};
+
+/// What there is to do, in LogGOPSim's order: by time, then by number.
+///
+/// LogGOPSim puts what finds its CPU or NIC taken back into its heap, with the time at which that will be free and the
+/// old number; everyone who waits is taken out and put back each time that somebody goes first. Here those who wait for
+/// the same things stand in one line, by number, and only a look at the line is in the heap. That is the same order:
+/// clocks only go forward, so when the heap comes to the time at which the things are free, LogGOPSim has put back
+/// everybody with that very time, and takes the lowest number among them and among those who come just then. Where
+/// clocks can go back (a message of 0 bytes, see costs.hpp) this does not hold, and events are put back as there.
+class Agenda {
+  public:
+    explicit Agenda(bool put_back) : put_back_(put_back) {}
+
+    /// Adds an event at its time, with the next number.
+    void add(Event event) {
+        event.number = next_number_++;
+        heap_.push(event);
+    }
+
+    /// Takes out the next event that can go on, at its `time`. `free_from(event)` says from when on what the event
+    /// needs is free, and `things_of(event)` which things that is, as a number. Returns false when there is none.
+    template <class FreeFrom, class ThingsOf>
+    bool next(Event& event, FreeFrom free_from, ThingsOf things_of) {
+        while (!heap_.empty()) {
+            event = heap_.top();
+            heap_.pop();
+            if (event.kind == Event::Kind::line) {
+                if (look_at(event, free_from)) {
+                    return true;
+                }
+                continue;
+            }
+            const Time free = free_from(event);
+            if (free <= event.time) {
+                return true;
+            }
+            wait(event, free, things_of(event));
+        }
+        return false;
+    }
+
+  private:
+    struct Later {
+        bool operator()(const Event& a, const Event& b) const {
+            return std::tie(a.time, a.number) > std::tie(b.time, b.number);
+        }
+    };
+
+    struct LowestNumberFirst {
+        bool operator()(const Event& a, const Event& b) const { return a.number > b.number; }
+    };
+
+    /// Those who wait for the same things. The one valid look at it is at `look_time`, with the number of the first.
+    struct Line {
+        std::priority_queue<Event, std::vector<Event>, LowestNumberFirst> waiting;
+        Time look_time = never;
+        std::uint64_t look_number = 0;
+    };
+
+    void wait(Event event, Time until, std::uint64_t things) {
+        if (put_back_) {
+            event.time = until;
+            heap_.push(event);
+            return;
+        }
+        const auto [found, is_new] = line_of_.try_emplace(things, static_cast<std::uint32_t>(lines_.size()));
+        if (is_new) {
+            lines_.emplace_back();
+        }
+        Line& line = lines_[found->second];
+        const bool first = line.waiting.empty() || event.number < line.waiting.top().number;
+        line.waiting.push(event);
+        if (first) {
+            plan_look(found->second, until);
+        }
+    }
+
+    void plan_look(std::uint32_t index, Time time) {
+        Line& line = lines_[index];
+        const Event& first = line.waiting.top();
+        line.look_time = time;
+        line.look_number = first.number;
+        heap_.push(
+            {.time = time, .number = first.number, .rank = first.rank, .place = index, .kind = Event::Kind::line});
+    }
+
+    /// Makes of a look at a line the event that goes first there. Returns false if it has to wait longer, or if the
+    /// look is an old one.
+    template <class FreeFrom>
+    bool look_at(Event& event, FreeFrom free_from) {
+        const std::uint32_t index = event.place;
+        Line& line = lines_[index];
+        if (line.waiting.empty() || line.look_time != event.time || line.look_number != event.number) {
+            return false;
+        }
+        const Time free = free_from(line.waiting.top());
+        if (free > event.time) {
+            plan_look(index, free);
+            return false;
+        }
+        const Time now = event.time;
+        event = line.waiting.top();
+        event.time = now;
+        line.waiting.pop();
+        if (!line.waiting.empty()) {
+            plan_look(index, now);
+        }
+        return true;
+    }
+
+    std::priority_queue<Event, std::vector<Event>, Later> heap_;
+    std::vector<Line> lines_;
+    std::unordered_map<std::uint64_t, std::uint32_t> line_of_;
+    std::uint64_t next_number_ = 0;
+    bool put_back_;
+};
+
+}  // namespace idlewave::loggopsim

@@ -1,0 +1,261 @@
+#include "loggopsim/simulator.hpp"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+namespace idlewave::loggopsim {
+namespace {
+
+bool has_message_of_zero_bytes(const Graph& schedule) {
+    for (std::uint32_t rank = 0; rank < schedule.ranks(); ++rank) {
+        for (Place place = 0; place < schedule.size(rank); ++place) {
+            const Op op = schedule.op(rank, place);
+            if (op.kind == OpKind::send && op.size == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/// `t` plus what a transmission costs. LogGOPSim's clocks have no sign: below 0 they wrap to a time that never comes.
+Time clock_after(Time t, Time cost) {
+    const Time sum = later(t, cost);
+    return sum < 0 ? never : sum;
+}
+
+[[noreturn]] void refuse_clock_below_zero(std::uint32_t rank) {
+    throw InputError("rank " + std::to_string(rank) +
+                     ": a message of 0 bytes turns a clock back below 0, as it costs less than nothing by LogGOPSim's "
+                     "rules, which give no sensible time then: use 1 byte");
+}
+
+}  // namespace
+
+Simulator::Simulator(const Graph& schedule, const Costs& costs)
+    : schedule_(schedule),
+      costs_(costs),
+      cpu_(schedule.ranks(), schedule.cpus()),
+      tx_(schedule.ranks(), schedule.nics()),
+      rx_(schedule.ranks(), schedule.nics()),
+      posted_(schedule.ranks()),
+      unexpected_(schedule.ranks()),
+      requirements_(schedule),
+      agenda_(zero_bytes_turn_clocks_back(costs) && has_message_of_zero_bytes(schedule)) {
+    for (std::uint32_t rank = 0; rank < schedule.ranks(); ++rank) {
+        for (Place place = 0; place < schedule.size(rank); ++place) {
+            if (requirements_.left(rank, place) == 0) {
+                released_.emplace_back(rank, place);
+            }
+        }
+    }
+    add_released();
+}
+
+bool Simulator::step() {
+    Event event;
+    if (!agenda_.next(
+            event, [this](const Event& e) { return free_from(e); }, [this](const Event& e) { return things_of(e); })) {
+        return false;
+    }
+    now_ = event.time;
+    switch (event.kind) {
+        case Event::Kind::calc:
+            calc(event);
+            break;
+        case Event::Kind::send:
+            send(event);
+            break;
+        case Event::Kind::recv:
+            post(event);
+            break;
+        case Event::Kind::message:
+            receive(event);
+            break;
+        case Event::Kind::line:
+            throw LogicError("the agenda handed out a look at a line");
+    }
+    add_released();
+    return true;
+}
+
+std::vector<Time> Simulator::finish() const {
+    std::vector<Time> times;
+    times.reserve(schedule_.ranks());
+    for (std::uint32_t rank = 0; rank < schedule_.ranks(); ++rank) {
+        times.push_back(std::ranges::max(cpu_.all(rank)));
+        if (times.back() == never) {
+            refuse_clock_below_zero(rank);
+        }
+    }
+    return times;
+}
+
+/// The op that the event is about: of a message the one that sent it.
+Op Simulator::op_of(const Event& event) const {
+    return schedule_.op(event.kind == Event::Kind::message ? event.source : event.rank, event.place);
+}
+
+/// A receive needs nothing; a message needs the CPU and NIC whose numbers its *send* has.
+Time Simulator::free_from(const Event& event) const {
+    if (event.kind == Event::Kind::recv) {
+        return 0;
+    }
+    const Op op = op_of(event);
+    Time free = cpu_.of(event.rank, op.cpu);
+    if (event.kind != Event::Kind::calc) {
+        const Clocks& nic = event.kind == Event::Kind::send ? tx_ : rx_;
+        free = std::max(free, nic.of(event.rank, op.nic));
+    }
+    if (free == never) {
+        refuse_clock_below_zero(event.rank);
+    }
+    return free;
+}
+
+std::uint64_t Simulator::things_of(const Event& event) const {
+    const Op op = op_of(event);
+    const std::uint64_t nic = event.kind == Event::Kind::calc ? 0 : op.nic;
+    return (std::uint64_t{event.rank} << 24U) | (static_cast<std::uint64_t>(event.kind) << 16U) |
+           (std::uint64_t{op.cpu} << 8U) | nic;
+}
+
+void Simulator::calc(const Event& event) {
+    const Op op = op_of(event);
+    Time work = 0;
+    if (__builtin_mul_overflow(op.size, picoseconds_per_nanosecond, &work)) {
+        throw TimeOverflow();
+    }
+    cpu_.of(event.rank, op.cpu) = later(event.time, work);
+    started(event.rank, event.place);
+    ended(event.rank, event.place);
+}
+
+/// The message leaves at once, also when a rendezvous will keep the send from ending; O does not delay it.
+void Simulator::send(const Event& event) {
+    const Op op = op_of(event);
+    const Time busy = later(costs_.o, further_bytes(costs_.O, op.size));
+    cpu_.of(event.rank, op.cpu) = clock_after(event.time, busy);
+    const Time gap = later(costs_.g, further_bytes(costs_.G, op.size));
+    tx_.of(event.rank, op.nic) = clock_after(event.time, gap);
+    started(event.rank, event.place);
+    agenda_.add({.time = later(later(event.time, costs_.o), costs_.L),
+                 .rank = op.peer,
+                 .source = event.rank,
+                 .place = event.place,
+                 .kind = Event::Kind::message});
+    ++messages_;
+    if (op.size <= costs_.S) {
+        ended(event.rank, event.place);
+    }
+}
+
+/// A receive takes nothing and waits for nothing. It is the *receive's* size that says whether a message that has
+/// come already was a rendezvous.
+void Simulator::post(const Event& event) {
+    const Op op = op_of(event);
+    started(event.rank, event.place);
+    Half message;
+    if (!unexpected_[event.rank].take({op.peer, op.tag, event.place}, message)) {
+        posted_[event.rank].add({op.peer, op.tag, event.place});
+        return;
+    }
+    if (op.size > costs_.S) {
+        release_send(message.source, message.place, op.cpu, op.nic, event.time);
+    }
+    ended(event.rank, event.place);
+}
+
+/// A message is charged when it comes, on the CPU and NIC whose numbers its *send* has, o and G one after the other.
+/// Here the message's size says whether it was a rendezvous.
+void Simulator::receive(const Event& event) {
+    const Op op = op_of(event);
+    const Time busy = later(costs_.o, reception(costs_, op.size));
+    cpu_.of(event.rank, op.cpu) = clock_after(event.time, busy);
+    const Time gap = later(costs_.g, further_bytes(costs_.G, op.size));
+    rx_.of(event.rank, op.nic) = clock_after(event.time, gap);
+    Half posted;
+    if (!posted_[event.rank].take({event.source, op.tag, event.place}, posted)) {
+        unexpected_[event.rank].add({event.source, op.tag, event.place});
+        return;
+    }
+    if (op.size > costs_.S) {
+        release_send(event.source, event.place, op.cpu, op.nic, event.time);
+    }
+    ended(event.rank, posted.place);
+}
+
+/// A rendezvous ends its send when the receive has met the message: from afar, at no cost, and by setting the sender's
+/// clocks with the numbers that the matching side has at hand.
+void Simulator::release_send(std::uint32_t rank, Place place, std::uint8_t cpu, std::uint8_t nic, Time now) {
+    ended(rank, place);
+    cpu_.of(rank, cpu) = std::max(cpu_.of(rank, cpu), now);
+    tx_.of(rank, nic) = std::max(tx_.of(rank, nic), now);
+}
+
+void Simulator::release(std::uint32_t rank, Place place, Edge edge) {
+    Followers followers = schedule_.block(rank).followers(place, edge);
+    for (Place follower = 0; followers.next(follower);) {
+        if (requirements_.meet(rank, follower)) {
+            released_.emplace_back(rank, follower);
+        }
+    }
+}
+
+/// What became free goes on by rank, then send, recv, calc, then in the order in which it became free. Its time is that
+/// of its *own* CPU and NIC: when what it required has ended is not asked. (LogGOPSim's sort keeps the order of equals
+/// only up to 16 of them.)
+void Simulator::add_released() {
+    const auto kind_of = [this](const auto& op) { return schedule_.op(op.first, op.second).kind; };
+    std::ranges::stable_sort(released_, [&](const auto& a, const auto& b) {
+        return std::pair(a.first, kind_of(a)) < std::pair(b.first, kind_of(b));
+    });
+    for (const auto& [rank, place] : released_) {
+        const Op op = schedule_.op(rank, place);
+        Event event{.rank = rank, .place = place};
+        event.time = cpu_.of(rank, op.cpu);
+        switch (op.kind) {
+            case OpKind::send:
+                event.kind = Event::Kind::send;
+                event.time = std::max(event.time, tx_.of(rank, op.nic));
+                break;
+            case OpKind::recv:
+                event.kind = Event::Kind::recv;
+                break;
+            case OpKind::calc:
+                event.kind = Event::Kind::calc;
+                break;
+        }
+        agenda_.add(event);
+    }
+    released_.clear();
+}
+
+std::vector<Waiting> Simulator::unfinished() const {
+    const auto tag_of = [](std::uint32_t tag) { return tag == any ? "any tag" : "tag " + std::to_string(tag); };
+    const auto rank_of = [](std::uint32_t rank) { return rank == any ? "any rank" : "rank " + std::to_string(rank); };
+    std::vector<Waiting> waiting;
+    for (std::uint32_t rank = 0; rank < schedule_.ranks(); ++rank) {
+        for (const Half& receive : posted_[rank].all()) {
+            waiting.push_back({rank, schedule_.name(rank, receive.place),
+                               "waits for a message from " + rank_of(receive.source) + " with " + tag_of(receive.tag) +
+                                   ", which nobody sends"});
+        }
+        for (const Half& message : unexpected_[rank].all()) {
+            waiting.push_back({rank, "a message",
+                               "from " + rank_of(message.source) + " with " + tag_of(message.tag) +
+                                   " has arrived, and is received by no op"});
+        }
+        for (Place place = 0; place < schedule_.size(rank); ++place) {
+            if (const std::uint32_t left = requirements_.left(rank, place); left > 0) {
+                waiting.push_back(
+                    {rank, schedule_.name(rank, place),
+                     "waits for " + std::to_string(left) + (left == 1 ? " other op" : " other ops") + " of its rank"});
+            }
+        }
+    }
+    return waiting;
+}
+
+}  // namespace idlewave::loggopsim

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/error.hpp"
+#include "goal/graph.hpp"
+#include "goal/listing.hpp"
+
+namespace idlewave::loggopsim {
+
+/// How many ops a schedule may have that is written out into memory: some ten gigabytes, as they run.
+inline constexpr std::uint64_t most_ops_written_out = 100'000'000;
+
+/// A schedule that is made on demand, `listing_of(rank)` for each of its ranks, written out: LogGOPSim's rules look at
+/// an op from afar, so all of it has to be there. Throws InputError if it has more than `most_ops` ops.
+template <class ListingOf>
+Graph write_out(std::uint32_t ranks, ListingOf listing_of, std::uint64_t most_ops = most_ops_written_out) {
+    GraphBuilder builder;
+    std::uint64_t ops = 0;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        const Listing listing = listing_of(rank);
+        ops += listing.ops.size();
+        if (ops > most_ops) {
+            throw InputError("the loggopsim dialect writes a schedule out in memory, and this one has more than " +
+                             std::to_string(most_ops) + " ops in its first " + std::to_string(rank + 1) +
+                             " ranks: simulate fewer ranks");
+        }
+        builder.begin_rank();
+        for (const Op& op : listing.ops) {
+            builder.add(op);
+        }
+        for (const Requirement& r : listing.requirements) {
+            builder.require(r.waiting, r.other, r.edge);
+        }
+    }
+    return builder.finish();
+}
+
+}  // namespace idlewave::loggopsim

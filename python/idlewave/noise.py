@@ -1,0 +1,203 @@
+"""Noise: what takes a machine's CPUs away, as a recording or as random detours.
+
+While a detour lasts the CPU stands still; docs/model.md says what that does to a simulated rank.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from .errors import InputError
+from .units import parse_time
+
+Times = npt.NDArray[np.int64]
+
+# What a CPU does that noise can reach: overheads, bytes, the application's computation, that of reductions.
+REACHES = ("o_s", "o_r", "O", "calc", "reduction")
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Detours of one period, repeated for ever: while one lasts the CPU stands still.
+
+    `starts` and `lengths` are int64 arrays in ps, ascending and separate, inside [0, period). `phase` says where in
+    the period each rank is at time 0: "random" (drawn from the run's seed), "same" (one draw for all: co-scheduled),
+    or a tuple of times in ps, repeated over the ranks.
+    """
+
+    starts: Times
+    lengths: Times
+    period: int
+    phase: str | tuple[int, ...] = "random"
+
+    @property
+    def overhead(self) -> float:
+        """The share of time that detours take."""
+        return float(self.lengths.sum()) / self.period
+
+    def _core(self) -> _core.NoiseTrace:
+        kind, phases = (self.phase, []) if isinstance(self.phase, str) else ("given", list(self.phase))
+        return _core.NoiseTrace(
+            np.ascontiguousarray(self.starts, dtype=np.int64),
+            np.ascontiguousarray(self.lengths, dtype=np.int64),
+            self.period,
+            kind,
+            phases,
+        )
+
+
+@dataclass(frozen=True)
+class FixedLength:
+    """All detours take `length` ps."""
+
+    length: int
+
+    @property
+    def mean(self) -> float:
+        """Their mean, ps."""
+        return float(self.length)
+
+    def _core(self) -> _core.FixedLength:
+        return _core.FixedLength(self.length)
+
+
+@dataclass(frozen=True)
+class ExponentialLength:
+    """Exponential lengths of mean `mean` ps."""
+
+    mean: float
+
+    def _core(self) -> _core.ExponentialLength:
+        return _core.ExponentialLength(self.mean)
+
+
+@dataclass(frozen=True)
+class UniformLength:
+    """Any whole number of ps from `min` to `max`, both included."""
+
+    min: int
+    max: int
+
+    @property
+    def mean(self) -> float:
+        """Their mean, ps."""
+        return (self.min + self.max) / 2
+
+    def _core(self) -> _core.UniformLength:
+        return _core.UniformLength(self.min, self.max)
+
+
+@dataclass(frozen=True)
+class LognormalLength:
+    """Lognormal lengths: `median` (ps) times exp(`sigma` z), z standard normal."""
+
+    median: float
+    sigma: float
+
+    @property
+    def mean(self) -> float:
+        """Their mean, ps."""
+        return self.median * math.exp(self.sigma**2 / 2)
+
+    def _core(self) -> _core.LognormalLength:
+        return _core.LognormalLength(self.median, self.sigma)
+
+
+@dataclass(frozen=True)
+class ParetoLength:
+    """Heavy-tailed lengths: longer than x ps with probability (`min` / x) ** `alpha`."""
+
+    min: float
+    alpha: float
+
+    @property
+    def mean(self) -> float:
+        """Their mean, ps; infinite for an alpha of at most 1."""
+        return self.alpha * self.min / (self.alpha - 1) if self.alpha > 1 else math.inf
+
+    def _core(self) -> _core.ParetoLength:
+        return _core.ParetoLength(self.min, self.alpha)
+
+
+@dataclass(frozen=True)
+class EmpiricalLength:
+    """One of `lengths`, an int64 array in ps, each as likely."""
+
+    lengths: Times
+
+    @property
+    def mean(self) -> float:
+        """Their mean, ps."""
+        return float(self.lengths.mean())
+
+    def _core(self) -> _core.EmpiricalLength:
+        return _core.EmpiricalLength(np.ascontiguousarray(self.lengths, dtype=np.int64))
+
+
+DetourLength = FixedLength | ExponentialLength | UniformLength | LognormalLength | ParetoLength | EmpiricalLength
+
+
+@dataclass(frozen=True)
+class PoissonNoise:
+    """Random detours: between two of them the CPU is available for an exponential time of mean `interval` ps.
+
+    Each rank has detours of its own, drawn from the run's seed, or, co-scheduled, all have the same ones (`phase`
+    "random" or "same").
+    """
+
+    interval: float
+    length: DetourLength
+    phase: str = "random"
+
+    @property
+    def overhead(self) -> float:
+        """The share of time that detours take, in the long run."""
+        mean = self.length.mean
+        return mean / (mean + self.interval) if math.isfinite(mean) else 1.0
+
+    def detours(self, seed: int, rank: int, until: int) -> tuple[Times, Times]:
+        """Starts and lengths, in ps, of the detours of a rank that begin before the time `until`, under a seed."""
+        return self._core().detours(seed, rank, until)
+
+    def _core(self) -> _core.PoissonNoise:
+        if self.phase not in ("random", "same"):
+            raise InputError(f"noise: expected phase random or same, found {self.phase!r}")
+        return _core.PoissonNoise(self.interval, self.length._core(), self.phase)
+
+
+def read_detours(path: Path) -> tuple[Times, Times]:
+    """Read a CSV file of detours: a header, then start_ns,length_ns (decimals allowed). Returns ps, int64.
+
+    Raises InputError naming file and line. Whether they fit a period is checked when a machine is made of them.
+    """
+    starts: list[int] = []
+    lengths: list[int] = []
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = csv.reader(file)
+            header = next(rows, None)
+            if header is None or [h.strip() for h in header[:2]] != ["start_ns", "length_ns"]:
+                raise InputError(f"{path}:1: expected the header start_ns,length_ns, found {header}")
+            for row in rows:
+                if not row:
+                    continue
+                try:
+                    start, length = (parse_time(f"{cell.strip()}ns") for cell in row[:2])
+                except ValueError:
+                    raise InputError(
+                        f"{path}:{rows.line_num}: expected start_ns,length_ns, found {','.join(row)}"
+                    ) from None
+                if not (0 <= start < 2**63 and 0 <= length < 2**63):
+                    raise InputError(f"{path}:{rows.line_num}: expected times that are not negative, found {row}")
+                starts.append(start)
+                lengths.append(length)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: cannot be read as a file of detours: {error}") from error
+    return np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
