@@ -156,8 +156,44 @@ class Program:
 def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float) -> Program:
     """The program that a trace is a run of."""
 
-def pattern(collective: str, algorithm: str, ranks: int, bytes: int, reduction_cost: float) -> Program:
-    """One collective operation."""
+class Composition:
+    """Operations of jobs, whose ops are made on demand."""
+
+    @property
+    def ranks(self) -> int: ...
+
+    def to_goal(self) -> str:
+        """The schedule as GOAL text."""
+
+    def save(self, path: str, format: str, progress: object | None) -> None:
+        """
+        Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all.
+        """
+
+class Stage:
+    """Something that all ranks of a job do."""
+
+    def __init__(self, name: str, algorithm: str, ranks: int, bytes: int, reduction_cost: float, root: int, segment: int, ways: int, send_counts: Sequence[int], recv_counts: Sequence[int], dims: Sequence[int], face_bytes: Sequence[int], periodic: bool, compute_ns: int, blocks: int, sweeps: int) -> None:
+        """`ranks` are those that take part together."""
+
+    def set(self, times: int, rotating_root: bool, group: str, group_size: int, tag: int) -> None:
+        """How often it is done, and by which groups: all, blocks, strided."""
+
+class Job:
+    """Ranks that do the same stages, one after the other."""
+
+    def __init__(self, ranks: int, stages: Sequence[Stage], repetitions: int, first: int, stride: int, table: Sequence[int]) -> None:
+        """Rank i is the machine's rank first + i * stride, or table[i]."""
+
+def compose(jobs: Sequence[Job], ranks: int) -> Composition:
+    """
+    Jobs beside each other on a machine of `ranks` ranks, 0: as many as they need.
+    """
+
+def patterns() -> list[tuple[str, str, str]]:
+    """
+    All patterns that are no collectives: (name, what it does, what it follows).
+    """
 
 def algorithms() -> list[tuple[str, str, str]]:
     """
@@ -165,19 +201,25 @@ def algorithms() -> list[tuple[str, str, str]]:
     """
 
 @overload
-def simulate(schedule: Graph, machine: Machine, seed: int, record: bool, progress: object | None) -> dict:
+def simulate(schedule: Graph, machine: Machine, seed: int, record: bool, threads: int, progress: object | None) -> dict:
     """
     Simulate a schedule; the answer's columns are numpy arrays over the result's own memory.
     """
 
 @overload
-def simulate(schedule: Program, machine: Machine, seed: int, record: bool, progress: object | None) -> dict: ...
+def simulate(schedule: Composition, machine: Machine, seed: int, record: bool, threads: int, progress: object | None) -> dict: ...
+
+@overload
+def simulate(schedule: Program, machine: Machine, seed: int, record: bool, threads: int, progress: object | None) -> dict: ...
 
 @overload
 def simulate_loggopsim(schedule: Graph, machine: Machine, progress: object | None) -> dict:
     """
     Simulate a schedule by LogGOPSim's rules; a program is written out in memory first.
     """
+
+@overload
+def simulate_loggopsim(schedule: Composition, machine: Machine, progress: object | None) -> dict: ...
 
 @overload
 def simulate_loggopsim(schedule: Program, machine: Machine, progress: object | None) -> dict: ...

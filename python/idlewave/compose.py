@@ -1,4 +1,4 @@
-"""Schedules put together on the fly: operations in sequence, repeated, by groups of ranks, in jobs beside each other."""
+"""Schedules put together on the fly: operations in sequence, repeated, by groups of ranks, in jobs beside others."""
 
 from __future__ import annotations
 
@@ -99,7 +99,11 @@ class Job:
             raise UsageError(f"expected 1 to {2**32 - 2} ranks, found {self.ranks}")
         if not 1 <= self.repetitions < 2**32:
             raise UsageError(f"expected 1 to 2^32 - 1 repetitions, found {self.repetitions}")
-        for name, value in (("first rank", self.first), ("stride", self.stride), *(("rank", r) for r in self.placement)):
+        for name, value in (
+            ("first rank", self.first),
+            ("stride", self.stride),
+            *(("rank", r) for r in self.placement),
+        ):
             if not 0 <= value < 2**32 - 1:
                 raise UsageError(f"a job's placement: expected a {name} from 0 to {2**32 - 2}, found {value}")
         if self.stride < 1:

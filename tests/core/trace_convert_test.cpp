@@ -84,7 +84,7 @@ TEST(Convert, NonblockingCallsGoOnUntilTheirWait) {
                                 .call(Call::finalize, 1107, 1200, {});
     EXPECT_EQ(goal(beside(file)),
               "l1: recv 64b from 1 tag 3\nl2: send 8b to 1 tag 4\nl3: calc 50\nl4: calc 7\n"
-              "l2 irequires l1\nl3 irequires l2\nl4 requires l3\nl4 requires l1\nl4 requires l2\n");
+              "l2 irequires l1\nl3 irequires l2\nl4 requires l1\nl4 requires l2\nl4 requires l3\n");
 }
 
 TEST(Convert, OfSeveralRequestsOnlyThoseThatCompletedAreWaitedFor) {
@@ -107,7 +107,7 @@ TEST(Convert, RequestsThatShareAHandleCompleteInTheOrderOfTheirStarts) {
                                 .call(Call::finalize, 1005, 1200, {});
     EXPECT_EQ(goal(beside(file)),
               "l1: send 8b to 1 tag 1\nl2: send 8b to 1 tag 2\nl3: calc 5\n"
-              "l2 irequires l1\nl3 irequires l2\nl3 requires l1\n");
+              "l2 irequires l1\nl3 requires l1\nl3 irequires l2\n");
 }
 
 TEST(Convert, SendrecvReceivesAndSendsAtOnceAndWaitsForBoth) {
