@@ -26,6 +26,15 @@ class Slab {
     T& operator[](std::uint32_t number) { return pieces_[number / piece][number % piece]; }
     const T& operator[](std::uint32_t number) const { return pieces_[number / piece][number % piece]; }
 
+    /// Bring a value into the cache. (Inline always: a compiler that sees no effect leaves a call out.)
+    [[gnu::always_inline]] inline void prefetch(std::uint32_t number) const {
+        if (number != 0) {
+            const char* value = reinterpret_cast<const char*>(&(*this)[number]);
+            __builtin_prefetch(value, 1);
+            __builtin_prefetch(value + sizeof(T) - 1, 1);
+        }
+    }
+
     /// Calls `visit` with every value there is room for, whether it lives or not.
     template <class Visit>
     void each(Visit visit) const {

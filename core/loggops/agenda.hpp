@@ -27,12 +27,16 @@ class Agenda {
     void open(std::uint32_t pending, RequestQueues<Cookie>* queues) {
         used_ = 0;
         queues_ = queues;
+        Request<Cookie>* slot = slots_.data();
         for (std::uint32_t i = pending; i != 0; i = waiting_[i].next) {
-            slots_[std::popcount(used_)] = waiting_[i].request;
+            *slot++ = waiting_[i].request;
             used_ = 2 * used_ + 1;
             waiting_.remove(i);
         }
     }
+
+    /// Bring a rank's waiting request into the cache.
+    [[gnu::always_inline]] inline void prefetch(std::uint32_t pending) const { waiting_.prefetch(pending); }
 
     /// Leave the rank; returns its waiting requests.
     std::uint32_t close() {

@@ -59,17 +59,27 @@ class PostedIndex {
   public:
     [[nodiscard]] static bool answers(std::uint32_t source, std::uint32_t tag) { return source != any && tag != any; }
     static bool extend_for(std::uint32_t /*source*/, std::uint32_t /*tag*/) { return false; }
-    void add(std::uint32_t source, std::uint32_t tag, std::size_t place) { places_.add(source, tag, place); }
-    void clear() { places_.clear(); }
+    void add(std::uint32_t source, std::uint32_t tag, std::size_t place) {
+        places_.add(source, tag, place);
+        wild_ = wild_ || source == any || tag == any;
+    }
+    void clear() {
+        places_.clear();
+        wild_ = false;
+    }
 
     template <class Waits>
     std::size_t oldest(std::uint32_t source, std::uint32_t tag, Waits waits) {
+        if (!wild_) {
+            return places_.oldest(source, tag, waits);
+        }
         return std::min(std::min(places_.oldest(source, tag, waits), places_.oldest(any, tag, waits)),
                         std::min(places_.oldest(source, any, waits), places_.oldest(any, any, waits)));
     }
 
   private:
     PlacesByKey places_;
+    bool wild_ = false;  ///< a wildcard was posted
 };
 
 /// An index of unexpected messages. A receive asks once, as it is; from the first one with a wildcard on, messages are

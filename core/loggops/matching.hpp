@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
+#include <memory>
 #include <vector>
 
 #include "goal/op.hpp"
@@ -33,15 +33,13 @@ class MatchList {
         }
         entries_.push_back({source, tag, true, value});
         ++waiting_;
-        if (indexed_) {
-            index_.add(source, tag, entries_.size() - 1);
-        } else if (waiting_ > shortest_index) {
-            build_index();
+        if (index_) {
+            index_->add(source, tag, entries_.size() - 1);
         }
     }
 
     /// Takes the oldest entry that agrees with `source` and `tag`, each of which may be `any`, into `value`; false if
-    /// there is none.
+    /// there is none. Most often it is the oldest of all.
     bool take(std::uint32_t source, std::uint32_t tag, Value& value) {
         const std::size_t place = find(source, tag);
         if (place == no_place) {
@@ -74,19 +72,37 @@ class MatchList {
 
     static bool agree(std::uint32_t a, std::uint32_t b) { return a == any || b == any || a == b; }
 
+    [[nodiscard]] bool agrees(std::size_t place, std::uint32_t source, std::uint32_t tag) const {
+        const Entry& entry = entries_[place];
+        return entry.waits && agree(entry.source, source) && agree(entry.tag, tag);
+    }
+
     [[nodiscard]] std::size_t find(std::uint32_t source, std::uint32_t tag) {
-        if (!indexed_ || !index_.answers(source, tag)) {
-            return look_through(source, tag);
+        if (waiting_ == 0) {
+            return no_place;
         }
-        if (index_.extend_for(source, tag)) {
+        if (agrees(first_, source, tag)) {
+            return first_;
+        }
+        return waiting_ <= shortest_index ? look_through(source, tag) : look_up(source, tag);
+    }
+
+    [[nodiscard, gnu::noinline]] std::size_t look_up(std::uint32_t source, std::uint32_t tag) {
+        if (!index_) {
             build_index();
         }
-        return index_.oldest(source, tag, [this](std::size_t place) { return entries_[place].waits; });
+        if (!index_->answers(source, tag)) {
+            return look_through(source, tag);
+        }
+        if (index_->extend_for(source, tag)) {
+            fill_index();
+        }
+        return index_->oldest(source, tag, [this](std::size_t place) { return entries_[place].waits; });
     }
 
     [[nodiscard]] std::size_t look_through(std::uint32_t source, std::uint32_t tag) const {
         for (std::size_t i = first_; i < entries_.size(); ++i) {
-            if (entries_[i].waits && agree(entries_[i].source, source) && agree(entries_[i].tag, tag)) {
+            if (agrees(i, source, tag)) {
                 return i;
             }
         }
@@ -94,11 +110,15 @@ class MatchList {
     }
 
     void build_index() {
-        indexed_ = true;
-        index_.clear();
+        index_ = std::make_unique<Index>();
+        fill_index();
+    }
+
+    void fill_index() {
+        index_->clear();
         for (std::size_t i = first_; i < entries_.size(); ++i) {
             if (entries_[i].waits) {
-                index_.add(entries_[i].source, entries_[i].tag, i);
+                index_->add(entries_[i].source, entries_[i].tag, i);
             }
         }
     }
@@ -113,29 +133,21 @@ class MatchList {
         }
         entries_.resize(kept);
         first_ = 0;
-        if (indexed_) {
-            index_.clear();
-            indexed_ = false;
-            if (waiting_ > shortest_index) {
-                build_index();
-            }
+        if (index_) {
+            fill_index();
         }
     }
 
     void clear() {
         entries_.clear();
         first_ = 0;
-        if (indexed_) {
-            index_.clear();
-            indexed_ = false;
-        }
+        index_.reset();
     }
 
     std::vector<Entry> entries_;  ///< oldest first; some are gone
     std::size_t first_ = 0;       ///< all before it are gone
     std::uint32_t waiting_ = 0;
-    bool indexed_ = false;
-    Index index_;
+    std::unique_ptr<Index> index_;  ///< once a long list has been searched
 };
 
 template <class Value>

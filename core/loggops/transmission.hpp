@@ -6,7 +6,8 @@
 namespace idlewave {
 
 template <Source S, class Log>
-const Costs& RankWorker<S, Log>::costs_of(std::uint16_t message_class, std::uint64_t size, std::uint32_t peer) {
+[[gnu::always_inline]] inline const Costs& RankWorker<S, Log>::costs_of(std::uint16_t message_class, std::uint64_t size,
+                                                                        std::uint32_t peer) {
     const bool node = within_node(peer);
     if (message_class != Message::no_class) {
         return node ? model_.classes[message_class].node : model_.classes[message_class].network;
@@ -17,7 +18,8 @@ const Costs& RankWorker<S, Log>::costs_of(std::uint16_t message_class, std::uint
 
 /// A transmission takes the CPU and the NIC's send side from `now` on.
 template <Source S, class Log>
-auto RankWorker<S, Log>::occupy_sender(std::uint8_t cpu, std::uint8_t nic, const Costs& costs, Time now) -> Sent {
+[[gnu::always_inline]] inline auto RankWorker<S, Log>::occupy_sender(std::uint8_t cpu, std::uint8_t nic,
+                                                                     const Costs& costs, Time now) -> Sent {
     const auto [injected, end] = occupy(now, {costs.o_s, model_.machine.noise_reach.o_s}, costs.over);
     clocks_[ClockLayout::cpu(cpu)] = end;
     clocks_[model_.layout.tx(nic)] = later(now, costs.gap);
@@ -28,7 +30,7 @@ auto RankWorker<S, Log>::occupy_sender(std::uint8_t cpu, std::uint8_t nic, const
 /// Returns when the CPU is free of it.
 template <Source S, class Log>
 template <class Context>
-Time RankWorker<S, Log>::send_eagerly(const Op& op, Time now, Context& context) {
+[[gnu::always_inline]] inline Time RankWorker<S, Log>::send_eagerly(const Op& op, Time now, Context& context) {
     const std::uint16_t message_class = recent_.number(op.size, op.tag);
     const Sent sent = occupy_sender(op.cpu, op.nic, costs_of(message_class, op.size, op.peer), now);
     if (message_class != Message::no_class) [[likely]] {
@@ -41,7 +43,8 @@ Time RankWorker<S, Log>::send_eagerly(const Op& op, Time now, Context& context) 
 
 /// A reception takes the CPU and the NIC's receive side from `now` on. Returns when the message is processed.
 template <Source S, class Log>
-Time RankWorker<S, Log>::occupy_receiver(const Receive<Cookie>& op, const Costs& costs, Time now) {
+[[gnu::always_inline]] inline Time RankWorker<S, Log>::occupy_receiver(const Receive<Cookie>& op, const Costs& costs,
+                                                                       Time now) {
     const auto [received, end] = occupy(now, {costs.o_r, model_.machine.noise_reach.o_r}, costs.over);
     clocks_[ClockLayout::cpu(op.cpu)] = end;
     clocks_[model_.layout.rx(op.nic)] = later(now, costs.gap);
@@ -57,7 +60,7 @@ Time RankWorker<S, Log>::occupy_receiver(const Receive<Cookie>& op, const Costs&
 /// before `until`; and what this makes ready follows.
 template <Source S, class Log>
 template <class Context>
-void RankWorker<S, Log>::meet_alone(const Event& event, Time until, Context& context) {
+[[gnu::always_inline]] inline void RankWorker<S, Log>::meet_alone(const Event& event, Time until, Context& context) {
     const Message& message = *event.payload;
     Receive<Cookie> receive;
     if (!take_posted(event.source, message.tag, receive)) {
@@ -118,7 +121,8 @@ void RankWorker<S, Log>::ask_to_receive(const Event& event, const Receive<Cookie
 
 /// The oldest posted receive that a message from `source` with `tag` matches, which is then no longer posted.
 template <Source S, class Log>
-bool RankWorker<S, Log>::take_posted(std::uint32_t source, std::uint32_t tag, Receive<Cookie>& receive) {
+[[gnu::always_inline]] inline bool RankWorker<S, Log>::take_posted(std::uint32_t source, std::uint32_t tag,
+                                                                   Receive<Cookie>& receive) {
     State& rank = *rank_;
     if (rank.posted.waits) {  // then no other does
         const bool agrees = (rank.posted_source == source || rank.posted_source == any) &&

@@ -32,6 +32,7 @@ struct ContextShape {
 ///   and after them, up to but not including `until`. Returns when there is more to do (`never`: nothing).
 /// - `step` does one thing that the LP can do by itself at `now`, after handling `events`, all of that time; for
 ///   schedulers that have no lookahead.
+/// - `prefetch` brings what lies apart from an LP's state into the cache; it changes nothing.
 /// - `payload` is what a code stands for: codes are agreed upon by model and payload, and below Stored::in_parcel.
 /// - `lookahead` is the least time between an event and what it causes at any LP through an event.
 template <class M>

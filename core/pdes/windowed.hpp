@@ -242,9 +242,12 @@ class Windowed {
     }
 
     void run_block(Thread& thread, Context& context, std::uint32_t first_lp, Time begins) {
-        constexpr std::size_t ahead = 4;
+        constexpr std::size_t far_ahead = 16;
+        constexpr std::size_t ahead = 8;
         while (!thread.batch.done()) {
-            fetch(first_lp + thread.batch.lp(ahead));
+            fetch(first_lp + thread.batch.lp(far_ahead));
+            const std::uint32_t soon = first_lp + thread.batch.lp(ahead);
+            thread.worker.prefetch(lps_[soon].state, soon);
             const std::span<Stored> group = thread.batch.take();
             context.lp = first_lp + group.front().lp;
             context.record = &lps_[context.lp];
@@ -301,7 +304,7 @@ class Windowed {
         thread.calendar.push(time, number, Stored::timer, 0, 0);
     }
 
-    void fetch(std::uint32_t lp) {
+    [[gnu::always_inline]] inline void fetch(std::uint32_t lp) {
         constexpr std::size_t line = 64;
         const auto* bytes = reinterpret_cast<const char*>(&lps_[lp]);
         for (std::size_t byte = 0; byte < std::min<std::size_t>(sizeof(Lp<typename M::State>), 4 * line);

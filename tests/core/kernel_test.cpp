@@ -50,6 +50,8 @@ class Toy {
             return state.planned.back();
         }
 
+        static void prefetch(const State& /*state*/, std::uint32_t /*lp*/) {}
+
         template <class Context>
         Time run(State& state, std::span<const pdes::Event<Payload>> events, Time until, Context& context) {
             for (const auto& event : events) {
