@@ -68,6 +68,7 @@ void RankWorker<S, Log>::ask_to_send(Work work, std::uint32_t handle, std::uint3
     Request<Cookie>& request = new_request();
     request.ready.at = time;
     request.ready.op.peer = peer;
+    request.ready.op.size = asked_++;
     request.ready.place = number;
     request.handle = handle;
     request.first_need = ClockLayout::cpu(op.cpu);

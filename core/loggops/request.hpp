@@ -46,7 +46,9 @@ struct Request {
     Turn turn = Turn::calc;
     Work work = Work::calc;
 
-    /// The order of requests: ready time, then turn, then messages by (peer, count) and ops by place.
+    /// The order of requests: ready time, then turn, then messages by (peer, count) and ops by place. A clear to send
+    /// and the data of a send may agree in all of it, since each counts its own side's transmissions: then the one that
+    /// was asked for first.
     [[nodiscard]] bool before(const Request& other) const {
         if (ready.at != other.ready.at) {
             return ready.at < other.ready.at;
@@ -56,6 +58,9 @@ struct Request {
         }
         if (turn <= Turn::protocol && ready.op.peer != other.ready.op.peer) {
             return ready.op.peer < other.ready.op.peer;
+        }
+        if (turn == Turn::protocol && ready.place == other.ready.place) {
+            return ready.op.size < other.ready.op.size;
         }
         return ready.place < other.ready.place;
     }

@@ -201,8 +201,7 @@ class RankWorker {
     template <class Context>
     void follow(Time until, Context& context) {
         while (!ready_.empty() && ready_.size() <= 2 && agenda_.idle()) {
-            const bool second =
-                ready_.size() == 2 && !posts_first(ready_[0], ready_[1]) && goes_first(ready_[1], ready_[0]);
+            const bool second = ready_.size() == 2 && goes_first(ready_[1], ready_[0]);
             const ReadyOp<Cookie> next = ready_[second ? 1 : 0];
             const Time at = start_of(next);
             if (at >= until) {
@@ -215,12 +214,6 @@ class RankWorker {
             perform(next, at, context);
         }
         ask_for_ready();
-    }
-
-    /// Posting needs nothing, so that a receive that is ready no later starts no later than the other op; and of two
-    /// that start at one time it does not matter which goes first if one is a receive.
-    [[nodiscard]] static bool posts_first(const ReadyOp<Cookie>& a, const ReadyOp<Cookie>& b) {
-        return a.op.kind == OpKind::recv && a.at <= b.at;
     }
 
     [[nodiscard, gnu::always_inline]] inline Time start_of(const ReadyOp<Cookie>& ready) const {
@@ -237,6 +230,9 @@ class RankWorker {
 
     /// The order of SEMANTICS.md among ops: the first to start, then ready time, kind, and place.
     [[nodiscard]] bool goes_first(const ReadyOp<Cookie>& a, const ReadyOp<Cookie>& b) const {
+        if (a.op.kind == OpKind::send && b.op.kind == OpKind::recv) [[likely]] {
+            return start_of(a) <= b.at;  // at one time the send was ready no later, and sends go first
+        }
         const auto order = [this](const ReadyOp<Cookie>& ready) {
             return std::tuple(start_of(ready), ready.at, turn_of(ready.op.kind), ready.place);
         };
@@ -342,6 +338,7 @@ class RankWorker {
     bool noisy_;
     bool levels_;  ///< a network within nodes
     std::uint64_t messages_ = 0;
+    std::uint64_t asked_ = 0;  ///< requests of the protocol so far
 
     State* rank_ = nullptr;
     Time* clocks_ = nullptr;
