@@ -135,7 +135,6 @@ class Composition {
     void go_on(std::uint32_t rank, State& state, Scratch& scratch, Time gate,
                std::vector<ReadyOp<Cookie>>& ready) const {
         const Local self = local(rank);
-        bool after_receive = false;
         while (true) {
             if (scratch.position != state.position || scratch.job != self.job) [[unlikely]] {
                 if (self.job == no_job || !open_stage(scratch, self.job, state.position)) {
@@ -146,17 +145,9 @@ class Composition {
             enter_group(scratch, self);
             const Step step = stage.step(scratch.call, state.step);
             if (step.kind == Step::Kind::op) [[likely]] {
-                if (after_receive && step.op.kind == OpKind::recv) {
-                    return;
-                }
                 state.step = step.next;
                 issue(self, state, stage, step, gate, ready);
-                // A receive starts when it is ready, so what follows it is ready at the same time. One such op is
-                // issued at once; more would pile up.
-                if (after_receive || step.op.kind != OpKind::recv || step.joins) {
-                    return;
-                }
-                after_receive = true;
+                return;
             } else if (step.kind == Step::Kind::skip) {
                 state.step = step.next;
             } else {
