@@ -27,7 +27,7 @@ class Slab {
     const T& operator[](std::uint32_t number) const { return pieces_[number / piece][number % piece]; }
 
     /// Bring a value into the cache. (Inline always: a compiler that sees no effect leaves a call out.)
-    [[gnu::always_inline]] inline void prefetch(std::uint32_t number) const {
+    [[gnu::always_inline]] void prefetch(std::uint32_t number) const {
         if (number != 0) {
             const char* value = reinterpret_cast<const char*>(&(*this)[number]);
             __builtin_prefetch(value, 1);

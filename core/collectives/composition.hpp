@@ -87,17 +87,16 @@ class Composition {
         go_on(rank, state, scratch, 0, ready);
     }
 
-    [[gnu::always_inline]] inline void started(std::uint32_t rank, State& state, Scratch& scratch,
-                                               const Notice<Cookie>& notice,
-                                               std::vector<ReadyOp<Cookie>>& ready) const {
+    [[gnu::always_inline]] void started(std::uint32_t rank, State& state, Scratch& scratch,
+                                        const Notice<Cookie>& notice, std::vector<ReadyOp<Cookie>>& ready) const {
         // The next op follows the start of the last one; what follows a computation or a join waits for ends.
         if ((state.open & (computing | joining)) == 0 && notice.place + 1 == state.next_place) {
             go_on(rank, state, scratch, notice.time, ready);
         }
     }
 
-    [[gnu::always_inline]] inline void ended(std::uint32_t rank, State& state, Scratch& scratch,
-                                             const Notice<Cookie>& notice, std::vector<ReadyOp<Cookie>>& ready) const {
+    [[gnu::always_inline]] void ended(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice,
+                                      std::vector<ReadyOp<Cookie>>& ready) const {
         state.latest = std::max(state.latest, notice.time);
         if ((state.open & computing) != 0 && notice.place + 1 == state.next_place) [[unlikely]] {
             state.open &= ~computing;
@@ -148,24 +147,23 @@ class Composition {
                 state.step = step.next;
                 issue(self, state, stage, step, gate, ready);
                 return;
-            } else if (step.kind == Step::Kind::skip) {
-                state.step = step.next;
-            } else {
+            }
+            if (step.kind != Step::Kind::skip) {
                 if (state.open > 0) {
                     return;
                 }
                 gate = std::max(gate, state.latest);
-                state.step = step.next;
-                if (step.kind == Step::Kind::done) {
-                    state.step = 0;
-                    ++state.position;
-                }
+            }
+            state.step = step.next;
+            if (step.kind == Step::Kind::done) {
+                state.step = 0;
+                ++state.position;
             }
         }
     }
 
-    [[gnu::always_inline]] inline void issue(const Local& self, State& state, const Stage& stage, const Step& step,
-                                             Time gate, std::vector<ReadyOp<Cookie>>& ready) const {
+    [[gnu::always_inline]] void issue(const Local& self, State& state, const Stage& stage, const Step& step, Time gate,
+                                      std::vector<ReadyOp<Cookie>>& ready) const {
         ReadyOp<Cookie>& next = ready.emplace_back();
         next.at = gate;
         next.op = step.op;
@@ -182,7 +180,7 @@ class Composition {
     }
 
     /// Makes the call in `scratch` that of one rank.
-    [[gnu::always_inline]] inline void enter_group(Scratch& scratch, const Local& self) const {
+    [[gnu::always_inline]] void enter_group(Scratch& scratch, const Local& self) const {
         CollectiveCall& call = scratch.call;
         const Stage& stage = *scratch.stage;
         call.rank = self.rank;

@@ -27,16 +27,16 @@ class Agenda {
     void open(std::uint32_t pending, RequestQueues<Cookie>* queues) {
         used_ = 0;
         queues_ = queues;
-        Request<Cookie>* slot = slots_.data();
+        std::uint32_t count = 0;
         for (std::uint32_t i = pending; i != 0; i = waiting_[i].next) {
-            *slot++ = waiting_[i].request;
+            slots_[count++] = waiting_[i].request;
             used_ = 2 * used_ + 1;
             waiting_.remove(i);
         }
     }
 
     /// Bring a rank's waiting request into the cache.
-    [[gnu::always_inline]] inline void prefetch(std::uint32_t pending) const { waiting_.prefetch(pending); }
+    [[gnu::always_inline]] void prefetch(std::uint32_t pending) const { waiting_.prefetch(pending); }
 
     /// Leave the rank; returns its waiting requests.
     std::uint32_t close() {

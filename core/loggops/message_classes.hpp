@@ -61,7 +61,7 @@ class RecentClasses {
   public:
     explicit RecentClasses(MessageClasses& classes) : classes_(classes) { recent_.fill({0, 0, Message::no_class}); }
 
-    [[gnu::always_inline]] inline std::uint16_t number(std::uint64_t size, std::uint32_t tag) {
+    [[gnu::always_inline]] std::uint16_t number(std::uint64_t size, std::uint32_t tag) {
         Recent& recent = recent_[(size ^ (std::uint64_t{tag} * 0x9e3779b97f4a7c15U >> 40)) % recent_.size()];
         if (recent.size == size && recent.tag == tag && recent.number != Message::no_class) {
             return recent.number;

@@ -89,7 +89,7 @@ class RankWorker {
     }
 
     /// Bring what lies apart from a rank's state into the cache.
-    [[gnu::always_inline]] inline void prefetch(const State& rank, std::uint32_t r) const {
+    [[gnu::always_inline]] void prefetch(const State& rank, std::uint32_t r) const {
         if (noisy_) {
             __builtin_prefetch(&model_.noise[r], 1);
         }
@@ -104,7 +104,7 @@ class RankWorker {
   private:
     // ---- one rank at a time
 
-    [[gnu::always_inline]] inline void enter(State& rank, std::uint32_t self) {
+    [[gnu::always_inline]] void enter(State& rank, std::uint32_t self) {
         rank_ = &rank;
         self_ = self;
         clocks_ = model_.clocks_of(self, rank);
@@ -116,7 +116,7 @@ class RankWorker {
     }
 
     /// `next` is when the rank goes on by itself.
-    [[gnu::always_inline]] inline Time leave(Time next) {
+    [[gnu::always_inline]] Time leave(Time next) {
         rank_->pending = agenda_.close();
         if (rank_->crowd != 0 && crowds_[rank_->crowd].empty()) {
             crowds_.remove(rank_->crowd);
@@ -143,7 +143,7 @@ class RankWorker {
     }
 
     /// The CPU's part in a transmission begun at `t`: an overhead, and what O costs.
-    [[gnu::always_inline]] inline Occupied occupy(Time t, Overhead overhead, Time bytes) {
+    [[gnu::always_inline]] Occupied occupy(Time t, Overhead overhead, Time bytes) {
         if (!noisy_) {
             const Time done = later(t, overhead.length);
             return {done, later(done, bytes)};
@@ -182,7 +182,7 @@ class RankWorker {
     }
 
     template <class Context>
-    [[gnu::always_inline]] inline void perform(const ReadyOp<Cookie>& ready, Time now, Context& context) {
+    [[gnu::always_inline]] void perform(const ReadyOp<Cookie>& ready, Time now, Context& context) {
         switch (ready.op.kind) {
             case OpKind::send:
                 send(ready, now, context);
@@ -216,7 +216,7 @@ class RankWorker {
         ask_for_ready();
     }
 
-    [[nodiscard, gnu::always_inline]] inline Time start_of(const ReadyOp<Cookie>& ready) const {
+    [[nodiscard, gnu::always_inline]] Time start_of(const ReadyOp<Cookie>& ready) const {
         const Time cpu = clocks_[ClockLayout::cpu(ready.op.cpu)];
         switch (ready.op.kind) {
             case OpKind::send:
@@ -255,13 +255,13 @@ class RankWorker {
         ready_.clear();
     }
 
-    [[gnu::always_inline]] inline void op_started(const ReadyOp<Cookie>& ready, Time now) {
+    [[gnu::always_inline]] void op_started(const ReadyOp<Cookie>& ready, Time now) {
         const Op& op = ready.op;
         model_.log.started(self_, ready.place, {op.kind, op.peer, op.tag, op.size, ready.at, now});
         model_.source.started(self_, rank_->source, scratch_, {now, ready.place, ready.cookie}, ready_);
     }
 
-    [[gnu::always_inline]] inline void op_ended(Place place, Cookie cookie, Time end) {
+    [[gnu::always_inline]] void op_ended(Place place, Cookie cookie, Time end) {
         model_.log.ended(self_, place, end);
         model_.source.ended(self_, rank_->source, scratch_, {end, place, cookie}, ready_);
     }
@@ -280,7 +280,7 @@ class RankWorker {
     }
 
     template <class Context>
-    [[gnu::always_inline]] inline void send(const ReadyOp<Cookie>& ready, Time now, Context& context) {
+    [[gnu::always_inline]] void send(const ReadyOp<Cookie>& ready, Time now, Context& context) {
         op_started(ready, now);
         if (ready.op.size > model_.machine.level(self_, ready.op.peer).S) {
             request_to_send(ready, now, context);

@@ -60,8 +60,8 @@ class Calendar {
           ends_(static_cast<std::size_t>(Grid::near) * grid.blocks),
           occupied_(static_cast<std::size_t>(Grid::near) * words_) {}
 
-    [[gnu::always_inline]] inline void push(Time time, std::uint32_t lp, std::uint32_t source, std::uint32_t sequence,
-                                            std::uint16_t code) {
+    [[gnu::always_inline]] void push(Time time, std::uint32_t lp, std::uint32_t source, std::uint32_t sequence,
+                                     std::uint16_t code) {
         const std::int64_t cell = grid_.cell_of(time);
         if (cell >= near_end_) [[unlikely]] {
             far_.push({time, lp, source, sequence, code}, cell / Grid::row);
@@ -128,7 +128,7 @@ class Calendar {
   private:
     [[nodiscard]] static std::size_t slot_of(std::int64_t cell) { return static_cast<std::size_t>(cell % Grid::near); }
 
-    [[gnu::always_inline]] inline void append(std::int64_t cell, std::uint32_t block, const Stored& event) {
+    [[gnu::always_inline]] void append(std::int64_t cell, std::uint32_t block, const Stored& event) {
         Stored*& end = ends_[slot_of(cell) * grid_.blocks + block];
         if (Chunk::is_boundary(end)) [[unlikely]] {
             end = open(cell, block, end);

@@ -20,8 +20,9 @@ struct alignas(4096) Chunk {
     std::uint64_t unused = 0;
     Stored events[capacity];
 
-    [[nodiscard]] static Chunk* of(const Stored* last) {
-        return reinterpret_cast<Chunk*>(reinterpret_cast<std::uintptr_t>(last) & ~(bytes - 1));
+    [[nodiscard]] static Chunk* of(Stored* last) {
+        auto* address = reinterpret_cast<std::byte*>(last);
+        return reinterpret_cast<Chunk*>(address - (reinterpret_cast<std::uintptr_t>(address) & (bytes - 1)));
     }
     [[nodiscard]] static bool is_boundary(const Stored* end) {
         return (reinterpret_cast<std::uintptr_t>(end) & (bytes - 1)) == 0;
@@ -54,8 +55,8 @@ class ChunkStore {
     Chunk* new_slab() {
         // Twice as much address space, so that a slab can begin at a multiple of its size; unused pages cost nothing.
         HugeMemory memory = huge_memory(2 * slab_bytes);
-        const auto address = reinterpret_cast<std::uintptr_t>(memory.get());
-        auto* chunks = reinterpret_cast<Chunk*>((address + slab_bytes - 1) & ~(slab_bytes - 1));
+        const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory.get()) % slab_bytes;
+        auto* chunks = reinterpret_cast<Chunk*>(memory.get() + (beyond == 0 ? 0 : slab_bytes - beyond));
         Chunk* list = nullptr;
         for (std::size_t i = slab_bytes / sizeof(Chunk); i-- > 0;) {
             chunks[i].before = list;

@@ -54,7 +54,7 @@ class FarQueue {
         std::int64_t row = first_in_ring();
         while (row <= last) {
             const auto slot = static_cast<std::size_t>(row % ring_size);
-            std::vector<FarEvent> events = std::move(rows_[slot]);
+            const std::vector<FarEvent> events = std::move(rows_[slot]);
             rows_[slot] = {};
             occupied_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
             in_ring_ -= events.size();

@@ -38,8 +38,8 @@ class Barrier {
     }
 
   private:
-    std::uint32_t threads_;
     alignas(64) std::atomic<std::uint32_t> waiting_{0};
+    std::uint32_t threads_;
     alignas(64) std::atomic<std::uint32_t> round_{0};
 };
 

@@ -304,7 +304,7 @@ class Windowed {
         thread.calendar.push(time, number, Stored::timer, 0, 0);
     }
 
-    [[gnu::always_inline]] inline void fetch(std::uint32_t lp) {
+    [[gnu::always_inline]] void fetch(std::uint32_t lp) {
         constexpr std::size_t line = 64;
         const auto* bytes = reinterpret_cast<const char*>(&lps_[lp]);
         for (std::size_t byte = 0; byte < std::min<std::size_t>(sizeof(Lp<typename M::State>), 4 * line);
