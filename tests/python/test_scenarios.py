@@ -68,10 +68,16 @@ def names(scenarios: list[Scenario]) -> list[str]:
     return [s.name for s in scenarios]
 
 
+SCHEDULERS = [("sequential", 1), ("yawns", 1), ("yawns", 2), ("yawns", 3)]
+
+
+@pytest.mark.parametrize(("scheduler", "threads"), SCHEDULERS)
 @pytest.mark.parametrize("scenario", ENDING, ids=names(ENDING))
-def test_the_simulator_keeps_the_promise(scenario: Scenario) -> None:
+def test_the_simulator_keeps_the_promise_under_every_scheduler(
+    scenario: Scenario, scheduler: str, threads: int
+) -> None:
     schedule = idlewave.Schedule.from_goal(scenario.schedule)
-    timeline = idlewave.simulate(schedule, scenario.machine, record=True)
+    timeline = idlewave.simulate(schedule, scenario.machine, record=True, scheduler=scheduler, threads=threads)
     assert timeline.finish.tolist() == scenario.finish, scenario.promise
     labels = [[op.label for op in rank] for rank in read_goal(scenario.schedule)]
     columns = [timeline.columns[name].tolist() for name in ("rank", "op", "start_ps", "end_ps")]
