@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 
 #include "base/time.hpp"
 #include "goal/op.hpp"

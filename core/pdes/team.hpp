@@ -3,10 +3,8 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <mutex>
-#include <thread>
-#include <vector>
+#include <utility>
 
 namespace idlewave::pdes {
 
@@ -43,6 +41,24 @@ class Barrier {
     alignas(64) std::atomic<std::uint32_t> round_{0};
 };
 
+/// Holds threads back until all of them exist, or it is known that they will not.
+class StartingGate {
+  public:
+    void open(bool go) {
+        state_.store(go ? State::go : State::give_up, std::memory_order_release);
+        state_.notify_all();
+    }
+    /// Whether to go.
+    [[nodiscard]] bool wait() const {
+        state_.wait(State::closed, std::memory_order_acquire);
+        return state_.load(std::memory_order_acquire) == State::go;
+    }
+
+  private:
+    enum class State : std::uint8_t { closed, go, give_up };
+    std::atomic<State> state_{State::closed};
+};
+
 /// The first exception of several threads.
 class FirstError {
   public:
@@ -51,9 +67,7 @@ class FirstError {
         if (!error_) {
             error_ = std::move(error);
         }
-        failed_.store(true, std::memory_order_release);
     }
-    [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_acquire); }
     void rethrow() {
         if (error_) {
             std::rethrow_exception(error_);
@@ -63,7 +77,6 @@ class FirstError {
   private:
     std::mutex mutex_;
     std::exception_ptr error_;
-    std::atomic<bool> failed_{false};
 };
 
 }  // namespace idlewave::pdes

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -49,11 +50,24 @@ class Windowed {
 
     /// Runs to the end. Throws what a model, a poll, or memory throws; on whatever thread it happened.
     void run() {
+        StartingGate gate;
         std::vector<std::thread> others;
-        for (std::uint32_t i = 1; i < threads_.size(); ++i) {
-            others.emplace_back([this, i] { work(*threads_[i]); });
+        try {
+            for (std::uint32_t i = 1; i < threads_.size(); ++i) {
+                others.emplace_back([this, i, &gate] {
+                    if (gate.wait()) {
+                        work(*threads_[i]);
+                    }
+                });
+            }
+            gate.open(true);
+            work(*threads_[0]);
+        } catch (const std::system_error& error) {
+            gate.open(false);
+            error_.keep(std::make_exception_ptr(InputError("only " + std::to_string(others.size() + 1) + " of " +
+                                                           std::to_string(threads_.size()) +
+                                                           " threads could be started: " + error.what())));
         }
-        work(*threads_[0]);
         for (std::thread& other : others) {
             other.join();
         }
