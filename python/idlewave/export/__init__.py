@@ -4,6 +4,7 @@
 >>> write_perfetto(ops, "timeline.pftrace", name="allreduce")
 """
 
+from .otf2 import write_otf2
 from .perfetto import write_perfetto
 
-__all__ = ["write_perfetto"]
+__all__ = ["write_otf2", "write_perfetto"]
