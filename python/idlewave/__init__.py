@@ -4,9 +4,13 @@
 >>> schedule = idlewave.Schedule.from_trace("trace/")
 >>> timeline = idlewave.simulate(schedule, machine, seed=1)
 >>> timeline.finish  # int64, one a rank, picoseconds
+
+What works on tables is loaded when it is first used, so that a simulation alone needs neither pandas nor pyarrow.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from ._core import version as _version
 from .compose import Job, Operation
@@ -35,7 +39,9 @@ from .schedule import Schedule, algorithms, convert
 from .simulation import simulate
 from .study import study
 from .timeline import Timeline
-from .trace import Trace
+
+if TYPE_CHECKING:
+    from .trace import Trace
 
 __version__ = _version()
 
@@ -70,3 +76,17 @@ __all__ = [
     "simulate",
     "study",
 ]
+
+
+if not TYPE_CHECKING:  # else every name would pass for one that the package has
+
+    def __getattr__(name: str) -> object:
+        if name == "Trace":
+            from .trace import Trace
+
+            return Trace
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -31,6 +31,16 @@ class MeasurementError(IdlewaveError):
     """A measurement gave no usable result: the message says which number and why."""
 
 
+class LibraryError(IdlewaveError):
+    """A library that is needed for one purpose only is not installed: the message says how to get it."""
+
+    def __init__(self, what: str, package: str, reason: object) -> None:
+        super().__init__(
+            f"{what} needs the Python package {package}, which cannot be loaded ({reason}); to get it: "
+            f"pip install {package}, or with all that Idlewave exports: pip install 'idlewave[export]'"
+        )
+
+
 class Deadlock(IdlewaveError):  # noqa: N818 - the contract's name
     """The simulation cannot go on.
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from . import _core
 from .compose import Job, Operation
 from .errors import UsageError
 from .patterns import DEFAULT_SEGMENT, PatternOptions
-from .trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .trace import Trace
 
 FORMATS = ("goal", "loggopsim", "idg")
 """How a schedule can be in a file: GOAL text, LogGOPSim's binary, Idlewave's binary (docs/goal-format.md)."""
@@ -60,6 +63,8 @@ class Schedule:
         `reduction_cost` is the computation of a reduction, ns per byte. Raises InputError naming rank and call
         where the trace is incomplete or has something that cannot be simulated.
         """
+        from .trace import Trace
+
         if not isinstance(trace, Trace):
             trace = Trace.load(trace)
         core = _core.convert(trace.core(), dict(algorithms or {}), _cost(reduction_cost))
@@ -164,6 +169,8 @@ def algorithms() -> pd.DataFrame:
 
     Of each collective the first is the default.
     """
+    import pandas as pd
+
     return pd.DataFrame(_core.algorithms(), columns=["collective", "name", "source"])
 
 

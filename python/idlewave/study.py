@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from .errors import UsageError
 from .machine import Machine
 from .schedule import Schedule
 from .simulation import simulate
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = ["ranks", "noise", "seed", "finish_ps", "messages", "seconds"]
 
@@ -46,6 +48,8 @@ def study(
     computing). `threads` simulations run at a time (default: one a core). `on_row` is called with each row as it is
     found, so an interrupted study has lost nothing that it was told.
     """
+    import pandas as pd
+
     sizes = [schedule.ranks] if ranks is None else list(ranks)
     if not sizes:
         raise UsageError("expected at least one number of ranks")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
-import pyarrow as pa
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 OP_KINDS = ("send", "recv", "calc")
 
@@ -35,11 +37,15 @@ class Timeline:
 
     def to_arrow(self) -> pa.Table:
         """The finish times as an Arrow table (rank, finish_ps); the times are not copied."""
+        import pyarrow as pa
+
         ranks = pa.array(np.arange(len(self.finish), dtype=np.uint32))
         return pa.table({"rank": ranks, "finish_ps": _arrow(self.finish)})
 
     def ops_to_arrow(self) -> pa.Table:
         """The recorded ops as an Arrow table; no column is copied."""
+        import pyarrow as pa
+
         columns = {name: _arrow(values) for name, values in self.columns.items()}
         if "kind" in columns:
             columns["kind"] = pa.DictionaryArray.from_arrays(columns["kind"].cast(pa.int8()), pa.array(OP_KINDS))
@@ -56,4 +62,6 @@ class Timeline:
 
 
 def _arrow(values: npt.NDArray[Any]) -> pa.Array:
+    import pyarrow as pa
+
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])

@@ -3,33 +3,56 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
 import click
 
 from .. import __version__
 from ..errors import IdlewaveError
-from .convert_command import convert
-from .demo_command import demo
-from .listing_commands import algorithms, machines
-from .measure_commands import measure
-from .report_command import report
-from .schedule_command import schedule
-from .simulate_command import simulate
-from .study_command import study
-from .terminal import errors
-from .trace_command import trace
 
 INTERRUPTED = 130
 
+# Name, module, and what the list of commands says. A module is loaded when its command is called: what it needs may
+# take a second and a hundred megabytes.
+COMMANDS = {
+    "measure": ("measure_commands", "Measure this machine: its noise and its network."),
+    "trace": ("trace_command", "Run an MPI program, and record what its ranks call."),
+    "schedule": ("schedule_command", "Write a trace or a pattern as a schedule."),
+    "convert": ("convert_command", "Write a schedule's file in another format."),
+    "simulate": ("simulate_command", "Simulate a schedule, trace or pattern on a machine."),
+    "study": ("study_command", "Simulate at many numbers of ranks and seeds of the noise."),
+    "report": ("report_command", "Write what was found as one HTML file."),
+    "demo": ("demo_command", "Measure, trace, simulate at scale, and report."),
+    "machines": ("listing_commands", "List the machines that ship with Idlewave."),
+    "algorithms": ("listing_commands", "List the algorithms of collective operations."),
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+
+class Commands(click.Group):
+    """The commands above, each loaded when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Their names, in the order of the story."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of that name, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _ = COMMANDS[cmd_name]
+        command: click.Command = getattr(import_module(f".{module}", __name__), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Their list in the help, without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, "-V", "--version", prog_name="idlewave")
 def cli() -> None:
     """Measure a machine's noise and network, trace an MPI program, and simulate it, under that noise, at any scale."""
-
-
-for command in (measure, trace, schedule, convert, simulate, study, report, demo, machines, algorithms):
-    cli.add_command(command)
 
 
 def main() -> None:
@@ -42,14 +65,20 @@ def main() -> None:
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        errors.print("interrupted", style="yellow")
+        _say("[yellow]interrupted[/]")
         sys.exit(INTERRUPTED)
     except IdlewaveError as error:
-        errors.print(f"[bold red]error:[/] {_plain(str(error))}", highlight=False, soft_wrap=True)
+        _say(f"[bold red]error:[/] {_plain(str(error))}")
         sys.exit(error.exit_status)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
+
+
+def _say(text: str) -> None:
+    from .terminal import errors
+
+    errors.print(text, highlight=False, soft_wrap=True)
 
 
 def _plain(text: str) -> str:

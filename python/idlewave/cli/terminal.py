@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-import pandas as pd
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -23,6 +22,9 @@ from rich.table import Table
 from ..errors import InputError, UsageError
 from ..machine import Machine
 from ..schedule import RankProgress, Schedule
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 output = Console(highlight=False)
 errors = Console(stderr=True)
@@ -59,6 +61,8 @@ def rank_progress(description: str) -> Iterator[RankProgress]:
 
 def show(table: pd.DataFrame, title: str, formats: dict[str, str] | None = None) -> None:
     """Print a data frame as a table."""
+    import pandas as pd
+
     shown = Table(title=title, title_justify="left", title_style="bold")
     for column in table.columns:
         numeric = pd.api.types.is_numeric_dtype(table[column]) and not pd.api.types.is_bool_dtype(table[column])

@@ -1,0 +1,222 @@
+"""A recorded timeline as an OTF2 archive, for Vampir, Scalasca, Cube and others that read traces.
+
+A location for each rank, with a tick a picosecond, so all times are exact. An op that nothing of its rank overlaps is
+a region: MPI_Send, MPI_Recv (from the posting to the end, so that waiting is seen in it), or calc. A receive, or a send
+by rendezvous, beside which the rank does something else is MPI_Irecv or MPI_Isend when it begins, and an MPI_Wait until
+it ends. Noise is part of the regions that it lengthens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ..errors import InputError, LibraryError
+from .ops import RECV, SEND, Ops, read_ops
+from .regions import Step, Steps, steps_of
+from .whole import whole_folder
+
+if TYPE_CHECKING:
+    from .ops import Table
+
+Library: TypeAlias = Any  # OTF2's bindings have no types
+
+TICKS = 10**12  # a second
+ANCHOR = "traces"  # the name that OTF2's tools give to an archive's files
+CHUNK = 1 << 20  # bytes of events, and of definitions, that OTF2 keeps before it writes
+MPI_REGIONS = ("MPI_Send", "MPI_Recv", "MPI_Isend", "MPI_Irecv", "MPI_Wait")
+SEND_REGION, RECV_REGION, ISEND_REGION, IRECV_REGION, WAIT_REGION = range(len(MPI_REGIONS))
+WORLD = 0
+
+
+def write_otf2(ops: Table, directory: str | Path, *, name: str = "timeline") -> None:
+    """Write recorded ops (`Timeline.ops_to_arrow` or `ops_to_pandas`) as an OTF2 archive `directory`/traces.otf2, that
+    says it was made of `name`.
+
+    The directory is there whole or not at all. Raises InputError if the table cannot be used or the directory is not
+    empty, LibraryError if the package otf2 is missing.
+    """
+    library = _library()
+    columns = read_ops(ops)
+    try:
+        with whole_folder(directory) as folder, _archive(library, folder, name) as archive:
+            _Writer(library, archive, columns).write(name)
+    except library.Error as error:
+        raise InputError(f"{directory}: cannot be written: OTF2: {error}") from error
+
+
+def _library() -> Library:
+    try:
+        import _otf2
+    except (ImportError, OSError) as error:
+        raise LibraryError("an OTF2 archive", "otf2", error) from error
+    return _otf2
+
+
+@contextmanager
+def _archive(library: Library, folder: Path, name: str) -> Iterator[Library]:
+    def flush(*_: object) -> object:
+        return library.FLUSH
+
+    archive = library.Archive_Open(
+        str(folder), ANCHOR, library.FILEMODE_WRITE, CHUNK, CHUNK, library.SUBSTRATE_POSIX, library.COMPRESSION_NONE
+    )
+    callbacks = library.FlushCallbacks(pre_flush=flush, post_flush=None)  # to be kept while the archive is open
+    library.Archive_SetFlushCallbacks(archive, callbacks, None)
+    library.Archive_SetSerialCollectiveCallbacks(archive)
+    library.Archive_SetCreator(archive, "Idlewave")
+    library.Archive_SetDescription(archive, name)
+    library.Archive_OpenDefFiles(archive)
+    library.Archive_OpenEvtFiles(archive)
+    yield archive
+    library.Archive_Close(archive)
+
+
+class _Writer:
+    def __init__(self, library: Library, archive: Library, ops: Ops) -> None:
+        self.library = library
+        self.archive = archive
+        self.ops = ops
+        self.ranks = 1 + int(max(ops.rank.max(), ops.peer.max(), 0))
+        calcs = [f"{call}: calc" if call else "calc" for call in ops.call.names]
+        self.regions = [*MPI_REGIONS, *dict.fromkeys(calcs)]
+        numbers = np.array([self.regions.index(calc) for calc in calcs])
+        self.region = np.select(
+            [ops.kind == SEND, ops.kind == RECV], [SEND_REGION, RECV_REGION], numbers[ops.call.codes]
+        )
+        matched = ops.match >= 0
+        self.sender = np.where(matched, ops.rank[ops.match], ops.peer)
+        self.tag = np.where(matched, ops.tag[ops.match], ops.tag) & 0xFFFFFFFF
+        self.size = np.where(matched, ops.size[ops.match], ops.size)
+        self.events: list[tuple[str, int, int]] = [(f"rank {rank}", rank, 0) for rank in range(self.ranks)]
+
+    def write(self, name: str) -> None:
+        """Events of a rank after the other, so that OTF2 keeps one rank's in memory; then what they refer to."""
+        library, archive, ops = self.library, self.archive, self.ops
+        empty = set(range(self.ranks))
+        for rank, first, last in ops.bounds():
+            for lane, steps in enumerate(steps_of(ops, first, last)):
+                if lane:
+                    self.events.append((f"rank {rank}, CPU {lane}", rank, 0))
+                location = len(self.events) - 1 if lane else rank
+                self.events[location] = (*self.events[location][:2], self._location(location, steps))
+            empty.discard(rank)
+        nothing = Steps(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
+        for rank in sorted(empty):
+            self._location(rank, nothing)
+        library.Archive_CloseEvtFiles(archive)
+        library.Archive_CloseDefFiles(archive)
+        self._definitions(name)
+
+    def _location(self, location: int, steps: Steps) -> int:
+        """Writes the events of a location, and returns how many they are."""
+        library, archive = self.library, self.archive
+        # A file of definitions is empty, but readers look for it.
+        library.Archive_CloseDefWriter(archive, library.Archive_GetDefWriter(archive, location))
+        writer = library.Archive_GetEvtWriter(archive, location)
+        self._events(writer, steps)
+        count = int(library.EvtWriter_GetNumberOfEvents(writer))
+        library.Archive_CloseEvtWriter(archive, writer)
+        return count
+
+    def _events(self, writer: Library, steps: Steps) -> None:
+        rows = steps.rows
+        columns = (steps.times, steps.steps, rows, self.ops.kind[rows], self.region[rows])
+        for time, step, row, kind, region in zip(*(column.tolist() for column in columns), strict=True):
+            if step in (Step.ENTER, Step.MOMENT):
+                self._enter(writer, time, region)
+                if kind == SEND:
+                    self._message(self.library.EvtWriter_MpiSend, writer, time, row)
+            if step in (Step.LEAVE, Step.MOMENT):
+                if kind == RECV:
+                    self._message(self.library.EvtWriter_MpiRecv, writer, time, row)
+                self._leave(writer, time, region)
+            if step == Step.POST:
+                self._post(writer, time, row, kind)
+            if step in (Step.ENTER_WAIT, Step.MOMENT_OF_WAIT):
+                self._enter(writer, time, WAIT_REGION)
+            if step in (Step.LEAVE_WAIT, Step.MOMENT_OF_WAIT):
+                self._complete(writer, time, row, kind)
+                self._leave(writer, time, WAIT_REGION)
+
+    def _enter(self, writer: Library, time: int, region: int) -> None:
+        self.library.EvtWriter_Enter(writer, None, time, region)
+
+    def _leave(self, writer: Library, time: int, region: int) -> None:
+        self.library.EvtWriter_Leave(writer, None, time, region)
+
+    def _message(self, event: Library, writer: Library, time: int, row: int, *request: int) -> None:
+        """A send, or a receive if it is known whose message it took."""
+        other = int(self.sender[row])
+        if other >= 0:
+            event(writer, None, time, other, WORLD, int(self.tag[row]), int(self.size[row]), *request)
+
+    def _post(self, writer: Library, time: int, row: int, kind: int) -> None:
+        region = ISEND_REGION if kind == SEND else IRECV_REGION
+        self._enter(writer, time, region)
+        if kind == SEND:
+            self._message(self.library.EvtWriter_MpiIsend, writer, time, row, row)
+        elif self.sender[row] >= 0:
+            self.library.EvtWriter_MpiIrecvRequest(writer, None, time, row)
+        self._leave(writer, time, region)
+
+    def _complete(self, writer: Library, time: int, row: int, kind: int) -> None:
+        if kind == SEND:
+            self.library.EvtWriter_MpiIsendComplete(writer, None, time, row)
+        else:
+            self._message(self.library.EvtWriter_MpiIrecv, writer, time, row, row)
+
+    def _definitions(self, name: str) -> None:
+        library = self.library
+        writer = library.Archive_GetGlobalDefWriter(self.archive)
+        strings: dict[str, int] = {}
+
+        def text(string: str) -> int:
+            if string not in strings:
+                strings[string] = len(strings)
+                library.GlobalDefWriter_WriteString(writer, strings[string], string)
+            return strings[string]
+
+        none = text("")
+        end = int(self.ops.end.max())
+        library.GlobalDefWriter_WriteClockProperties(writer, TICKS, 0, end, library.UNDEFINED_TIMESTAMP)
+        for number, region_name in enumerate(self.regions):
+            mpi = number < len(MPI_REGIONS)
+            role = library.REGION_ROLE_POINT2POINT if mpi else library.REGION_ROLE_CODE
+            paradigm = library.PARADIGM_MPI if mpi else library.PARADIGM_USER
+            region = text(region_name)
+            flag = library.REGION_FLAG_NONE
+            library.GlobalDefWriter_WriteRegion(
+                writer, number, region, region, none, role, paradigm, flag, library.UNDEFINED_STRING, 0, 0
+            )
+        library.GlobalDefWriter_WriteSystemTreeNode(
+            writer, 0, text(name), text("machine"), library.UNDEFINED_SYSTEM_TREE_NODE
+        )
+        for rank in range(self.ranks):
+            library.GlobalDefWriter_WriteLocationGroup(
+                writer,
+                rank,
+                text(f"rank {rank}"),
+                library.LOCATION_GROUP_TYPE_PROCESS,
+                0,
+                library.UNDEFINED_LOCATION_GROUP,
+            )
+        for location, (called, rank, events) in enumerate(self.events):
+            library.GlobalDefWriter_WriteLocation(
+                writer, location, text(called), library.LOCATION_TYPE_CPU_THREAD, events, rank
+            )
+        self._world(writer, text("MPI_COMM_WORLD"), none)
+        library.Archive_CloseGlobalDefWriter(self.archive, writer)
+
+    def _world(self, writer: Library, name: int, none: int) -> None:
+        """The communicator: its ranks, and the locations that they are."""
+        library = self.library
+        mpi, flags, everyone = library.PARADIGM_MPI, library.GROUP_FLAG_NONE, list(range(self.ranks))
+        kinds = (library.GROUP_TYPE_COMM_LOCATIONS, library.GROUP_TYPE_COMM_GROUP)
+        for number, kind in enumerate(kinds):
+            library.GlobalDefWriter_WriteGroup(writer, number, none, kind, mpi, flags, everyone)
+        library.GlobalDefWriter_WriteComm(writer, WORLD, name, 1, library.UNDEFINED_COMM, library.COMM_FLAG_NONE)

@@ -1,0 +1,56 @@
+"""What the CPU of a rank does and what waits, as spans of time, and lanes on which they do not overlap."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from .ops import RECV, Ints, Ops
+
+
+def cpu_spans(ops: Ops, first: int, last: int) -> tuple[Ints, Ints]:
+    """When the CPU of the rank with rows `first` to `last` worked for each of its ops: begins and ends, ps.
+
+    A calc and an eager send: from start to end; a rendezvous send: its last transmission. A reception: from when it
+    began until the message was there; or, if the CPU took up something else before (the last bytes take the NIC only),
+    until then. If it was posted after its message was processed, how long that took is not known: the span is empty.
+    """
+    kind, start, end = ops.kind[first:last], ops.start[first:last], ops.end[first:last]
+    received = kind == RECV
+    begin = np.where(received, ops.work[first:last], np.maximum(ops.work[first:last], start))
+    late = received & (begin < start) & (end == start)
+    end = np.where(late, begin, end)
+    ordered = np.sort(begin)
+    next_begin = np.append(ordered, np.iinfo(np.int64).max)[np.searchsorted(ordered, begin, side="right")]
+    return begin, np.where(received, np.minimum(end, next_begin), end)
+
+
+def waiting_spans(ops: Ops, first: int, last: int) -> tuple[Ints, Ints]:
+    """The same for the time from an op's start to the CPU work that ended it: a posted receive's until its message was
+    received, a rendezvous send's until its data went. Empty if there was none.
+    """
+    start = ops.start[first:last]
+    return start, np.maximum(np.minimum(ops.work[first:last], ops.end[first:last]), start)
+
+
+def lanes(begin: Ints, end: Ints) -> Ints:
+    """A lane for each span, such that those of a lane do not overlap, and as few lanes as there can be."""
+    order = np.lexsort((end, begin))
+    found = np.zeros(len(begin), dtype=np.int64)
+    latest = np.maximum.accumulate(end[order])
+    if np.all(begin[order][1:] >= latest[:-1]):
+        return found
+    free: list[int] = []
+    busy: list[tuple[int, int]] = []
+    used = 0
+    for row, from_, until in zip(order.tolist(), begin[order].tolist(), end[order].tolist(), strict=True):
+        while busy and busy[0][0] <= from_:
+            heapq.heappush(free, heapq.heappop(busy)[1])
+        if not free:
+            free.append(used)
+            used += 1
+        lane = heapq.heappop(free)
+        found[row] = lane
+        heapq.heappush(busy, (until, lane))
+    return found

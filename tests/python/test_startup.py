@@ -1,0 +1,59 @@
+"""What only simulates does not pay for tables and plots."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import idlewave
+import pytest
+from idlewave.cli import COMMANDS, cli
+
+HEAVY = ("pandas", "pyarrow", "scipy", "matplotlib")
+
+
+def loaded_by(program: str) -> set[str]:
+    """Which of the large libraries a new Python has loaded after `program`."""
+    program += f"\nimport sys\nprint(*(name for name in {HEAVY} if name in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["simulate", "dissemination", "--ranks", "64", "--machine", "odin", "--json"],
+        ["simulate", "allreduce", "--ranks", "8", "--machine", "odin"],
+        ["schedule", "bcast", "--ranks", "4"],
+        ["--help"],
+    ],
+)
+def test_a_command_without_tables_loads_no_library_for_them(arguments: list[str]) -> None:
+    program = f"from idlewave.cli import cli\ncli({arguments}, standalone_mode=False)"
+    assert loaded_by(program) == set()
+
+
+def test_nor_does_a_simulation_in_python() -> None:
+    program = """
+import idlewave
+machine = idlewave.Machine.preset("odin")
+schedule = idlewave.Schedule.pattern("dissemination", ranks=8, bytes=1)
+idlewave.simulate(schedule, machine, record=True).finish
+"""
+    assert loaded_by(program) == set()
+
+
+def test_every_public_name_is_there_though_some_are_loaded_late() -> None:
+    assert set(idlewave.__all__) <= set(dir(idlewave))
+    for name in idlewave.__all__:
+        assert getattr(idlewave, name).__name__ == name
+    with pytest.raises(AttributeError, match="no attribute 'Tracer'"):
+        _ = idlewave.Tracer  # type: ignore[attr-defined]
+
+
+def test_every_listed_command_is_found_by_its_name() -> None:
+    context = cli.make_context("idlewave", ["machines"])
+    for name in COMMANDS:
+        command = cli.get_command(context, name)
+        assert command is not None
+        assert command.name == name
