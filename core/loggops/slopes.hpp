@@ -15,6 +15,7 @@ struct LevelSlopes {
     std::uint32_t L = 0;
     std::uint32_t o_s = 0;
     std::uint32_t o_r = 0;
+    std::uint32_t o = 0;  ///< o_s and o_r growing together: less than their sum where either alone delays one of two
     std::uint32_t g = 0;
     std::uint64_t G = 0;  ///< bytes
     std::uint64_t O = 0;  ///< bytes
@@ -40,7 +41,8 @@ struct Slopes {
             LevelSlopes& level = both.levels[i];
             const LevelSlopes& other = b.levels[i];
             level = {std::max(level.L, other.L), std::max(level.o_s, other.o_s), std::max(level.o_r, other.o_r),
-                     std::max(level.g, other.g), std::max(level.G, other.G),     std::max(level.O, other.O)};
+                     std::max(level.o, other.o), std::max(level.g, other.g),     std::max(level.G, other.G),
+                     std::max(level.O, other.O)};
         }
         return both;
     }
@@ -80,18 +82,22 @@ struct Differentiation {
                 break;
             case Point::sender_free:
                 count(level.o_s);
+                count(level.o);
                 add_cpu_bytes(moment, level, activity, bytes);
                 break;
             case Point::receiver_free:
                 count(level.o_r);
+                count(level.o);
                 add_cpu_bytes(moment, level, activity, bytes);
                 break;
             case Point::arrival:
                 count(level.o_s);
+                count(level.o);
                 count(level.L);
                 break;
             case Point::wire:
                 count(level.o_r);
+                count(level.o);
                 level.G += bytes;
                 break;
             case Point::sender_gap:

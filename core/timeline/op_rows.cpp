@@ -68,7 +68,9 @@ void explain_receive(OpRow& row, const Record& record) {
     blame(row, record, op.end.time > op.processed.time ? op.start.cause : sent);
     if (op.arrived.time > op.start.time) {
         row.state = call_name(op.call).collective ? WaitState::wait_at_collective : WaitState::late_sender;
-    } else if (row.wait > 0) {
+    } else if (reception.cause.point == Point::arrival) {
+        row.wait = 0;  // its data were under way
+    } else {
         blame_resource(row, record, op.start.time, reception);
     }
 }

@@ -21,6 +21,7 @@ nb::dict level_columns(const std::vector<Slopes<Levels>>& finish, unsigned level
     };
     nb::dict columns;
     columns["L"] = slope(&LevelSlopes::L);
+    columns["o"] = slope(&LevelSlopes::o);
     columns["o_s"] = slope(&LevelSlopes::o_s);
     columns["o_r"] = slope(&LevelSlopes::o_r);
     columns["g"] = slope(&LevelSlopes::g);

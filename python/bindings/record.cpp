@@ -100,7 +100,7 @@ nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::u
     answer["finish"] = column_of<std::int64_t>(finish, [](const Caused& c) { return c.time; });
     answer["messages"] = result.found.messages;
     answer["seconds"] = result.seconds;
-    answer["ops"] = op_columns(op_rows(record, machine));
+    answer["columns"] = op_columns(op_rows(record, machine));
     answer["path"] = path_columns(critical_path(record, finish, machine));
     answer["queues"] = queue_columns(record.queues);
     return answer;

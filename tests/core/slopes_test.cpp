@@ -25,6 +25,7 @@ const std::vector<Nudge> nudges = {
     {"L", [](Parameters& p) { ++p.L; }, [](const LevelSlopes& s) { return std::uint64_t{s.L}; }},
     {"o_s", [](Parameters& p) { ++p.o_s; }, [](const LevelSlopes& s) { return std::uint64_t{s.o_s}; }},
     {"o_r", [](Parameters& p) { ++p.o_r; }, [](const LevelSlopes& s) { return std::uint64_t{s.o_r}; }},
+    {"o", [](Parameters& p) { ++p.o_s, ++p.o_r; }, [](const LevelSlopes& s) { return std::uint64_t{s.o}; }},
     {"g", [](Parameters& p) { ++p.g; }, [](const LevelSlopes& s) { return std::uint64_t{s.g}; }},
     {"G", [](Parameters& p) { p.G += 1; }, [](const LevelSlopes& s) { return s.G; }},
     {"O", [](Parameters& p) { p.O += 1; }, [](const LevelSlopes& s) { return s.O; }},
