@@ -29,7 +29,7 @@ constexpr Time time_of(Time t) {
 }
 
 /// `t + span`; throws TimeOverflow instead of wrapping.
-inline Time later(Time t, Time span) {
+[[gnu::always_inline]] inline Time later(Time t, Time span) {
     Time sum = 0;
     if (__builtin_add_overflow(t, span, &sum)) {
         throw TimeOverflow();

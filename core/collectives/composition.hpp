@@ -75,6 +75,7 @@ class Composition {
         std::uint32_t job = no_job;
         std::uint32_t position = no_job;
         std::uint32_t turn = 0;  ///< by how much the root has moved on
+        bool plain = false;      ///< ranks differ in their number alone: all of the job, root 0, the same bytes
         CollectiveCall call;
     };
 
@@ -180,29 +181,38 @@ class Composition {
         }
     }
 
+    // The step is read field by field, as it was written: a wide load of several narrow stores that are still under way
+    // would wait for all of them.
     template <class Moment>
     [[gnu::always_inline]] void issue(const Local& self, State<Moment>& state, const Stage& stage, const Step& step,
                                       const Moment& gate, std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+        const OpKind kind = step.op.kind;
         ReadyOp<Cookie, Moment>& next = ready.emplace_back();
         next.at = gate;
-        next.op = step.op;
+        next.op.size = step.op.size;
+        next.op.kind = kind;
         next.place = state.next_place++;
-        if (step.op.kind == OpKind::calc) [[unlikely]] {
+        if (kind == OpKind::calc) [[unlikely]] {
+            next.op.reduction = step.op.reduction;
             state.open |= computing;
             return;
         }
         state.open = (state.open + 1) | (step.joins ? joining : 0);
         next.op.tag = stage.tag;
+        next.op.peer = step.op.peer;
         if (!alone_ || stage.group.kind != Group::Kind::all) {
-            next.op.peer = world(self, stage.group, step.op.peer);
+            next.op.peer = world(self, stage.group, next.op.peer);
         }
     }
 
     /// Makes the call in `scratch` that of one rank.
     [[gnu::always_inline]] void enter_group(Scratch& scratch, const Local& self) const {
         CollectiveCall& call = scratch.call;
-        const Stage& stage = *scratch.stage;
         call.rank = self.rank;
+        if (scratch.plain) [[likely]] {
+            return;
+        }
+        const Stage& stage = *scratch.stage;
         if (stage.group.kind != Group::Kind::all) {
             call.rank =
                 stage.group.kind == Group::Kind::blocks ? self.rank % stage.group.size : self.rank / stage.group.size;

@@ -185,17 +185,44 @@ std::uint32_t RankWorker<S, Observer>::posted_receives() const {
     return many + (rank_->posted.waits ? 1 : 0);
 }
 
-/// A receive is posted: it takes the oldest unexpected message that it matches, or waits.
+/// A receive is posted; most often while no other is, and no message waits.
 template <Source S, class Observer>
-void RankWorker<S, Observer>::post(const ReadyOp<Cookie, Moment>& ready, const Moment& now) {
+[[gnu::always_inline]] inline void RankWorker<S, Observer>::post(const ReadyOp<Cookie, Moment>& ready,
+                                                                 const Moment& now) {
     op_started(ready, now);
     const Op& op = ready.op;
-    State& rank = *rank_;
     const Receive<Cookie> receive{
         .place = ready.place, .cookie = ready.cookie, .cpu = op.cpu, .nic = op.nic, .waits = true};
+    if (rank_->crowd == 0 && !rank_->posted.waits) {
+        model_.observer.posted(self_, 0, false);
+        wait_for(receive, op.peer, op.tag);
+    } else {
+        post_among_others(receive, op.peer, op.tag, now);
+    }
+}
+
+/// The only receive that waits.
+template <Source S, class Observer>
+[[gnu::always_inline]] inline void RankWorker<S, Observer>::wait_for(const Receive<Cookie>& receive,
+                                                                     std::uint32_t source, std::uint32_t tag) {
+    State& rank = *rank_;
+    rank.posted.place = receive.place;  // part by part: a copy would wait until the parts are stored
+    rank.posted.cookie = receive.cookie;
+    rank.posted.cpu = receive.cpu;
+    rank.posted.nic = receive.nic;
+    rank.posted.waits = true;
+    rank.posted_source = source;
+    rank.posted_tag = tag;
+}
+
+/// A receive takes the oldest unexpected message that it matches, or waits.
+template <Source S, class Observer>
+[[gnu::noinline]] void RankWorker<S, Observer>::post_among_others(const Receive<Cookie>& receive, std::uint32_t source,
+                                                                  std::uint32_t tag, const Moment& now) {
+    State& rank = *rank_;
     std::uint32_t handle = 0;
     const std::uint32_t unexpected = Observer::looks && rank.crowd != 0 ? crowds_[rank.crowd].unexpected.size() : 0;
-    const bool here = rank.crowd != 0 && crowds_[rank.crowd].unexpected.take(op.peer, op.tag, handle);
+    const bool here = rank.crowd != 0 && crowds_[rank.crowd].unexpected.take(source, tag, handle);
     model_.observer.posted(self_, unexpected, here);
     if (here) {
         Stray<Cookie, Moment>& stray = strays_[handle];
@@ -208,9 +235,7 @@ void RankWorker<S, Observer>::post(const ReadyOp<Cookie, Moment>& ready, const M
         return;
     }
     if (!rank.posted.waits && (rank.crowd == 0 || crowds_[rank.crowd].posted.empty())) {
-        rank.posted = receive;
-        rank.posted_source = op.peer;
-        rank.posted_tag = op.tag;
+        wait_for(receive, source, tag);
         return;
     }
     auto& posted = crowd().posted;
@@ -218,7 +243,7 @@ void RankWorker<S, Observer>::post(const ReadyOp<Cookie, Moment>& ready, const M
         posted.add(rank.posted_source, rank.posted_tag, rank.posted);
         rank.posted.waits = false;
     }
-    posted.add(op.peer, op.tag, receive);
+    posted.add(source, tag, receive);
 }
 
 template <Source S, class Observer>

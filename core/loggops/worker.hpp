@@ -1,10 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/slab.hpp"
@@ -37,7 +39,7 @@ class RankWorker {
         if (noisy_) {
             model_.noise[self_] = model_.machine.noise.begin(model_.seed, self_);
         }
-        model_.source.begin(self_, rank.source, scratch_, ready_);
+        model_.source.begin(self_, rank.source, scratch_, *ready_);
         ask_for_ready();
         return leave();
     }
@@ -224,18 +226,20 @@ class RankWorker {
     /// `until` has to be asked for.
     template <class Context>
     void follow(Time until, Context& context) {
-        while (!ready_.empty() && ready_.size() <= 2 && agenda_.idle()) {
-            const bool second = ready_.size() == 2 && goes_first(ready_[1], ready_[0]);
-            const ReadyOp<Cookie, Moment> next = ready_[second ? 1 : 0];
-            const Moment at = start_of(next);
+        while (!ready_->empty() && ready_->size() <= 2 && agenda_.idle()) {
+            const std::size_t first = ready_->size() == 2 && goes_first((*ready_)[1], (*ready_)[0]) ? 1 : 0;
+            const Moment at = start_of((*ready_)[first]);
             if (time_of(at) >= until) {
                 break;
             }
-            if (ready_.size() == 2) {
-                ready_[0] = ready_[second ? 0 : 1];
+            // The op stays where it is, and what its start makes ready goes elsewhere: a copy would be loaded as a
+            // whole, and wait for the stores of its parts.
+            std::swap(ready_, starting_);
+            perform((*starting_)[first], at, context);
+            if (starting_->size() == 2) {
+                ready_->push_back((*starting_)[1 - first]);
             }
-            ready_.pop_back();
-            perform(next, at, context);
+            starting_->clear();
         }
         ask_for_ready();
     }
@@ -277,8 +281,14 @@ class RankWorker {
 
     // ---- ops
 
-    void ask_for_ready() {
-        for (const ReadyOp<Cookie, Moment>& ready : ready_) {
+    [[gnu::always_inline]] void ask_for_ready() {
+        if (!ready_->empty()) {
+            ask_for_all_ready();
+        }
+    }
+
+    [[gnu::noinline]] void ask_for_all_ready() {
+        for (const ReadyOp<Cookie, Moment>& ready : *ready_) {
             const Op& op = ready.op;
             Request<Cookie, Moment>& request = new_request();
             request.ready = ready;
@@ -288,7 +298,7 @@ class RankWorker {
             request.work = work_of(op.kind);
             agenda_.added();
         }
-        ready_.clear();
+        ready_->clear();
     }
 
     [[gnu::always_inline]] void op_started(const ReadyOp<Cookie, Moment>& ready, const Moment& now) {
@@ -299,12 +309,12 @@ class RankWorker {
                 {op.kind, op.peer, op.tag, op.size, model_.source.call(self_, rank_->source, ready.cookie)}, ready.at,
                 now);
         }
-        model_.source.started(self_, rank_->source, scratch_, {now, ready.place, ready.cookie}, ready_);
+        model_.source.started(self_, rank_->source, scratch_, {now, ready.place, ready.cookie}, *ready_);
     }
 
     [[gnu::always_inline]] void op_ended(Place place, Cookie cookie, const Moment& end) {
         model_.observer.ended(self_, place, end);
-        model_.source.ended(self_, rank_->source, scratch_, {end, place, cookie}, ready_);
+        model_.source.ended(self_, rank_->source, scratch_, {end, place, cookie}, *ready_);
     }
 
     void calc(const ReadyOp<Cookie, Moment>& ready, const Moment& now) {
@@ -338,6 +348,8 @@ class RankWorker {
     }
 
     void post(const ReadyOp<Cookie, Moment>& ready, const Moment& now);
+    void post_among_others(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag, const Moment& now);
+    void wait_for(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag);
 
     // ---- messages at both ends: transmission.hpp
 
@@ -400,7 +412,10 @@ class RankWorker {
     static constexpr std::uint32_t nothing = 31;
     std::uint32_t performing_ = nothing;  ///< the slot of the request that is being performed
     typename S::Scratch scratch_{};
-    std::vector<ReadyOp<Cookie, Moment>> ready_;
+    using ReadyOps = std::vector<ReadyOp<Cookie, Moment>>;
+    std::array<ReadyOps, 2> ready_lists_;
+    ReadyOps* ready_ = &ready_lists_[0];     ///< ops that have just become ready
+    ReadyOps* starting_ = &ready_lists_[1];  ///< those of which one is being started
 
     Slab<Crowd<Cookie, Moment>> crowds_;
     Slab<Stray<Cookie, Moment>> strays_;
