@@ -345,7 +345,7 @@ class Windowed {
     [[gnu::always_inline]] void fetch(std::uint32_t lp) {
         constexpr std::size_t line = 64;
         const auto* bytes = reinterpret_cast<const char*>(&lps_[lp]);
-        for (std::size_t byte = 0; byte < std::min<std::size_t>(sizeof(Lp<typename M::State>), 4 * line);
+        for (std::size_t byte = 0; byte < std::min<std::size_t>(sizeof(Lp<typename M::State>), 8 * line);
              byte += line) {
             __builtin_prefetch(bytes + byte, 1);
         }

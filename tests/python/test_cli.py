@@ -12,6 +12,7 @@ from pathlib import Path
 import idlewave
 import pandas as pd
 import pytest
+from idlewave.cli import COMMANDS
 
 PING = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
 
@@ -92,6 +93,8 @@ def test_a_deadlock_ends_with_status_3_and_says_who_waits(tmp_path: Path) -> Non
         (["simulate", "halo2d", "--ranks", "4", "--dims", "2by2", "-m", "odin"], 2, "whole numbers with 'x'"),
         (["simulate", ".", "--face-bytes", "8", "-m", "odin"], 2, "--face-bytes belongs to a pattern"),
         (["schedule", "/", "-o", "x.goal"], 1, "expected a trace, found no file"),
+        (["timeline", "bcast", "--ranks", "4", "-m", "odin", "-o", "x.gif"], 2, ".pftrace (Perfetto)"),
+        (["timeline", "bcast", "--ranks", "65", "-m", "odin", "-o", "x.png"], 2, "room for 64 ranks"),
         (["study", "nowhere.goal", "-m", "odin", "-o", "x.txt"], 2, "ends in .parquet or .csv"),
         (["report"], 2, "at least one of"),
         (["trace"], 2, "COMMAND"),
@@ -126,6 +129,27 @@ def test_when_ops_ran_can_be_written_down(goal: str, tmp_path: Path) -> None:
     assert pd.read_parquet(file)["kind"].tolist() == ["send", "recv"]
 
 
+def test_a_timeline_is_written_as_its_ending_says(goal: str, tmp_path: Path) -> None:
+    begins = {"parquet": b"PAR1", "png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "pftrace": b"\n"}
+    for ending, begin in begins.items():
+        file = tmp_path / f"timeline.{ending}"
+        done = run("timeline", goal, "-m", "odin", "-o", str(file))
+        assert done.returncode == 0, done.stderr
+        assert "2 ops of 2 ranks" in done.stdout
+        assert file.read_bytes().startswith(begin)
+    assert {file.suffix[1:] for file in tmp_path.iterdir()} == {*begins, "goal"}
+
+
+def test_an_archive_of_a_timeline_is_a_folder_that_is_not_replaced(goal: str, tmp_path: Path) -> None:
+    pytest.importorskip("otf2", reason="the package otf2 is not installed")
+    folder = tmp_path / "timeline.otf2"
+    assert run("timeline", goal, "-m", "odin", "-o", str(folder)).returncode == 0
+    assert (folder / "traces.otf2").exists()
+    again = run("timeline", goal, "-m", "odin", "-o", str(folder))
+    assert again.returncode == 1
+    assert "empty or not there yet" in again.stderr
+
+
 def test_the_lists_show_what_there_is() -> None:
     assert "odin" in run("machines").stdout
     assert "recursive_doubling" in run("algorithms").stdout
@@ -140,7 +164,7 @@ def test_measure_noise_shows_every_core_it_measured() -> None:
 
 
 def test_every_command_explains_itself() -> None:
-    for command in ("measure", "trace", "schedule", "simulate", "study", "report", "demo", "machines", "algorithms"):
+    for command in COMMANDS:
         done = run(command, "--help")
         assert done.returncode == 0
         assert command in done.stdout

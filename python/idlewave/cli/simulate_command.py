@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from ..simulation import DIALECTS, SCHEDULERS
-from ..simulation import simulate as run
+from ..simulation import DIALECTS
 from ..units import format_time
+from .run import run_options, simulated
 from .source import schedule_from, source_options
 from .terminal import load_machine, machine_option, output
 
@@ -21,11 +21,7 @@ MOST_RANKS_LISTED = 65536
 @source_options
 @machine_option
 @click.option("--dialect", type=click.Choice(DIALECTS), default=DIALECTS[0], show_default=True)
-@click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
-@click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the noise.")
-@click.option("--no-noise", is_flag=True, help="Leave the machine's noise out.")
-@click.option("--noise-reaches", metavar="PARTS", help="Parts of a CPU's work that noise reaches, such as o_s,calc.")
+@run_options
 @click.option("--ops", type=click.Path(dir_okay=False, path_type=Path), help="Write when each op ran (Parquet).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def simulate(
@@ -44,14 +40,15 @@ def simulate(
     """Simulate a GOAL file, a trace, or a PATTERN (a collective, or "dissemination") on a machine."""
     machine = load_machine(machine_name)
     schedule = schedule_from(source, options)
-    timeline = run(
+    timeline = simulated(
         schedule,
-        machine.with_noise(None) if no_noise else machine,
-        noise_reaches=None if noise_reaches is None else [part for part in noise_reaches.split(",") if part],
-        seed=seed,
-        record=ops is not None,
+        machine,
         scheduler=scheduler,
         threads=threads,
+        seed=seed,
+        no_noise=no_noise,
+        noise_reaches=noise_reaches,
+        record=ops is not None,
         dialect=dialect,
     )
     if ops is not None:

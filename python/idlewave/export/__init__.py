@@ -2,9 +2,29 @@
 
 >>> ops = idlewave.simulate(schedule, machine, record=True).ops_to_arrow()
 >>> write_perfetto(ops, "timeline.pftrace", name="allreduce")
+>>> plot_timeline(ops, ranks=range(8)).savefig("timeline.pdf")
+
+Each library is loaded when something is first written with it.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .forms import ENDINGS, writer_for
 from .otf2 import write_otf2
 from .perfetto import write_perfetto
 
-__all__ = ["write_otf2", "write_perfetto"]
+if TYPE_CHECKING:
+    from .picture import plot_timeline
+
+__all__ = ["ENDINGS", "plot_timeline", "write_otf2", "write_perfetto", "writer_for"]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name == "plot_timeline":
+            from .picture import plot_timeline
+
+            return plot_timeline
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -40,7 +40,7 @@ def write_otf2(ops: Table, directory: str | Path, *, name: str = "timeline") -> 
     The directory is there whole or not at all. Raises InputError if the table cannot be used or the directory is not
     empty, LibraryError if the package otf2 is missing.
     """
-    library = _library()
+    library = load_library()
     columns = read_ops(ops)
     try:
         with whole_folder(directory) as folder, _archive(library, folder, name) as archive:
@@ -49,7 +49,8 @@ def write_otf2(ops: Table, directory: str | Path, *, name: str = "timeline") -> 
         raise InputError(f"{directory}: cannot be written: OTF2: {error}") from error
 
 
-def _library() -> Library:
+def load_library() -> Library:
+    """OTF2's own bindings. Raises LibraryError if they are not installed."""
     try:
         import _otf2
     except (ImportError, OSError) as error:

@@ -47,7 +47,7 @@ def write_perfetto(ops: Table, path: str | Path, *, name: str = "timeline") -> N
     The file is there whole or not at all. Raises InputError if the table or the path cannot be used, LibraryError if
     the package perfetto is missing.
     """
-    protos = _protos()
+    protos = load_library()
     writer = _Writer(protos, read_ops(ops))
     with whole_file(path) as file:
         file.write(writer.head(name))
@@ -55,7 +55,8 @@ def write_perfetto(ops: Table, path: str | Path, *, name: str = "timeline") -> N
             file.write(packets)
 
 
-def _protos() -> Protos:
+def load_library() -> Protos:
+    """What protobuf made of Perfetto's messages. Raises LibraryError if it is not installed."""
     try:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2
     except ImportError as error:

@@ -26,6 +26,12 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
         part.unlink(missing_ok=True)
 
 
+def check_new(path: Path) -> None:
+    """Raises InputError unless `path` can become a folder: it is not there, or an empty one."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise InputError(f"{path}: expected a folder that is empty or not there yet")
+
+
 @contextmanager
 def whole_folder(path: str | Path) -> Iterator[Path]:
     """A folder to fill, which becomes `path` when the block ends.
@@ -35,8 +41,7 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     part = path.with_name(path.name + ".part")
     try:
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise InputError(f"{path}: expected a folder that is empty or not there yet")
+        check_new(path)
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         yield part

@@ -1,0 +1,58 @@
+"""The forms in which a timeline can be in a file, told by the file's ending."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import UsageError
+from .whole import check_new, whole_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ENDINGS = {
+    ".parquet": "table",
+    ".pftrace": "Perfetto",
+    ".otf2": "OTF2 archive, a folder",
+    ".png": "picture",
+    ".svg": "picture",
+    ".pdf": "picture",
+}
+
+
+def writer_for(path: str | Path) -> Callable[[pa.Table, str], None]:
+    """What writes recorded ops (`Timeline.ops_to_arrow`), with a name for what they are of, to `path`, as it ends.
+
+    Raises, before anything is simulated: UsageError if nothing is written to such an ending, LibraryError if what
+    writes it is not installed, InputError if there is already something where a folder is to be.
+    """
+    path = Path(path)
+    ending = path.suffix
+    if ending not in ENDINGS:
+        known = ", ".join(f"{name} ({what})" for name, what in ENDINGS.items())
+        raise UsageError(f"{path}: expected a name that ends in one of {known}")
+    if ending == ".parquet":
+        return lambda ops, _: _write_parquet(ops, path)
+    if ending == ".pftrace":
+        from . import perfetto
+
+        perfetto.load_library()
+        return lambda ops, name: perfetto.write_perfetto(ops, path, name=name)
+    if ending == ".otf2":
+        from . import otf2
+
+        otf2.load_library()
+        check_new(path)
+        return lambda ops, name: otf2.write_otf2(ops, path, name=name)
+    from . import picture
+
+    return lambda ops, name: picture.write_picture(ops, path, title=name)
+
+
+def _write_parquet(ops: pa.Table, path: Path) -> None:
+    from pyarrow import parquet
+
+    with whole_file(path) as file:
+        parquet.write_table(ops, file)

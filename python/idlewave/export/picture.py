@@ -1,0 +1,212 @@
+"""A recorded timeline as a picture: what each rank did and when, for small runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from ..errors import UsageError
+from ..report.style import BLUE, INK, ORANGE, STYLE, VERMILLION, new_figure, styled, tidy
+from .ops import CALC, RECV, SEND, Ints, Ops, read_ops
+from .spans import cpu_spans, waiting_spans
+from .whole import whole_file
+
+if TYPE_CHECKING:
+    from .ops import Table
+
+MOST_RANKS = 64
+MOST_OPS = 20_000
+MOST_NUMBERED = 24
+DOTS_PER_INCH = 200
+DATED = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}  # left out: the same ops give the same file
+UNITS = (("s", 10**12), ("ms", 10**9), ("µs", 10**6), ("ns", 10**3), ("ps", 1))
+
+HALF = 0.38  # of a row is filled, to each side of its middle
+PALE, HATCH = "#f4f4f4", "#c4c4c4"
+_CHOOSE = "idlewave.export.plot_timeline(ops, ranks=…, since=…, until=…) draws a part"
+COLOURS = {CALC: "#bcd0e2", SEND: ORANGE, RECV: BLUE}
+LABELS = {CALC: "computation", SEND: "sending", RECV: "receiving"}
+
+
+@dataclass(frozen=True)
+class _Bars:
+    """Spans of time (ps), and on which line of the picture they are."""
+
+    line: Ints
+    begin: Ints
+    end: Ints
+
+    def where(self, chosen: npt.NDArray[np.bool_]) -> _Bars:
+        return _Bars(self.line[chosen], self.begin[chosen], self.end[chosen])
+
+    def draw(self, axes: Axes, unit: int, **looks: Any) -> None:  # noqa: ANN401 - as matplotlib has it
+        left, right = self.begin / unit, self.end / unit
+        low, high = self.line - HALF, self.line + HALF
+        corners = ((left, low), (left, high), (right, high), (right, low))
+        axes.add_collection(PolyCollection(list(np.stack([np.stack(c, axis=1) for c in corners], axis=1)), **looks))
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """What of the ops is drawn: their rows, and for each when the CPU worked for it, and when it waited."""
+
+    rows: Ints
+    cpu: _Bars
+    waiting: _Bars
+
+
+@styled
+def plot_timeline(
+    ops: Table, *, ranks: Iterable[int] | None = None, since: int = 0, until: int | None = None, title: str = ""
+) -> Figure:
+    """What each of `ranks` (default: all) did from `since` to `until` (ps; default: to the end), from recorded ops
+    (`Timeline.ops_to_arrow` or `ops_to_pandas`): a line a rank.
+
+    It shows what the CPU does; in it, at the end of each op, how long noise took the CPU away; where an op waited; and
+    messages whose both ends are drawn, from when the CPU had sent them to when it began to receive them.
+
+    Raises UsageError if that is more than 64 ranks or 20,000 ops, or nothing.
+    """
+    columns = read_ops(ops)
+    lines = _lines(columns, ranks)
+    until = int(columns.end.max()) if until is None else until
+    drawn = _drawn(columns, lines, since, until)
+    name, unit = next(((n, u) for n, u in UNITS if until - since >= u), UNITS[-1])
+    figure = new_figure(1.0 + max(0.6, len(lines) * (0.32 if len(lines) <= 16 else 0.11)))
+    axes = figure.subplots()
+    axes.set_title(title)
+    _bars(axes, columns, drawn, unit)
+    _seams(axes, drawn, unit, (until - since) / 200)
+    _messages(axes, columns, drawn, unit)
+    _axes(axes, list(lines), name)
+    axes.set_xlim(since / unit, until / unit)
+    figure.legend(handles=_legend(columns, drawn), loc="outside upper left", ncols=6, handlelength=1.6)
+    return figure
+
+
+def write_picture(ops: Table, path: str | Path, *, title: str = "") -> None:
+    """Draw the ops, as `plot_timeline` does and with its limits, to `path`, which ends in .png, .svg or .pdf."""
+    path = Path(path)
+    figure = plot_timeline(ops, title=title)
+    with rc_context(STYLE), whole_file(path) as file:
+        metadata = {DATED[path.suffix]: None}
+        figure.savefig(file, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=metadata)
+
+
+def _lines(ops: Ops, ranks: Iterable[int] | None) -> dict[int, int]:
+    """The ranks to draw, each with its line."""
+    there = np.unique(ops.rank).tolist()
+    chosen = there if ranks is None else list(dict.fromkeys(ranks))
+    unknown = sorted(set(chosen) - set(there))
+    if unknown:
+        raise UsageError(f"rank {unknown[0]} has no ops to draw")
+    if not chosen:
+        raise UsageError("expected at least one rank to draw")
+    if len(chosen) > MOST_RANKS:
+        raise UsageError(f"a picture has room for {MOST_RANKS} ranks, not for {len(chosen)}; {_CHOOSE}")
+    return {rank: line for line, rank in enumerate(chosen)}
+
+
+def _drawn(ops: Ops, lines: dict[int, int], since: int, until: int) -> _Drawn:
+    rows, line, spans = [], [], []
+    for rank, first, last in ops.bounds():
+        if rank not in lines:
+            continue
+        times = (*cpu_spans(ops, first, last), *waiting_spans(ops, first, last))
+        seen = np.flatnonzero((np.maximum(ops.end[first:last], times[1]) >= since) & (ops.start[first:last] <= until))
+        rows.append(first + seen)
+        line.append(np.full(len(seen), lines[rank]))
+        spans.append([time[seen] for time in times])
+    found = np.concatenate(rows)
+    if since >= until or not len(found):
+        raise UsageError(f"nothing happens on these ranks from {since} to {until} ps")
+    if len(found) > MOST_OPS:
+        raise UsageError(
+            f"a picture has room for {MOST_OPS} ops, not for {len(found)}: choose fewer ranks or less time"
+        )
+    begin, end, wait, waited = (np.concatenate(columns) for columns in zip(*spans, strict=True))
+    places = np.concatenate(line)
+    return _Drawn(found, _Bars(places, begin, end), _Bars(places, wait, waited))
+
+
+def _bars(axes: Axes, ops: Ops, drawn: _Drawn, unit: int) -> None:
+    waits = drawn.waiting.where(drawn.waiting.end > drawn.waiting.begin)
+    waits.draw(axes, unit, facecolor=PALE, edgecolor=HATCH, hatch="//////", linewidth=0.0, zorder=1)
+    for kind, colour in COLOURS.items():  # a thin edge of the same colour shows what is shorter than a dot
+        looks = {"facecolor": colour, "edgecolor": colour, "linewidth": 0.3, "zorder": 2}
+        drawn.cpu.where(ops.kind[drawn.rows] == kind).draw(axes, unit, **looks)
+    _noise(ops, drawn).draw(axes, unit, facecolor=VERMILLION, edgecolor=VERMILLION, linewidth=0.3, zorder=3)
+
+
+def _seams(axes: Axes, drawn: _Drawn, unit: int, least: float) -> None:
+    """A white line between ops that follow each other at once, if both are at least `least` ps long."""
+    cpu = drawn.cpu.where(drawn.cpu.end - drawn.cpu.begin >= least)
+    order = np.lexsort((cpu.begin, cpu.line))
+    line, begin, end = cpu.line[order], cpu.begin[order], cpu.end[order]
+    seams = np.flatnonzero((begin[1:] == end[:-1]) & (line[1:] == line[:-1])) + 1
+    axes.vlines(begin[seams] / unit, line[seams] - HALF, line[seams] + HALF, "white", linewidth=0.5, zorder=3.5)
+
+
+def _noise(ops: Ops, drawn: _Drawn) -> _Bars:
+    noise = np.minimum(ops.noise[drawn.rows], drawn.cpu.end - drawn.cpu.begin)
+    return _Bars(drawn.cpu.line, drawn.cpu.end - noise, drawn.cpu.end).where(noise > 0)
+
+
+def _messages(axes: Axes, ops: Ops, drawn: _Drawn, unit: int) -> None:
+    """A line from the edge of the sender's bar to that of the receiver's which is nearer to it."""
+    place = np.full(len(ops), -1)
+    place[drawn.rows] = np.arange(len(drawn.rows))
+    receives = np.flatnonzero(_received(ops, drawn, place))
+    sends = place[ops.match[drawn.rows[receives]]]
+    from_, to = drawn.cpu.line[sends], drawn.cpu.line[receives]
+    side = np.sign(to - from_) * HALF
+    left = np.stack((drawn.cpu.end[sends] / unit, from_ + side), axis=1)
+    right = np.stack((drawn.cpu.begin[receives] / unit, to - side), axis=1)
+    width = 0.7 if len(receives) < 200 else 0.35
+    axes.add_collection(LineCollection(list(np.stack((left, right), axis=1)), colors=INK, linewidths=width, zorder=4))
+
+
+def _received(ops: Ops, drawn: _Drawn, place: Ints) -> npt.NDArray[np.bool_]:
+    match = ops.match[drawn.rows]
+    return (match >= 0) & (place[match] >= 0)
+
+
+def _axes(axes: Axes, ranks: list[int], unit: str) -> None:
+    tidy(axes, "x")
+    step = 1
+    while len(ranks) > step * MOST_NUMBERED:
+        step *= 2
+    axes.set_yticks(range(0, len(ranks), step), [str(rank) for rank in ranks[::step]])
+    axes.set_ylim(len(ranks) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.xaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
+    axes.set_xlabel(f"time [{unit}]")
+    axes.set_ylabel("rank")
+
+
+def _legend(ops: Ops, drawn: _Drawn) -> list[Patch | Line2D]:
+    """An entry for each thing that is in the picture."""
+    kinds = set(ops.kind[drawn.rows].tolist())
+    entries: list[Patch | Line2D] = [
+        Patch(color=COLOURS[kind], label=LABELS[kind]) for kind in COLOURS if kind in kinds
+    ]
+    if np.any(drawn.waiting.end > drawn.waiting.begin):
+        entries.append(Patch(facecolor=PALE, edgecolor=HATCH, hatch="//////", linewidth=0.0, label="waiting"))
+    if len(_noise(ops, drawn).line):
+        entries.append(Patch(color=VERMILLION, label="noise"))
+    if np.any(ops.match[drawn.rows] >= 0):
+        entries.append(Line2D([], [], color=INK, linewidth=0.8, label="message"))
+    return entries
