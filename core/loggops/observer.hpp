@@ -59,7 +59,8 @@ struct Unobserved {
     using Payload = Message;
     struct Begun {};
 
-    static constexpr bool looks = false;  ///< whether it wants to know of anything
+    static constexpr bool looks = false;    ///< whether it wants to know of anything
+    static constexpr bool records = false;  ///< whether it is told of ops and queues
 
     static Begun begin(std::uint32_t /*rank*/, Time /*now*/, const Activity& /*activity*/) { return {}; }
     static Time at(const Begun& /*begun*/, Point /*point*/, Time time) { return time; }

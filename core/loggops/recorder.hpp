@@ -1,11 +1,15 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/small_map.hpp"
 #include "base/time.hpp"
 #include "loggops/observer.hpp"
 
@@ -17,10 +21,13 @@ struct Cause {
     std::uint32_t index : 29 = 0;  ///< among what the rank did
     Point point : 3 = Point::start;
 
-    static constexpr std::uint32_t most = 1U << 29;
+    static constexpr std::uint32_t most = (1U << 29) - 1;
+    static constexpr std::uint32_t unrecorded = most;
 
     /// Whether it is anything but the beginning.
     [[nodiscard]] bool known() const { return point != Point::start; }
+    /// Whether what the rank did is in the record.
+    [[nodiscard]] bool recorded() const { return known() && index != unrecorded; }
 };
 
 /// A time and its cause. Of two at one time the first that was asked for counts.
@@ -67,9 +74,23 @@ struct QueueRecord {
     std::uint32_t most_unexpected = 0;
 };
 
+/// What is to be recorded: of ranks from `first` to `last`, what begins from `from` on and before `until`; and how many
+/// bytes that may take.
+struct Recording {
+    std::uint32_t first = 0;
+    std::uint32_t last = std::numeric_limits<std::uint32_t>::max();
+    Time from = 0;
+    Time until = never;
+    std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
+
+    [[nodiscard]] bool holds(std::uint32_t rank, Time begin) const {
+        return rank >= first && rank <= last && begin >= from && begin < until;
+    }
+};
+
 /// All that the ranks of a simulation did, each in the order in which it did it.
 struct Record {
-    std::vector<std::vector<OpRecord>> ops;               ///< by rank and place
+    std::vector<std::vector<OpRecord>> ops;               ///< by rank, ascending by place
     std::vector<std::vector<ActivityRecord>> activities;  ///< by rank and index
     std::vector<QueueRecord> queues;                      ///< by rank
 };
@@ -92,23 +113,28 @@ class Recorder {
     };
 
     static constexpr bool looks = true;
+    static constexpr bool records = true;
 
-    explicit Recorder(std::uint32_t ranks) {
+    explicit Recorder(std::uint32_t ranks, const Recording& recording = {}) : recording_(recording), places_(ranks) {
         record_.ops.resize(ranks);
         record_.activities.resize(ranks);
         record_.queues.resize(ranks);
     }
 
     Begun begin(std::uint32_t rank, const Caused& now, const Activity& activity) {
+        if (!recording_.holds(rank, now.time)) {
+            return {rank, Cause::unrecorded};
+        }
         std::vector<ActivityRecord>& own = record_.activities[rank];
         if (own.size() == Cause::most) {
             throw InputError("a rank does more than 2^29 things: too many to be recorded");
         }
-        own.push_back({activity, now, now.time});
+        append(own, {activity, now, now.time});
         return {rank, static_cast<std::uint32_t>(own.size() - 1)};
     }
     Caused at(const Begun& begun, Point point, Time time) {
-        if (point == Point::sender_free || point == Point::receiver_free || point == Point::computed) {
+        const bool frees = point == Point::sender_free || point == Point::receiver_free || point == Point::computed;
+        if (frees && begun.index != Cause::unrecorded) {
             record_.activities[begun.rank][begun.index].free = time;
         }
         return {time, cause_of(begun, point)};
@@ -119,18 +145,26 @@ class Recorder {
     static Caused arrival(const Payload& message, Time time) { return {time, message.sent}; }
 
     void started(std::uint32_t rank, Place place, const OpStart& op, const Caused& ready, const Caused& now) {
-        std::vector<OpRecord>& own = record_.ops[rank];
-        if (own.size() <= place) {
-            own.resize(std::size_t{place} + 1);
+        if (!recording_.holds(rank, now.time)) {
+            return;
         }
-        own[place] = {rank, place, op.kind, op.peer, op.tag, op.size, op.call, ready, now, now};
+        std::vector<OpRecord>& own = record_.ops[rank];
+        places_[rank].add(place, static_cast<std::uint32_t>(own.size()));
+        append(own, {rank, place, op.kind, op.peer, op.tag, op.size, op.call, ready, now, now});
     }
-    void ended(std::uint32_t rank, Place place, const Caused& end) { record_.ops[rank][place].end = end; }
+    void ended(std::uint32_t rank, Place place, const Caused& end) {
+        if (OpRecord* op = find(rank, place)) {
+            op->end = end;
+        }
+    }
     void received(std::uint32_t rank, Place place, const Caused& arrived, const Caused& processed) {
-        OpRecord& op = record_.ops[rank][place];
-        op.arrived = arrived;
-        op.processed = processed;
-        record_.activities[rank][processed.cause.index].activity.place = place;
+        if (OpRecord* op = find(rank, place)) {
+            op->arrived = arrived;
+            op->processed = processed;
+        }
+        if (processed.cause.recorded()) {
+            record_.activities[rank][processed.cause.index].activity.place = place;
+        }
     }
 
     void arrived(std::uint32_t rank, std::uint32_t posted, bool found) {
@@ -148,17 +182,44 @@ class Recorder {
         own.most_unexpected = std::max(own.most_unexpected, unexpected);
     }
 
-    [[nodiscard]] Record take() { return std::move(record_); }
+    [[nodiscard]] Record take() {
+        for (std::vector<OpRecord>& own : record_.ops) {
+            std::sort(own.begin(), own.end(), [](const OpRecord& a, const OpRecord& b) { return a.place < b.place; });
+        }
+        return std::move(record_);
+    }
 
   private:
+    [[nodiscard]] OpRecord* find(std::uint32_t rank, Place place) {
+        const std::uint32_t* index = places_[rank].find(place);
+        return index == nullptr ? nullptr : &record_.ops[rank][*index];
+    }
+
+    /// Ranks belong to threads, but their memory is counted together.
+    template <class Row>
+    void append(std::vector<Row>& rows, const Row& row) {
+        if (rows.size() == rows.capacity()) {
+            rows.reserve(std::max<std::size_t>(4, rows.size() * 2));
+            const std::uint64_t more = (rows.capacity() - rows.size()) * sizeof(Row);
+            if (bytes_.fetch_add(more, std::memory_order_relaxed) + more > recording_.most_bytes) {
+                throw InputError("the record needs more than " + std::to_string(recording_.most_bytes) +
+                                 " bytes: record fewer ranks, a shorter time, or allow more");
+            }
+        }
+        rows.push_back(row);
+    }
+
     static Cause cause_of(const Begun& begun, Point point) {
         Cause cause;
         cause.rank = begun.rank;
-        cause.index = begun.index & (Cause::most - 1);
+        cause.index = begun.index & Cause::most;
         cause.point = point;
         return cause;
     }
 
+    Recording recording_;
+    std::vector<SmallMap<std::uint32_t>> places_;  ///< where each rank's ops are
+    std::atomic<std::uint64_t> bytes_ = 0;
     Record record_;
 };
 

@@ -31,10 +31,15 @@ struct Slopes {
 
     friend Time time_of(const Slopes& moment) { return moment.time; }
 
-    friend Slopes latest(const Slopes& a, const Slopes& b) {
-        if (a.time != b.time) {
+    [[gnu::always_inline]] friend Slopes latest(const Slopes& a, const Slopes& b) {
+        if (a.time != b.time) [[likely]] {
             return a.time < b.time ? b : a;
         }
+        return steepest(a, b);
+    }
+
+    /// Of two at one time.
+    [[gnu::noinline]] static Slopes steepest(const Slopes& a, const Slopes& b) {
         Slopes both = a;
         both.computation = std::max(a.computation, b.computation);
         for (unsigned i = 0; i < Levels; ++i) {
@@ -62,16 +67,17 @@ struct Differentiation {
     };
 
     struct Begun {
-        Moment now;
-        Activity activity;
+        const Moment& now;
+        const Activity& activity;
     };
 
     static constexpr bool looks = true;
+    static constexpr bool records = false;
 
     static Begun begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity) { return {now, activity}; }
 
     /// Work that begins inside a detour begins at that detour's end, whatever came before.
-    static Moment at(const Begun& begun, Point point, Time time) {
+    [[gnu::always_inline]] static Moment at(const Begun& begun, Point point, Time time) {
         const Activity& activity = begun.activity;
         const bool cpu = point != Point::sender_gap && point != Point::receiver_gap;
         Moment moment = cpu && activity.stands ? Moment{} : begun.now;
@@ -81,28 +87,28 @@ struct Differentiation {
             case Point::start:
                 break;
             case Point::sender_free:
-                count(level.o_s);
-                count(level.o);
+                ++level.o_s;
+                ++level.o;
                 add_cpu_bytes(moment, level, activity, bytes);
                 break;
             case Point::receiver_free:
-                count(level.o_r);
-                count(level.o);
+                ++level.o_r;
+                ++level.o;
                 add_cpu_bytes(moment, level, activity, bytes);
                 break;
             case Point::arrival:
-                count(level.o_s);
-                count(level.o);
-                count(level.L);
+                ++level.o_s;
+                ++level.o;
+                ++level.L;
                 break;
             case Point::wire:
-                count(level.o_r);
-                count(level.o);
+                ++level.o_r;
+                ++level.o;
                 level.G += bytes;
                 break;
             case Point::sender_gap:
             case Point::receiver_gap:
-                count(level.g);
+                ++level.g;
                 level.G += bytes;
                 break;
             case Point::computed:
@@ -113,8 +119,16 @@ struct Differentiation {
         return moment;
     }
 
-    static Payload post(const Begun& begun, const Message& message) { return {message, at(begun, Point::arrival, 0)}; }
-    static Moment arrival(const Payload& message, Time time) {
+    [[gnu::always_inline]] static Payload post(const Begun& begun, const Message& message) {
+        Payload payload{message, at(begun, Point::arrival, 0)};
+        for (const LevelSlopes& level : payload.sent.levels) {
+            if (((level.L | level.o | level.g) >> 31) != 0) [[unlikely]] {
+                throw InputError("more than 2^31 messages follow each other: their slopes cannot be counted");
+            }
+        }
+        return payload;
+    }
+    [[gnu::always_inline]] static Moment arrival(const Payload& message, Time time) {
         Moment moment = message.sent;
         moment.time = time;
         return moment;
@@ -128,13 +142,8 @@ struct Differentiation {
     static void posted(std::uint32_t /*rank*/, std::uint32_t /*unexpected*/, bool /*found*/) {}
 
   private:
-    static void count(std::uint32_t& times) {
-        if (++times == 0) {
-            throw InputError("more than 2^32 messages follow each other: their slopes cannot be counted");
-        }
-    }
-
-    static void add_cpu_bytes(Moment& moment, LevelSlopes& level, const Activity& activity, std::uint64_t bytes) {
+    [[gnu::always_inline]] static void add_cpu_bytes(Moment& moment, LevelSlopes& level, const Activity& activity,
+                                                     std::uint64_t bytes) {
         if (activity.stands_late) {
             moment = {};
         }

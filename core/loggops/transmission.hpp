@@ -26,15 +26,15 @@ template <class Context>
     const Overhead overhead{costs.o_s, model_.machine.noise_reach.o_s};
     const Stands stands = stands_of(begin, overhead, costs.over);
     const auto [injected, end] = occupy(begin, overhead, costs.over);
-    const auto begun = model_.observer.begin(self_, now,
-                                             {.doing = Doing::transmission,
-                                              .message = message.kind,
-                                              .within_node = within_node(peer),
-                                              .peer = peer,
-                                              .size = message.size,
-                                              .place = op.place,
-                                              .stands = stands.first,
-                                              .stands_late = stands.late});
+    const Activity activity{.doing = Doing::transmission,
+                            .message = message.kind,
+                            .within_node = within_node(peer),
+                            .peer = peer,
+                            .size = message.size,
+                            .place = op.place,
+                            .stands = stands.first,
+                            .stands_late = stands.late};
+    const auto begun = model_.observer.begin(self_, now, activity);
     const Moment free = model_.observer.at(begun, Point::sender_free, end);
     clocks_[ClockLayout::cpu(op.cpu)] = free;
     clocks_[model_.layout.tx(op.nic)] = model_.observer.at(begun, Point::sender_gap, later(begin, costs.gap));
@@ -71,20 +71,20 @@ template <Source S, class Observer>
     const Overhead overhead{costs.o_r, model_.machine.noise_reach.o_r};
     const Stands stands = stands_of(begin, overhead, costs.over);
     const auto [received, end] = occupy(begin, overhead, costs.over);
-    const auto begun = model_.observer.begin(self_, now,
-                                             {.doing = Doing::reception,
-                                              .message = message.kind,
-                                              .within_node = within_node(message.source),
-                                              .peer = message.source,
-                                              .size = message.size,
-                                              .place = op.place,
-                                              .stands = stands.first,
-                                              .stands_late = stands.late});
+    const Activity activity{.doing = Doing::reception,
+                            .message = message.kind,
+                            .within_node = within_node(message.source),
+                            .peer = message.source,
+                            .size = message.size,
+                            .place = op.place,
+                            .stands = stands.first,
+                            .stands_late = stands.late};
+    const auto begun = model_.observer.begin(self_, now, activity);
     const Moment free = model_.observer.at(begun, Point::receiver_free, end);
     clocks_[ClockLayout::cpu(op.cpu)] = free;
     clocks_[model_.layout.rx(op.nic)] = model_.observer.at(begun, Point::receiver_gap, later(begin, costs.gap));
-    if (!Observer::looks && costs.bytes <= end - received) {
-        return free;
+    if (costs.bytes <= end - received && (!Observer::looks || costs.bytes < end - received || message.size <= 1)) {
+        return free;  // and where both are as late, both have the same slopes
     }
     const Moment processed = latest(free, model_.observer.at(begun, Point::wire, later(received, costs.bytes)));
     model_.processed[self_] = latest(model_.processed[self_], processed);

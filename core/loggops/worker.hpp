@@ -302,7 +302,7 @@ class RankWorker {
     }
 
     [[gnu::always_inline]] void op_started(const ReadyOp<Cookie, Moment>& ready, const Moment& now) {
-        if constexpr (Observer::looks) {
+        if constexpr (Observer::records) {
             const Op& op = ready.op;
             model_.observer.started(
                 self_, ready.place,
@@ -326,11 +326,11 @@ class RankWorker {
         const NoiseReach& reach = model_.machine.noise_reach;
         const bool reached = noisy_ && (ready.op.reduction ? reach.reduction : reach.calc);
         const Time begin = time_of(now);
-        const auto begun = model_.observer.begin(self_, now,
-                                                 {.doing = Doing::computation,
-                                                  .size = static_cast<std::uint64_t>(work),
-                                                  .place = ready.place,
-                                                  .stands = Observer::looks && reached && stands_still(begin)});
+        const Activity activity{.doing = Doing::computation,
+                                .size = static_cast<std::uint64_t>(work),
+                                .place = ready.place,
+                                .stands = Observer::looks && reached && stands_still(begin)};
+        const auto begun = model_.observer.begin(self_, now, activity);
         const Time done = reached ? model_.machine.noise.finish(model_.noise[self_], begin, work) : later(begin, work);
         const Moment end = model_.observer.at(begun, Point::computed, done);
         clocks_[ClockLayout::cpu(ready.op.cpu)] = end;

@@ -9,8 +9,15 @@
 namespace idlewave {
 namespace {
 
-const ActivityRecord& activity_of(const Record& record, const Cause& cause) {
-    return record.activities[cause.rank][cause.index];
+/// What a rank did; null if it was not recorded.
+const ActivityRecord* activity_of(const Record& record, const Cause& cause) {
+    return cause.recorded() ? &record.activities[cause.rank][cause.index] : nullptr;
+}
+
+/// The op that an activity belongs to; -1 if none is known.
+std::int64_t op_of(const Record& record, const Cause& cause) {
+    const ActivityRecord* done = activity_of(record, cause);
+    return done == nullptr || done->activity.place == unknown_place ? -1 : std::int64_t{done->activity.place};
 }
 
 CauseKind kind_of(Point point) {
@@ -30,11 +37,8 @@ CauseKind kind_of(Point point) {
 /// Names the op that made something happen when it did.
 void blame(OpRow& row, const Record& record, const Cause& cause) {
     row.cause = kind_of(cause.point);
-    if (cause.known()) {
-        const Place place = activity_of(record, cause).activity.place;
-        row.cause_rank = cause.rank;
-        row.cause_op = place == unknown_place ? -1 : std::int64_t{place};
-    }
+    row.cause_rank = cause.known() ? std::int64_t{cause.rank} : -1;
+    row.cause_op = op_of(record, cause);
 }
 
 /// What was free only at `start`, although the rest was there at `ready`.
@@ -52,17 +56,18 @@ void explain_start(OpRow& row, const Record& record) {
     row.wait = row.op.start.time - row.op.ready.time;
     blame(row, record, row.op.ready.cause);
     blame_resource(row, record, row.op.ready.time, row.op.start);
-    const Cause& end = row.op.end.cause;
-    row.work = end.known() ? activity_of(record, end).start.time : row.op.start.time;
+    const ActivityRecord* last = activity_of(record, row.op.end.cause);
+    row.work = last == nullptr ? row.op.start.time : last->start.time;
 }
 
 /// A receive waits for its message, and then for what receives it.
 void explain_receive(OpRow& row, const Record& record) {
     const OpRecord& op = row.op;
-    const Caused& reception = activity_of(record, op.processed.cause).start;
     const Cause& sent = op.arrived.cause;
     row.match_rank = sent.rank;
-    row.match_op = activity_of(record, sent).activity.place;
+    row.match_op = op_of(record, sent);
+    const ActivityRecord* received = activity_of(record, op.processed.cause);
+    const Caused reception = received == nullptr ? op.processed : received->start;
     row.work = reception.time;
     row.wait = std::max<Time>(0, reception.time - op.start.time);
     blame(row, record, op.end.time > op.processed.time ? op.start.cause : sent);
@@ -88,22 +93,31 @@ void explain_late_receiver(const OpRow& receive, OpRow& send) {
     send.cause_op = receive.op.place;
 }
 
+/// The row of an op, among those of its rank; null if it was not recorded.
+OpRow* row_of(std::span<OpRow> rows, std::int64_t place) {
+    const auto found = std::lower_bound(rows.begin(), rows.end(), place,
+                                        [](const OpRow& row, std::int64_t wanted) { return row.op.place < wanted; });
+    return found != rows.end() && found->op.place == place ? &*found : nullptr;
+}
+
 /// Shares out what detours took to the ops of one rank.
 void add_noise(std::span<OpRow> rows, const std::vector<ActivityRecord>& activities, const Machine& machine) {
     for (const ActivityRecord& done : activities) {
         const Activity& activity = done.activity;
-        if (activity.place == unknown_place) {
+        OpRow* row = activity.place == unknown_place ? nullptr : row_of(rows, activity.place);
+        if (row == nullptr) {
             continue;
         }
         const Point point = activity.doing == Doing::transmission ? Point::sender_free
                             : activity.doing == Doing::reception  ? Point::receiver_free
                                                                   : Point::computed;
-        rows[activity.place].noise += spans_of(activity, point, done.free - done.start.time, machine).noise;
+        row->noise += spans_of(activity, point, done.free - done.start.time, machine).noise;
     }
 }
 
 bool by_rendezvous(const Record& record, const OpRow& receive) {
-    return activity_of(record, receive.op.arrived.cause).activity.message == MessageKind::request_to_send;
+    const ActivityRecord* sent = activity_of(record, receive.op.arrived.cause);
+    return sent != nullptr && sent->activity.message == MessageKind::request_to_send;
 }
 
 }  // namespace
@@ -125,10 +139,14 @@ std::vector<OpRow> op_rows(const Record& record, const Machine& machine) {
         const std::size_t rank = first.size() - 1;
         add_noise(std::span(rows).subspan(first[rank]), record.activities[rank], machine);
     }
+    first.push_back(rows.size());
     for (const OpRow& row : rows) {
         if (row.op.kind == OpKind::recv && by_rendezvous(record, row)) {
-            explain_late_receiver(
-                row, rows[first[static_cast<std::size_t>(row.match_rank)] + static_cast<std::size_t>(row.match_op)]);
+            const auto sender = static_cast<std::size_t>(row.match_rank);
+            const std::span own = std::span(rows).subspan(first[sender], first[sender + 1] - first[sender]);
+            if (OpRow* send = row_of(own, row.match_op)) {
+                explain_late_receiver(row, *send);
+            }
         }
     }
     return rows;

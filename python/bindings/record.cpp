@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
@@ -91,8 +92,13 @@ nb::dict queue_columns(const std::vector<QueueRecord>& queues) {
 
 template <class S>
 nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
-             const nb::object& progress) {
-    Recorder recorder(source.ranks());
+             const nb::object& progress, const std::tuple<std::uint32_t, std::uint32_t>& ranks,
+             const std::tuple<Time, Time>& times, std::uint64_t most_bytes) {
+    const Recording recording{std::get<0>(ranks), std::get<1>(ranks), std::get<0>(times), std::get<1>(times),
+                              most_bytes};
+    const bool whole =
+        recording.first == 0 && recording.last >= source.ranks() - 1 && recording.from == 0 && recording.until == never;
+    Recorder recorder(source.ranks(), recording);
     const Timed<Caused> result = run_timed(source, machine, seed, threads, progress, recorder);
     const std::vector<Caused>& finish = result.found.finish;
     const Record record = recorder.take();
@@ -101,7 +107,7 @@ nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::u
     answer["messages"] = result.found.messages;
     answer["seconds"] = result.seconds;
     answer["columns"] = op_columns(op_rows(record, machine));
-    answer["path"] = path_columns(critical_path(record, finish, machine));
+    answer["path"] = path_columns(whole ? critical_path(record, finish, machine) : std::vector<PathStep>());
     answer["queues"] = queue_columns(record.queues);
     return answer;
 }
@@ -118,10 +124,13 @@ nb::list call_names() {
 }  // namespace
 
 void bind_record(nb::module_& m) {
-    m.def("record", &run<Graph>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(),
+    m.def("record", &run<Graph>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(), "ranks"_a,
+          "times"_a, "most_bytes"_a,
           "Simulate a schedule and keep all that happens: ops, critical path, queues, as columns.");
-    m.def("record", &run<Composition>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none());
-    m.def("record", &run<ProgramSource>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none());
+    m.def("record", &run<Composition>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(), "ranks"_a,
+          "times"_a, "most_bytes"_a);
+    m.def("record", &run<ProgramSource>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(),
+          "ranks"_a, "times"_a, "most_bytes"_a);
     m.def("call_names", &call_names, "Of each number of `call`: operation, algorithm, and whether it is a collective.");
 }
 

@@ -39,7 +39,7 @@ from .schedule import Schedule, algorithms, convert
 from .sensitivity import LatencyTolerance, Sensitivities, latency_tolerance, sensitivities
 from .simulation import simulate
 from .study import study
-from .timeline import Timeline
+from .timeline import Recording, Timeline
 
 if TYPE_CHECKING:
     from .trace import Trace
@@ -67,6 +67,7 @@ __all__ = [
     "PatternOptions",
     "PoissonNoise",
     "ProgramError",
+    "Recording",
     "Schedule",
     "Segment",
     "Sensitivities",

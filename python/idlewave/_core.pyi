@@ -213,16 +213,16 @@ def simulate(schedule: Composition, machine: Machine, seed: int, threads: int, p
 def simulate(schedule: Program, machine: Machine, seed: int, threads: int, progress: object | None) -> dict: ...
 
 @overload
-def record(schedule: Graph, machine: Machine, seed: int, threads: int, progress: object | None) -> dict:
+def record(schedule: Graph, machine: Machine, seed: int, threads: int, progress: object | None, ranks: tuple[int, int], times: tuple[int, int], most_bytes: int) -> dict:
     """
     Simulate a schedule and keep all that happens: ops, critical path, queues, as columns.
     """
 
 @overload
-def record(schedule: Composition, machine: Machine, seed: int, threads: int, progress: object | None) -> dict: ...
+def record(schedule: Composition, machine: Machine, seed: int, threads: int, progress: object | None, ranks: tuple[int, int], times: tuple[int, int], most_bytes: int) -> dict: ...
 
 @overload
-def record(schedule: Program, machine: Machine, seed: int, threads: int, progress: object | None) -> dict: ...
+def record(schedule: Program, machine: Machine, seed: int, threads: int, progress: object | None, ranks: tuple[int, int], times: tuple[int, int], most_bytes: int) -> dict: ...
 
 def call_names() -> list:
     """

@@ -10,7 +10,7 @@ from .errors import UsageError
 from .machine import Machine
 from .noise import REACHES, Noise, PoissonNoise
 from .schedule import Schedule
-from .timeline import Timeline
+from .timeline import Recording, Timeline
 
 SCHEDULERS = ("sequential", "yawns")
 DIALECTS = ("loggops", "loggopsim")
@@ -23,7 +23,7 @@ def simulate(
     noise: Noise | PoissonNoise | Literal["machine"] | None = "machine",
     noise_reaches: Iterable[str] | None = None,
     seed: int = 0,
-    record: bool = False,
+    record: bool | Recording = False,
     scheduler: str = "sequential",
     threads: int = 1,
     dialect: str = "loggops",
@@ -34,9 +34,9 @@ def simulate(
     `noise` replaces the machine's own; None switches it off. `noise_reaches` names the parts of a CPU's work that it
     lengthens, of o_s, o_r, O, calc and reduction; None: as the machine says. `seed` draws the ranks' phases in the
     noise, or their random detours. `record` keeps in the timeline when each op ran and what it waited for, and the
-    critical path; some 250 bytes a message. `scheduler` is sequential, or
-    yawns: conservative windows on `threads` threads; the answer is the same. `progress` is called a few times a second
-    with the simulated time in ps.
+    critical path; a Recording says of which ranks and times, and how much memory that may take. `scheduler` is
+    sequential, or yawns: conservative windows on `threads` threads; the answer is the same. `progress` is called a few
+    times a second with the simulated time in ps.
     Releases the GIL, so simulations run beside each other on threads.
 
     `dialect` "loggopsim" gives the finish times of LogGOPSim instead, quirks included (docs/loggopsim.md): without
@@ -51,8 +51,10 @@ def simulate(
     machine = checked_machine(machine, noise, noise_reaches)
     if dialect == "loggopsim":
         return _simulate_loggopsim(schedule, machine, record, scheduler, progress)
-    run = _core.record if record else _core.simulate
-    return Timeline(**run(schedule.core(), machine.core(), seed, threads, progress))
+    if not record:
+        return Timeline(**_core.simulate(schedule.core(), machine.core(), seed, threads, progress))
+    kept = record if isinstance(record, Recording) else Recording()
+    return Timeline(**_core.record(schedule.core(), machine.core(), seed, threads, progress, **kept.core()))
 
 
 def checked_run(scheduler: str, threads: int, seed: int) -> None:
@@ -91,7 +93,7 @@ def _parts(reaches: Iterable[str]) -> list[str]:
 def _simulate_loggopsim(
     schedule: Schedule,
     machine: Machine,
-    record: bool,
+    record: bool | Recording,
     scheduler: str,
     progress: Callable[[int], None] | None,
 ) -> Timeline:

@@ -21,9 +21,41 @@ CAUSES = ("none", "end", "cpu", "nic", "message")
 DOINGS = ("computation", "transmission", "reception")
 MESSAGES = ("data", "request to send", "clear to send", "data of a rendezvous")
 POINTS = ("start", "sender's CPU", "sender's NIC", "arrival", "receiver's CPU", "last byte", "receiver's NIC", "end")
+NEVER = 2**63 - 1
 SPANS = ("latency", "overhead", "gap", "wire_bytes", "cpu_bytes", "computation", "noise")
 
 Columns = dict[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a simulation is to record: ops that start from `since_ps` on and before `until_ps` (None: the end).
+
+    Of the ranks from the first to the last of `ranks` (None: all). A record that would take more than `most_bytes` ends
+    the simulation with an error instead; what stays is about 250 bytes a message, and as much again for its columns.
+    """
+
+    ranks: tuple[int, int] | None = None
+    since_ps: int = 0
+    until_ps: int | None = None
+    most_bytes: int = 4 << 30
+
+    def __post_init__(self) -> None:
+        first, last = self.ranks or (0, 0)
+        if not 0 <= first <= last < 2**32:
+            raise UsageError(f"expected the first and the last rank to be recorded, found {self.ranks}")
+        if not 0 <= self.since_ps < (NEVER if self.until_ps is None else self.until_ps):
+            raise UsageError(f"expected a time to record, found {self.since_ps} to {self.until_ps} ps")
+        if self.most_bytes < 0:
+            raise UsageError(f"expected a number of bytes, found {self.most_bytes}")
+
+    def core(self) -> dict[str, Any]:
+        """The same in the words of the compiled core."""
+        return {
+            "ranks": self.ranks or (0, 2**32 - 1),
+            "times": (self.since_ps, NEVER if self.until_ps is None else self.until_ps),
+            "most_bytes": self.most_bytes,
+        }
 
 
 @dataclass(frozen=True)
@@ -80,7 +112,7 @@ class Timeline:
         """
         import pandas as pd
 
-        self._needs_record()
+        self._needs_path()
         names = {"doing": DOINGS, "message": MESSAGES, "until": POINTS}
         return pd.DataFrame(
             {name: _categories(values, names[name]) if name in names else values for name, values in self.path.items()}
@@ -88,7 +120,7 @@ class Timeline:
 
     def path_division(self) -> dict[str, int]:
         """How the length of the critical path divides, ps: `SPANS`, which sum up to the finish."""
-        self._needs_record()
+        self._needs_path()
         return {name: int(self.path[f"{name}_ps"].sum()) for name in SPANS}
 
     def wait_states(self, by: tuple[str, ...] = ("rank", "call")) -> pd.DataFrame:
@@ -145,6 +177,11 @@ class Timeline:
     def _needs_record(self) -> None:
         if not self.columns:
             raise UsageError("this timeline has finish times only: simulate with record=True")
+
+    def _needs_path(self) -> None:
+        self._needs_record()
+        if self.max_finish > 0 and not len(self.path["rank"]):
+            raise UsageError("the critical path needs a record of all ranks and times")
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The Arrow PyCapsule interface: the table of `to_arrow`."""

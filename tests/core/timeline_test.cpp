@@ -217,6 +217,42 @@ TEST(OpRows, EveryReceiveNamesTheSendWhoseMessageItTook) {
     }
 }
 
+TEST(Recorder, APartOfTheRecordIsThatPartOfTheWhole) {
+    testing::Dice dice(17);
+    const Machine machine = testing::random_machine(dice);
+    const Graph graph = testing::random_schedule(dice, 6, 60);
+    const auto rows = op_rows(record_of(graph, machine).record, machine);
+    const Recording recording{.first = 1, .last = 3, .from = 50, .until = 400};
+    Recorder recorder(graph.ranks(), recording);
+    simulate(graph, machine, {.seed = 5, .threads = 1, .poll = {}}, recorder);
+    const auto part = op_rows(recorder.take(), machine);
+    std::size_t i = 0;
+    for (const OpRow& row : rows) {
+        if (!recording.holds(row.op.rank, row.op.start.time)) {
+            continue;
+        }
+        ASSERT_LT(i, part.size());
+        EXPECT_EQ(testing::as_tuple(part[i].op), testing::as_tuple(row.op));
+        EXPECT_EQ(part[i].match_rank, row.match_rank);
+        EXPECT_TRUE(part[i].match_op == row.match_op || part[i].match_op == -1) << "its sender was left out";
+        ++i;
+    }
+    EXPECT_EQ(i, part.size());
+    EXPECT_GT(i, 5U);
+}
+
+TEST(Recorder, RefusesToTakeMoreMemoryThanAllowed) {
+    testing::Dice dice(17);
+    const Graph graph = testing::random_schedule(dice, 6, 60);
+    Recorder recorder(graph.ranks(), {.most_bytes = 5000});
+    try {
+        simulate(graph, usual(), {.seed = 5, .threads = 1, .poll = {}}, recorder);
+        FAIL() << "it took more";
+    } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("more than 5000 bytes"), std::string::npos);
+    }
+}
+
 TEST(MatchingQueues, CountWhatWaitsForItsMatch) {
     const Graph graph = read_goal(
         "num_ranks 2\nrank 0 {\na: send 1b to 1 tag 1\nb: send 1b to 1 tag 2\n}\n"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ..sensitivity import LatencyTolerance, Sensitivities, latency_tolerance, sensitivities
-from ..simulation import SCHEDULERS, simulate
+from ..simulation import simulate
 from ..units import format_time
+from .run import run_arguments, run_options
 from .source import schedule_from, source_options
 from .terminal import load_machine, machine_option, output, show
 
@@ -24,28 +25,20 @@ MOST_ROWS = 10
 @click.command()
 @source_options
 @machine_option
-@click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
-@click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the noise.")
-@click.option("--no-noise", is_flag=True, help="Leave the machine's noise out.")
+@run_options
 @click.option("--no-tolerance", is_flag=True, help="Leave the latency tolerance out, which takes many simulations.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def explain(
     source: str,
     machine_name: str,
-    scheduler: str,
-    threads: int,
-    seed: int,
-    no_noise: bool,
     no_tolerance: bool,
     as_json: bool,
     **options: object,
 ) -> None:
     """Say what the time of a GOAL file, a trace, or a PATTERN is made of: critical path, waits, sensitivities."""
     machine = load_machine(machine_name)
-    machine = machine.with_noise(None) if no_noise else machine
+    how = run_arguments(options)
     schedule = schedule_from(source, options)
-    how: dict[str, Any] = {"scheduler": scheduler, "threads": threads, "seed": seed}
     timeline = simulate(schedule, machine, record=True, **how)
     slopes = sensitivities(schedule, machine, **how)
     tolerance = None if no_tolerance else latency_tolerance(schedule, machine, **how)

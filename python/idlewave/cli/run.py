@@ -7,10 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ..machine import Machine
-from ..schedule import Schedule
-from ..simulation import DIALECTS, SCHEDULERS, simulate
-from ..timeline import Timeline
+from ..simulation import SCHEDULERS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,32 +23,19 @@ OPTIONS = (
 
 
 def run_options(command: F) -> F:
-    """The options of `simulated`, but for what it keeps and the dialect."""
+    """The options that `run_arguments` takes."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command
 
 
-def simulated(
-    schedule: Schedule,
-    machine: Machine,
-    *,
-    scheduler: str,
-    threads: int,
-    seed: int,
-    no_noise: bool,
-    noise_reaches: str | None,
-    record: bool,
-    dialect: str = DIALECTS[0],
-) -> Timeline:
-    """The timeline, simulated as the options say."""
-    return simulate(
-        schedule,
-        machine.with_noise(None) if no_noise else machine,
-        noise_reaches=None if noise_reaches is None else [part for part in noise_reaches.split(",") if part],
-        seed=seed,
-        record=record,
-        scheduler=scheduler,
-        threads=threads,
-        dialect=dialect,
-    )
+def run_arguments(options: dict[str, object]) -> dict[str, Any]:
+    """Takes them out of a command's options, as the arguments of `simulate` and its kin."""
+    reaches = options.pop("noise_reaches")
+    return {
+        "noise": None if options.pop("no_noise") else "machine",
+        "noise_reaches": None if reaches is None else [part for part in str(reaches).split(",") if part],
+        "seed": options.pop("seed"),
+        "scheduler": options.pop("scheduler"),
+        "threads": options.pop("threads"),
+    }

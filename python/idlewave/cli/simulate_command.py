@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 
 from ..simulation import DIALECTS
+from ..simulation import simulate as run
 from ..units import format_time
-from .run import run_options, simulated
+from .run import run_arguments, run_options
 from .source import schedule_from, source_options
 from .terminal import load_machine, machine_option, output
 
@@ -28,28 +29,20 @@ def simulate(
     source: str,
     machine_name: str,
     dialect: str,
-    scheduler: str,
-    threads: int,
-    seed: int,
-    no_noise: bool,
-    noise_reaches: str | None,
     ops: Path | None,
     as_json: bool,
     **options: object,
 ) -> None:
     """Simulate a GOAL file, a trace, or a PATTERN (a collective, or "dissemination") on a machine."""
     machine = load_machine(machine_name)
+    how = run_arguments(options)
     schedule = schedule_from(source, options)
-    timeline = simulated(
+    timeline = run(
         schedule,
         machine,
-        scheduler=scheduler,
-        threads=threads,
-        seed=seed,
-        no_noise=no_noise,
-        noise_reaches=noise_reaches,
         record=ops is not None,
         dialect=dialect,
+        **how,
     )
     if ops is not None:
         timeline.ops_to_pandas().to_parquet(ops, index=False)

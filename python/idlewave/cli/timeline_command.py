@@ -6,8 +6,12 @@ from pathlib import Path
 
 import click
 
+from ..errors import UsageError
 from ..export import writer_for
-from .run import run_options, simulated
+from ..simulation import simulate as run
+from ..timeline import Recording
+from ..units import parse_time
+from .run import run_arguments, run_options
 from .source import schedule_from, source_options
 from .terminal import load_machine, machine_option, output
 
@@ -16,15 +20,16 @@ from .terminal import load_machine, machine_option, output
 @source_options
 @machine_option
 @run_options
+@click.option("--only-ranks", metavar="FIRST-LAST", help="Record these ranks only.")
+@click.option("--since", metavar="TIME", default="0ps", help="Record ops that start from this time on, such as 2ms.")
+@click.option("--until", metavar="TIME", help="Record ops that start before this time.")
 @click.option("-o", "--output", "file", type=click.Path(path_type=Path), required=True, help="What to write.")
 def timeline(
     source: str,
     machine_name: str,
-    scheduler: str,
-    threads: int,
-    seed: int,
-    no_noise: bool,
-    noise_reaches: str | None,
+    only_ranks: str | None,
+    since: str,
+    until: str | None,
     file: Path,
     **options: object,
 ) -> None:
@@ -35,17 +40,33 @@ def timeline(
     """
     write = writer_for(file)
     machine = load_machine(machine_name)
+    how = run_arguments(options)
     schedule = schedule_from(source, options)
-    found = simulated(
+    found = run(
         schedule,
         machine,
-        scheduler=scheduler,
-        threads=threads,
-        seed=seed,
-        no_noise=no_noise,
-        noise_reaches=noise_reaches,
-        record=True,
+        record=Recording(
+            ranks=None if only_ranks is None else _ranks(only_ranks),
+            since_ps=_time(since),
+            until_ps=None if until is None else _time(until),
+        ),
+        **how,
     )
     ops = found.ops_to_arrow()
     write(ops, f"{schedule.name} on {machine.name}")
     output.print(f"{len(ops)} ops of {schedule.ranks} ranks; written: {file}")
+
+
+def _ranks(text: str) -> tuple[int, int]:
+    first, dash, last = text.partition("-")
+    try:
+        return int(first), int(last if dash else first)
+    except ValueError:
+        raise UsageError(f"expected ranks such as 0-7, found '{text}'") from None
+
+
+def _time(text: str) -> int:
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
