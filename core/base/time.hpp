@@ -20,8 +20,16 @@ class TimeOverflow : public std::overflow_error {
     TimeOverflow() : std::overflow_error("a simulated time exceeds 106 days (int64 picoseconds)") {}
 };
 
+/// The later of two times. A moment (loggops/) is a time that knows more; it has these two functions of its own.
+constexpr Time latest(Time a, Time b) {
+    return a < b ? b : a;
+}
+constexpr Time time_of(Time t) {
+    return t;
+}
+
 /// `t + span`; throws TimeOverflow instead of wrapping.
-inline Time later(Time t, Time span) {
+[[gnu::always_inline]] inline Time later(Time t, Time span) {
     Time sum = 0;
     if (__builtin_add_overflow(t, span, &sum)) {
         throw TimeOverflow();

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "collectives/call_name.hpp"
 #include "collectives/expansion.hpp"
 
 namespace idlewave {
@@ -21,6 +22,7 @@ Composition::Composition(std::vector<Job> jobs, std::uint32_t machine_ranks) : j
         std::vector<std::uint32_t>& ends = stage_ends_.emplace_back();
         std::uint64_t sum = 0;
         for (Stage& stage : job.stages) {
+            stage.number = call_number(stage.step);
             stage.call.send_counts = stage.send_counts;
             stage.call.recv_counts = stage.recv_counts;
             stage.call.shape = stage.shape ? &*stage.shape : nullptr;
@@ -101,23 +103,31 @@ std::uint32_t Composition::world(const Local& self, const Group& group, std::uin
     return alone_ ? rank : on_machine(self.job, rank);
 }
 
+/// Which of its stages a job is in at `position`.
+std::size_t Composition::stage_at(std::uint32_t job, std::uint32_t position) const {
+    const std::vector<std::uint32_t>& ends = stage_ends_[job];
+    return static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), position % executions_[job]) -
+                                    ends.begin());
+}
+
 /// Sets `scratch` to what a job does at `position`; false if that is its end.
 bool Composition::open_stage(Scratch& scratch, std::uint32_t job, std::uint32_t position) const {
     const std::uint32_t once = executions_[job];
     if (position >= once * jobs_[job].repetitions) {
         return false;
     }
-    const std::vector<std::uint32_t>& ends = stage_ends_[job];
     const std::uint32_t within = position % once;
-    const auto number = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), within) - ends.begin());
+    const std::size_t number = stage_at(job, position);
     const Stage& stage = jobs_[job].stages[number];
-    const std::uint32_t before = number == 0 ? 0 : ends[number - 1];
+    const std::uint32_t before = number == 0 ? 0 : stage_ends_[job][number - 1];
     scratch.stage = &stage;
     scratch.job = job;
     scratch.position = position;
     scratch.call = stage.call;
     scratch.call.size = jobs_[job].ranks;
     scratch.turn = stage.rotating_root ? position / once * stage.times + (within - before) : 0;
+    scratch.plain =
+        stage.group.kind == Group::Kind::all && !stage.own_bytes && !stage.rotating_root && stage.call.root == 0;
     return true;
 }
 
@@ -125,10 +135,11 @@ std::string Composition::name(std::uint32_t /*rank*/, Place place) {
     return "op " + std::to_string(place);
 }
 
-void Composition::unfinished(std::uint32_t rank, const State& state, std::vector<Waiting>& waiting) const {
+void Composition::unfinished_operation(std::uint32_t rank, std::uint32_t position,
+                                       std::vector<Waiting>& waiting) const {
     const Local self = local(rank);
-    if (self.job != no_job && state.position < executions_[self.job] * jobs_[self.job].repetitions) {
-        waiting.push_back({rank, "operation " + std::to_string(state.position), "has not ended"});
+    if (self.job != no_job && position < executions_[self.job] * jobs_[self.job].repetitions) {
+        waiting.push_back({rank, "operation " + std::to_string(position), "has not ended"});
     }
 }
 

@@ -35,6 +35,7 @@ struct Stage {
     std::vector<std::uint64_t> send_counts = {};  ///< for the call's spans
     std::vector<std::uint64_t> recv_counts = {};
     bool own_bytes = false;               ///< a rank's part is what the counts say of it
+    std::uint16_t number = 0;             ///< of its operation (call_name.hpp)
     std::optional<GridShape> shape = {};  ///< of halo exchanges and sweeps, fitted to the group's size
 };
 
@@ -59,8 +60,9 @@ class Composition {
     using Cookie = NoCookie;
     static constexpr std::uint32_t no_job = 0xffffffff;
 
+    template <class Moment>
     struct State {
-        Time latest = 0;             ///< of the ends of ops so far
+        Moment latest = {};          ///< of the ends of ops so far
         std::uint32_t position = 0;  ///< stages done
         StepNumber step = 0;         ///< in the present stage
         Place next_place = 0;
@@ -73,6 +75,7 @@ class Composition {
         std::uint32_t job = no_job;
         std::uint32_t position = no_job;
         std::uint32_t turn = 0;  ///< by how much the root has moved on
+        bool plain = false;      ///< ranks differ in their number alone: all of the job, root 0, the same bytes
         CollectiveCall call;
     };
 
@@ -83,21 +86,27 @@ class Composition {
     [[nodiscard]] static std::uint32_t cpus() { return 1; }
     [[nodiscard]] static std::uint32_t nics() { return 1; }
 
-    void begin(std::uint32_t rank, State& state, Scratch& scratch, std::vector<ReadyOp<Cookie>>& ready) const {
-        go_on(rank, state, scratch, 0, ready);
+    template <class Moment>
+    void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
+               std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+        go_on(rank, state, scratch, Moment{}, ready);
     }
 
-    [[gnu::always_inline]] void started(std::uint32_t rank, State& state, Scratch& scratch,
-                                        const Notice<Cookie>& notice, std::vector<ReadyOp<Cookie>>& ready) const {
+    template <class Moment>
+    [[gnu::always_inline]] void started(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
+                                        const Notice<Cookie, Moment>& notice,
+                                        std::vector<ReadyOp<Cookie, Moment>>& ready) const {
         // The next op follows the start of the last one; what follows a computation or a join waits for ends.
         if ((state.open & (computing | joining)) == 0 && notice.place + 1 == state.next_place) {
             go_on(rank, state, scratch, notice.time, ready);
         }
     }
 
-    [[gnu::always_inline]] void ended(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice,
-                                      std::vector<ReadyOp<Cookie>>& ready) const {
-        state.latest = std::max(state.latest, notice.time);
+    template <class Moment>
+    [[gnu::always_inline]] void ended(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
+                                      const Notice<Cookie, Moment>& notice,
+                                      std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+        state.latest = latest(state.latest, notice.time);
         if ((state.open & computing) != 0 && notice.place + 1 == state.next_place) [[unlikely]] {
             state.open &= ~computing;
             go_on(rank, state, scratch, notice.time, ready);
@@ -108,8 +117,17 @@ class Composition {
         }
     }
 
+    /// What is issued starts before anything else is, so the rank still stands in its stage.
+    template <class Moment>
+    [[nodiscard]] std::uint16_t call(std::uint32_t rank, const State<Moment>& state, const Cookie& /*cookie*/) const {
+        const std::uint32_t job = local(rank).job;
+        return jobs_[job].stages[stage_at(job, state.position)].number;
+    }
     [[nodiscard]] static std::string name(std::uint32_t rank, Place place);
-    void unfinished(std::uint32_t rank, const State& state, std::vector<Waiting>& waiting) const;
+    template <class Moment>
+    void unfinished(std::uint32_t rank, const State<Moment>& state, std::vector<Waiting>& waiting) const {
+        unfinished_operation(rank, state.position, waiting);
+    }
 
     /// The ops of one rank and their requirements: the same schedule, written out.
     [[nodiscard]] Listing listing(std::uint32_t rank) const;
@@ -131,8 +149,9 @@ class Composition {
     }
 
     /// Issues ops until one has to start, a computation to end, or all that is open.
-    void go_on(std::uint32_t rank, State& state, Scratch& scratch, Time gate,
-               std::vector<ReadyOp<Cookie>>& ready) const {
+    template <class Moment>
+    void go_on(std::uint32_t rank, State<Moment>& state, Scratch& scratch, Moment gate,
+               std::vector<ReadyOp<Cookie, Moment>>& ready) const {
         const Local self = local(rank);
         while (true) {
             if (scratch.position != state.position || scratch.job != self.job) [[unlikely]] {
@@ -152,7 +171,7 @@ class Composition {
                 if (state.open > 0) {
                     return;
                 }
-                gate = std::max(gate, state.latest);
+                gate = latest(gate, state.latest);
             }
             state.step = step.next;
             if (step.kind == Step::Kind::done) {
@@ -162,28 +181,38 @@ class Composition {
         }
     }
 
-    [[gnu::always_inline]] void issue(const Local& self, State& state, const Stage& stage, const Step& step, Time gate,
-                                      std::vector<ReadyOp<Cookie>>& ready) const {
-        ReadyOp<Cookie>& next = ready.emplace_back();
+    // The step is read field by field, as it was written: a wide load of several narrow stores that are still under way
+    // would wait for all of them.
+    template <class Moment>
+    [[gnu::always_inline]] void issue(const Local& self, State<Moment>& state, const Stage& stage, const Step& step,
+                                      const Moment& gate, std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+        const OpKind kind = step.op.kind;
+        ReadyOp<Cookie, Moment>& next = ready.emplace_back();
         next.at = gate;
-        next.op = step.op;
+        next.op.size = step.op.size;
+        next.op.kind = kind;
         next.place = state.next_place++;
-        if (step.op.kind == OpKind::calc) [[unlikely]] {
+        if (kind == OpKind::calc) [[unlikely]] {
+            next.op.reduction = step.op.reduction;
             state.open |= computing;
             return;
         }
         state.open = (state.open + 1) | (step.joins ? joining : 0);
         next.op.tag = stage.tag;
+        next.op.peer = step.op.peer;
         if (!alone_ || stage.group.kind != Group::Kind::all) {
-            next.op.peer = world(self, stage.group, step.op.peer);
+            next.op.peer = world(self, stage.group, next.op.peer);
         }
     }
 
     /// Makes the call in `scratch` that of one rank.
     [[gnu::always_inline]] void enter_group(Scratch& scratch, const Local& self) const {
         CollectiveCall& call = scratch.call;
-        const Stage& stage = *scratch.stage;
         call.rank = self.rank;
+        if (scratch.plain) [[likely]] {
+            return;
+        }
+        const Stage& stage = *scratch.stage;
         if (stage.group.kind != Group::Kind::all) {
             call.rank =
                 stage.group.kind == Group::Kind::blocks ? self.rank % stage.group.size : self.rank / stage.group.size;
@@ -199,9 +228,11 @@ class Composition {
     }
 
     void place();
+    void unfinished_operation(std::uint32_t rank, std::uint32_t position, std::vector<Waiting>& waiting) const;
     [[nodiscard]] std::uint32_t on_machine(std::uint32_t job, std::uint32_t rank) const;
     [[nodiscard]] std::uint32_t group_size(const Group& group, const Local& self) const;
     [[nodiscard]] std::uint32_t world(const Local& self, const Group& group, std::uint32_t peer) const;
+    [[nodiscard]] std::size_t stage_at(std::uint32_t job, std::uint32_t position) const;
     bool open_stage(Scratch& scratch, std::uint32_t job, std::uint32_t position) const;
 
     std::vector<Job> jobs_;

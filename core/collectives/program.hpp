@@ -66,14 +66,18 @@ class ProgramSource {
     using Cookie = std::uint32_t;
     struct Scratch {};
 
+    template <class Moment>
     struct Slot {
-        Time end = never;  ///< never: still open
+        Moment end = {};
+        bool ended = false;
         bool awaited = false;
     };
 
+    enum class Blocked : std::uint8_t { start, end, join, slots, done };
+
     /// Something that goes through steps or instructions in order: the rank itself, or a nonblocking collective.
+    template <class Moment>
     struct Thread {
-        enum class Blocked : std::uint8_t { start, end, join, slots, done };
         Blocked blocked = Blocked::done;
         bool in_collective = false;
         std::uint32_t at = 0;    ///< the instruction
@@ -83,16 +87,17 @@ class ProgramSource {
         Place awaited = 0;       ///< the op whose start or end lets it go on
         Place next_place = 0;
         std::uint32_t slot = no_slot;  ///< of a nonblocking collective
-        Time gate = 0;                 ///< when it may go on: the latest of what it has waited for
-        Time last_end = 0;             ///< of the ops of this collective
+        Moment gate = {};              ///< when it may go on: the latest of what it has waited for
+        Moment last_end = {};          ///< of the ops of this collective
     };
 
+    template <class Moment>
     struct State {
         std::uint32_t base = 0;  ///< the traced rank whose program this one runs
         std::uint32_t copy = 0;  ///< which copy of the traced ranks it belongs to
-        Thread main;
-        std::vector<Thread> beside;  ///< nonblocking collectives; those that are done may be used again
-        InlineVector<Slot, 4> slots;
+        Thread<Moment> main;
+        std::vector<Thread<Moment>> beside;  ///< nonblocking collectives; those that are done may be used again
+        InlineVector<Slot<Moment>, 4> slots;
     };
 
     ProgramSource(std::shared_ptr<const Program> program, std::uint32_t copies);
@@ -102,13 +107,20 @@ class ProgramSource {
     [[nodiscard]] static std::uint32_t nics() { return 1; }
     [[nodiscard]] const std::shared_ptr<const Program>& program() const { return program_; }
 
-    void begin(std::uint32_t rank, State& state, Scratch& scratch, std::vector<ReadyOp<Cookie>>& ready) const;
-    void started(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice,
-                 std::vector<ReadyOp<Cookie>>& ready) const;
-    void ended(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice,
-               std::vector<ReadyOp<Cookie>>& ready) const;
+    template <class Moment>
+    void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
+               std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    template <class Moment>
+    void started(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Notice<Cookie, Moment>& notice,
+                 std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    template <class Moment>
+    void ended(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Notice<Cookie, Moment>& notice,
+               std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    template <class Moment>
+    [[nodiscard]] std::uint16_t call(std::uint32_t rank, const State<Moment>& state, const Cookie& cookie) const;
     [[nodiscard]] static std::string name(std::uint32_t rank, Place place);
-    void unfinished(std::uint32_t rank, const State& state, std::vector<Waiting>& waiting) const;
+    template <class Moment>
+    void unfinished(std::uint32_t rank, const State<Moment>& state, std::vector<Waiting>& waiting) const;
 
     /// The ops of one rank and their requirements: the same schedule, written out.
     [[nodiscard]] Listing listing(std::uint32_t rank) const;
@@ -116,25 +128,48 @@ class ProgramSource {
   private:
     friend class ProgramExpansion;
 
-    [[nodiscard]] const RankProgram& program_of(const State& state) const { return program_->ranks[state.base]; }
+    // A cookie says whose op it is: a slot of the rank itself, its computation, or a collective's. A collective's
+    // carries the thread that it runs in: 0 is the rank itself, i + 1 is beside[i].
+    static constexpr std::uint32_t collective_flag = 0x80000000;
+    static constexpr std::uint32_t calc_cookie = 0x7fffffff;
+
+    template <class Moment>
+    [[nodiscard]] const RankProgram& program_of(const State<Moment>& state) const {
+        return program_->ranks[state.base];
+    }
     [[nodiscard]] CollectiveCall call_of(std::uint32_t copy, const CollectiveSite& site) const;
     [[nodiscard]] Op op_of(std::uint32_t copy, const CollectiveSite& site, const Op& op) const;
     [[nodiscard]] Op op_of(std::uint32_t copy, const Instruction& instruction) const;
     [[nodiscard]] Place count_ops(std::uint32_t copy, const CollectiveSite& site) const;
 
-    static Thread& thread_of(State& state, std::uint32_t cookie);
-    void run(State& state, std::vector<ReadyOp<Cookie>>& ready) const;
-    bool run_instruction(State& state, std::vector<ReadyOp<Cookie>>& ready) const;
-    bool run_step(State& state, std::uint32_t thread, std::vector<ReadyOp<Cookie>>& ready) const;
-    void begin_beside(State& state, const Instruction& instruction, std::vector<ReadyOp<Cookie>>& ready) const;
-    void run_beside(State& state, std::uint32_t thread, std::vector<ReadyOp<Cookie>>& ready) const;
-    static bool wait(State& state, const RankProgram& program, const Instruction& instruction);
-    static bool end_slot(State& state, std::uint32_t slot, Time time);
+    template <class Moment>
+    static Thread<Moment>& thread_of(State<Moment>& state, std::uint32_t cookie);
+    template <class Moment>
+    void run(State<Moment>& state, std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    template <class Moment>
+    bool run_instruction(State<Moment>& state, std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    template <class Moment>
+    bool run_step(State<Moment>& state, std::uint32_t thread, std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    template <class Moment>
+    void begin_beside(State<Moment>& state, const Instruction& instruction,
+                      std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    template <class Moment>
+    void run_beside(State<Moment>& state, std::uint32_t thread, std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    template <class Moment>
+    static bool wait(State<Moment>& state, const RankProgram& program, const Instruction& instruction);
+    template <class Moment>
+    static bool end_slot(State<Moment>& state, std::uint32_t slot, const Moment& time);
 
     std::shared_ptr<const Program> program_;
     std::uint32_t base_;
     std::uint32_t copies_;
 };
+
+}  // namespace idlewave
+
+#include "collectives/program_run.hpp"
+
+namespace idlewave {
 
 static_assert(Source<ProgramSource>);
 

@@ -26,15 +26,17 @@ class Graph {
     struct Scratch {};
 
     /// An op of which some requirements are met, and some not.
+    template <class Moment>
     struct Join {
         std::uint64_t left = 0;
-        Time ready_at = 0;  ///< the latest of those met
+        Moment ready_at = {};  ///< the latest of those met
     };
 
     /// What changes while a rank runs: a bit an op, and what ops with several requirements have met of them.
+    template <class Moment>
     struct State {
         BitSet ready;  ///< ops whose requirements are all met
-        SmallMap<Join> joins;
+        SmallMap<Join<Moment>> joins;
     };
 
     [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(blocks_.size()); }
@@ -51,19 +53,30 @@ class Graph {
     [[nodiscard]] Place size(std::uint32_t rank) const { return block(rank).size(); }
     [[nodiscard]] Op op(std::uint32_t rank, Place place) const { return block(rank).op(place); }
 
-    void begin(std::uint32_t rank, State& state, Scratch& scratch, std::vector<ReadyOp<Cookie>>& ready) const;
-    void started(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice,
-                 std::vector<ReadyOp<Cookie>>& ready) const;
-    void ended(std::uint32_t rank, State& state, Scratch& scratch, const Notice<Cookie>& notice,
-               std::vector<ReadyOp<Cookie>>& ready) const;
+    template <class Moment>
+    void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
+               std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    template <class Moment>
+    void started(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Notice<Cookie, Moment>& notice,
+                 std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    template <class Moment>
+    void ended(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Notice<Cookie, Moment>& notice,
+               std::vector<ReadyOp<Cookie, Moment>>& ready) const;
     [[nodiscard]] std::string name(std::uint32_t rank, Place place) const;
-    void unfinished(std::uint32_t rank, const State& state, std::vector<Waiting>& waiting) const;
+    template <class Moment>
+    [[nodiscard]] static std::uint16_t call(std::uint32_t /*rank*/, const State<Moment>& /*state*/,
+                                            const Cookie& /*cookie*/) {
+        return 0;
+    }
+    template <class Moment>
+    void unfinished(std::uint32_t rank, const State<Moment>& state, std::vector<Waiting>& waiting) const;
 
   private:
     friend class GraphBuilder;
 
-    void release(std::uint32_t rank, State& state, const Notice<Cookie>& notice, Edge edge,
-                 std::vector<ReadyOp<Cookie>>& ready) const;
+    template <class Moment>
+    void release(std::uint32_t rank, State<Moment>& state, const Notice<Cookie, Moment>& notice, Edge edge,
+                 std::vector<ReadyOp<Cookie, Moment>>& ready) const;
 
     WordArena arena_;
     std::vector<RankBlock> blocks_;  ///< one a rank, in the arena
@@ -71,8 +84,6 @@ class Graph {
     std::uint32_t cpus_ = 1;
     std::uint32_t nics_ = 1;
 };
-
-static_assert(Source<Graph>);
 
 /// Builds a Graph rank by rank: op by op, or whole ranks.
 class GraphBuilder {
@@ -105,5 +116,13 @@ class GraphBuilder {
     std::uint64_t highest_peer_ = 0;
     bool in_rank_ = false;
 };
+
+}  // namespace idlewave
+
+#include "goal/graph_run.hpp"
+
+namespace idlewave {
+
+static_assert(Source<Graph>);
 
 }  // namespace idlewave

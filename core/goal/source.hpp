@@ -16,18 +16,18 @@ struct NoCookie {};
 
 /// An op whose requirements are met, and when they were. `cookie` is the source's own and comes back with every
 /// notice of that op.
-template <class Cookie>
+template <class Cookie, class Moment = Time>
 struct ReadyOp {
-    Time at = 0;
+    Moment at = {};
     Op op = {};
     Place place = 0;
     [[no_unique_address]] Cookie cookie = {};
 };
 
 /// An op that has started or ended.
-template <class Cookie>
+template <class Cookie, class Moment = Time>
 struct Notice {
-    Time time = 0;  ///< may lie ahead: an end is told as soon as it is certain
+    Moment time = {};  ///< may lie ahead: an end is told as soon as it is certain
     Place place = 0;
     [[no_unique_address]] Cookie cookie = {};
 };
@@ -35,18 +35,25 @@ struct Notice {
 /// Where the simulated ranks get their ops from. A source is shared and immutable; all that changes in a run is in a
 /// `State` per rank. It is told when ops start and end, and answers with the ops that this makes ready. What it has
 /// to work out again and again it may keep in a `Scratch`, of which every thread has its own.
+///
+/// `call` says of an op that is just starting to which operation it belongs, as a number (collectives/call_name.hpp).
+///
+/// What is said here of times holds for every type of moment: a source compares and keeps them, `latest` of several is
+/// the one that counts, and it makes none but the first, `Moment{}`.
 template <class S>
-concept Source = requires(const S& source, typename S::State& state, const typename S::State& view,
-                          typename S::Scratch& scratch, std::uint32_t rank, const Notice<typename S::Cookie>& notice,
-                          std::vector<ReadyOp<typename S::Cookie>>& ready, std::vector<Waiting>& waiting) {
-    { source.ranks() } -> std::convertible_to<std::uint32_t>;
-    { source.cpus() } -> std::convertible_to<std::uint32_t>;
-    { source.nics() } -> std::convertible_to<std::uint32_t>;
-    source.begin(rank, state, scratch, ready);
-    source.started(rank, state, scratch, notice, ready);
-    source.ended(rank, state, scratch, notice, ready);
-    { source.name(rank, Place{}) } -> std::convertible_to<std::string>;
-    source.unfinished(rank, view, waiting);
-};
+concept Source =
+    requires(const S& source, typename S::template State<Time>& state, const typename S::template State<Time>& view,
+             typename S::Scratch& scratch, std::uint32_t rank, const Notice<typename S::Cookie>& notice,
+             std::vector<ReadyOp<typename S::Cookie>>& ready, std::vector<Waiting>& waiting) {
+        { source.ranks() } -> std::convertible_to<std::uint32_t>;
+        { source.cpus() } -> std::convertible_to<std::uint32_t>;
+        { source.nics() } -> std::convertible_to<std::uint32_t>;
+        source.begin(rank, state, scratch, ready);
+        source.started(rank, state, scratch, notice, ready);
+        source.ended(rank, state, scratch, notice, ready);
+        { source.name(rank, Place{}) } -> std::convertible_to<std::string>;
+        source.unfinished(rank, view, waiting);
+        { source.call(rank, view, notice.cookie) } -> std::same_as<std::uint16_t>;
+    };
 
 }  // namespace idlewave

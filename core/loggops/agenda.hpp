@@ -14,7 +14,7 @@ namespace idlewave {
 
 /// The requests of the rank that is being simulated. While a rank is at work they lie in a few slots; between its
 /// visits those that are left, few as a rule, are linked; where there are many, they wait in the rank's queues.
-template <class Cookie>
+template <class Cookie, class Moment = Time>
 class Agenda {
   public:
     /// Where the next request is, and when it starts.
@@ -24,7 +24,7 @@ class Agenda {
     };
 
     /// Begin with a rank: its waiting requests, and its queues if it has some.
-    void open(std::uint32_t pending, RequestQueues<Cookie>* queues) {
+    void open(std::uint32_t pending, RequestQueues<Cookie, Moment>* queues) {
         used_ = 0;
         queues_ = queues;
         std::uint32_t count = 0;
@@ -56,7 +56,7 @@ class Agenda {
     [[nodiscard]] bool full() const { return used_ == all && queues_ == nullptr; }
 
     /// From now on requests wait in `queues`; what a slot held that is being performed stays there.
-    void use(RequestQueues<Cookie>& queues, std::uint32_t performing) {
+    void use(RequestQueues<Cookie, Moment>& queues, std::uint32_t performing) {
         queues_ = &queues;
         for (std::uint32_t others = used_ & ~(1U << performing); others != 0; others &= others - 1) {
             queues.add(slots_[std::countr_zero(others)]);
@@ -65,7 +65,7 @@ class Agenda {
     }
 
     /// Where to write a new request, which then has to be `added`. Needs room: not `full`.
-    Request<Cookie>& make() { return slots_[queues_ == nullptr ? std::countr_one(used_) : most]; }
+    Request<Cookie, Moment>& make() { return slots_[queues_ == nullptr ? std::countr_one(used_) : most]; }
     void added() {
         if (queues_ != nullptr) [[unlikely]] {
             queues_->add(slots_[most]);
@@ -76,7 +76,7 @@ class Agenda {
 
     /// The request that starts first: at the first time at which it is ready and all that it needs is free, and among
     /// those of one time the first in order. `at` is `never` if there is none.
-    [[nodiscard]] Next next(const Time* clocks) const {
+    [[nodiscard]] Next next(const Moment* clocks) const {
         if (queues_ != nullptr) [[unlikely]] {
             return next_in_queues(clocks);
         }
@@ -107,24 +107,25 @@ class Agenda {
         }
         return 0;
     }
-    [[nodiscard]] const Request<Cookie>& operator[](std::uint32_t slot) const { return slots_[slot]; }
+    [[nodiscard]] const Request<Cookie, Moment>& operator[](std::uint32_t slot) const { return slots_[slot]; }
     void done(std::uint32_t slot) { used_ &= ~(1U << slot); }
 
   private:
     struct Waiting {
-        Request<Cookie> request;
+        Request<Cookie, Moment> request;
         std::uint32_t next = 0;
     };
 
-    static Time start(const Request<Cookie>& request, const Time* clocks) {
-        const Time free = std::max(clocks[request.first_need], clocks[request.second_need]);
-        return request.work == Work::post ? request.ready.at : std::max(request.ready.at, free);
+    static Time start(const Request<Cookie, Moment>& request, const Moment* clocks) {
+        const Time ready = time_of(request.ready.at);
+        const Time free = std::max(time_of(clocks[request.first_need]), time_of(clocks[request.second_need]));
+        return request.work == Work::post ? ready : std::max(ready, free);
     }
 
-    [[nodiscard]] Next next_in_queues(const Time* clocks) const {
+    [[nodiscard]] Next next_in_queues(const Moment* clocks) const {
         Next best;
-        const Request<Cookie>* first = nullptr;
-        queues_->each_head([&](const Request<Cookie>& request, std::uint32_t index) {
+        const Request<Cookie, Moment>* first = nullptr;
+        queues_->each_head([&](const Request<Cookie, Moment>& request, std::uint32_t index) {
             const Time at = start(request, clocks);
             if (first == nullptr || at < best.at || (at == best.at && request.before(*first))) {
                 best = {at, index};
@@ -137,9 +138,9 @@ class Agenda {
     static constexpr std::uint32_t most = 12;
     static constexpr std::uint32_t all = (1U << most) - 1;
 
-    std::array<Request<Cookie>, most + 1> slots_;  ///< the last one for what goes to the queues
-    std::uint32_t used_ = 0;                       ///< a bit a slot
-    RequestQueues<Cookie>* queues_ = nullptr;
+    std::array<Request<Cookie, Moment>, most + 1> slots_;  ///< the last one for what goes to the queues
+    std::uint32_t used_ = 0;                               ///< a bit a slot
+    RequestQueues<Cookie, Moment>* queues_ = nullptr;
     Slab<Waiting> waiting_;  ///< of all of the thread's ranks
 };
 

@@ -10,30 +10,31 @@
 #include "goal/source.hpp"
 #include "loggops/message.hpp"
 #include "loggops/message_classes.hpp"
+#include "loggops/observer.hpp"
 #include "loggops/occupy.hpp"
 #include "loggops/rank.hpp"
-#include "loggops/record.hpp"
 #include "machine/machine.hpp"
 
 namespace idlewave {
 
-template <Source S, class Log>
+template <Source S, class Observer>
 class RankWorker;
 
 /// The LogGOPS rank (SEMANTICS.md) as a model of the kernel: an LP is a rank, an event the arrival of a message's
 /// first byte. This is what all threads share; what a rank does is in worker.hpp.
-template <Source S, class Log>
+template <Source S, class Observer>
 class LogGops {
   public:
-    using State = Rank<S>;
-    using Payload = Message;
-    using Worker = RankWorker<S, Log>;
+    using Moment = typename Observer::Moment;
+    using State = Rank<S, Moment>;
+    using Payload = typename Observer::Payload;
+    using Worker = RankWorker<S, Observer>;
 
-    LogGops(const S& source_, const Machine& machine_, std::uint64_t seed_, Log& log_)
+    LogGops(const S& source_, const Machine& machine_, std::uint64_t seed_, Observer& observer_)
         : source(source_),
           machine(machine_),
           seed(seed_),
-          log(log_),
+          observer(observer_),
           layout{static_cast<std::uint16_t>(source.cpus()), static_cast<std::uint16_t>(source.nics())},
           classes(machine),
           network_control(costs(machine.network, 1)),
@@ -46,17 +47,24 @@ class LogGops {
 
     [[nodiscard]] std::uint32_t lps() const { return source.ranks(); }
     [[nodiscard]] Time lookahead() const { return machine.lookahead(); }
-    [[nodiscard]] const Message& payload(std::uint16_t code) const { return classes[code].message; }
+    /// Only messages that carry nothing along are known by a code.
+    [[nodiscard]] const Payload& payload(std::uint16_t code) const {
+        if constexpr (Observer::looks) {
+            return unknown_;
+        } else {
+            return classes[code].message;
+        }
+    }
 
-    [[nodiscard]] Time* clocks_of(std::uint32_t r, State& rank) {
+    [[nodiscard]] Moment* clocks_of(std::uint32_t r, State& rank) {
         return clocks.empty() ? rank.clocks.data() : &clocks[std::size_t{r} * layout.size()];
     }
 
     /// When rank `r` has finished: the latest of an op's end, a CPU free, a message processed.
-    [[nodiscard]] Time finish(std::uint32_t r, const State& rank) const {
-        Time finish = processed[r];
+    [[nodiscard]] Moment finish(std::uint32_t r, const State& rank) const {
+        Moment finish = processed[r];
         for (std::uint16_t i = 0; i < layout.cpus; ++i) {
-            finish = std::max(finish, clocks.empty() ? rank.clocks[i] : clocks[std::size_t{r} * layout.size() + i]);
+            finish = latest(finish, clocks.empty() ? rank.clocks[i] : clocks[std::size_t{r} * layout.size() + i]);
         }
         return finish;
     }
@@ -64,14 +72,17 @@ class LogGops {
     const S& source;
     const Machine& machine;
     std::uint64_t seed;
-    Log& log;
+    Observer& observer;
     ClockLayout layout;
     MessageClasses classes;
     Costs network_control;  ///< of a message of 1 byte that is not an op's
     Costs node_control;
-    HugeArray<Time> processed;    ///< by rank: when the last message was, where that is later than a CPU was free
+    HugeArray<Moment> processed;  ///< by rank: when the last message was, where that is later than a CPU was free
     HugeArray<NoiseState> noise;  ///< by rank, if there is any
-    HugeArray<Time> clocks;       ///< by rank, if there are more than a State holds
+    HugeArray<Moment> clocks;     ///< by rank, if there are more than a State holds
+
+  private:
+    Payload unknown_{};
 };
 
 }  // namespace idlewave

@@ -19,14 +19,13 @@ struct Receive {
     [[no_unique_address]] Cookie cookie = {};
     std::uint8_t cpu = 0;
     std::uint8_t nic = 0;
-    bool waits = false;  ///< it is posted
+    bool waits = false;   ///< it is posted
+    bool unused = false;  ///< so that it is copied as one word
 };
 
 /// A message that arrived before its receive was posted, or that announces a rendezvous, until its receive has ended.
-template <class Cookie>
+template <class Cookie, class Moment>
 struct Stray {
-    static constexpr Time not_yet = -1;
-
     std::uint64_t size = 0;  ///< on the wire
     std::uint32_t source = 0;
     std::uint32_t tag = 0;
@@ -35,8 +34,10 @@ struct Stray {
     std::uint16_t message_class = Message::no_class;
     MessageKind kind = MessageKind::data;
     bool matched = false;
-    Time matched_at = not_yet;  ///< when receive and message had met: at the arrival or at the posting
-    Time processed_at = not_yet;
+    bool processed = false;
+    Moment arrived_at = {};
+    Moment matched_at = {};  ///< when receive and message had met: at the arrival or at the posting
+    Moment processed_at = {};
     Receive<Cookie> receive = {};  ///< once matched
 };
 
@@ -54,23 +55,23 @@ struct OpenSend {
 };
 
 /// What few ranks have at one time: more receives than one, unexpected messages, many requests.
-template <class Cookie>
+template <class Cookie, class Moment>
 struct Crowd {
     PostedReceives<Receive<Cookie>> posted;
     UnexpectedMessages<std::uint32_t> unexpected;  ///< handles of strays
-    RequestQueues<Cookie> requests;
+    RequestQueues<Cookie, Moment> requests;
 
     [[nodiscard]] bool empty() const { return posted.empty() && unexpected.empty() && requests.empty(); }
 };
 
 /// All that changes of a simulated rank; small, since there are many millions. Zero bytes are a rank that has done
 /// nothing yet.
-template <class Source>
+template <class Source, class Moment>
 struct Rank {
     using Cookie = typename Source::Cookie;
 
-    std::array<Time, 3> clocks{};  ///< as ClockLayout says, for one CPU and one NIC
-    typename Source::State source;
+    std::array<Moment, 3> clocks{};  ///< as ClockLayout says, for one CPU and one NIC
+    typename Source::template State<Moment> source;
     std::uint32_t pending = 0;  ///< the first of its waiting requests
     std::uint32_t crowd = 0;    ///< its Crowd, if it has one
     /// The receive that was posted last while no other waited.

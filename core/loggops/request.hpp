@@ -5,6 +5,7 @@
 #include "base/time.hpp"
 #include "goal/op.hpp"
 #include "goal/source.hpp"
+#include "loggops/message.hpp"
 
 namespace idlewave {
 
@@ -32,13 +33,27 @@ constexpr Work work_of(OpKind kind) {
     return kind == OpKind::send ? Work::send : kind == OpKind::recv ? Work::post : Work::calc;
 }
 
+/// The message that a reception is about.
+constexpr MessageKind kind_of(Work reception) {
+    switch (reception) {
+        case Work::receive_request_to_send:
+            return MessageKind::request_to_send;
+        case Work::receive_clear_to_send:
+            return MessageKind::clear_to_send;
+        case Work::receive_data:
+            return MessageKind::rendezvous_data;
+        default:
+            return MessageKind::data;
+    }
+}
+
 /// Something that a rank has to do: an op, a protocol message, or the reception of an arrival.
-template <class Cookie>
+template <class Cookie, class Moment = Time>
 struct Request {
     /// The op, and when it was ready. Of a message: `at` is when it came or may go, `op.size` and `op.peer` its size
     /// and the other rank, `place` the count of transmissions that orders it; of an expected one `cookie` is its
     /// receive's.
-    ReadyOp<Cookie> ready;
+    ReadyOp<Cookie, Moment> ready;
     std::uint32_t handle = 0;  ///< of an expected arrival the receive's place; else of the stray or of the open send
     std::uint16_t message_class = 0;  ///< of an arrival
     std::uint16_t first_need = 0;     ///< the clock of its CPU
@@ -50,8 +65,8 @@ struct Request {
     /// and the data of a send may agree in all of it, since each counts its own side's transmissions: then the one that
     /// was asked for first.
     [[nodiscard]] bool before(const Request& other) const {
-        if (ready.at != other.ready.at) {
-            return ready.at < other.ready.at;
+        if (time_of(ready.at) != time_of(other.ready.at)) {
+            return time_of(ready.at) < time_of(other.ready.at);
         }
         if (turn != other.turn) {
             return turn < other.turn;

@@ -11,7 +11,9 @@
 #include "base/time.hpp"
 #include "goal/source.hpp"
 #include "loggops/model.hpp"
-#include "loggops/record.hpp"
+#include "loggops/observer.hpp"
+#include "loggops/recorder.hpp"
+#include "loggops/slopes.hpp"
 #include "machine/machine.hpp"
 #include "pdes/run.hpp"
 
@@ -20,25 +22,27 @@ namespace idlewave {
 /// How to run a simulation.
 struct SimulationOptions {
     std::uint64_t seed = 0;          ///< of the noise phases
-    bool record = false;             ///< keep every op's times
     std::uint32_t threads = 1;       ///< the answer is the same on any number
     std::function<void(Time)> poll;  ///< called now and then with the simulated time; may throw to end the run
 };
 
 /// What a simulation found.
-struct SimulationResult {
-    std::vector<Time> finish;       ///< one a rank, ps
-    std::uint64_t messages = 0;     ///< transmissions, rendezvous control messages included
-    std::vector<OpRecord> records;  ///< if asked for, in the order (rank, place)
+template <class Moment>
+struct Simulated {
+    std::vector<Moment> finish;  ///< one a rank
+    std::uint64_t messages = 0;  ///< transmissions, rendezvous control messages included
 };
 
-template <Source S, class Log>
-SimulationResult simulate_with(const S& source, const Machine& machine, const SimulationOptions& options, Log& log) {
-    using Model = LogGops<S, Log>;
-    Model model(source, machine, options.seed, log);
+/// Simulates the schedule of `source` on `machine`, while `observer` looks on. Throws Deadlock, TimeOverflow, or what
+/// `options.poll` throws.
+template <Source S, class Observer>
+Simulated<typename Observer::Moment> simulate(const S& source, const Machine& machine, const SimulationOptions& options,
+                                              Observer& observer) {
+    using Model = LogGops<S, Observer>;
+    Model model(source, machine, options.seed, observer);
     pdes::Lps<typename Model::State> ranks(source.ranks());
     std::vector<Waiting> waiting;
-    SimulationResult result;
+    Simulated<typename Observer::Moment> result;
     pdes::run(model, ranks, options.threads, options.poll, [&](auto& scheduler) {
         scheduler.each_worker([&](auto& worker) {
             result.messages += worker.messages();
@@ -60,17 +64,11 @@ SimulationResult simulate_with(const S& source, const Machine& machine, const Si
     return result;
 }
 
-/// Simulates the schedule of `source` on `machine`. Throws Deadlock, TimeOverflow, or what `options.poll` throws.
+/// The finish times alone.
 template <Source S>
-SimulationResult simulate(const S& source, const Machine& machine, const SimulationOptions& options) {
-    if (!options.record) {
-        NoLog log;
-        return simulate_with(source, machine, options, log);
-    }
-    OpLog log(source.ranks());
-    SimulationResult result = simulate_with(source, machine, options, log);
-    result.records = log.take();
-    return result;
+Simulated<Time> simulate(const S& source, const Machine& machine, const SimulationOptions& options) {
+    Unobserved observer;
+    return simulate(source, machine, options, observer);
 }
 
 }  // namespace idlewave

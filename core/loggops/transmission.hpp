@@ -5,9 +5,9 @@
 /// What a message costs its sender and its receiver (SEMANTICS.md: "send, eager", "arrival", "a receive ends").
 namespace idlewave {
 
-template <Source S, class Log>
-[[gnu::always_inline]] inline const Costs& RankWorker<S, Log>::costs_of(std::uint16_t message_class, std::uint64_t size,
-                                                                        std::uint32_t peer) {
+template <Source S, class Observer>
+[[gnu::always_inline]] inline const Costs& RankWorker<S, Observer>::costs_of(std::uint16_t message_class,
+                                                                             std::uint64_t size, std::uint32_t peer) {
     const bool node = within_node(peer);
     if (message_class != Message::no_class) {
         return node ? model_.classes[message_class].node : model_.classes[message_class].network;
@@ -16,71 +16,110 @@ template <Source S, class Log>
     return odd_costs_;
 }
 
-/// A transmission takes the CPU and the NIC's send side from `now` on.
-template <Source S, class Log>
-[[gnu::always_inline]] inline auto RankWorker<S, Log>::occupy_sender(std::uint8_t cpu, std::uint8_t nic,
-                                                                     const Costs& costs, Time now) -> Sent {
-    const auto [injected, end] = occupy(now, {costs.o_s, model_.machine.noise_reach.o_s}, costs.over);
-    clocks_[ClockLayout::cpu(cpu)] = end;
-    clocks_[model_.layout.tx(nic)] = later(now, costs.gap);
+/// A transmission takes the CPU and the NIC's send side from `now` on. Returns when the CPU is free of it.
+template <Source S, class Observer>
+template <class Context>
+[[gnu::always_inline]] inline auto RankWorker<S, Observer>::transmit(const Receive<Cookie>& op, std::uint32_t peer,
+                                                                     const Message& message, const Costs& costs,
+                                                                     const Moment& now, Context& context) -> Moment {
+    const Time begin = time_of(now);
+    const Overhead overhead{costs.o_s, model_.machine.noise_reach.o_s};
+    const Stands stands = stands_of(begin, overhead, costs.over);
+    const auto [injected, end] = occupy(begin, overhead, costs.over);
+    const auto begun = model_.observer.begin(self_, now,
+                                             {.doing = Doing::transmission,
+                                              .message = message.kind,
+                                              .within_node = within_node(peer),
+                                              .peer = peer,
+                                              .size = message.size,
+                                              .place = op.place,
+                                              .stands = stands.first,
+                                              .stands_late = stands.late});
+    const Moment free = model_.observer.at(begun, Point::sender_free, end);
+    clocks_[ClockLayout::cpu(op.cpu)] = free;
+    clocks_[model_.layout.tx(op.nic)] = model_.observer.at(begun, Point::sender_gap, later(begin, costs.gap));
     ++messages_;
-    return {end, later(injected, costs.L)};
+    const Time arrival = later(injected, costs.L);
+    if constexpr (Observer::looks) {
+        context.send(peer, arrival, model_.observer.post(begun, message));
+    } else if (message.message_class != Message::no_class) {
+        context.send(peer, arrival, message.message_class);
+    } else {
+        context.send(peer, arrival, message);
+    }
+    return free;
 }
 
-/// Returns when the CPU is free of it.
-template <Source S, class Log>
+template <Source S, class Observer>
 template <class Context>
-[[gnu::always_inline]] inline Time RankWorker<S, Log>::send_eagerly(const Op& op, Time now, Context& context) {
-    const std::uint16_t message_class = recent_.number(op.size, op.tag);
-    const Sent sent = occupy_sender(op.cpu, op.nic, costs_of(message_class, op.size, op.peer), now);
-    if (message_class != Message::no_class) [[likely]] {
-        context.send(op.peer, sent.arrival, message_class);
-    } else {
-        context.send(op.peer, sent.arrival, Message{.size = op.size, .tag = op.tag});
-    }
-    return sent.end;
+[[gnu::always_inline]] inline auto RankWorker<S, Observer>::send_eagerly(const ReadyOp<Cookie, Moment>& ready,
+                                                                         const Moment& now, Context& context)
+    -> Moment {
+    const Op& op = ready.op;
+    const Message message{
+        .size = op.size, .tag = op.tag, .message_class = recent_.number(op.size, op.tag), .kind = MessageKind::data};
+    const Receive<Cookie> at{.place = ready.place, .cpu = op.cpu, .nic = op.nic};
+    return transmit(at, op.peer, message, costs_of(message.message_class, op.size, op.peer), now, context);
 }
 
 /// A reception takes the CPU and the NIC's receive side from `now` on. Returns when the message is processed.
-template <Source S, class Log>
-[[gnu::always_inline]] inline Time RankWorker<S, Log>::occupy_receiver(const Receive<Cookie>& op, const Costs& costs,
-                                                                       Time now) {
-    const auto [received, end] = occupy(now, {costs.o_r, model_.machine.noise_reach.o_r}, costs.over);
-    clocks_[ClockLayout::cpu(op.cpu)] = end;
-    clocks_[model_.layout.rx(op.nic)] = later(now, costs.gap);
-    if (costs.bytes <= end - received) {
-        return end;
+template <Source S, class Observer>
+[[gnu::always_inline]] inline auto RankWorker<S, Observer>::occupy_receiver(const Receive<Cookie>& op,
+                                                                            const Arrived& message, const Costs& costs,
+                                                                            const Moment& now) -> Moment {
+    const Time begin = time_of(now);
+    const Overhead overhead{costs.o_r, model_.machine.noise_reach.o_r};
+    const Stands stands = stands_of(begin, overhead, costs.over);
+    const auto [received, end] = occupy(begin, overhead, costs.over);
+    const auto begun = model_.observer.begin(self_, now,
+                                             {.doing = Doing::reception,
+                                              .message = message.kind,
+                                              .within_node = within_node(message.source),
+                                              .peer = message.source,
+                                              .size = message.size,
+                                              .place = op.place,
+                                              .stands = stands.first,
+                                              .stands_late = stands.late});
+    const Moment free = model_.observer.at(begun, Point::receiver_free, end);
+    clocks_[ClockLayout::cpu(op.cpu)] = free;
+    clocks_[model_.layout.rx(op.nic)] = model_.observer.at(begun, Point::receiver_gap, later(begin, costs.gap));
+    if (!Observer::looks && costs.bytes <= end - received) {
+        return free;
     }
-    const Time processed = later(received, costs.bytes);
-    model_.processed[self_] = std::max(model_.processed[self_], processed);
+    const Moment processed = latest(free, model_.observer.at(begun, Point::wire, later(received, costs.bytes)));
+    model_.processed[self_] = latest(model_.processed[self_], processed);
     return processed;
 }
 
 /// An arrival while nothing else waits: if its receive is posted it is received at once, unless that could not begin
 /// before `until`; and what this makes ready follows.
-template <Source S, class Log>
+template <Source S, class Observer>
 template <class Context>
-[[gnu::always_inline]] inline void RankWorker<S, Log>::meet_alone(const Event& event, Time until, Context& context) {
-    const Message& message = *event.payload;
+[[gnu::always_inline]] inline void RankWorker<S, Observer>::meet_alone(const Event& event, Time until,
+                                                                       Context& context) {
+    const Payload& message = *event.payload;
     Receive<Cookie> receive;
     if (!take_posted(event.source, message.tag, receive)) {
         await_receive(event);
         return;
     }
-    const Time now =
-        std::max(event.time, std::max(clocks_[ClockLayout::cpu(receive.cpu)], clocks_[model_.layout.rx(receive.nic)]));
-    if (now >= until) {
+    const Moment arrived = model_.observer.arrival(message, event.time);
+    const Moment now =
+        latest(arrived, latest(clocks_[ClockLayout::cpu(receive.cpu)], clocks_[model_.layout.rx(receive.nic)]));
+    if (time_of(now) >= until) {
         ask_to_receive(event, receive, Work::receive_expected, receive.place);
         return;
     }
-    const Time processed = occupy_receiver(receive, costs_of(message.message_class, message.size, event.source), now);
+    const Moment processed = occupy_receiver(receive, {event.source, message.size, message.kind},
+                                             costs_of(message.message_class, message.size, event.source), now);
+    model_.observer.received(self_, receive.place, arrived, processed);
     op_ended(receive.place, receive.cookie, processed);
     follow(until, context);
 }
 
 /// The first byte is here: match it, and ask for the CPU and the NIC's receive side of the receive, or the first ones.
-template <Source S, class Log>
-void RankWorker<S, Log>::arrive(const Event& event) {
+template <Source S, class Observer>
+void RankWorker<S, Observer>::arrive(const Event& event) {
     if (event.payload->kind != MessageKind::data) [[unlikely]] {
         arrive_control(event);
         return;
@@ -94,19 +133,19 @@ void RankWorker<S, Log>::arrive(const Event& event) {
 }
 
 /// A message whose receive is not posted: it is received all the same, since progress is asynchronous.
-template <Source S, class Log>
-void RankWorker<S, Log>::await_receive(const Event& event) {
+template <Source S, class Observer>
+void RankWorker<S, Observer>::await_receive(const Event& event) {
     const std::uint32_t stray = add_stray(event);
     crowd().unexpected.add(event.source, event.payload->tag, stray);
     ask_to_receive(event, {}, Work::receive_unexpected, stray);
 }
 
 /// Ask for what a reception needs: the CPU and NIC of `op`.
-template <Source S, class Log>
-void RankWorker<S, Log>::ask_to_receive(const Event& event, const Receive<Cookie>& op, Work work,
-                                        std::uint32_t handle) {
-    Request<Cookie>& reception = new_request();
-    reception.ready.at = event.time;
+template <Source S, class Observer>
+void RankWorker<S, Observer>::ask_to_receive(const Event& event, const Receive<Cookie>& op, Work work,
+                                             std::uint32_t handle) {
+    Request<Cookie, Moment>& reception = new_request();
+    reception.ready.at = model_.observer.arrival(*event.payload, event.time);
     reception.ready.op = {.size = event.payload->size, .peer = event.source, .cpu = op.cpu, .nic = op.nic};
     reception.ready.place = event.sequence;
     reception.ready.cookie = op.cookie;
@@ -120,10 +159,11 @@ void RankWorker<S, Log>::ask_to_receive(const Event& event, const Receive<Cookie
 }
 
 /// The oldest posted receive that a message from `source` with `tag` matches, which is then no longer posted.
-template <Source S, class Log>
-[[gnu::always_inline]] inline bool RankWorker<S, Log>::take_posted(std::uint32_t source, std::uint32_t tag,
-                                                                   Receive<Cookie>& receive) {
+template <Source S, class Observer>
+[[gnu::always_inline]] inline bool RankWorker<S, Observer>::take_posted(std::uint32_t source, std::uint32_t tag,
+                                                                        Receive<Cookie>& receive) {
     State& rank = *rank_;
+    const std::uint32_t posted = Observer::looks ? posted_receives() : 0;
     if (rank.posted.waits) {  // then no other does
         const bool agrees = (rank.posted_source == source || rank.posted_source == any) &&
                             (rank.posted_tag == tag || rank.posted_tag == any || tag == any);
@@ -131,34 +171,71 @@ template <Source S, class Log>
             receive = rank.posted;
             rank.posted.waits = false;
         }
+        model_.observer.arrived(self_, posted, agrees);
         return agrees;
     }
-    return rank.crowd != 0 && crowds_[rank.crowd].posted.take(source, tag, receive);
+    const bool found = rank.crowd != 0 && crowds_[rank.crowd].posted.take(source, tag, receive);
+    model_.observer.arrived(self_, posted, found);
+    return found;
 }
 
-/// A receive is posted: it takes the oldest unexpected message that it matches, or waits.
-template <Source S, class Log>
-void RankWorker<S, Log>::post(const ReadyOp<Cookie>& ready, Time now) {
+template <Source S, class Observer>
+std::uint32_t RankWorker<S, Observer>::posted_receives() const {
+    const std::uint32_t many = rank_->crowd != 0 ? crowds_[rank_->crowd].posted.size() : 0;
+    return many + (rank_->posted.waits ? 1 : 0);
+}
+
+/// A receive is posted; most often while no other is, and no message waits.
+template <Source S, class Observer>
+[[gnu::always_inline]] inline void RankWorker<S, Observer>::post(const ReadyOp<Cookie, Moment>& ready,
+                                                                 const Moment& now) {
     op_started(ready, now);
     const Op& op = ready.op;
-    State& rank = *rank_;
     const Receive<Cookie> receive{
         .place = ready.place, .cookie = ready.cookie, .cpu = op.cpu, .nic = op.nic, .waits = true};
+    if (rank_->crowd == 0 && !rank_->posted.waits) {
+        model_.observer.posted(self_, 0, false);
+        wait_for(receive, op.peer, op.tag);
+    } else {
+        post_among_others(receive, op.peer, op.tag, now);
+    }
+}
+
+/// The only receive that waits.
+template <Source S, class Observer>
+[[gnu::always_inline]] inline void RankWorker<S, Observer>::wait_for(const Receive<Cookie>& receive,
+                                                                     std::uint32_t source, std::uint32_t tag) {
+    State& rank = *rank_;
+    rank.posted.place = receive.place;  // part by part: a copy would wait until the parts are stored
+    rank.posted.cookie = receive.cookie;
+    rank.posted.cpu = receive.cpu;
+    rank.posted.nic = receive.nic;
+    rank.posted.waits = true;
+    rank.posted_source = source;
+    rank.posted_tag = tag;
+}
+
+/// A receive takes the oldest unexpected message that it matches, or waits.
+template <Source S, class Observer>
+[[gnu::noinline]] void RankWorker<S, Observer>::post_among_others(const Receive<Cookie>& receive, std::uint32_t source,
+                                                                  std::uint32_t tag, const Moment& now) {
+    State& rank = *rank_;
     std::uint32_t handle = 0;
-    if (rank.crowd != 0 && crowds_[rank.crowd].unexpected.take(op.peer, op.tag, handle)) {
-        Stray<Cookie>& stray = strays_[handle];
+    const std::uint32_t unexpected = Observer::looks && rank.crowd != 0 ? crowds_[rank.crowd].unexpected.size() : 0;
+    const bool here = rank.crowd != 0 && crowds_[rank.crowd].unexpected.take(source, tag, handle);
+    model_.observer.posted(self_, unexpected, here);
+    if (here) {
+        Stray<Cookie, Moment>& stray = strays_[handle];
         stray.receive = receive;
         stray.matched = true;
         stray.matched_at = now;
-        if (stray.processed_at != Stray<Cookie>::not_yet) {
+        if (stray.processed) {
             meet(handle);
         }
         return;
     }
     if (!rank.posted.waits && (rank.crowd == 0 || crowds_[rank.crowd].posted.empty())) {
-        rank.posted = receive;
-        rank.posted_source = op.peer;
-        rank.posted_tag = op.tag;
+        wait_for(receive, source, tag);
         return;
     }
     auto& posted = crowd().posted;
@@ -166,12 +243,12 @@ void RankWorker<S, Log>::post(const ReadyOp<Cookie>& ready, Time now) {
         posted.add(rank.posted_source, rank.posted_tag, rank.posted);
         rank.posted.waits = false;
     }
-    posted.add(op.peer, op.tag, receive);
+    posted.add(source, tag, receive);
 }
 
-template <Source S, class Log>
-std::uint32_t RankWorker<S, Log>::add_stray(const Event& event) {
-    const Message& message = *event.payload;
+template <Source S, class Observer>
+std::uint32_t RankWorker<S, Observer>::add_stray(const Event& event) {
+    const Payload& message = *event.payload;
     const std::uint32_t handle = strays_.add();
     strays_[handle] = {.size = message.size,
                        .source = event.source,
@@ -179,23 +256,40 @@ std::uint32_t RankWorker<S, Log>::add_stray(const Event& event) {
                        .number = event.sequence,
                        .sending = message.sending,
                        .message_class = message.message_class,
-                       .kind = message.kind};
+                       .kind = message.kind,
+                       .arrived_at = model_.observer.arrival(message, event.time)};
     return handle;
 }
 
+/// The op that a reception is for, as far as it is known.
+template <Source S, class Observer>
+Place RankWorker<S, Observer>::place_of(const Request<Cookie, Moment>& reception) const {
+    if (reception.work == Work::receive_expected) {
+        return reception.handle;
+    }
+    if (reception.work == Work::receive_clear_to_send) {
+        return sends_[reception.handle].op.place;
+    }
+    const Stray<Cookie, Moment>& stray = strays_[reception.handle];
+    return stray.matched ? stray.receive.place : unknown_place;
+}
+
 /// Process an arrival whose CPU and NIC are free at `now`.
-template <Source S, class Log>
-void RankWorker<S, Log>::receive(const Request<Cookie>& request, Time now) {
+template <Source S, class Observer>
+void RankWorker<S, Observer>::receive(const Request<Cookie, Moment>& request, const Moment& now) {
     const Op& op = request.ready.op;
-    const Receive<Cookie> taken{.cpu = op.cpu, .nic = op.nic};
-    const Time processed = occupy_receiver(taken, costs_of(request.message_class, op.size, op.peer), now);
+    const Receive<Cookie> taken{.place = place_of(request), .cpu = op.cpu, .nic = op.nic};
+    const Moment processed = occupy_receiver(taken, {op.peer, op.size, kind_of(request.work)},
+                                             costs_of(request.message_class, op.size, op.peer), now);
     if (request.work == Work::receive_expected) [[likely]] {
+        model_.observer.received(self_, request.handle, request.ready.at, processed);
         op_ended(request.handle, request.ready.cookie, processed);
     } else if (request.work == Work::receive_clear_to_send) {
         cleared_to_send(request.handle, processed);
     } else {
-        Stray<Cookie>& stray = strays_[request.handle];
+        Stray<Cookie, Moment>& stray = strays_[request.handle];
         stray.processed_at = processed;
+        stray.processed = true;
         if (stray.matched) {
             meet(request.handle);
         }
@@ -203,15 +297,16 @@ void RankWorker<S, Log>::receive(const Request<Cookie>& request, Time now) {
 }
 
 /// The receive is posted and the message processed: both sides go on at the later of the two times.
-template <Source S, class Log>
-void RankWorker<S, Log>::meet(std::uint32_t handle) {
-    const Stray<Cookie>& stray = strays_[handle];
-    const Time time = std::max(stray.matched_at, stray.processed_at);
+template <Source S, class Observer>
+void RankWorker<S, Observer>::meet(std::uint32_t handle) {
+    const Stray<Cookie, Moment>& stray = strays_[handle];
+    const Moment time = latest(stray.matched_at, stray.processed_at);
     if (stray.kind == MessageKind::request_to_send) {
         plan_clear_to_send(handle, time);
         return;
     }
     const Receive<Cookie> receive = stray.receive;
+    model_.observer.received(self_, receive.place, stray.arrived_at, stray.processed_at);
     strays_.remove(handle);
     op_ended(receive.place, receive.cookie, time);
 }

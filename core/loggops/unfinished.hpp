@@ -10,8 +10,8 @@
 /// What is left when nothing can happen any more: the words of a deadlock.
 namespace idlewave {
 
-template <Source S, class Log>
-void RankWorker<S, Log>::unfinished(std::uint32_t r, const State& rank, std::vector<Waiting>& waiting) const {
+template <Source S, class Observer>
+void RankWorker<S, Observer>::unfinished(std::uint32_t r, const State& rank, std::vector<Waiting>& waiting) const {
     const auto tag_of = [](std::uint32_t tag) { return tag == any ? "any tag" : "tag " + std::to_string(tag); };
     const auto receive = [&](std::uint32_t from, std::uint32_t tag, Place place) {
         const std::string source = from == any ? "any rank" : "rank " + std::to_string(from);
@@ -22,7 +22,7 @@ void RankWorker<S, Log>::unfinished(std::uint32_t r, const State& rank, std::vec
         receive(rank.posted_source, rank.posted_tag, rank.posted.place);
     }
     if (rank.crowd != 0) {
-        const Crowd<Cookie>& crowd = crowds_[rank.crowd];
+        const Crowd<Cookie, Moment>& crowd = crowds_[rank.crowd];
         crowd.posted.each([&](const auto& entry) { receive(entry.source, entry.tag, entry.value.place); });
         crowd.unexpected.each([&](const auto& entry) {
             if (strays_[entry.value].kind == MessageKind::data) {
@@ -36,8 +36,8 @@ void RankWorker<S, Log>::unfinished(std::uint32_t r, const State& rank, std::vec
 }
 
 /// The sends of all of this thread's ranks that still wait for their receivers.
-template <Source S, class Log>
-void RankWorker<S, Log>::unfinished_sends(std::vector<Waiting>& waiting) const {
+template <Source S, class Observer>
+void RankWorker<S, Observer>::unfinished_sends(std::vector<Waiting>& waiting) const {
     std::vector<const OpenSend<Cookie>*> open;
     sends_.each([&open](const OpenSend<Cookie>& send) {
         if (send.open) {

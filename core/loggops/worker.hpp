@@ -1,10 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/slab.hpp"
@@ -16,13 +18,15 @@ namespace idlewave {
 
 /// Simulates ranks, one at a time: a thread's part of the model. Here is what ops do, and which request is next; what a
 /// message does at both ends is in transmission.hpp, the rendezvous in rendezvous.hpp.
-template <Source S, class Log>
+template <Source S, class Observer>
 class RankWorker {
   public:
-    using Model = LogGops<S, Log>;
-    using State = Rank<S>;
+    using Model = LogGops<S, Observer>;
+    using Moment = typename Observer::Moment;
+    using Payload = typename Observer::Payload;
+    using State = Rank<S, Moment>;
     using Cookie = typename S::Cookie;
-    using Event = pdes::Event<Message>;
+    using Event = pdes::Event<Payload>;
 
     explicit RankWorker(Model& model)
         : model_(model), recent_(model.classes), noisy_(!model.noise.empty()), levels_(model.machine.node) {}
@@ -35,7 +39,7 @@ class RankWorker {
         if (noisy_) {
             model_.noise[self_] = model_.machine.noise.begin(model_.seed, self_);
         }
-        model_.source.begin(self_, rank.source, scratch_, ready_);
+        model_.source.begin(self_, rank.source, scratch_, *ready_);
         ask_for_ready();
         return leave();
     }
@@ -47,7 +51,7 @@ class RankWorker {
         const Event* const end = event + events.size();
         while (true) {
             const Time told = event == end ? until : event->time;
-            typename Agenda<Cookie>::Next next;
+            typename Agenda<Cookie, Moment>::Next next;
             if (!agenda_.idle()) {
                 next = agenda_.next(clocks_);
                 if (next.at < told) {
@@ -108,7 +112,7 @@ class RankWorker {
         rank_ = &rank;
         self_ = self;
         clocks_ = model_.clocks_of(self, rank);
-        RequestQueues<Cookie>* queues = nullptr;
+        RequestQueues<Cookie, Moment>* queues = nullptr;
         if (rank.crowd != 0 && !crowds_[rank.crowd].requests.empty()) [[unlikely]] {
             queues = &crowds_[rank.crowd].requests;
         }
@@ -127,7 +131,7 @@ class RankWorker {
 
     Time leave() { return leave(agenda_.next(clocks_).at); }
 
-    Crowd<Cookie>& crowd() {
+    Crowd<Cookie, Moment>& crowd() {
         if (rank_->crowd == 0) {
             rank_->crowd = crowds_.add();
         }
@@ -135,7 +139,7 @@ class RankWorker {
     }
 
     /// Where to write a new request, which then has to be `agenda_.added()`.
-    Request<Cookie>& new_request() {
+    Request<Cookie, Moment>& new_request() {
         if (agenda_.full()) [[unlikely]] {
             agenda_.use(crowd().requests, performing_);
         }
@@ -151,12 +155,34 @@ class RankWorker {
         return idlewave::occupy(model_.machine, model_.noise[self_], t, overhead, bytes);
     }
 
+    /// Whether a detour holds the CPU at `t`.
+    [[nodiscard]] bool stands_still(Time t) const {
+        NoiseState ahead = model_.noise[self_];
+        return model_.machine.noise.finish(ahead, t, 0) > t;
+    }
+
+    /// Whether detours hold the CPU when a transmission begins at `t`, and when noise reaches it only later: when it
+    /// goes on to the bytes. Asked only for those who look on.
+    struct Stands {
+        bool first = false;
+        bool late = false;
+    };
+    [[nodiscard]] Stands stands_of(Time t, Overhead overhead, Time bytes) const {
+        if constexpr (Observer::looks) {
+            if (noisy_) {
+                const bool late = !overhead.reached && bytes > 0 && model_.machine.noise_reach.O;
+                return {overhead.reached && stands_still(t), late && stands_still(later(t, overhead.length))};
+            }
+        }
+        return {};
+    }
+
     /// Do what a request asks for, whose time has come.
     template <class Context>
-    void perform(const typename Agenda<Cookie>::Next& next, Context& context) {
+    void perform(const typename Agenda<Cookie, Moment>::Next& next, Context& context) {
         performing_ = agenda_.take(next.index);
-        const Request<Cookie>& request = agenda_[performing_];
-        const Time now = next.at;
+        const Request<Cookie, Moment>& request = agenda_[performing_];
+        const Moment now = start_of(request, next.at);
         switch (request.work) {
             case Work::receive_expected:
             case Work::receive_unexpected:
@@ -182,7 +208,7 @@ class RankWorker {
     }
 
     template <class Context>
-    [[gnu::always_inline]] void perform(const ReadyOp<Cookie>& ready, Time now, Context& context) {
+    [[gnu::always_inline]] void perform(const ReadyOp<Cookie, Moment>& ready, const Moment& now, Context& context) {
         switch (ready.op.kind) {
             case OpKind::send:
                 send(ready, now, context);
@@ -200,51 +226,71 @@ class RankWorker {
     /// `until` has to be asked for.
     template <class Context>
     void follow(Time until, Context& context) {
-        while (!ready_.empty() && ready_.size() <= 2 && agenda_.idle()) {
-            const bool second = ready_.size() == 2 && goes_first(ready_[1], ready_[0]);
-            const ReadyOp<Cookie> next = ready_[second ? 1 : 0];
-            const Time at = start_of(next);
-            if (at >= until) {
+        while (!ready_->empty() && ready_->size() <= 2 && agenda_.idle()) {
+            const std::size_t first = ready_->size() == 2 && goes_first((*ready_)[1], (*ready_)[0]) ? 1 : 0;
+            const Moment at = start_of((*ready_)[first]);
+            if (time_of(at) >= until) {
                 break;
             }
-            if (ready_.size() == 2) {
-                ready_[0] = ready_[second ? 0 : 1];
+            // The op stays where it is, and what its start makes ready goes elsewhere: a copy would be loaded as a
+            // whole, and wait for the stores of its parts.
+            std::swap(ready_, starting_);
+            perform((*starting_)[first], at, context);
+            if (starting_->size() == 2) {
+                ready_->push_back((*starting_)[1 - first]);
             }
-            ready_.pop_back();
-            perform(next, at, context);
+            starting_->clear();
         }
         ask_for_ready();
     }
 
-    [[nodiscard, gnu::always_inline]] Time start_of(const ReadyOp<Cookie>& ready) const {
-        const Time cpu = clocks_[ClockLayout::cpu(ready.op.cpu)];
+    [[nodiscard, gnu::always_inline]] Moment start_of(const ReadyOp<Cookie, Moment>& ready) const {
+        const Moment& cpu = clocks_[ClockLayout::cpu(ready.op.cpu)];
         switch (ready.op.kind) {
             case OpKind::send:
-                return std::max(ready.at, std::max(cpu, clocks_[model_.layout.tx(ready.op.nic)]));
+                return latest(ready.at, latest(cpu, clocks_[model_.layout.tx(ready.op.nic)]));
             case OpKind::recv:
                 return ready.at;
             default:
-                return std::max(ready.at, cpu);
+                return latest(ready.at, cpu);
+        }
+    }
+
+    /// The moment at which a request starts, whose time is known.
+    [[nodiscard, gnu::always_inline]] Moment start_of(const Request<Cookie, Moment>& request, Time at) const {
+        if constexpr (!Observer::looks) {
+            return at;
+        } else if (request.work == Work::post) {
+            return request.ready.at;
+        } else {
+            return latest(request.ready.at, latest(clocks_[request.first_need], clocks_[request.second_need]));
         }
     }
 
     /// The order of SEMANTICS.md among ops: the first to start, then ready time, kind, and place.
-    [[nodiscard]] bool goes_first(const ReadyOp<Cookie>& a, const ReadyOp<Cookie>& b) const {
+    [[nodiscard]] bool goes_first(const ReadyOp<Cookie, Moment>& a, const ReadyOp<Cookie, Moment>& b) const {
         if (a.op.kind == OpKind::send && b.op.kind == OpKind::recv) [[likely]] {
-            return start_of(a) <= b.at;  // at one time the send was ready no later, and sends go first
+            return time_of(start_of(a)) <=
+                   time_of(b.at);  // at one time the send was ready no later, and sends go first
         }
-        const auto order = [this](const ReadyOp<Cookie>& ready) {
-            return std::tuple(start_of(ready), ready.at, turn_of(ready.op.kind), ready.place);
+        const auto order = [this](const ReadyOp<Cookie, Moment>& ready) {
+            return std::tuple(time_of(start_of(ready)), time_of(ready.at), turn_of(ready.op.kind), ready.place);
         };
         return order(a) < order(b);
     }
 
     // ---- ops
 
-    void ask_for_ready() {
-        for (const ReadyOp<Cookie>& ready : ready_) {
+    [[gnu::always_inline]] void ask_for_ready() {
+        if (!ready_->empty()) {
+            ask_for_all_ready();
+        }
+    }
+
+    [[gnu::noinline]] void ask_for_all_ready() {
+        for (const ReadyOp<Cookie, Moment>& ready : *ready_) {
             const Op& op = ready.op;
-            Request<Cookie>& request = new_request();
+            Request<Cookie, Moment>& request = new_request();
             request.ready = ready;
             request.first_need = ClockLayout::cpu(op.cpu);
             request.second_need = op.kind == OpKind::send ? model_.layout.tx(op.nic) : request.first_need;
@@ -252,21 +298,26 @@ class RankWorker {
             request.work = work_of(op.kind);
             agenda_.added();
         }
-        ready_.clear();
+        ready_->clear();
     }
 
-    [[gnu::always_inline]] void op_started(const ReadyOp<Cookie>& ready, Time now) {
-        const Op& op = ready.op;
-        model_.log.started(self_, ready.place, {op.kind, op.peer, op.tag, op.size, ready.at, now});
-        model_.source.started(self_, rank_->source, scratch_, {now, ready.place, ready.cookie}, ready_);
+    [[gnu::always_inline]] void op_started(const ReadyOp<Cookie, Moment>& ready, const Moment& now) {
+        if constexpr (Observer::looks) {
+            const Op& op = ready.op;
+            model_.observer.started(
+                self_, ready.place,
+                {op.kind, op.peer, op.tag, op.size, model_.source.call(self_, rank_->source, ready.cookie)}, ready.at,
+                now);
+        }
+        model_.source.started(self_, rank_->source, scratch_, {now, ready.place, ready.cookie}, *ready_);
     }
 
-    [[gnu::always_inline]] void op_ended(Place place, Cookie cookie, Time end) {
-        model_.log.ended(self_, place, end);
-        model_.source.ended(self_, rank_->source, scratch_, {end, place, cookie}, ready_);
+    [[gnu::always_inline]] void op_ended(Place place, Cookie cookie, const Moment& end) {
+        model_.observer.ended(self_, place, end);
+        model_.source.ended(self_, rank_->source, scratch_, {end, place, cookie}, *ready_);
     }
 
-    void calc(const ReadyOp<Cookie>& ready, Time now) {
+    void calc(const ReadyOp<Cookie, Moment>& ready, const Moment& now) {
         op_started(ready, now);
         Time work = 0;
         if (__builtin_mul_overflow(ready.op.size, picoseconds_per_nanosecond, &work)) {
@@ -274,22 +325,31 @@ class RankWorker {
         }
         const NoiseReach& reach = model_.machine.noise_reach;
         const bool reached = noisy_ && (ready.op.reduction ? reach.reduction : reach.calc);
-        const Time end = reached ? model_.machine.noise.finish(model_.noise[self_], now, work) : later(now, work);
+        const Time begin = time_of(now);
+        const auto begun = model_.observer.begin(self_, now,
+                                                 {.doing = Doing::computation,
+                                                  .size = static_cast<std::uint64_t>(work),
+                                                  .place = ready.place,
+                                                  .stands = Observer::looks && reached && stands_still(begin)});
+        const Time done = reached ? model_.machine.noise.finish(model_.noise[self_], begin, work) : later(begin, work);
+        const Moment end = model_.observer.at(begun, Point::computed, done);
         clocks_[ClockLayout::cpu(ready.op.cpu)] = end;
         op_ended(ready.place, ready.cookie, end);
     }
 
     template <class Context>
-    [[gnu::always_inline]] void send(const ReadyOp<Cookie>& ready, Time now, Context& context) {
+    [[gnu::always_inline]] void send(const ReadyOp<Cookie, Moment>& ready, const Moment& now, Context& context) {
         op_started(ready, now);
         if (ready.op.size > model_.machine.level(self_, ready.op.peer).S) {
             request_to_send(ready, now, context);
             return;
         }
-        op_ended(ready.place, ready.cookie, send_eagerly(ready.op, now, context));
+        op_ended(ready.place, ready.cookie, send_eagerly(ready, now, context));
     }
 
-    void post(const ReadyOp<Cookie>& ready, Time now);
+    void post(const ReadyOp<Cookie, Moment>& ready, const Moment& now);
+    void post_among_others(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag, const Moment& now);
+    void wait_for(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag);
 
     // ---- messages at both ends: transmission.hpp
 
@@ -297,41 +357,45 @@ class RankWorker {
         return levels_ && self_ / model_.machine.node_ranks == peer / model_.machine.node_ranks;
     }
     [[nodiscard]] const Costs& costs_of(std::uint16_t message_class, std::uint64_t size, std::uint32_t peer);
-    struct Sent {
-        Time end;      ///< the CPU is free
-        Time arrival;  ///< of the first byte
-    };
-    Sent occupy_sender(std::uint8_t cpu, std::uint8_t nic, const Costs& costs, Time now);
     template <class Context>
-    Time send_eagerly(const Op& op, Time now, Context& context);
+    Moment transmit(const Receive<Cookie>& op, std::uint32_t peer, const Message& message, const Costs& costs,
+                    const Moment& now, Context& context);
+    template <class Context>
+    Moment send_eagerly(const ReadyOp<Cookie, Moment>& ready, const Moment& now, Context& context);
     template <class Context>
     void meet_alone(const Event& event, Time until, Context& context);
     void arrive(const Event& event);
     void await_receive(const Event& event);
     void ask_to_receive(const Event& event, const Receive<Cookie>& receive, Work work, std::uint32_t handle);
     bool take_posted(std::uint32_t source, std::uint32_t tag, Receive<Cookie>& receive);
-    void add_unexpected(const Event& event, std::uint32_t stray);
+    [[nodiscard]] std::uint32_t posted_receives() const;
     std::uint32_t add_stray(const Event& event);
-    void receive(const Request<Cookie>& request, Time now);
-    Time occupy_receiver(const Receive<Cookie>& op, const Costs& costs, Time now);
+    void receive(const Request<Cookie, Moment>& request, const Moment& now);
+    [[nodiscard]] Place place_of(const Request<Cookie, Moment>& reception) const;
+    struct Arrived {
+        std::uint32_t source;
+        std::uint64_t size;
+        MessageKind kind;
+    };
+    Moment occupy_receiver(const Receive<Cookie>& op, const Arrived& message, const Costs& costs, const Moment& now);
     void meet(std::uint32_t handle);
 
     // ---- large messages: rendezvous.hpp
 
     template <class Context>
-    Time send_control(const Receive<Cookie>& op, std::uint32_t peer, const Message& message, Time now,
-                      Context& context);
+    Moment send_control(const Receive<Cookie>& op, std::uint32_t peer, const Message& message, const Moment& now,
+                        Context& context);
     template <class Context>
-    void request_to_send(const ReadyOp<Cookie>& ready, Time now, Context& context);
+    void request_to_send(const ReadyOp<Cookie, Moment>& ready, const Moment& now, Context& context);
     void arrive_control(const Event& event);
     void ask_to_send(Work work, std::uint32_t handle, std::uint32_t peer, std::uint32_t number,
-                     const Receive<Cookie>& op, Time time);
-    void plan_clear_to_send(std::uint32_t handle, Time time);
-    void cleared_to_send(std::uint32_t handle, Time time);
+                     const Receive<Cookie>& op, const Moment& time);
+    void plan_clear_to_send(std::uint32_t handle, const Moment& time);
+    void cleared_to_send(std::uint32_t handle, const Moment& time);
     template <class Context>
-    void send_clear_to_send(const Request<Cookie>& request, Time now, Context& context);
+    void send_clear_to_send(const Request<Cookie, Moment>& request, const Moment& now, Context& context);
     template <class Context>
-    void send_data(const Request<Cookie>& request, Time now, Context& context);
+    void send_data(const Request<Cookie, Moment>& request, const Moment& now, Context& context);
 
     Model& model_;
     RecentClasses recent_;
@@ -341,17 +405,20 @@ class RankWorker {
     std::uint64_t asked_ = 0;  ///< requests of the protocol so far
 
     State* rank_ = nullptr;
-    Time* clocks_ = nullptr;
+    Moment* clocks_ = nullptr;
     std::uint32_t self_ = 0;
     Costs odd_costs_;  ///< of a message that has no message_class
-    Agenda<Cookie> agenda_;
+    Agenda<Cookie, Moment> agenda_;
     static constexpr std::uint32_t nothing = 31;
     std::uint32_t performing_ = nothing;  ///< the slot of the request that is being performed
     typename S::Scratch scratch_{};
-    std::vector<ReadyOp<Cookie>> ready_;
+    using ReadyOps = std::vector<ReadyOp<Cookie, Moment>>;
+    std::array<ReadyOps, 2> ready_lists_;
+    ReadyOps* ready_ = &ready_lists_[0];     ///< ops that have just become ready
+    ReadyOps* starting_ = &ready_lists_[1];  ///< those of which one is being started
 
-    Slab<Crowd<Cookie>> crowds_;
-    Slab<Stray<Cookie>> strays_;
+    Slab<Crowd<Cookie, Moment>> crowds_;
+    Slab<Stray<Cookie, Moment>> strays_;
     Slab<OpenSend<Cookie>> sends_;
 };
 

@@ -22,9 +22,13 @@ Time Noise::finish_elsewhere(NoiseState& state, Time t, Time w) const {
         return poisson->run(state, t, w);
     }
     if (const auto* trace = std::get_if<NoiseTrace>(&kind_)) {
-        const NoiseTrace::Done done = trace->run(static_cast<Time>(state.origin), t, w);
+        const auto phase = static_cast<Time>(state.origin);
+        const bool known = state.quiet_until > 0 && state.quiet_from <= t;
+        const NoiseTrace::Done done =
+            known ? trace->run_from(state.quiet_until, state.index, phase, t, w) : trace->run(phase, t, w);
         state.quiet_from = done.quiet_from;
         state.quiet_until = done.quiet_until;
+        state.index = done.next;
         return done.end;
     }
     return later(t, w);

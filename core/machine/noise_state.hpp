@@ -14,7 +14,7 @@ struct NoiseState {
     Time quiet_until = 0;      ///< up to here, where one may begin
     std::uint64_t origin = 0;  ///< a trace's phase in ps; the seed of Poisson noise
     std::uint32_t entity = 0;  ///< Poisson noise: whose detours these are
-    std::uint32_t index = 0;   ///< Poisson noise: the number of the detour that begins at `quiet_until`
+    std::uint32_t index = 0;   ///< the number of the detour that begins at `quiet_until`
 };
 
 static_assert(sizeof(NoiseState) <= 32 && std::is_trivially_copyable_v<NoiseState>);

@@ -99,9 +99,34 @@ Time NoiseTrace::next_start(std::size_t begun) const {
     return begun < entries_.size() ? entries_[begun].start : period_ + entries_.front().start;
 }
 
+/// The number of a detour that is counted from the period's beginning on, and may be one of the next period.
+std::uint32_t NoiseTrace::number(std::size_t begun) const {
+    return static_cast<std::uint32_t>(begun % entries_.size());
+}
+
+NoiseTrace::Done NoiseTrace::run_from(Time next_begins, std::uint32_t next, Time phase, Time t, Time w) const {
+    constexpr int few = 4;
+    Time now = t;
+    Time left = w;
+    for (int i = 0; i < few && !silent(); ++i) {
+        const Entry& detour = entries_[next];
+        const Time end = later(next_begins, detour.end - detour.start);
+        if (now < next_begins) {
+            left -= next_begins - now;
+        }
+        now = std::max(now, end);
+        next = number(next + std::size_t{1});
+        next_begins = later(end, next_start(next == 0 ? entries_.size() : next) - detour.end);
+        if (now < next_begins && left <= next_begins - now) {
+            return {now + left, end, next_begins, next};
+        }
+    }
+    return run(phase, t, w);
+}
+
 NoiseTrace::Done NoiseTrace::run(Time phase, Time t, Time w) const {
     if (entries_.empty()) {
-        return {later(t, w), 0, never};
+        return {later(t, w), 0, never, 0};
     }
     const Time position = later(t, phase) % period_;
     const std::size_t begun = detours_begun(position);
@@ -109,7 +134,7 @@ NoiseTrace::Done NoiseTrace::run(Time phase, Time t, Time w) const {
     if (!inside) {
         const Time quiet = next_start(begun) - position;
         if (w <= quiet) {
-            return {later(t, w), t, later(t, quiet)};
+            return {later(t, w), t, later(t, quiet), number(begun)};
         }
         return run_far(
             t, position,
@@ -132,7 +157,7 @@ NoiseTrace::Done NoiseTrace::run(Time phase, Time t, Time w) const {
     const Time next = passed <= entries_.size() ? next_start(passed)
                       : entries_.size() > 1     ? period_ + entries_[1].start
                                                 : 2 * period_ + entries_.front().start;
-    return {end, end, later(t, next - position)};
+    return {end, end, later(t, next - position), number(passed)};
 }
 
 /// In CPU time detours are points: go there, add the work, and come back. The way back is to the earliest position, so
@@ -150,7 +175,7 @@ NoiseTrace::Done NoiseTrace::run_far(Time t, Time position, Time free_here, Time
     const Time stolen = entered < entries_.size() ? entries_[entered].before : stolen_;
     const Time end = later(later(t, whole), rest + stolen - position);
     const Time quiet = later(end, next_start(entered) - (rest + stolen));
-    return {end, end, quiet};
+    return {end, end, quiet, number(entered)};
 }
 
 }  // namespace idlewave

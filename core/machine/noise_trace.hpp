@@ -39,12 +39,17 @@ class NoiseTrace {
     struct Done {
         Time end = 0;
         Time quiet_from = 0;
-        Time quiet_until = 0;  ///< where the next detour begins
+        Time quiet_until = 0;    ///< where the next detour begins
+        std::uint32_t next = 0;  ///< which detour that is
     };
 
     /// When work `w`, begun at `t` by a rank of phase `phase`, is done. Work that is done exactly when a detour
     /// begins does not suffer from it; a start inside a detour waits for its end, even with no work.
     [[nodiscard]] Done run(Time phase, Time t, Time w) const;
+
+    /// The same for one who knows that detour number `next` begins at `next_begins`, and that it is quiet from `t`
+    /// until then if `t` lies before it. Fast where few detours lie between.
+    [[nodiscard]] Done run_from(Time next_begins, std::uint32_t next, Time phase, Time t, Time w) const;
 
     /// The end alone.
     [[nodiscard]] Time finish(Time phase, Time t, Time w) const { return run(phase, t, w).end; }
@@ -76,6 +81,7 @@ class NoiseTrace {
     [[nodiscard]] std::size_t detours_begun(Time position) const;
     [[nodiscard]] std::size_t detours_entered(Time free) const;
     [[nodiscard]] Time next_start(std::size_t begun) const;
+    [[nodiscard]] std::uint32_t number(std::size_t begun) const;
     [[nodiscard]] Done run_far(Time t, Time position, Time free_here, Time w) const;
 
     std::vector<Entry> entries_;

@@ -34,24 +34,15 @@ class Batch {
             }
         }
         sort();
-        next_ = 0;
     }
 
     [[nodiscard]] std::size_t size() const { return count_; }
-    [[nodiscard]] bool done() const { return next_ == count_; }
 
-    /// The LP, within the block, whose events come `ahead` places after the next one's first, or the last.
-    [[nodiscard]] std::uint32_t lp(std::size_t ahead) const { return sorted_[std::min(next_ + ahead, count_ - 1)].lp; }
+    /// How far behind the end one may look: there the last event is repeated.
+    static constexpr std::size_t margin = 16;
 
-    /// The events of the next LP, in no order; valid until the next gather.
-    std::span<Stored> take() {
-        const std::size_t first = next_;
-        const std::uint16_t own = sorted_[first].lp;
-        do {
-            ++next_;
-        } while (next_ < count_ && sorted_[next_].lp == own);
-        return {&sorted_[first], next_ - first};
-    }
+    /// The events, those of an LP one after the other, in no order; valid until the next gather.
+    [[nodiscard]] std::span<const Stored> events() const { return {sorted_.data(), count_}; }
 
   private:
     static constexpr std::size_t fewest_to_count = 192;
@@ -79,13 +70,16 @@ class Batch {
         for (const Piece& piece : unsorted_) {
             count_ += piece.count;
         }
-        if (sorted_.size() < count_) {
-            sorted_.resize(count_ + count_ / 2);
+        if (sorted_.size() < count_ + margin) {
+            sorted_.resize(count_ + count_ / 2 + margin);
         }
         if (count_ >= fewest_to_count) {
             sort_by_counting();
         } else {
             sort_by_comparing();
+        }
+        if (count_ > 0) {
+            std::fill_n(sorted_.begin() + static_cast<std::ptrdiff_t>(count_), margin, sorted_[count_ - 1]);
         }
         for (const Piece& piece : unsorted_) {
             pool_->give(piece.chunk);
@@ -131,7 +125,6 @@ class Batch {
     std::vector<std::uint32_t> begins_;  ///< where the events of each LP begin
     std::vector<Stored> sorted_;
     std::size_t count_ = 0;  ///< of events in sorted_
-    std::size_t next_ = 0;
     ChunkPool* pool_ = nullptr;
 };
 

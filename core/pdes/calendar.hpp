@@ -126,7 +126,10 @@ class Calendar {
     ChunkPool& chunks() { return chunks_; }
 
   private:
-    [[nodiscard]] static std::size_t slot_of(std::int64_t cell) { return static_cast<std::size_t>(cell % Grid::near); }
+    /// Cells are not negative, and as unsigned numbers they need no division.
+    [[nodiscard]] static std::size_t slot_of(std::int64_t cell) {
+        return static_cast<std::uint64_t>(cell) % Grid::near;
+    }
 
     [[gnu::always_inline]] void append(std::int64_t cell, std::uint32_t block, const Stored& event) {
         Stored*& end = ends_[slot_of(cell) * grid_.blocks + block];
@@ -154,7 +157,7 @@ class Calendar {
         cells_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
     }
 
-    const Grid& grid_;
+    const Grid grid_;    ///< a copy, since every event asks for it
     std::size_t words_;  ///< for a bit a block
     ChunkPool chunks_;
     HugeArray<Stored*> ends_;            ///< one past the last event of each bucket, by cell and block

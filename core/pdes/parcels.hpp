@@ -31,7 +31,7 @@ class ParcelStore {
         const std::lock_guard lock(mutex_);
         if (!left_over_.empty()) {
             numbers.insert(numbers.end(), left_over_.end() - slab_size, left_over_.end());
-            left_over_.resize(left_over_.size() - slab_size);
+            left_over_.erase(left_over_.end() - slab_size, left_over_.end());
             return;
         }
         if (count_ == slabs_.size()) {
@@ -50,7 +50,7 @@ class ParcelStore {
     void give(std::vector<std::uint32_t>& numbers) {
         const std::lock_guard lock(mutex_);
         left_over_.insert(left_over_.end(), numbers.end() - slab_size, numbers.end());
-        numbers.resize(numbers.size() - slab_size);
+        numbers.erase(numbers.end() - slab_size, numbers.end());
     }
 
   private:

@@ -121,7 +121,7 @@ class Windowed {
         /// How many events the LP has sent.
         [[nodiscard]] std::uint32_t sent() const { return record->sequence; }
 
-        void send(std::uint32_t destination, Time time, std::uint16_t code) {
+        [[gnu::always_inline]] void send(std::uint32_t destination, Time time, std::uint16_t code) {
             check(destination, time);
             thread.calendar.push(time, destination, lp, record->sequence, code);
             count();
@@ -142,12 +142,16 @@ class Windowed {
 
         void count() const {
             if (++record->sequence == 0) [[unlikely]] {
-                throw InputError("LP " + std::to_string(lp) + " sends more than 2^32 events");
+                refuse_more(lp);
             }
         }
     };
 
-    [[noreturn]] void refuse(std::uint32_t lp, std::uint32_t destination, Time time) const {
+    [[noreturn, gnu::noinline]] static void refuse_more(std::uint32_t lp) {
+        throw InputError("LP " + std::to_string(lp) + " sends more than 2^32 events");
+    }
+
+    [[noreturn, gnu::noinline]] void refuse(std::uint32_t lp, std::uint32_t destination, Time time) const {
         const std::string what = "LP " + std::to_string(lp) + " sends an event to LP " + std::to_string(destination) +
                                  " at " + std::to_string(time) + " ps: ";
         if (destination >= lps_.size()) {
@@ -219,7 +223,9 @@ class Windowed {
                 if (next < context.window_end) {
                     next = thread.worker.run(lp.state, {}, context.window_end, context);
                 }
-                set_timer(thread, lp, i, next);
+                if (next != never) {
+                    set_timer(thread, lp, i, next);
+                }
             }
             poll(thread, 0, last - first);
         }
@@ -256,21 +262,48 @@ class Windowed {
     }
 
     void run_block(Thread& thread, Context& context, std::uint32_t first_lp, Time begins) {
-        constexpr std::size_t far_ahead = 16;
+        constexpr std::size_t far_ahead = Batch::margin;
         constexpr std::size_t ahead = 8;
-        while (!thread.batch.done()) {
-            fetch(first_lp + thread.batch.lp(far_ahead));
-            const std::uint32_t soon = first_lp + thread.batch.lp(ahead);
+        const std::span<const Stored> events = thread.batch.events();
+        const Stored* event = events.data();
+        const Stored* const end = event + events.size();
+        while (event != end) {
+            fetch(first_lp + event[far_ahead].lp);
+            const std::uint32_t soon = first_lp + event[ahead].lp;
             thread.worker.prefetch(lps_[soon].state, soon);
-            const std::span<Stored> group = thread.batch.take();
-            context.lp = first_lp + group.front().lp;
+            const Stored* const first = event++;
+            context.lp = first_lp + first->lp;
             context.record = &lps_[context.lp];
-            run_lp(thread, context, group, begins);
+            while (event != end && event->lp == first->lp) {
+                ++event;
+            }
+            run_lp(thread, context, std::span(first, event), begins);
         }
     }
 
-    /// Runs an LP through the window: what it is told, and what it does by itself.
-    void run_lp(Thread& thread, Context& context, std::span<const Stored> group, Time begins) {
+    /// Runs an LP through the window: what it is told, and what it does by itself. Most often it is told one thing.
+    [[gnu::always_inline]] void run_lp(Thread& thread, Context& context, std::span<const Stored> group, Time begins) {
+        Lp<typename M::State>& lp = *context.record;
+        Item one;
+        std::span<const Item> events{&one, 1};
+        if (group.size() == 1 && group.front().source != Stored::timer) [[likely]] {
+            one = open(thread, group.front(), begins);
+        } else {
+            events = open_all(thread, context, group, begins);
+        }
+        const Time next = thread.worker.run(lp.state, events, context.window_end, context);
+        for (const Stored& stored : group) {
+            if (stored.code == Stored::in_parcel) [[unlikely]] {
+                thread.parcels.remove(stored.sequence);
+            }
+        }
+        if (next != never) {
+            set_timer(thread, lp, context.lp, next);
+        }
+    }
+
+    /// The events of an LP in their order, without the timer, which is no event.
+    std::span<const Item> open_all(Thread& thread, const Context& context, std::span<const Stored> group, Time begins) {
         Lp<typename M::State>& lp = *context.record;
         thread.events.clear();
         for (const Stored& stored : group) {
@@ -284,13 +317,7 @@ class Windowed {
             std::sort(thread.events.begin(), thread.events.end(),
                       [](const Item& a, const Item& b) { return a.order() < b.order(); });
         }
-        const Time next = thread.worker.run(lp.state, thread.events, context.window_end, context);
-        for (const Stored& stored : group) {
-            if (stored.code == Stored::in_parcel) [[unlikely]] {
-                thread.parcels.remove(stored.sequence);
-            }
-        }
-        set_timer(thread, lp, context.lp, next);
+        return thread.events;
     }
 
     [[nodiscard]] Item open(const Thread& thread, const Stored& stored, Time begins) const {
@@ -304,9 +331,6 @@ class Windowed {
 
     /// See to it that the LP is visited in the cell of `time`, unless it is visited before.
     void set_timer(Thread& thread, Lp<typename M::State>& lp, std::uint32_t number, Time time) {
-        if (time == never) {
-            return;
-        }
         const std::int64_t cell = grid_.cell_of(time);
         if (cell >= lp.timer) {
             if (lp.timer != Lp<typename M::State>::no_timer) {
@@ -321,7 +345,7 @@ class Windowed {
     [[gnu::always_inline]] void fetch(std::uint32_t lp) {
         constexpr std::size_t line = 64;
         const auto* bytes = reinterpret_cast<const char*>(&lps_[lp]);
-        for (std::size_t byte = 0; byte < std::min<std::size_t>(sizeof(Lp<typename M::State>), 4 * line);
+        for (std::size_t byte = 0; byte < std::min<std::size_t>(sizeof(Lp<typename M::State>), 8 * line);
              byte += line) {
             __builtin_prefetch(bytes + byte, 1);
         }

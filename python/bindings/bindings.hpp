@@ -6,9 +6,11 @@
 
 namespace idlewave {
 
+void bind_differentiate(nanobind::module_& m);
 void bind_errors(nanobind::module_& m);
 void bind_loggopsim(nanobind::module_& m);
 void bind_machine(nanobind::module_& m);
+void bind_record(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
 void bind_simulate(nanobind::module_& m);
 void bind_trace(nanobind::module_& m);

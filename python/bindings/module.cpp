@@ -11,5 +11,7 @@ NB_MODULE(_core, m) {
     idlewave::bind_trace(m);
     idlewave::bind_schedule(m);
     idlewave::bind_simulate(m);
+    idlewave::bind_record(m);
+    idlewave::bind_differentiate(m);
     idlewave::bind_loggopsim(m);
 }

@@ -37,6 +37,7 @@ from .noise import (
 )
 from .patterns import PatternOptions
 from .schedule import Schedule, algorithms, convert
+from .sensitivity import LatencyTolerance, Sensitivities, latency_tolerance, sensitivities
 from .simulation import simulate
 from .study import study
 from .timeline import Timeline
@@ -54,6 +55,7 @@ __all__ = [
     "IdlewaveError",
     "InputError",
     "Job",
+    "LatencyTolerance",
     "Level",
     "LibraryError",
     "LognormalLength",
@@ -69,12 +71,15 @@ __all__ = [
     "ProgramError",
     "Schedule",
     "Segment",
+    "Sensitivities",
     "Timeline",
     "Trace",
     "UniformLength",
     "UsageError",
     "algorithms",
     "convert",
+    "latency_tolerance",
+    "sensitivities",
     "simulate",
     "study",
 ]

@@ -201,16 +201,43 @@ def algorithms() -> list[tuple[str, str, str]]:
     """
 
 @overload
-def simulate(schedule: Graph, machine: Machine, seed: int, record: bool, threads: int, progress: object | None) -> dict:
+def simulate(schedule: Graph, machine: Machine, seed: int, threads: int, progress: object | None) -> dict:
     """
     Simulate a schedule; the answer's columns are numpy arrays over the result's own memory.
     """
 
 @overload
-def simulate(schedule: Composition, machine: Machine, seed: int, record: bool, threads: int, progress: object | None) -> dict: ...
+def simulate(schedule: Composition, machine: Machine, seed: int, threads: int, progress: object | None) -> dict: ...
 
 @overload
-def simulate(schedule: Program, machine: Machine, seed: int, record: bool, threads: int, progress: object | None) -> dict: ...
+def simulate(schedule: Program, machine: Machine, seed: int, threads: int, progress: object | None) -> dict: ...
+
+@overload
+def record(schedule: Graph, machine: Machine, seed: int, threads: int, progress: object | None) -> dict:
+    """
+    Simulate a schedule and keep all that happens: ops, critical path, queues, as columns.
+    """
+
+@overload
+def record(schedule: Composition, machine: Machine, seed: int, threads: int, progress: object | None) -> dict: ...
+
+@overload
+def record(schedule: Program, machine: Machine, seed: int, threads: int, progress: object | None) -> dict: ...
+
+def call_names() -> list:
+    """
+    Of each number of `call`: operation, algorithm, and whether it is a collective.
+    """
+
+@overload
+def differentiate(schedule: Graph, machine: Machine, seed: int, threads: int, progress: object | None) -> dict:
+    """Simulate a schedule with the derivatives of every rank's finish time."""
+
+@overload
+def differentiate(schedule: Composition, machine: Machine, seed: int, threads: int, progress: object | None) -> dict: ...
+
+@overload
+def differentiate(schedule: Program, machine: Machine, seed: int, threads: int, progress: object | None) -> dict: ...
 
 @overload
 def simulate_loggopsim(schedule: Graph, machine: Machine, progress: object | None) -> dict:

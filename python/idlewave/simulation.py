@@ -33,7 +33,8 @@ def simulate(
 
     `noise` replaces the machine's own; None switches it off. `noise_reaches` names the parts of a CPU's work that it
     lengthens, of o_s, o_r, O, calc and reduction; None: as the machine says. `seed` draws the ranks' phases in the
-    noise, or their random detours. `record` keeps every op's times in the timeline. `scheduler` is sequential, or
+    noise, or their random detours. `record` keeps in the timeline when each op ran and what it waited for, and the
+    critical path; some 250 bytes a message. `scheduler` is sequential, or
     yawns: conservative windows on `threads` threads; the answer is the same. `progress` is called a few times a second
     with the simulated time in ps.
     Releases the GIL, so simulations run beside each other on threads.
@@ -44,24 +45,39 @@ def simulate(
     Raises Deadlock if the schedule cannot end, UsageError for a scheduler or dialect that does not exist, InputError
     if the machine has what the dialect cannot express.
     """
-    if scheduler not in SCHEDULERS:
-        raise UsageError(f"no scheduler is called '{scheduler}'; there are {', '.join(SCHEDULERS)}")
     if dialect not in DIALECTS:
         raise UsageError(f"no dialect is called '{dialect}'; there are {', '.join(DIALECTS)}")
+    checked_run(scheduler, threads, seed)
+    machine = checked_machine(machine, noise, noise_reaches)
+    if dialect == "loggopsim":
+        return _simulate_loggopsim(schedule, machine, record, scheduler, progress)
+    run = _core.record if record else _core.simulate
+    return Timeline(**run(schedule.core(), machine.core(), seed, threads, progress))
+
+
+def checked_run(scheduler: str, threads: int, seed: int) -> None:
+    """Raises UsageError if a simulation cannot be run so."""
+    if scheduler not in SCHEDULERS:
+        raise UsageError(f"no scheduler is called '{scheduler}'; there are {', '.join(SCHEDULERS)}")
     if not 1 <= threads <= 1024:
         raise UsageError(f"expected 1 to 1024 threads, found {threads}")
     if scheduler == "sequential" and threads != 1:
         raise UsageError(f"the sequential scheduler runs on one thread, not on {threads}; yawns runs on several")
     if not 0 <= seed < 2**64:
         raise UsageError(f"expected a seed from 0 to 2^64 - 1, found {seed}")
+
+
+def checked_machine(
+    machine: Machine,
+    noise: Noise | PoissonNoise | Literal["machine"] | None,
+    noise_reaches: Iterable[str] | None,
+) -> Machine:
+    """The machine with that noise. Raises UsageError for a part of a CPU's work that does not exist."""
     if noise != "machine":
         machine = machine.with_noise(noise)
     if noise_reaches is not None:
         machine = machine.with_noise_reaches(_parts(noise_reaches))
-    if dialect == "loggopsim":
-        return _simulate_loggopsim(schedule, machine, record, scheduler, progress)
-    answer = _core.simulate(schedule.core(), machine.core(), seed, record, threads, progress)
-    return Timeline(answer["finish"], answer["messages"], answer["seconds"], answer["ops"])
+    return machine
 
 
 def _parts(reaches: Iterable[str]) -> list[str]:
@@ -84,4 +100,4 @@ def _simulate_loggopsim(
     if record:
         raise UsageError("the loggopsim dialect gives finish times only: ops are not recorded")
     answer = _core.simulate_loggopsim(schedule.core(), machine.core(), progress)
-    return Timeline(answer["finish"], answer["messages"], answer["seconds"], {})
+    return Timeline(answer["finish"], answer["messages"], answer["seconds"])

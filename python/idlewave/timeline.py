@@ -1,18 +1,29 @@
-"""A timeline: when the ranks of a simulated program finished, and, if recorded, when each op ran."""
+"""A timeline: when the ranks of a simulated program finished, and, if recorded, when each op ran, and why then."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+
+from . import _core
+from .errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
 OP_KINDS = ("send", "recv", "calc")
+WAIT_STATES = ("", "late sender", "late receiver", "wait at collective", "cpu", "nic")
+CAUSES = ("none", "end", "cpu", "nic", "message")
+DOINGS = ("computation", "transmission", "reception")
+MESSAGES = ("data", "request to send", "clear to send", "data of a rendezvous")
+POINTS = ("start", "sender's CPU", "sender's NIC", "arrival", "receiver's CPU", "last byte", "receiver's NIC", "end")
+SPANS = ("latency", "overhead", "gap", "wire_bytes", "cpu_bytes", "computation", "noise")
+
+Columns = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -20,15 +31,19 @@ class Timeline:
     """What one simulation found. Arrays are read-only views of the simulator's own memory.
 
     `finish` is int64, one a rank, ps. `messages` counts transmissions, control messages of rendezvous included.
-    `seconds` is the time that simulation and generation took. `columns` has the recorded ops (empty unless
-    recorded): rank, op (its place in the rank's schedule), kind (an index into OP_KINDS), peer (-1: any, or none),
-    tag (-1: any), size (bytes; ns for calc), ready_ps, start_ps, end_ps.
+    `seconds` is the time that simulation and generation took.
+
+    The rest is empty unless it was recorded. `columns` has the ops, in the order (rank, op); docs/timeline.md says
+    what each column is, and `ops_to_pandas` gives them with names for numbers. `path` has the critical path, `queues`
+    what each rank's matching queues were like.
     """
 
     finish: npt.NDArray[np.int64]
     messages: int
     seconds: float
-    columns: dict[str, npt.NDArray[Any]]
+    columns: Columns = field(default_factory=dict)
+    path: Columns = field(default_factory=dict)
+    queues: Columns = field(default_factory=dict)
 
     @property
     def max_finish(self) -> int:
@@ -43,25 +58,117 @@ class Timeline:
         return pa.table({"rank": ranks, "finish_ps": _arrow(self.finish)})
 
     def ops_to_arrow(self) -> pa.Table:
-        """The recorded ops as an Arrow table; no column is copied."""
+        """The recorded ops as an Arrow table; columns of numbers are not copied, those of names are dictionaries."""
         import pyarrow as pa
 
         columns = {name: _arrow(values) for name, values in self.columns.items()}
-        if "kind" in columns:
-            columns["kind"] = pa.DictionaryArray.from_arrays(columns["kind"].cast(pa.int8()), pa.array(OP_KINDS))
+        for name, words in (("kind", OP_KINDS), ("wait_state", WAIT_STATES), ("cause", CAUSES), ("call", _calls())):
+            if name in columns:
+                columns[name] = _names(self.columns[name], words)
         return pa.table(columns)
 
     def ops_to_pandas(self) -> pd.DataFrame:
-        """The recorded ops as a data frame, columns as above; `kind` is the name."""
+        """The recorded ops as a data frame, with names for numbers."""
         table: pd.DataFrame = self.ops_to_arrow().to_pandas()
         return table
+
+    def critical_path(self) -> pd.DataFrame:
+        """What decides the finish: one row for each thing that a rank did, in order, from 0 ps to the finish.
+
+        rank, op (-1: none of its own), doing, message, peer, size; `until` names the point from which the path goes
+        on; from_ps, to_ps; and how the time between them divides (`SPANS`, each with _ps). Nothing waits on it.
+        """
+        import pandas as pd
+
+        self._needs_record()
+        names = {"doing": DOINGS, "message": MESSAGES, "until": POINTS}
+        return pd.DataFrame(
+            {name: _categories(values, names[name]) if name in names else values for name, values in self.path.items()}
+        )
+
+    def path_division(self) -> dict[str, int]:
+        """How the length of the critical path divides, ps: `SPANS`, which sum up to the finish."""
+        self._needs_record()
+        return {name: int(self.path[f"{name}_ps"].sum()) for name in SPANS}
+
+    def wait_states(self, by: tuple[str, ...] = ("rank", "call")) -> pd.DataFrame:
+        """Where ranks waited: the ops that did, how long in all (wait_ps), by `by` and wait_state.
+
+        `by` are columns of the ops: ("rank", "call") for each rank and operation; ("rank", "op") for each op.
+        """
+        self._needs_record()
+        ops = self.ops_to_pandas()
+        waited = ops[ops["wait_ps"] > 0]
+        return (
+            waited.groupby([*by, "wait_state"], observed=True)["wait_ps"]
+            .agg(ops="count", wait_ps="sum", longest_ps="max")
+            .reset_index()
+        )
+
+    def matching_queues(self) -> pd.DataFrame:
+        """Each rank's matching queues.
+
+        `arrivals` messages looked for a posted receive, among `mean_posted` on average and `most_posted` at most;
+        `unexpected` of them found none. `receives` looked for their message when they were posted, among
+        `mean_unexpected` and at most `most_unexpected` that were there; `late` of them found it.
+        """
+        import pandas as pd
+
+        self._needs_record()
+        q = self.queues
+        return pd.DataFrame(
+            {
+                "rank": np.arange(len(self.finish), dtype=np.uint32),
+                "arrivals": q["arrivals"],
+                "unexpected": q["unexpected"],
+                "mean_posted": q["posted_lengths"] / np.maximum(q["arrivals"], 1),
+                "most_posted": q["most_posted"],
+                "receives": q["receives"],
+                "late": q["late"],
+                "mean_unexpected": q["unexpected_lengths"] / np.maximum(q["receives"], 1),
+                "most_unexpected": q["most_unexpected"],
+            }
+        )
+
+    def traffic(self, by: Literal["pair", "size"] = "pair") -> pd.DataFrame:
+        """Messages and bytes of all sends: by pair (rank, peer), or by size."""
+        import pandas as pd
+
+        self._needs_record()
+        if by not in ("pair", "size"):
+            raise UsageError(f"traffic is told by pair or by size, not by {by}")
+        sends = self.columns["kind"] == OP_KINDS.index("send")
+        table = pd.DataFrame({name: self.columns[name][sends] for name in ("rank", "peer", "size")})
+        groups = table.groupby(["rank", "peer"] if by == "pair" else ["size"])["size"]
+        return groups.agg(messages="count", bytes="sum").reset_index()
+
+    def _needs_record(self) -> None:
+        if not self.columns:
+            raise UsageError("this timeline has finish times only: simulate with record=True")
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The Arrow PyCapsule interface: the table of `to_arrow`."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
 
+def _calls() -> tuple[str, ...]:
+    """The names of operations, by number: a collective with its algorithm."""
+    return tuple(f"{operation} {algorithm}".strip() for operation, algorithm, _ in _core.call_names())
+
+
 def _arrow(values: npt.NDArray[Any]) -> pa.Array:
     import pyarrow as pa
 
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
+
+
+def _names(numbers: npt.NDArray[Any], words: tuple[str, ...]) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(_arrow(numbers).cast(pa.int16()), pa.array(words))
+
+
+def _categories(numbers: npt.NDArray[Any], words: tuple[str, ...]) -> pd.Categorical[str]:
+    import pandas as pd
+
+    return pd.Categorical.from_codes(numbers.astype(np.int16), categories=pd.Index(words))

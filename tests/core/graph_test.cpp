@@ -79,7 +79,7 @@ TEST(Graph, TellsOpsWhenAllTheirRequirementsAreMet) {
         builder.append(rank);
         const Graph graph = builder.finish();
         Plain plain(rank);
-        Graph::State state;
+        Graph::State<Time> state;
         Graph::Scratch scratch;
         std::vector<ReadyOp<NoCookie>> ready;
         graph.begin(0, state, scratch, ready);
@@ -119,7 +119,7 @@ TEST(Graph, SaysHowManyOpsAreWaitedFor) {
     builder.require(2, 1, Edge::end);
     builder.require(3, 1, Edge::end);
     const Graph graph = builder.finish();
-    Graph::State state;
+    Graph::State<Time> state;
     Graph::Scratch scratch;
     std::vector<ReadyOp<NoCookie>> ready;
     graph.begin(0, state, scratch, ready);
@@ -142,7 +142,7 @@ TEST(Graph, OpsThatWaitForEachOtherOrThemselvesNeverBecomeReady) {
     builder.require(1, 2, Edge::end);
     builder.require(2, 1, Edge::end);
     const Graph graph = builder.finish();
-    Graph::State state;
+    Graph::State<Time> state;
     Graph::Scratch scratch;
     std::vector<ReadyOp<NoCookie>> ready;
     graph.begin(0, state, scratch, ready);
@@ -160,7 +160,7 @@ TEST(Graph, ManyOpsThatWaitForTheSameTwoAreToldInTime) {
     GraphBuilder builder;
     builder.append(rank);
     const Graph graph = builder.finish();
-    Graph::State state;
+    Graph::State<Time> state;
     Graph::Scratch scratch;
     std::vector<ReadyOp<NoCookie>> ready;
     graph.begin(0, state, scratch, ready);
@@ -188,7 +188,7 @@ TEST(Graph, TakesTenBytesAnOpForADisseminationAndThirtyTwoForARanksState) {
     }
     const Graph graph = builder.finish();
     EXPECT_LT(graph.memory(), 10 * graph.op_count() + (1 << 20));
-    EXPECT_LE(sizeof(Graph::State), 32U);
+    EXPECT_LE(sizeof(Graph::State<Time>), 32U);
 }
 
 TEST(GraphBuilder, NamesAnOpWhosePeerDoesNotExist) {

@@ -214,9 +214,9 @@ TEST(Kernel, APollMayEndTheRun) {
 
 /// The LogGOPS model without windows.
 Outcome run_one_by_one(const Graph& graph, const Machine& machine, std::uint64_t seed) {
-    using Model = LogGops<Graph, OpLog>;
-    OpLog log(graph.ranks());
-    Model model(graph, machine, seed, log);
+    using Model = LogGops<Graph, Recorder>;
+    Recorder recorder(graph.ranks());
+    Model model(graph, machine, seed, recorder);
     pdes::Lps<Model::State> ranks(graph.ranks());
     pdes::OneByOne<Model> scheduler(model, ranks, no_poll);
     scheduler.run();
@@ -224,7 +224,7 @@ Outcome run_one_by_one(const Graph& graph, const Machine& machine, std::uint64_t
     std::vector<Waiting> waiting;
     scheduler.worker_of(0).unfinished_sends(waiting);
     for (std::uint32_t r = 0; r < graph.ranks(); ++r) {
-        outcome.finish.push_back(model.finish(r, ranks[r].state));
+        outcome.finish.push_back(model.finish(r, ranks[r].state).time);
         scheduler.worker_of(r).unfinished(r, ranks[r].state, waiting);
     }
     if (!waiting.empty()) {
@@ -233,7 +233,7 @@ Outcome run_one_by_one(const Graph& graph, const Machine& machine, std::uint64_t
         return {.finish = {}, .messages = 0, .records = {}, .deadlock = deadlock(waiting).what()};
     }
     outcome.messages = scheduler.worker_of(0).messages();
-    outcome.records = log.take();
+    outcome.records = testing::all_ops(recorder.take());
     return outcome;
 }
 

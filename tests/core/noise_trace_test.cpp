@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "machine/noise.hpp"
 #include "random_schedule.hpp"
 
 namespace idlewave {
@@ -85,6 +86,26 @@ TEST(NoiseTrace, TheQuietStretchThatItTellsHasNoDetourAndEndsWhereOneBegins) {
                 ASSERT_FALSE(naive.stands(phase, at));
             }
             ASSERT_TRUE(naive.stands(phase, done.quiet_until));
+        }
+    }
+}
+
+TEST(NoiseTrace, WhatARankRemembersChangesNothing) {
+    Dice dice(3);
+    for (int round = 0; round < 300; ++round) {
+        const Time period = dice.between(2, 200);
+        const auto detours = random_detours(dice, period);
+        const NaiveNoise naive(detours, period);
+        const Noise noise(NoiseTrace(detours, period, Phase::random));
+        NoiseState state = noise.begin(5, 3);
+        const auto phase = static_cast<Time>(state.origin);
+        Time t = 0;
+        for (int i = 0; i < 60 && !noise.silent(); ++i) {
+            // Mostly on from the last end, or from the same time again; now and then back.
+            const Time w = dice.one_in(6) ? 0 : dice.between(0, dice.one_in(4) ? 2 * period : 9);
+            const Time end = noise.finish(state, t, w);
+            ASSERT_EQ(end, naive.finish(phase, t, w)) << "round " << round << ": from " << t << ", work " << w;
+            t = dice.one_in(8) ? dice.between(0, t) : dice.one_in(4) ? t : end + dice.between(0, 30);
         }
     }
 }

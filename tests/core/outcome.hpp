@@ -20,7 +20,7 @@ struct Outcome {
 };
 
 inline auto as_tuple(const OpRecord& r) {
-    return std::tuple(r.rank, r.place, r.kind, r.peer, r.tag, r.size, r.ready, r.start, r.end);
+    return std::tuple(r.rank, r.place, r.kind, r.peer, r.tag, r.size, r.ready.time, r.start.time, r.end.time);
 }
 
 inline bool operator==(const Outcome& a, const Outcome& b) {
@@ -35,10 +35,27 @@ inline std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
         out << ' ' << t;
     }
     for (const OpRecord& r : outcome.records) {
-        out << "\n  rank " << r.rank << " op " << r.place << ": ready " << r.ready << " start " << r.start << " end "
-            << r.end;
+        out << "\n  rank " << r.rank << " op " << r.place << ": ready " << r.ready.time << " start " << r.start.time
+            << " end " << r.end.time;
     }
     return out << (outcome.deadlock.empty() ? "" : "\n") << outcome.deadlock;
+}
+
+/// The ops of all ranks, in the order (rank, place).
+inline std::vector<OpRecord> all_ops(const Record& record) {
+    std::vector<OpRecord> all;
+    for (const std::vector<OpRecord>& own : record.ops) {
+        all.insert(all.end(), own.begin(), own.end());
+    }
+    return all;
+}
+
+inline std::vector<Time> times_of(const std::vector<Caused>& moments) {
+    std::vector<Time> times;
+    for (const Caused& moment : moments) {
+        times.push_back(moment.time);
+    }
+    return times;
 }
 
 /// What `simulate` says, a deadlock included.
@@ -46,11 +63,11 @@ template <Source S>
 Outcome outcome_of(const S& source, const Machine& machine, std::uint64_t seed = 0, std::uint32_t threads = 1) {
     Outcome outcome;
     try {
-        SimulationResult result =
-            simulate(source, machine, {.seed = seed, .record = true, .threads = threads, .poll = {}});
-        outcome.finish = std::move(result.finish);
+        Recorder recorder(source.ranks());
+        const auto result = simulate(source, machine, {.seed = seed, .threads = threads, .poll = {}}, recorder);
+        outcome.finish = times_of(result.finish);
         outcome.messages = result.messages;
-        outcome.records = std::move(result.records);
+        outcome.records = all_ops(recorder.take());
     } catch (const Deadlock& deadlock) {
         outcome.deadlock = deadlock.what();
     }
@@ -60,7 +77,7 @@ Outcome outcome_of(const S& source, const Machine& machine, std::uint64_t seed =
 /// The finish times that `simulate` finds without recording.
 template <Source S>
 std::vector<Time> finish_of(const S& source, const Machine& machine) {
-    return simulate(source, machine, {.seed = 0, .record = false, .threads = 1, .poll = {}}).finish;
+    return simulate(source, machine, {.seed = 0, .threads = 1, .poll = {}}).finish;
 }
 
 /// An eager machine with the same overhead at both ends.

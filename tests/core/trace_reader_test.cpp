@@ -284,8 +284,7 @@ TEST(TraceDirectory, IsAnsweredWithAProgramOrAnInputErrorHoweverItIsDamaged) {
             ASSERT_GE(trace.duration(), 0);
             const ProgramSource source(std::make_shared<const Program>(convert(trace, {})), 1);
             ++converted;
-            ASSERT_EQ(simulate(source, Machine{}, {.seed = 0, .record = false, .threads = 1, .poll = {}}).finish.size(),
-                      2U);
+            ASSERT_EQ(simulate(source, Machine{}, {.seed = 0, .threads = 1, .poll = {}}).finish.size(), 2U);
         } catch (const InputError& error) {
             ASSERT_STRNE(error.what(), "");
         } catch (const TimeOverflow&) {

@@ -1,4 +1,4 @@
-"""The command line: ``idlewave measure | trace | schedule | convert | simulate | timeline | study | report | demo``."""
+"""The command line of ``idlewave``: its commands in the order of the story."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ COMMANDS = {
     "schedule": ("schedule_command", "Write a trace or a pattern as a schedule."),
     "convert": ("convert_command", "Write a schedule's file in another format."),
     "simulate": ("simulate_command", "Simulate a schedule, trace or pattern on a machine."),
+    "explain": ("explain_command", "Say what a simulated time is made of, and what it depends on."),
     "timeline": ("timeline_command", "Simulate, and write when each op ran, to look at."),
     "study": ("study_command", "Simulate at many numbers of ranks and seeds of the noise."),
     "report": ("report_command", "Write what was found as one HTML file."),

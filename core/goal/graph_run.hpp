@@ -1,0 +1,86 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "goal/graph.hpp"
+
+/// What a rank of a Graph does when ops start and end: which others become ready, and when.
+namespace idlewave {
+
+template <class Moment>
+void Graph::begin(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
+                  std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+    const RankBlock& own = block(rank);
+    state.ready.clear(own.size());
+    for (Place place = 0; place < own.size(); ++place) {
+        if (own.is_root(place)) {
+            state.ready.set(place);
+            ready.push_back({.at = Moment{}, .op = own.op(place), .place = place});
+        }
+    }
+}
+
+template <class Moment>
+void Graph::started(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
+                    const Notice<Cookie, Moment>& notice, std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+    release(rank, state, notice, Edge::start, ready);
+}
+
+template <class Moment>
+void Graph::ended(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/, const Notice<Cookie, Moment>& notice,
+                  std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+    release(rank, state, notice, Edge::end, ready);
+}
+
+/// One requirement of `place` is met at `now`. Returns when all were met, if this was the last.
+template <class Moment>
+std::optional<Moment> meet_requirement(const RankBlock& block, Graph::State<Moment>& state, Place place,
+                                       const Moment& now) {
+    if (!block.joins(place)) {
+        return now;
+    }
+    Graph::Join<Moment>* join = state.joins.find(place);
+    if (join == nullptr) {
+        state.joins.add(place, {.left = block.requirements(place) - 1, .ready_at = now});
+        return std::nullopt;
+    }
+    join->ready_at = latest(join->ready_at, now);
+    if (--join->left > 0) {
+        return std::nullopt;
+    }
+    const Moment all_met = join->ready_at;
+    state.joins.remove(place);
+    return all_met;
+}
+
+template <class Moment>
+void Graph::release(std::uint32_t rank, State<Moment>& state, const Notice<Cookie, Moment>& notice, Edge edge,
+                    std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+    const RankBlock& own = block(rank);
+    Followers followers = own.followers(notice.place, edge);
+    for (Place follower = 0; followers.next(follower);) {
+        if (const std::optional<Moment> at = meet_requirement(own, state, follower, notice.time)) {
+            state.ready.set(follower);
+            ready.push_back({.at = *at, .op = own.op(follower), .place = follower});
+        }
+    }
+}
+
+template <class Moment>
+void Graph::unfinished(std::uint32_t rank, const State<Moment>& state, std::vector<Waiting>& waiting) const {
+    const RankBlock& own = block(rank);
+    for (Place place = 0; place < own.size(); ++place) {
+        if (state.ready.test(place)) {
+            continue;
+        }
+        const Join<Moment>* join = state.joins.find(place);
+        const std::uint64_t left = join != nullptr ? join->left : own.requirements(place);
+        waiting.push_back(
+            {rank, name(rank, place),
+             "waits for " + std::to_string(left) + (left == 1 ? " other op" : " other ops") + " of its rank"});
+    }
+}
+
+}  // namespace idlewave

@@ -1,0 +1,137 @@
+#include "timeline/op_rows.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "collectives/call_name.hpp"
+#include "timeline/spans.hpp"
+
+namespace idlewave {
+namespace {
+
+const ActivityRecord& activity_of(const Record& record, const Cause& cause) {
+    return record.activities[cause.rank][cause.index];
+}
+
+CauseKind kind_of(Point point) {
+    switch (point) {
+        case Point::start:
+            return CauseKind::none;
+        case Point::sender_gap:
+        case Point::receiver_gap:
+            return CauseKind::nic;
+        case Point::arrival:
+            return CauseKind::message;
+        default:
+            return CauseKind::end;
+    }
+}
+
+/// Names the op that made something happen when it did.
+void blame(OpRow& row, const Record& record, const Cause& cause) {
+    row.cause = kind_of(cause.point);
+    if (cause.known()) {
+        const Place place = activity_of(record, cause).activity.place;
+        row.cause_rank = cause.rank;
+        row.cause_op = place == unknown_place ? -1 : std::int64_t{place};
+    }
+}
+
+/// What was free only at `start`, although the rest was there at `ready`.
+void blame_resource(OpRow& row, const Record& record, Time ready, const Caused& start) {
+    if (start.time <= ready) {
+        return;
+    }
+    row.state = kind_of(start.cause.point) == CauseKind::nic ? WaitState::nic : WaitState::cpu;
+    blame(row, record, start.cause);
+    row.cause = row.state == WaitState::nic ? CauseKind::nic : CauseKind::cpu;
+}
+
+/// A send or a calc waits for its CPU, and a send for its NIC.
+void explain_start(OpRow& row, const Record& record) {
+    row.wait = row.op.start.time - row.op.ready.time;
+    blame(row, record, row.op.ready.cause);
+    blame_resource(row, record, row.op.ready.time, row.op.start);
+    const Cause& end = row.op.end.cause;
+    row.work = end.known() ? activity_of(record, end).start.time : row.op.start.time;
+}
+
+/// A receive waits for its message, and then for what receives it.
+void explain_receive(OpRow& row, const Record& record) {
+    const OpRecord& op = row.op;
+    const Caused& reception = activity_of(record, op.processed.cause).start;
+    const Cause& sent = op.arrived.cause;
+    row.match_rank = sent.rank;
+    row.match_op = activity_of(record, sent).activity.place;
+    row.work = reception.time;
+    row.wait = std::max<Time>(0, reception.time - op.start.time);
+    blame(row, record, op.end.time > op.processed.time ? op.start.cause : sent);
+    if (op.arrived.time > op.start.time) {
+        row.state = call_name(op.call).collective ? WaitState::wait_at_collective : WaitState::late_sender;
+    } else if (reception.cause.point == Point::arrival) {
+        row.wait = 0;  // its data were under way
+    } else {
+        blame_resource(row, record, op.start.time, reception);
+    }
+}
+
+/// A rendezvous that was asked for before its receive was posted holds up its sender.
+void explain_late_receiver(const OpRow& receive, OpRow& send) {
+    const Time late = receive.op.start.time - receive.op.arrived.time;
+    if (late <= 0) {
+        return;
+    }
+    send.wait += late;
+    send.state = WaitState::late_receiver;
+    send.cause = CauseKind::end;
+    send.cause_rank = receive.op.rank;
+    send.cause_op = receive.op.place;
+}
+
+/// Shares out what detours took to the ops of one rank.
+void add_noise(std::span<OpRow> rows, const std::vector<ActivityRecord>& activities, const Machine& machine) {
+    for (const ActivityRecord& done : activities) {
+        const Activity& activity = done.activity;
+        if (activity.place == unknown_place) {
+            continue;
+        }
+        const Point point = activity.doing == Doing::transmission ? Point::sender_free
+                            : activity.doing == Doing::reception  ? Point::receiver_free
+                                                                  : Point::computed;
+        rows[activity.place].noise += spans_of(activity, point, done.free - done.start.time, machine).noise;
+    }
+}
+
+bool by_rendezvous(const Record& record, const OpRow& receive) {
+    return activity_of(record, receive.op.arrived.cause).activity.message == MessageKind::request_to_send;
+}
+
+}  // namespace
+
+std::vector<OpRow> op_rows(const Record& record, const Machine& machine) {
+    std::vector<OpRow> rows;
+    std::vector<std::size_t> first;
+    for (const std::vector<OpRecord>& own : record.ops) {
+        first.push_back(rows.size());
+        for (const OpRecord& op : own) {
+            OpRow& row = rows.emplace_back();
+            row.op = op;
+            if (op.kind == OpKind::recv) {
+                explain_receive(row, record);
+            } else {
+                explain_start(row, record);
+            }
+        }
+        const std::size_t rank = first.size() - 1;
+        add_noise(std::span(rows).subspan(first[rank]), record.activities[rank], machine);
+    }
+    for (const OpRow& row : rows) {
+        if (row.op.kind == OpKind::recv && by_rendezvous(record, row)) {
+            explain_late_receiver(
+                row, rows[first[static_cast<std::size_t>(row.match_rank)] + static_cast<std::size_t>(row.match_op)]);
+        }
+    }
+    return rows;
+}
+
+}  // namespace idlewave

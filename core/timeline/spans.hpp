@@ -1,0 +1,69 @@
+#pragma once
+
+#include "base/time.hpp"
+#include "loggops/recorder.hpp"
+#include "machine/costs.hpp"
+#include "machine/machine.hpp"
+
+namespace idlewave {
+
+/// What a span of time was spent on, in ps.
+struct Spans {
+    Time latency = 0;      ///< L
+    Time overhead = 0;     ///< o_s, o_r
+    Time gap = 0;          ///< g
+    Time wire_bytes = 0;   ///< kG
+    Time cpu_bytes = 0;    ///< kO
+    Time computation = 0;  ///< calcs
+    Time noise = 0;        ///< detours
+
+    [[nodiscard]] Time total() const { return latency + overhead + gap + wire_bytes + cpu_bytes + computation + noise; }
+
+    Spans& operator+=(const Spans& other) {
+        latency += other.latency;
+        overhead += other.overhead;
+        gap += other.gap;
+        wire_bytes += other.wire_bytes;
+        cpu_bytes += other.cpu_bytes;
+        computation += other.computation;
+        noise += other.noise;
+        return *this;
+    }
+};
+
+/// What the time from an activity's start to one of its points is spent on, `length` in all: what the model's
+/// parameters do not account for is noise (SEMANTICS.md, "Rank").
+inline Spans spans_of(const Activity& activity, Point point, Time length, const Machine& machine) {
+    const Costs cost = costs(activity.within_node ? *machine.node : machine.network,
+                             activity.doing == Doing::computation ? 0 : activity.size);
+    Spans spans;
+    switch (point) {
+        case Point::start:
+            break;
+        case Point::sender_free:
+        case Point::receiver_free:
+            spans.overhead = point == Point::sender_free ? cost.o_s : cost.o_r;
+            spans.cpu_bytes = cost.over;
+            break;
+        case Point::arrival:
+            spans.overhead = cost.o_s;
+            spans.latency = cost.L;
+            break;
+        case Point::wire:
+            spans.overhead = cost.o_r;
+            spans.wire_bytes = cost.bytes;
+            break;
+        case Point::sender_gap:
+        case Point::receiver_gap:
+            spans.gap = cost.gap - cost.bytes;
+            spans.wire_bytes = cost.bytes;
+            break;
+        case Point::computed:
+            spans.computation = static_cast<Time>(activity.size);
+            break;
+    }
+    spans.noise = length - spans.total();
+    return spans;
+}
+
+}  // namespace idlewave

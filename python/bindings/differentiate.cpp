@@ -1,0 +1,65 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+
+#include "bindings.hpp"
+#include "collectives/composition.hpp"
+#include "collectives/program.hpp"
+#include "columns.hpp"
+#include "goal/graph.hpp"
+#include "running.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace idlewave {
+namespace {
+
+template <unsigned Levels>
+nb::dict level_columns(const std::vector<Slopes<Levels>>& finish, unsigned level) {
+    const auto slope = [&](auto field) {
+        return column_of<std::int64_t>(finish, [=](const Slopes<Levels>& s) { return s.levels[level].*field; });
+    };
+    nb::dict columns;
+    columns["L"] = slope(&LevelSlopes::L);
+    columns["o"] = slope(&LevelSlopes::o);
+    columns["o_s"] = slope(&LevelSlopes::o_s);
+    columns["o_r"] = slope(&LevelSlopes::o_r);
+    columns["g"] = slope(&LevelSlopes::g);
+    columns["G"] = slope(&LevelSlopes::G);
+    columns["O"] = slope(&LevelSlopes::O);
+    return columns;
+}
+
+template <unsigned Levels, class S>
+nb::dict differentiate(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
+                       const nb::object& progress) {
+    Differentiation<Levels> observer;
+    const Timed<Slopes<Levels>> result = run_timed(source, machine, seed, threads, progress, observer);
+    const std::vector<Slopes<Levels>>& finish = result.found.finish;
+    nb::dict answer;
+    answer["finish"] = column_of<std::int64_t>(finish, [](const Slopes<Levels>& s) { return s.time; });
+    answer["computation"] = column_of<std::int64_t>(finish, [](const Slopes<Levels>& s) { return s.computation; });
+    answer["network"] = level_columns(finish, 0);
+    answer["node"] = Levels > 1 ? nb::object(level_columns(finish, Levels - 1)) : nb::none();
+    answer["messages"] = result.found.messages;
+    answer["seconds"] = result.seconds;
+    return answer;
+}
+
+template <class S>
+nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
+             const nb::object& progress) {
+    return machine.node ? differentiate<2>(source, machine, seed, threads, progress)
+                        : differentiate<1>(source, machine, seed, threads, progress);
+}
+
+}  // namespace
+
+void bind_differentiate(nb::module_& m) {
+    m.def("differentiate", &run<Graph>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(),
+          "Simulate a schedule with the derivatives of every rank's finish time.");
+    m.def("differentiate", &run<Composition>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none());
+    m.def("differentiate", &run<ProgramSource>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none());
+}
+
+}  // namespace idlewave

@@ -1,0 +1,128 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+#include "collectives/call_name.hpp"
+#include "collectives/composition.hpp"
+#include "collectives/program.hpp"
+#include "columns.hpp"
+#include "goal/graph.hpp"
+#include "running.hpp"
+#include "timeline/critical_path.hpp"
+#include "timeline/op_rows.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace idlewave {
+namespace {
+
+constexpr std::int64_t or_none(std::uint32_t value) {
+    return value == any ? -1 : std::int64_t{value};
+}
+
+nb::dict op_columns(const std::vector<OpRow>& rows) {
+    nb::dict ops;
+    ops["rank"] = column_of<std::uint32_t>(rows, [](const OpRow& r) { return r.op.rank; });
+    ops["op"] = column_of<std::uint32_t>(rows, [](const OpRow& r) { return r.op.place; });
+    ops["kind"] = column_of<std::uint8_t>(rows, [](const OpRow& r) { return r.op.kind; });
+    ops["peer"] = column_of<std::int64_t>(
+        rows, [](const OpRow& r) { return r.op.kind == OpKind::calc ? -1 : or_none(r.op.peer); });
+    ops["tag"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return or_none(r.op.tag); });
+    ops["size"] = column_of<std::uint64_t>(rows, [](const OpRow& r) { return r.op.size; });
+    ops["call"] = column_of<std::uint16_t>(rows, [](const OpRow& r) { return r.op.call; });
+    ops["ready_ps"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.op.ready.time; });
+    ops["start_ps"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.op.start.time; });
+    ops["work_ps"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.work; });
+    ops["end_ps"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.op.end.time; });
+    ops["noise_ps"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.noise; });
+    ops["wait_ps"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.wait; });
+    ops["wait_state"] = column_of<std::uint8_t>(rows, [](const OpRow& r) { return r.state; });
+    ops["cause"] = column_of<std::uint8_t>(rows, [](const OpRow& r) { return r.cause; });
+    ops["cause_rank"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.cause_rank; });
+    ops["cause_op"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.cause_op; });
+    ops["match_rank"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.match_rank; });
+    ops["match_op"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.match_op; });
+    return ops;
+}
+
+nb::dict path_columns(const std::vector<PathStep>& path) {
+    const auto span = [&path](Time Spans::* field) {
+        return column_of<std::int64_t>(path, [field](const PathStep& s) { return s.spans.*field; });
+    };
+    nb::dict columns;
+    columns["rank"] = column_of<std::uint32_t>(path, [](const PathStep& s) { return s.rank; });
+    columns["op"] = column_of<std::int64_t>(path, [](const PathStep& s) { return or_none(s.activity.place); });
+    columns["doing"] = column_of<std::uint8_t>(path, [](const PathStep& s) { return s.activity.doing; });
+    columns["message"] = column_of<std::uint8_t>(path, [](const PathStep& s) { return s.activity.message; });
+    columns["peer"] = column_of<std::int64_t>(path, [](const PathStep& s) {
+        return s.activity.doing == Doing::computation ? std::int64_t{-1} : std::int64_t{s.activity.peer};
+    });
+    columns["size"] = column_of<std::uint64_t>(path, [](const PathStep& s) { return s.activity.size; });
+    columns["until"] = column_of<std::uint8_t>(path, [](const PathStep& s) { return s.point; });
+    columns["from_ps"] = column_of<std::int64_t>(path, [](const PathStep& s) { return s.from; });
+    columns["to_ps"] = column_of<std::int64_t>(path, [](const PathStep& s) { return s.to; });
+    columns["latency_ps"] = span(&Spans::latency);
+    columns["overhead_ps"] = span(&Spans::overhead);
+    columns["gap_ps"] = span(&Spans::gap);
+    columns["wire_bytes_ps"] = span(&Spans::wire_bytes);
+    columns["cpu_bytes_ps"] = span(&Spans::cpu_bytes);
+    columns["computation_ps"] = span(&Spans::computation);
+    columns["noise_ps"] = span(&Spans::noise);
+    return columns;
+}
+
+nb::dict queue_columns(const std::vector<QueueRecord>& queues) {
+    nb::dict columns;
+    columns["arrivals"] = column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.arrivals; });
+    columns["unexpected"] = column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.unexpected; });
+    columns["posted_lengths"] = column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.posted_lengths; });
+    columns["most_posted"] = column_of<std::uint32_t>(queues, [](const QueueRecord& q) { return q.most_posted; });
+    columns["receives"] = column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.receives; });
+    columns["late"] = column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.late; });
+    columns["unexpected_lengths"] =
+        column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.unexpected_lengths; });
+    columns["most_unexpected"] =
+        column_of<std::uint32_t>(queues, [](const QueueRecord& q) { return q.most_unexpected; });
+    return columns;
+}
+
+template <class S>
+nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
+             const nb::object& progress) {
+    Recorder recorder(source.ranks());
+    const Timed<Caused> result = run_timed(source, machine, seed, threads, progress, recorder);
+    const std::vector<Caused>& finish = result.found.finish;
+    const Record record = recorder.take();
+    nb::dict answer;
+    answer["finish"] = column_of<std::int64_t>(finish, [](const Caused& c) { return c.time; });
+    answer["messages"] = result.found.messages;
+    answer["seconds"] = result.seconds;
+    answer["columns"] = op_columns(op_rows(record, machine));
+    answer["path"] = path_columns(critical_path(record, finish, machine));
+    answer["queues"] = queue_columns(record.queues);
+    return answer;
+}
+
+nb::list call_names() {
+    nb::list names;
+    for (std::uint16_t number = 0; number == 0 || !call_name(number).operation.empty(); ++number) {
+        const CallName call = call_name(number);
+        names.append(nb::make_tuple(std::string(call.operation), std::string(call.algorithm), call.collective));
+    }
+    return names;
+}
+
+}  // namespace
+
+void bind_record(nb::module_& m) {
+    m.def("record", &run<Graph>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(),
+          "Simulate a schedule and keep all that happens: ops, critical path, queues, as columns.");
+    m.def("record", &run<Composition>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none());
+    m.def("record", &run<ProgramSource>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none());
+    m.def("call_names", &call_names, "Of each number of `call`: operation, algorithm, and whether it is a collective.");
+}
+
+}  // namespace idlewave

@@ -1,0 +1,168 @@
+"""Derivatives, latency tolerance, and what a recorded timeline says, against what simulations give."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from dataclasses import replace
+
+import idlewave
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from idlewave import Job, Level, Machine, Noise, Operation, Parameters, PatternOptions, Schedule, Segment, UsageError
+from idlewave.cli import cli
+from idlewave.sensitivity import PARAMETERS, with_latency
+
+COARSE = Machine(name="coarse", network=Level(Parameters(L=50, o_s=7, o_r=9, g=12, G=1.0, O=0.5)))
+
+
+def stencil(repetitions: int = 3) -> Schedule:
+    halo = Operation("halo2d", bytes=40, options=PatternOptions(compute_ns=1))
+    return Schedule.compose([Job(ranks=6, operations=[halo, Operation("allreduce", bytes=8)], repetitions=repetitions)])
+
+
+def nudged(machine: Machine, parameter: str) -> Machine:
+    p = machine.network.parameters
+    names = ("o_s", "o_r") if parameter == "o" else (parameter,)
+    changed = replace(p, **{name: getattr(p, name) + 1 for name in names})
+    return replace(machine, network=replace(machine.network, parameters=changed))
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS)
+def test_a_derivative_is_what_a_little_more_of_the_parameter_costs(parameter: str) -> None:
+    fine = Parameters(L=5_000_037, o_s=700_013, o_r=900_007, g=1_200_017, G=1003.0, O=511.0)
+    machine = Machine(name="fine", network=Level(fine))
+    schedule = stencil()
+    found = idlewave.sensitivities(schedule, machine)
+    slower = idlewave.simulate(schedule, nudged(machine, parameter))
+    assert found.time == idlewave.simulate(schedule, machine).max_finish
+    assert slower.max_finish - found.time == found.network[parameter]
+    assert (slower.finish - found.finish == found.slopes[f"network.{parameter}"]).all()
+
+
+def test_a_network_inside_nodes_has_derivatives_of_its_own() -> None:
+    machine = replace(COARSE, node=Level(Parameters(L=11, o_s=3, o_r=3, g=5)), node_ranks=2)
+    found = idlewave.sensitivities(stencil(), machine)
+    assert found.node is not None
+    assert found.node["L"] > 0
+    assert idlewave.sensitivities(stencil(), COARSE).node is None
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_derivatives_are_the_same_on_any_number_of_threads(threads: int) -> None:
+    one = idlewave.sensitivities(stencil(), COARSE)
+    many = idlewave.sensitivities(stencil(), COARSE, scheduler="yawns", threads=threads)
+    assert all((one.slopes[name] == many.slopes[name]).all() for name in one.slopes)
+
+
+def random_program(seed: int) -> tuple[Schedule, Machine]:
+    dice = random.Random(seed)
+    ranks = dice.randint(2, 4)
+    ops: list[list[str]] = [[] for _ in range(ranks)]
+    for tag in range(dice.randint(2, 10)):
+        source, target = dice.sample(range(ranks), 2)
+        size = dice.choice((1, 30, 200))
+        ops[source].append(f"send {size}b to {target} tag {tag}")
+        ops[target].append(f"recv {size}b from {source} tag {tag}")
+    lines = [f"num_ranks {ranks}"]
+    for rank, mine in enumerate(ops):
+        lines += [f"rank {rank} {{", *(f"l{i}: {op}" for i, op in enumerate(mine))]
+        lines += [f"l{i} requires l{i - 1}" for i in range(1, len(mine)) if dice.random() < 0.5]
+        lines.append("}")
+    noise = None
+    if dice.random() < 0.3:
+        noise = Noise(np.array([30, 180]), np.array([20, 45]), period=300)
+    segments = (Segment(100, Parameters(L=20, o_s=9, o_r=3, g=4, G=0.25)),) if dice.random() < 0.5 else ()
+    network = replace(COARSE.network, segments=segments)
+    return Schedule.from_goal("\n".join(lines)), replace(COARSE, network=network, noise=noise)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_time_exceeds_its_limit_right_after_the_tolerance(seed: int) -> None:
+    schedule, machine = random_program(seed)
+    found = idlewave.latency_tolerance(schedule, machine, growths=(0.05, 0.3, 1.0))
+    base = idlewave.simulate(schedule, machine).max_finish
+    assert found.time == base
+    for growth, most in found.tolerance.items():
+        limit = base + int(base * growth)
+        assert most is not None
+        assert idlewave.simulate(schedule, with_latency(machine, most)).max_finish <= limit
+        assert idlewave.simulate(schedule, with_latency(machine, most + 1)).max_finish > limit
+
+
+@pytest.mark.parametrize("name", ["dissemination", "bcast", "allgather", "scan"])
+def test_the_curve_of_a_program_of_fixed_order_is_exact_at_every_picosecond(name: str) -> None:
+    compute = Operation("compute", options=PatternOptions(compute_ns=1))
+    operations = [Operation(name, bytes=40), compute]
+    schedule = Schedule.compose([Job(ranks=6, operations=operations, repetitions=2)])
+    found = idlewave.latency_tolerance(schedule, COARSE, growths=(0.5,))
+    assert found.convex
+    for growth in range(0, found.breakpoints[-1] + 1, 7):
+        time = idlewave.simulate(schedule, with_latency(COARSE, growth)).max_finish
+        piece = max(i for i, start in enumerate(found.breakpoints[:-1]) if start <= growth)
+        a, b = found.breakpoints[piece : piece + 2]
+        rise = found.times[piece + 1] - found.times[piece]
+        assert time == found.times[piece] + rise * (growth - a) // (b - a)
+
+
+def test_a_program_without_messages_bears_any_latency() -> None:
+    schedule = Schedule.from_goal("num_ranks 1\nrank 0 {\na: calc 5\n}\n")
+    assert set(idlewave.latency_tolerance(schedule, COARSE).tolerance.values()) == {None}
+
+
+def test_a_level_that_does_not_exist_and_growths_of_nothing_are_refused() -> None:
+    with pytest.raises(UsageError, match="no network inside nodes"):
+        idlewave.latency_tolerance(stencil(), COARSE, level="node")
+    with pytest.raises(UsageError, match="expected growths above 0"):
+        idlewave.latency_tolerance(stencil(), COARSE, growths=(0.0,))
+
+
+def test_the_critical_path_runs_from_the_beginning_to_the_finish() -> None:
+    timeline = idlewave.simulate(stencil(), COARSE, record=True)
+    path = timeline.critical_path()
+    assert path["from_ps"].iloc[0] == 0
+    assert path["to_ps"].iloc[-1] == timeline.max_finish
+    assert (path["from_ps"].iloc[1:].to_numpy() == path["to_ps"].iloc[:-1].to_numpy()).all()
+    assert sum(timeline.path_division().values()) == timeline.max_finish
+
+
+def test_waits_in_collectives_and_elsewhere_are_told_apart() -> None:
+    waits = idlewave.simulate(stencil(), COARSE, record=True).wait_states(("call",))
+    states = set(zip(waits["call"], waits["wait_state"], strict=True))
+    assert ("allreduce recursive_doubling", "wait at collective") in states
+    assert ("halo2d", "late sender") in states
+    assert ("halo2d", "wait at collective") not in states
+
+
+def test_traffic_and_queues_count_every_message() -> None:
+    timeline = idlewave.simulate(stencil(), COARSE, record=True)
+    assert timeline.traffic("pair")["messages"].sum() == timeline.messages
+    assert timeline.traffic("size")["messages"].sum() == timeline.messages
+    assert set(timeline.traffic("size")["size"]) == {8, 40}
+    assert timeline.matching_queues()["arrivals"].sum() == timeline.messages
+
+
+def test_finish_times_alone_explain_nothing() -> None:
+    with pytest.raises(UsageError, match="record=True"):
+        idlewave.simulate(stencil(), COARSE).critical_path()
+
+
+def test_explain_prints_what_a_time_is_made_of() -> None:
+    arguments = ["explain", "allreduce", "--ranks", "8", "--bytes", "1000", "--machine", "odin"]
+    text = CliRunner().invoke(cli, arguments)
+    assert text.exit_code == 0, text.output
+    assert all(word in text.output for word in ("Critical path", "By how much the time grows", "Waits", "unexpected"))
+    result = CliRunner().invoke(cli, [*arguments, "--json"])
+    found = json.loads(result.output)
+    assert sum(found["critical_path_ps"].values()) == found["max_finish_ps"]
+    assert found["latency_tolerance_ps"]["0.01"] < found["latency_tolerance_ps"]["0.05"]
+
+
+def test_shares_are_left_out_where_a_level_has_segments() -> None:
+    segments = (Segment(100, Parameters(L=20, o_s=9, o_r=3, g=4)),)
+    machine = replace(COARSE, network=replace(COARSE.network, segments=segments))
+    shares = idlewave.sensitivities(stencil(), machine).to_pandas(machine).set_index("parameter")["share"]
+    assert shares[list(PARAMETERS)].isna().all()
+    assert not math.isnan(shares["computation"])
