@@ -140,6 +140,9 @@ def _drawn(ops: Ops, lines: dict[int, int], since: int, until: int) -> _Drawn:
         )
     begin, end, wait, waited = (np.concatenate(columns) for columns in zip(*spans, strict=True))
     places = np.concatenate(line)
+    # A reception may go on, through the NIC, while the CPU does something else and when it has nothing else to do.
+    goes_on = (ops.kind[found] == RECV) & (end < ops.end[found]) & (wait < ops.end[found])
+    waited = np.where(goes_on, ops.end[found], waited)
     return _Drawn(found, _Bars(places, begin, end), _Bars(places, wait, waited))
 
 
