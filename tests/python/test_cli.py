@@ -130,6 +130,7 @@ def test_when_ops_ran_can_be_written_down(goal: str, tmp_path: Path) -> None:
 
 
 def test_a_timeline_is_written_as_its_ending_says(goal: str, tmp_path: Path) -> None:
+    pytest.importorskip("perfetto", reason="the package perfetto is not installed")
     begins = {"parquet": b"PAR1", "png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "pftrace": b"\n"}
     for ending, begin in begins.items():
         file = tmp_path / f"timeline.{ending}"

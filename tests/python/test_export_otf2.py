@@ -10,7 +10,6 @@ from typing import Any
 import idlewave
 import pytest
 from export_tables import exchange, op, random_ops, table
-from idlewave.errors import LibraryError
 from idlewave.export import write_otf2, write_perfetto
 
 otf2 = pytest.importorskip("otf2", reason="the package otf2 is not installed")
@@ -154,7 +153,7 @@ def test_a_missing_library_is_named_with_how_to_get_it(
     module: str, write: Any, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(LibraryError, match=f"pip install {package}, .*idlewave\\[export\\]") as caught:
+    with pytest.raises(idlewave.LibraryError, match=f"pip install {package}, .*idlewave\\[export\\]") as caught:
         write(exchange(), tmp_path / "x")
     assert caught.value.exit_status == 1
     assert not list(tmp_path.iterdir())

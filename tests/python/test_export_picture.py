@@ -10,7 +10,7 @@ from export_tables import exchange, op, table
 from idlewave import UsageError
 from idlewave.export import plot_timeline
 from idlewave.export.ops import CALC, RECV, SEND
-from idlewave.export.picture import COLOURS, write_picture
+from idlewave.export.picture import COLOURS, PALE, write_picture
 from idlewave.report.style import VERMILLION
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
@@ -51,6 +51,13 @@ def test_each_op_is_a_bar_on_the_line_of_its_rank() -> None:
 def test_a_message_is_a_line_from_when_it_was_sent_to_when_it_is_received() -> None:
     lines = messages(plot_timeline(exchange()).axes[0])
     assert [[x for x, _ in line] for line in lines] == [[34, 36], [13.0009, 15.5009]]
+
+
+def test_a_receive_waits_for_its_last_bytes_when_the_CPU_has_done_something_else() -> None:
+    figure = plot_timeline(table(op(0, 0, "recv", 0, 9_000, work_ps=4_000), op(0, 1, "calc", 5_000, 7_000)))
+    assert bars(figure, COLOURS[RECV]) == [(0, 4, 5)]
+    assert bars(figure, COLOURS[CALC]) == [(0, 5, 7)]
+    assert bars(figure, PALE) == [(0, 0, 9)]  # behind the others
 
 
 def test_a_part_can_be_drawn_and_a_message_needs_both_of_its_ends() -> None:

@@ -86,13 +86,11 @@ def read_ops(table: Table) -> Ops:
 
     if not isinstance(table, pa.Table):
         table = pa.Table.from_pandas(table, preserve_index=False)
-    lacking = [name for name in REQUIRED if name not in table.column_names]
-    if not len(table) and (lacking or not table.column_names):
-        raise InputError("there are no ops: expected a timeline that was simulated with record=True")
-    if lacking:
-        raise InputError(f"the table of ops lacks {', '.join(lacking)}; there are {', '.join(table.column_names)}")
     if not len(table):
         raise InputError("there are no ops: expected a timeline that was simulated with record=True")
+    lacking = [name for name in REQUIRED if name not in table.column_names]
+    if lacking:
+        raise InputError(f"the table of ops lacks {', '.join(lacking)}; there are {', '.join(table.column_names)}")
     rank, op = _integers(table, "rank"), _integers(table, "op")
     key = rank << 32 | op
     if np.any(key[1:] <= key[:-1]):

@@ -34,7 +34,7 @@ DATED = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}  # left out
 UNITS = (("s", 10**12), ("ms", 10**9), ("µs", 10**6), ("ns", 10**3), ("ps", 1))
 
 HALF = 0.38  # of a row is filled, to each side of its middle
-PALE, HATCH = "#f4f4f4", "#c4c4c4"
+PALE, GREY, HATCH = "#f4f4f4", "#dedede", "#c4c4c4"
 _CHOOSE = "idlewave.export.plot_timeline(ops, ranks=…, since=…, until=…) draws a part"
 COLOURS = {CALC: "#bcd0e2", SEND: ORANGE, RECV: BLUE}
 LABELS = {CALC: "computation", SEND: "sending", RECV: "receiving"}
@@ -87,8 +87,10 @@ def plot_timeline(
     figure = new_figure(1.0 + max(0.6, len(lines) * (0.32 if len(lines) <= 16 else 0.11)))
     axes = figure.subplots()
     axes.set_title(title)
+    visible = (until - since) / 200
+    _waiting(axes, drawn, unit, visible)
     _bars(axes, columns, drawn, unit)
-    _seams(axes, drawn, unit, (until - since) / 200)
+    _seams(axes, drawn, unit, visible)
     _messages(axes, columns, drawn, unit)
     _axes(axes, list(lines), name)
     axes.set_xlim(since / unit, until / unit)
@@ -138,12 +140,21 @@ def _drawn(ops: Ops, lines: dict[int, int], since: int, until: int) -> _Drawn:
         )
     begin, end, wait, waited = (np.concatenate(columns) for columns in zip(*spans, strict=True))
     places = np.concatenate(line)
+    # A reception may go on, through the NIC, while the CPU does something else and when it has nothing else to do.
+    goes_on = (ops.kind[found] == RECV) & (end < ops.end[found]) & (wait < ops.end[found])
+    waited = np.where(goes_on, ops.end[found], waited)
     return _Drawn(found, _Bars(places, begin, end), _Bars(places, wait, waited))
 
 
+def _waiting(axes: Axes, drawn: _Drawn, unit: int, least: float) -> None:
+    """Hatched; what is shorter than `least` ps has the grey that hatching has from afar, which is drawn faster."""
+    length = drawn.waiting.end - drawn.waiting.begin
+    long, short = drawn.waiting.where(length >= least), drawn.waiting.where((length > 0) & (length < least))
+    long.draw(axes, unit, facecolor=PALE, edgecolor=HATCH, hatch="//////", linewidth=0.0, zorder=1)
+    short.draw(axes, unit, facecolor=GREY, linewidth=0.0, zorder=1)
+
+
 def _bars(axes: Axes, ops: Ops, drawn: _Drawn, unit: int) -> None:
-    waits = drawn.waiting.where(drawn.waiting.end > drawn.waiting.begin)
-    waits.draw(axes, unit, facecolor=PALE, edgecolor=HATCH, hatch="//////", linewidth=0.0, zorder=1)
     for kind, colour in COLOURS.items():  # a thin edge of the same colour shows what is shorter than a dot
         looks = {"facecolor": colour, "edgecolor": colour, "linewidth": 0.3, "zorder": 2}
         drawn.cpu.where(ops.kind[drawn.rows] == kind).draw(axes, unit, **looks)
