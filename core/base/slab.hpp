@@ -31,7 +31,9 @@ class Slab {
         if (number != 0) {
             const char* value = reinterpret_cast<const char*>(&(*this)[number]);
             __builtin_prefetch(value, 1);
-            __builtin_prefetch(value + sizeof(T) - 1, 1);
+            if constexpr (sizeof(T) > alignof(T)) {
+                __builtin_prefetch(value + sizeof(T) - 1, 1);
+            }
         }
     }
 
@@ -44,7 +46,7 @@ class Slab {
     }
 
   private:
-    static constexpr std::uint32_t piece = 256;
+    static constexpr std::uint32_t piece = 1024;
 
     void grow() {
         const auto first = static_cast<std::uint32_t>(pieces_.size()) * piece;

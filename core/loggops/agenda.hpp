@@ -111,7 +111,8 @@ class Agenda {
     void done(std::uint32_t slot) { used_ &= ~(1U << slot); }
 
   private:
-    struct Waiting {
+    /// With plain times it is a cache line.
+    struct alignas(64) Waiting {
         Request<Cookie, Moment> request;
         std::uint32_t next = 0;
     };

@@ -98,7 +98,10 @@ class RankWorker {
             __builtin_prefetch(&model_.noise[r], 1);
         }
         agenda_.prefetch(rank.pending);
-        crowds_.prefetch(rank.crowd);
+        strays_.prefetch(rank.lone_stray());
+        if (rank.has_crowd()) {
+            crowds_.prefetch(rank.crowd);
+        }
     }
 
     /// What rank `r` still waits for when nothing can happen any more.
@@ -113,7 +116,7 @@ class RankWorker {
         self_ = self;
         clocks_ = model_.clocks_of(self, rank);
         RequestQueues<Cookie, Moment>* queues = nullptr;
-        if (rank.crowd != 0 && !crowds_[rank.crowd].requests.empty()) [[unlikely]] {
+        if (rank.has_crowd() && !crowds_[rank.crowd].requests.empty()) [[unlikely]] {
             queues = &crowds_[rank.crowd].requests;
         }
         agenda_.open(rank.pending, queues);
@@ -122,7 +125,7 @@ class RankWorker {
     /// `next` is when the rank goes on by itself.
     [[gnu::always_inline]] Time leave(Time next) {
         rank_->pending = agenda_.close();
-        if (rank_->crowd != 0 && crowds_[rank_->crowd].empty()) {
+        if (rank_->has_crowd() && crowds_[rank_->crowd].empty()) {
             crowds_.remove(rank_->crowd);
             rank_->crowd = 0;
         }
@@ -131,9 +134,14 @@ class RankWorker {
 
     Time leave() { return leave(agenda_.next(clocks_).at); }
 
+    /// The rank's crowd, into which a lone unexpected message moves.
     Crowd<Cookie, Moment>& crowd() {
-        if (rank_->crowd == 0) {
+        if (!rank_->has_crowd()) {
+            const std::uint32_t stray = rank_->lone_stray();
             rank_->crowd = crowds_.add();
+            if (stray != 0) {
+                crowds_[rank_->crowd].unexpected.add(strays_[stray].source, strays_[stray].tag, stray);
+            }
         }
         return crowds_[rank_->crowd];
     }
@@ -369,6 +377,9 @@ class RankWorker {
     void ask_to_receive(const Event& event, const Receive<Cookie>& receive, Work work, std::uint32_t handle);
     bool take_posted(std::uint32_t source, std::uint32_t tag, Receive<Cookie>& receive);
     [[nodiscard]] std::uint32_t posted_receives() const;
+    void add_unexpected(std::uint32_t stray);
+    bool take_unexpected(std::uint32_t source, std::uint32_t tag, std::uint32_t& stray);
+    [[nodiscard]] std::uint32_t unexpected_messages() const;
     std::uint32_t add_stray(const Event& event);
     void receive(const Request<Cookie, Moment>& request, const Moment& now);
     [[nodiscard]] Place place_of(const Request<Cookie, Moment>& reception) const;
