@@ -154,13 +154,19 @@ class RankWorker {
         return agenda_.make();
     }
 
-    /// The CPU's part in a transmission begun at `t`: an overhead, and what O costs.
+    /// The CPU's part in a transmission begun at `t`: an overhead, and what O costs. Where it is quiet, noise changes
+    /// nothing, whatever it reaches.
     [[gnu::always_inline]] Occupied occupy(Time t, Overhead overhead, Time bytes) {
+        const Time done = later(t, overhead.length);
+        const Time end = later(done, bytes);
         if (!noisy_) {
-            const Time done = later(t, overhead.length);
-            return {done, later(done, bytes)};
+            return {done, end};
         }
-        return idlewave::occupy(model_.machine, model_.noise[self_], t, overhead, bytes);
+        NoiseState& noise = model_.noise[self_];
+        if (noise.quiet_from <= t && t < noise.quiet_until && end <= noise.quiet_until) [[likely]] {
+            return {done, end};
+        }
+        return idlewave::occupy(model_.machine, noise, t, overhead, bytes);
     }
 
     /// Whether a detour holds the CPU at `t`.
