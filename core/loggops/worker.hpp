@@ -51,17 +51,18 @@ class RankWorker {
         const Event* const end = event + events.size();
         while (true) {
             const Time told = event == end ? until : event->time;
-            typename Agenda<Cookie, Moment>::Next next;
             if (!agenda_.idle()) {
-                next = agenda_.next(clocks_);
+                const auto next = agenda_.next(clocks_);
                 if (next.at < told) {
                     perform(next, context);
                     follow(told, context);
                     continue;
                 }
-            }
-            if (event == end) {
-                return leave(next.at);
+                if (event == end) {
+                    return leave(next.at);
+                }
+            } else if (event == end) {
+                return leave(never);
             }
             const Event* const first = event++;
             const Time then = event == end ? until : event->time;
@@ -240,7 +241,10 @@ class RankWorker {
     /// `until` has to be asked for.
     template <class Context>
     void follow(Time until, Context& context) {
-        while (!ready_->empty() && ready_->size() <= 2 && agenda_.idle()) {
+        while (agenda_.idle() && ready_->size() <= 2) {
+            if (ready_->empty()) {
+                return;
+            }
             const std::size_t first = ready_->size() == 2 && goes_first((*ready_)[1], (*ready_)[0]) ? 1 : 0;
             const Moment at = start_of((*ready_)[first]);
             if (time_of(at) >= until) {
