@@ -13,15 +13,13 @@ template <class T>
 class Slab {
   public:
     std::uint32_t add() {
-        if (unused_.empty()) {
+        if (unused_count_ == 0) [[unlikely]] {
             grow();
         }
-        const std::uint32_t number = unused_.back();
-        unused_.pop_back();
-        return number;
+        return unused_[--unused_count_];
     }
 
-    void remove(std::uint32_t number) { unused_.push_back(number); }
+    void remove(std::uint32_t number) { unused_[unused_count_++] = number; }
 
     T& operator[](std::uint32_t number) { return pieces_[number / piece][number % piece]; }
     const T& operator[](std::uint32_t number) const { return pieces_[number / piece][number % piece]; }
@@ -31,7 +29,9 @@ class Slab {
         if (number != 0) {
             const char* value = reinterpret_cast<const char*>(&(*this)[number]);
             __builtin_prefetch(value, 1);
-            __builtin_prefetch(value + sizeof(T) - 1, 1);
+            if constexpr (sizeof(T) > alignof(T)) {
+                __builtin_prefetch(value + sizeof(T) - 1, 1);
+            }
         }
     }
 
@@ -44,18 +44,20 @@ class Slab {
     }
 
   private:
-    static constexpr std::uint32_t piece = 256;
+    static constexpr std::uint32_t piece = 1024;
 
-    void grow() {
+    [[gnu::noinline]] void grow() {
         const auto first = static_cast<std::uint32_t>(pieces_.size()) * piece;
         pieces_.push_back(std::make_unique<T[]>(piece));
+        unused_.resize(first + piece);
         for (std::uint32_t i = piece; i-- > (first == 0 ? 1U : 0U);) {
-            unused_.push_back(first + i);
+            unused_[unused_count_++] = first + i;
         }
     }
 
     std::vector<std::unique_ptr<T[]>> pieces_;
-    std::vector<std::uint32_t> unused_;
+    std::vector<std::uint32_t> unused_;  ///< room for all numbers; the first `unused_count_` are unused
+    std::size_t unused_count_ = 0;
 };
 
 }  // namespace idlewave

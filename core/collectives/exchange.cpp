@@ -21,22 +21,16 @@ Step alltoall_linear(const CollectiveCall& call, StepNumber number) {
 
 /// In round i every rank exchanges with the ranks i ahead and i behind, and waits for both.
 Step alltoall_pairwise(const CollectiveCall& call, StepNumber number) {
-    const std::uint32_t distance = static_cast<std::uint32_t>(number) / 3 + 1;
+    const std::uint32_t distance = (number >> 1) + 1;
     if (distance >= call.size) {
         return steps::done();
     }
-    switch (static_cast<std::uint32_t>(number) % 3) {
-        case 0: {
-            const std::uint32_t behind = call.behind(distance);
-            return steps::recv(number, behind, call.bytes_from(behind));
-        }
-        case 1: {
-            const std::uint32_t ahead = call.ahead(distance);
-            return steps::send(number, ahead, call.bytes_to(ahead));
-        }
-        default:
-            return steps::join(number);
+    if ((number & 1) == 0) {
+        const std::uint32_t behind = call.behind(distance);
+        return steps::recv(number, behind, call.bytes_from(behind));
     }
+    const std::uint32_t ahead = call.ahead(distance);
+    return steps::send_and_join(number, ahead, call.bytes_to(ahead));
 }
 
 /// In round i every rank sends the rank i ahead its part of the vector, and reduces its own from the rank i behind.

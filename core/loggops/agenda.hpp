@@ -12,8 +12,8 @@
 
 namespace idlewave {
 
-/// The requests of the rank that is being simulated. While a rank is at work they lie in a few slots; between its
-/// visits those that are left, few as a rule, are linked; where there are many, they wait in the rank's queues.
+/// The requests of the rank that is being simulated. They are where they were written as long as they wait, linked
+/// while other ranks are simulated; where there are many, they wait in the rank's queues.
 template <class Cookie, class Moment = Time>
 class Agenda {
   public:
@@ -24,14 +24,15 @@ class Agenda {
     };
 
     /// Begin with a rank: its waiting requests, and its queues if it has some.
-    void open(std::uint32_t pending, RequestQueues<Cookie, Moment>* queues) {
+    [[gnu::always_inline]] void open(std::uint32_t pending, RequestQueues<Cookie, Moment>* queues) {
         used_ = 0;
         queues_ = queues;
         std::uint32_t count = 0;
-        for (std::uint32_t i = pending; i != 0; i = waiting_[i].next) {
-            slots_[count++] = waiting_[i].request;
+        for (std::uint32_t i = pending; i != 0;) {
+            Waiting& waiting = waiting_[i];
+            slots_[count++] = &waiting;
             used_ = 2 * used_ + 1;
-            waiting_.remove(i);
+            i = waiting.next;
         }
     }
 
@@ -39,12 +40,12 @@ class Agenda {
     [[gnu::always_inline]] void prefetch(std::uint32_t pending) const { waiting_.prefetch(pending); }
 
     /// Leave the rank; returns its waiting requests.
-    std::uint32_t close() {
+    [[gnu::always_inline]] std::uint32_t close() {
         std::uint32_t first = 0;
         for (; used_ != 0; used_ &= used_ - 1) {
-            const std::uint32_t number = waiting_.add();
-            waiting_[number] = {slots_[std::countr_zero(used_)], first};
-            first = number;
+            Waiting& waiting = *slots_[std::countr_zero(used_)];
+            waiting.next = first;
+            first = waiting.number;
         }
         return first;
     }
@@ -59,19 +60,27 @@ class Agenda {
     void use(RequestQueues<Cookie, Moment>& queues, std::uint32_t performing) {
         queues_ = &queues;
         for (std::uint32_t others = used_ & ~(1U << performing); others != 0; others &= others - 1) {
-            queues.add(slots_[std::countr_zero(others)]);
+            const Waiting& waiting = *slots_[std::countr_zero(others)];
+            queues.add(waiting.request);
+            waiting_.remove(waiting.number);
         }
         used_ &= 1U << performing;
     }
 
     /// Where to write a new request, which then has to be `added`. Needs room: not `full`.
-    Request<Cookie, Moment>& make() { return slots_[queues_ == nullptr ? std::countr_one(used_) : most]; }
+    Request<Cookie, Moment>& make() {
+        const std::uint32_t number = waiting_.add();
+        made_ = &waiting_[number];
+        made_->number = number;
+        return made_->request;
+    }
     void added() {
         if (queues_ != nullptr) [[unlikely]] {
-            queues_->add(slots_[most]);
+            queues_->add(made_->request);
+            waiting_.remove(made_->number);
             return;
         }
-        used_ |= used_ + 1;
+        add_made();
     }
 
     /// The request that starts first: at the first time at which it is ready and all that it needs is free, and among
@@ -84,11 +93,12 @@ class Agenda {
             return {};
         }
         auto first = static_cast<std::uint32_t>(std::countr_zero(used_));
-        Next best{start(slots_[first], clocks), first};
+        Next best{start(slots_[first]->request, clocks), first};
         for (std::uint32_t others = used_ & (used_ - 1); others != 0; others &= others - 1) {
             const auto i = static_cast<std::uint32_t>(std::countr_zero(others));
-            const Time at = start(slots_[i], clocks);
-            if (at < best.at || (at == best.at && slots_[i].before(slots_[best.index]))) {
+            const Request<Cookie, Moment>& other = slots_[i]->request;
+            const Time at = start(other, clocks);
+            if (at < best.at || (at == best.at && other.before(slots_[best.index]->request))) {
                 best = {at, i};
             }
         }
@@ -100,21 +110,31 @@ class Agenda {
         if (queues_ == nullptr) [[likely]] {
             return index;
         }
-        slots_[0] = queues_->take(index);
-        used_ = 1;
+        make() = queues_->take(index);
+        add_made();
         if (queues_->empty()) {
             queues_ = nullptr;
         }
         return 0;
     }
-    [[nodiscard]] const Request<Cookie, Moment>& operator[](std::uint32_t slot) const { return slots_[slot]; }
-    void done(std::uint32_t slot) { used_ &= ~(1U << slot); }
+    [[nodiscard]] const Request<Cookie, Moment>& operator[](std::uint32_t slot) const { return slots_[slot]->request; }
+    void done(std::uint32_t slot) {
+        used_ &= ~(1U << slot);
+        waiting_.remove(slots_[slot]->number);
+    }
 
   private:
-    struct Waiting {
+    /// With plain times it is a cache line.
+    struct alignas(64) Waiting {
         Request<Cookie, Moment> request;
         std::uint32_t next = 0;
+        std::uint32_t number = 0;  ///< its own
     };
+
+    void add_made() {
+        slots_[static_cast<std::size_t>(std::countr_one(used_))] = made_;
+        used_ |= used_ + 1;
+    }
 
     static Time start(const Request<Cookie, Moment>& request, const Moment* clocks) {
         const Time ready = time_of(request.ready.at);
@@ -138,8 +158,9 @@ class Agenda {
     static constexpr std::uint32_t most = 12;
     static constexpr std::uint32_t all = (1U << most) - 1;
 
-    std::array<Request<Cookie, Moment>, most + 1> slots_;  ///< the last one for what goes to the queues
-    std::uint32_t used_ = 0;                               ///< a bit a slot
+    std::array<Waiting*, most> slots_{};
+    std::uint32_t used_ = 0;   ///< a bit a slot
+    Waiting* made_ = nullptr;  ///< the request that has been made last
     RequestQueues<Cookie, Moment>* queues_ = nullptr;
     Slab<Waiting> waiting_;  ///< of all of the thread's ranks
 };

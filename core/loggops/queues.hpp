@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -9,18 +10,64 @@
 
 namespace idlewave {
 
-/// The requests of a rank that has many. Those that need the same things wait in one queue, in the order in which they
-/// go first: when the things are free, its head is the only one that can start. So a rank looks at a handful of
-/// requests, however many wait.
+/// Requests that need the same things, in the order in which they go first. Most come in that order, and wait in a row;
+/// the others in a heap.
+template <class Cookie, class Moment>
+class RequestQueue {
+  public:
+    [[nodiscard]] bool empty() const { return next_ == row_.size() && heap_.empty(); }
+
+    /// The one that goes first.
+    [[nodiscard]] const Request<Cookie, Moment>& front() const { return from_row() ? row_[next_] : heap_.front(); }
+
+    void add(const Request<Cookie, Moment>& request) {
+        if (2 * next_ >= row_.size()) {
+            row_.erase(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(next_));
+            next_ = 0;
+        }
+        if (row_.empty() || !request.before(row_.back())) {
+            row_.push_back(request);
+            return;
+        }
+        heap_.push_back(request);
+        std::push_heap(heap_.begin(), heap_.end(), Later{});
+    }
+
+    Request<Cookie, Moment> take() {
+        if (from_row()) {
+            return row_[next_++];
+        }
+        std::pop_heap(heap_.begin(), heap_.end(), Later{});
+        const Request<Cookie, Moment> request = heap_.back();
+        heap_.pop_back();
+        return request;
+    }
+
+  private:
+    struct Later {
+        bool operator()(const Request<Cookie, Moment>& a, const Request<Cookie, Moment>& b) const {
+            return b.before(a);
+        }
+    };
+
+    [[nodiscard]] bool from_row() const {
+        return next_ < row_.size() && (heap_.empty() || !heap_.front().before(row_[next_]));
+    }
+
+    std::vector<Request<Cookie, Moment>> row_;
+    std::size_t next_ = 0;  ///< in the row; those before it are gone
+    std::vector<Request<Cookie, Moment>> heap_;
+};
+
+/// The requests of a rank that has many. Those that need the same things wait in one queue: when the things are free,
+/// its head is the only one that can start. So a rank looks at a handful of requests, however many wait.
 template <class Cookie, class Moment = Time>
 class RequestQueues {
   public:
     [[nodiscard]] bool empty() const { return waiting_ == 0; }
 
     void add(const Request<Cookie, Moment>& request) {
-        Queue& queue = queue_of(request);
-        queue.push_back(request);
-        std::push_heap(queue.begin(), queue.end(), Later{});
+        queue_of(request).add(request);
         ++waiting_;
     }
 
@@ -35,22 +82,12 @@ class RequestQueues {
     }
 
     Request<Cookie, Moment> take(std::uint32_t number) {
-        Queue& queue = queues_[number];
-        std::pop_heap(queue.begin(), queue.end(), Later{});
-        const Request<Cookie, Moment> request = queue.back();
-        queue.pop_back();
         --waiting_;
-        return request;
+        return queues_[number].take();
     }
 
   private:
-    using Queue = std::vector<Request<Cookie, Moment>>;  ///< a heap; all of its requests need the same
-
-    struct Later {
-        bool operator()(const Request<Cookie, Moment>& a, const Request<Cookie, Moment>& b) const {
-            return b.before(a);
-        }
-    };
+    using Queue = RequestQueue<Cookie, Moment>;
 
     /// A post needs nothing, and so waits apart from all that need something.
     static bool alike(const Request<Cookie, Moment>& a, const Request<Cookie, Moment>& b) {

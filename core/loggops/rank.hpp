@@ -24,8 +24,9 @@ struct Receive {
 };
 
 /// A message that arrived before its receive was posted, or that announces a rendezvous, until its receive has ended.
+/// With plain times it is a cache line.
 template <class Cookie, class Moment>
-struct Stray {
+struct alignas(64) Stray {
     std::uint64_t size = 0;  ///< on the wire
     std::uint32_t source = 0;
     std::uint32_t tag = 0;
@@ -54,7 +55,7 @@ struct OpenSend {
     Receive<Cookie> op = {};  ///< the send itself: its place, its CPU and NIC
 };
 
-/// What few ranks have at one time: more receives than one, unexpected messages, many requests.
+/// What few ranks have at one time: more receives than one, several unexpected messages, many requests.
 template <class Cookie, class Moment>
 struct Crowd {
     PostedReceives<Receive<Cookie>> posted;
@@ -69,11 +70,16 @@ struct Crowd {
 template <class Source, class Moment>
 struct Rank {
     using Cookie = typename Source::Cookie;
+    static constexpr std::uint32_t lone = 0x80000000;
+
+    [[nodiscard]] bool has_crowd() const { return crowd != 0 && (crowd & lone) == 0; }
+    /// The handle of an unexpected message that is the only one, or 0.
+    [[nodiscard]] std::uint32_t lone_stray() const { return (crowd & lone) != 0 ? crowd - lone : 0; }
 
     std::array<Moment, 3> clocks{};  ///< as ClockLayout says, for one CPU and one NIC
     typename Source::template State<Moment> source;
     std::uint32_t pending = 0;  ///< the first of its waiting requests
-    std::uint32_t crowd = 0;    ///< its Crowd, if it has one
+    std::uint32_t crowd = 0;    ///< its Crowd, if it has one; or `lone` and the one unexpected message that there is
     /// The receive that was posted last while no other waited.
     std::uint32_t posted_source = 0;
     std::uint32_t posted_tag = 0;

@@ -53,7 +53,7 @@ void RankWorker<S, Observer>::arrive_control(const Event& event) {
             stray.matched = true;
             stray.matched_at = stray.arrived_at;
         } else {
-            crowd().unexpected.add(event.source, message.tag, handle);
+            add_unexpected(handle);
         }
         ask_to_receive(event, stray.receive, Work::receive_request_to_send, handle);
     }

@@ -136,7 +136,7 @@ void RankWorker<S, Observer>::arrive(const Event& event) {
 template <Source S, class Observer>
 void RankWorker<S, Observer>::await_receive(const Event& event) {
     const std::uint32_t stray = add_stray(event);
-    crowd().unexpected.add(event.source, event.payload->tag, stray);
+    add_unexpected(stray);
     ask_to_receive(event, {}, Work::receive_unexpected, stray);
 }
 
@@ -174,15 +174,45 @@ template <Source S, class Observer>
         model_.observer.arrived(self_, posted, agrees);
         return agrees;
     }
-    const bool found = rank.crowd != 0 && crowds_[rank.crowd].posted.take(source, tag, receive);
+    const bool found = rank.has_crowd() && crowds_[rank.crowd].posted.take(source, tag, receive);
     model_.observer.arrived(self_, posted, found);
     return found;
 }
 
 template <Source S, class Observer>
 std::uint32_t RankWorker<S, Observer>::posted_receives() const {
-    const std::uint32_t many = rank_->crowd != 0 ? crowds_[rank_->crowd].posted.size() : 0;
+    const std::uint32_t many = rank_->has_crowd() ? crowds_[rank_->crowd].posted.size() : 0;
     return many + (rank_->posted.waits ? 1 : 0);
+}
+
+/// A message is unexpected. As long as it is the only one, the rank itself knows of it.
+template <Source S, class Observer>
+void RankWorker<S, Observer>::add_unexpected(std::uint32_t stray) {
+    if (rank_->crowd == 0) {
+        rank_->crowd = State::lone + stray;
+        return;
+    }
+    crowd().unexpected.add(strays_[stray].source, strays_[stray].tag, stray);
+}
+
+/// The oldest unexpected message that a receive from `source` with `tag` matches, which is then no longer unexpected.
+template <Source S, class Observer>
+[[gnu::always_inline]] inline bool RankWorker<S, Observer>::take_unexpected(std::uint32_t source, std::uint32_t tag,
+                                                                            std::uint32_t& stray) {
+    if (const std::uint32_t lone = rank_->lone_stray(); lone != 0) {
+        if (!agree(strays_[lone].source, source) || !agree(strays_[lone].tag, tag)) {
+            return false;
+        }
+        stray = lone;
+        rank_->crowd = 0;
+        return true;
+    }
+    return rank_->has_crowd() && crowds_[rank_->crowd].unexpected.take(source, tag, stray);
+}
+
+template <Source S, class Observer>
+std::uint32_t RankWorker<S, Observer>::unexpected_messages() const {
+    return rank_->has_crowd() ? crowds_[rank_->crowd].unexpected.size() : rank_->lone_stray() != 0 ? 1 : 0;
 }
 
 /// A receive is posted; most often while no other is, and no message waits.
@@ -221,8 +251,8 @@ template <Source S, class Observer>
                                                                   std::uint32_t tag, const Moment& now) {
     State& rank = *rank_;
     std::uint32_t handle = 0;
-    const std::uint32_t unexpected = Observer::looks && rank.crowd != 0 ? crowds_[rank.crowd].unexpected.size() : 0;
-    const bool here = rank.crowd != 0 && crowds_[rank.crowd].unexpected.take(source, tag, handle);
+    const std::uint32_t unexpected = Observer::looks ? unexpected_messages() : 0;
+    const bool here = take_unexpected(source, tag, handle);
     model_.observer.posted(self_, unexpected, here);
     if (here) {
         Stray<Cookie, Moment>& stray = strays_[handle];
@@ -234,7 +264,7 @@ template <Source S, class Observer>
         }
         return;
     }
-    if (!rank.posted.waits && (rank.crowd == 0 || crowds_[rank.crowd].posted.empty())) {
+    if (!rank.posted.waits && (!rank.has_crowd() || crowds_[rank.crowd].posted.empty())) {
         wait_for(receive, source, tag);
         return;
     }

@@ -21,16 +21,20 @@ void RankWorker<S, Observer>::unfinished(std::uint32_t r, const State& rank, std
     if (rank.posted.waits) {
         receive(rank.posted_source, rank.posted_tag, rank.posted.place);
     }
-    if (rank.crowd != 0) {
+    const auto unexpected = [&](std::uint32_t stray) {
+        const Stray<Cookie, Moment>& message = strays_[stray];
+        if (message.kind == MessageKind::data) {
+            waiting.push_back({r, "a message",
+                               "from rank " + std::to_string(message.source) + " with " + tag_of(message.tag) +
+                                   " has arrived, and is received by no op"});
+        }
+    };
+    if (rank.lone_stray() != 0) {
+        unexpected(rank.lone_stray());
+    } else if (rank.has_crowd()) {
         const Crowd<Cookie, Moment>& crowd = crowds_[rank.crowd];
         crowd.posted.each([&](const auto& entry) { receive(entry.source, entry.tag, entry.value.place); });
-        crowd.unexpected.each([&](const auto& entry) {
-            if (strays_[entry.value].kind == MessageKind::data) {
-                waiting.push_back({r, "a message",
-                                   "from rank " + std::to_string(entry.source) + " with " + tag_of(entry.tag) +
-                                       " has arrived, and is received by no op"});
-            }
-        });
+        crowd.unexpected.each([&](const auto& entry) { unexpected(entry.value); });
     }
     model_.source.unfinished(r, rank.source, waiting);
 }

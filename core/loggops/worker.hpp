@@ -51,17 +51,18 @@ class RankWorker {
         const Event* const end = event + events.size();
         while (true) {
             const Time told = event == end ? until : event->time;
-            typename Agenda<Cookie, Moment>::Next next;
             if (!agenda_.idle()) {
-                next = agenda_.next(clocks_);
+                const auto next = agenda_.next(clocks_);
                 if (next.at < told) {
                     perform(next, context);
                     follow(told, context);
                     continue;
                 }
-            }
-            if (event == end) {
-                return leave(next.at);
+                if (event == end) {
+                    return leave(next.at);
+                }
+            } else if (event == end) {
+                return leave(never);
             }
             const Event* const first = event++;
             const Time then = event == end ? until : event->time;
@@ -98,7 +99,10 @@ class RankWorker {
             __builtin_prefetch(&model_.noise[r], 1);
         }
         agenda_.prefetch(rank.pending);
-        crowds_.prefetch(rank.crowd);
+        strays_.prefetch(rank.lone_stray());
+        if (rank.has_crowd()) {
+            crowds_.prefetch(rank.crowd);
+        }
     }
 
     /// What rank `r` still waits for when nothing can happen any more.
@@ -113,7 +117,7 @@ class RankWorker {
         self_ = self;
         clocks_ = model_.clocks_of(self, rank);
         RequestQueues<Cookie, Moment>* queues = nullptr;
-        if (rank.crowd != 0 && !crowds_[rank.crowd].requests.empty()) [[unlikely]] {
+        if (rank.has_crowd() && !crowds_[rank.crowd].requests.empty()) [[unlikely]] {
             queues = &crowds_[rank.crowd].requests;
         }
         agenda_.open(rank.pending, queues);
@@ -122,7 +126,7 @@ class RankWorker {
     /// `next` is when the rank goes on by itself.
     [[gnu::always_inline]] Time leave(Time next) {
         rank_->pending = agenda_.close();
-        if (rank_->crowd != 0 && crowds_[rank_->crowd].empty()) {
+        if (rank_->has_crowd() && crowds_[rank_->crowd].empty()) {
             crowds_.remove(rank_->crowd);
             rank_->crowd = 0;
         }
@@ -131,9 +135,14 @@ class RankWorker {
 
     Time leave() { return leave(agenda_.next(clocks_).at); }
 
+    /// The rank's crowd, into which a lone unexpected message moves.
     Crowd<Cookie, Moment>& crowd() {
-        if (rank_->crowd == 0) {
+        if (!rank_->has_crowd()) {
+            const std::uint32_t stray = rank_->lone_stray();
             rank_->crowd = crowds_.add();
+            if (stray != 0) {
+                crowds_[rank_->crowd].unexpected.add(strays_[stray].source, strays_[stray].tag, stray);
+            }
         }
         return crowds_[rank_->crowd];
     }
@@ -146,13 +155,19 @@ class RankWorker {
         return agenda_.make();
     }
 
-    /// The CPU's part in a transmission begun at `t`: an overhead, and what O costs.
+    /// The CPU's part in a transmission begun at `t`: an overhead, and what O costs. Where it is quiet, noise changes
+    /// nothing, whatever it reaches.
     [[gnu::always_inline]] Occupied occupy(Time t, Overhead overhead, Time bytes) {
+        const Time done = later(t, overhead.length);
+        const Time end = later(done, bytes);
         if (!noisy_) {
-            const Time done = later(t, overhead.length);
-            return {done, later(done, bytes)};
+            return {done, end};
         }
-        return idlewave::occupy(model_.machine, model_.noise[self_], t, overhead, bytes);
+        NoiseState& noise = model_.noise[self_];
+        if (noise.quiet_from <= t && t < noise.quiet_until && end <= noise.quiet_until) [[likely]] {
+            return {done, end};
+        }
+        return idlewave::occupy(model_.machine, noise, t, overhead, bytes);
     }
 
     /// Whether a detour holds the CPU at `t`.
@@ -226,7 +241,10 @@ class RankWorker {
     /// `until` has to be asked for.
     template <class Context>
     void follow(Time until, Context& context) {
-        while (!ready_->empty() && ready_->size() <= 2 && agenda_.idle()) {
+        while (agenda_.idle() && ready_->size() <= 2) {
+            if (ready_->empty()) {
+                return;
+            }
             const std::size_t first = ready_->size() == 2 && goes_first((*ready_)[1], (*ready_)[0]) ? 1 : 0;
             const Moment at = start_of((*ready_)[first]);
             if (time_of(at) >= until) {
@@ -369,6 +387,9 @@ class RankWorker {
     void ask_to_receive(const Event& event, const Receive<Cookie>& receive, Work work, std::uint32_t handle);
     bool take_posted(std::uint32_t source, std::uint32_t tag, Receive<Cookie>& receive);
     [[nodiscard]] std::uint32_t posted_receives() const;
+    void add_unexpected(std::uint32_t stray);
+    bool take_unexpected(std::uint32_t source, std::uint32_t tag, std::uint32_t& stray);
+    [[nodiscard]] std::uint32_t unexpected_messages() const;
     std::uint32_t add_stray(const Event& event);
     void receive(const Request<Cookie, Moment>& request, const Moment& now);
     [[nodiscard]] Place place_of(const Request<Cookie, Moment>& reception) const;

@@ -134,13 +134,13 @@ class Windowed {
             count();
         }
 
-        void check(std::uint32_t destination, Time time) const {
+        [[gnu::always_inline]] void check(std::uint32_t destination, Time time) const {
             if (time < window_end || destination >= scheduler.lps_.size()) [[unlikely]] {
                 scheduler.refuse(lp, destination, time);
             }
         }
 
-        void count() const {
+        [[gnu::always_inline]] void count() const {
             if (++record->sequence == 0) [[unlikely]] {
                 refuse_more(lp);
             }
