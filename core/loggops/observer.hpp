@@ -50,7 +50,7 @@ struct OpStart {
 /// says what there is:
 /// - `begin`: a rank begins something at `now`; returns what `at` is to be asked with.
 /// - `at`: the moment of one of its points, of which the time is known.
-/// - `post`: what a message carries; `arrival`: the moment at which it has arrived.
+/// - `post`: what a message carries, beside itself; `arrival`: the moment at which it has arrived.
 /// - `started`, `ended`: of an op. `received`: the message of a receive is processed.
 /// - `arrived`, `posted`: a message looked for its receive among those that were posted, a receive for its message
 ///   among those that were unexpected; how many there were, and whether it found one.
@@ -64,7 +64,6 @@ struct Unobserved {
 
     static Begun begin(std::uint32_t /*rank*/, Time /*now*/, const Activity& /*activity*/) { return {}; }
     static Time at(const Begun& /*begun*/, Point /*point*/, Time time) { return time; }
-    static const Message& post(const Begun& /*begun*/, const Message& message) { return message; }
     static Time arrival(const Message& /*message*/, Time time) { return time; }
     static void started(std::uint32_t /*rank*/, Place /*place*/, const OpStart& /*op*/, Time /*ready*/, Time /*now*/) {}
     static void ended(std::uint32_t /*rank*/, Place /*place*/, Time /*end*/) {}

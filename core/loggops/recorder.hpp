@@ -139,9 +139,7 @@ class Recorder {
         }
         return {time, cause_of(begun, point)};
     }
-    static Payload post(const Begun& begun, const Message& message) {
-        return {message, cause_of(begun, Point::arrival)};
-    }
+    static Cause post(const Begun& begun) { return cause_of(begun, Point::arrival); }
     static Caused arrival(const Payload& message, Time time) { return {time, message.sent}; }
 
     void started(std::uint32_t rank, Place place, const OpStart& op, const Caused& ready, const Caused& now) {

@@ -21,13 +21,41 @@ struct LevelSlopes {
     std::uint64_t O = 0;  ///< bytes
 };
 
+/// Two words that are copied and added together. Slopes are copied more often than anything else is done with them: in
+/// pieces of one size, so that what is read was written in one piece.
+using SlopeWords = std::uint64_t __attribute__((vector_size(16)));
+
 /// A time, and its derivatives: those to the right, for each parameter on its own. Where two things come at one time,
 /// what waits for both is delayed by the one that a growing parameter delays more.
 template <unsigned Levels>
 struct Slopes {
+    /// For each level (o_s and L, o and o_r), (g, G), (O, and of the first level the computation).
+    std::array<SlopeWords, std::size_t{3} * Levels> words = {};
     Time time = 0;
-    Time computation = 0;  ///< ps that it holds of calcs: its derivative by a factor of their lengths
-    std::array<LevelSlopes, Levels> levels = {};
+
+    [[nodiscard]] LevelSlopes level(unsigned i) const {
+        const SlopeWords* w = &words[std::size_t{3} * i];
+        const auto low = [](std::uint64_t word) { return static_cast<std::uint32_t>(word); };
+        const auto high = [](std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32); };
+        return {.L = low(w[0][0]),
+                .o_s = high(w[0][0]),
+                .o_r = low(w[0][1]),
+                .o = high(w[0][1]),
+                .g = low(w[1][0]),
+                .G = w[1][1],
+                .O = w[2][0]};
+    }
+
+    /// ps that it holds of calcs: its derivative by a factor of their lengths.
+    [[nodiscard]] Time computation() const { return static_cast<Time>(words[2][1]); }
+
+    /// Adds counts of one level.
+    [[gnu::always_inline]] void add(unsigned level, const LevelSlopes& more) {
+        SlopeWords* w = &words[std::size_t{3} * level];
+        w[0] += SlopeWords{more.L | std::uint64_t{more.o_s} << 32, more.o_r | std::uint64_t{more.o} << 32};
+        w[1] += SlopeWords{more.g, more.G};
+        w[2] += SlopeWords{more.O, 0};
+    }
 
     friend Time time_of(const Slopes& moment) { return moment.time; }
 
@@ -40,14 +68,14 @@ struct Slopes {
 
     /// Of two at one time.
     [[gnu::noinline]] static Slopes steepest(const Slopes& a, const Slopes& b) {
-        Slopes both = a;
-        both.computation = std::max(a.computation, b.computation);
+        Slopes both;
+        both.time = a.time;
+        both.words[2] = SlopeWords{0, std::max(a.words[2][1], b.words[2][1])};
         for (unsigned i = 0; i < Levels; ++i) {
-            LevelSlopes& level = both.levels[i];
-            const LevelSlopes& other = b.levels[i];
-            level = {std::max(level.L, other.L), std::max(level.o_s, other.o_s), std::max(level.o_r, other.o_r),
-                     std::max(level.o, other.o), std::max(level.g, other.g),     std::max(level.G, other.G),
-                     std::max(level.O, other.O)};
+            const LevelSlopes x = a.level(i);
+            const LevelSlopes y = b.level(i);
+            both.add(i, {std::max(x.L, y.L), std::max(x.o_s, y.o_s), std::max(x.o_r, y.o_r), std::max(x.o, y.o),
+                         std::max(x.g, y.g), std::max(x.G, y.G), std::max(x.O, y.O)});
         }
         return both;
     }
@@ -63,7 +91,15 @@ struct Differentiation {
         Moment sent = {};  ///< the arrival
 
         Payload() = default;
-        Payload(const Message& message, const Moment& arrival) : Message(message), sent(arrival) {}
+        /// Field by field: what was just written in small pieces would be read in a large one only after a delay.
+        [[gnu::always_inline]] Payload(const Message& message, const Moment& arrival) : sent(arrival) {
+            size = message.size;
+            tag = message.tag;
+            sending = message.sending;
+            receiving = message.receiving;
+            message_class = message.message_class;
+            kind = message.kind;
+        }
     };
 
     struct Begun {
@@ -79,54 +115,33 @@ struct Differentiation {
     /// Work that begins inside a detour begins at that detour's end, whatever came before.
     [[gnu::always_inline]] static Moment at(const Begun& begun, Point point, Time time) {
         const Activity& activity = begun.activity;
-        const bool cpu = point != Point::sender_gap && point != Point::receiver_gap;
-        Moment moment = cpu && activity.stands ? Moment{} : begun.now;
-        LevelSlopes& level = moment.levels[Levels > 1 && activity.within_node ? Levels - 1 : 0];
-        const std::uint64_t bytes = activity.size > 0 ? activity.size - 1 : 0;
-        switch (point) {
-            case Point::start:
-                break;
-            case Point::sender_free:
-                ++level.o_s;
-                ++level.o;
-                add_cpu_bytes(moment, level, activity, bytes);
-                break;
-            case Point::receiver_free:
-                ++level.o_r;
-                ++level.o;
-                add_cpu_bytes(moment, level, activity, bytes);
-                break;
-            case Point::arrival:
-                ++level.o_s;
-                ++level.o;
-                ++level.L;
-                break;
-            case Point::wire:
-                ++level.o_r;
-                ++level.o;
-                level.G += bytes;
-                break;
-            case Point::sender_gap:
-            case Point::receiver_gap:
-                ++level.g;
-                level.G += bytes;
-                break;
-            case Point::computed:
-                moment.computation += static_cast<Time>(activity.size);
-                break;
+        const bool gap = point == Point::sender_gap || point == Point::receiver_gap;
+        const bool bytes = point == Point::sender_free || point == Point::receiver_free;
+        const unsigned level = Levels > 1 && activity.within_node ? Levels - 1 : 0;
+        const bool late = bytes && activity.stands_late;
+        const bool cut = late || (!gap && activity.stands);
+        Moment moment;
+        for (std::size_t i = 0; i < moment.words.size(); ++i) {
+            moment.words[i] = cut ? SlopeWords{} : begun.now.words[i];
+        }
+        moment.add(level, late ? LevelSlopes{.O = bytes_of(activity)} : counts(activity, point));
+        if (point == Point::computed) {
+            moment.words[2] += SlopeWords{0, activity.size};
         }
         moment.time = time;
         return moment;
     }
 
-    [[gnu::always_inline]] static Payload post(const Begun& begun, const Message& message) {
-        Payload payload{message, at(begun, Point::arrival, 0)};
-        for (const LevelSlopes& level : payload.sent.levels) {
-            if (((level.L | level.o | level.g) >> 31) != 0) [[unlikely]] {
+    /// What a message carries: the moment of its arrival, but for the time.
+    [[gnu::always_inline]] static Moment post(const Begun& begun) {
+        const Moment moment = at(begun, Point::arrival, 0);
+        for (unsigned i = 0; i < Levels; ++i) {
+            const std::uint64_t counts = moment.words[std::size_t{3} * i][0] | moment.words[std::size_t{3} * i][1];
+            if ((counts & most_counted) != 0) [[unlikely]] {
                 throw InputError("more than 2^31 messages follow each other: their slopes cannot be counted");
             }
         }
-        return payload;
+        return moment;
     }
     [[gnu::always_inline]] static Moment arrival(const Payload& message, Time time) {
         Moment moment = message.sent;
@@ -142,12 +157,28 @@ struct Differentiation {
     static void posted(std::uint32_t /*rank*/, std::uint32_t /*unexpected*/, bool /*found*/) {}
 
   private:
-    [[gnu::always_inline]] static void add_cpu_bytes(Moment& moment, LevelSlopes& level, const Activity& activity,
-                                                     std::uint64_t bytes) {
-        if (activity.stands_late) {
-            moment = {};
+    /// The highest bits of two counts in a word.
+    static constexpr std::uint64_t most_counted = 0x8000000080000000;
+
+    static std::uint64_t bytes_of(const Activity& activity) { return activity.size > 0 ? activity.size - 1 : 0; }
+
+    /// What the time from an activity's start to a point holds (SEMANTICS.md, "Rank").
+    [[gnu::always_inline]] static LevelSlopes counts(const Activity& activity, Point point) {
+        switch (point) {
+            case Point::sender_free:
+                return {.o_s = 1, .o = 1, .O = bytes_of(activity)};
+            case Point::receiver_free:
+                return {.o_r = 1, .o = 1, .O = bytes_of(activity)};
+            case Point::arrival:
+                return {.L = 1, .o_s = 1, .o = 1};
+            case Point::wire:
+                return {.o_r = 1, .o = 1, .G = bytes_of(activity)};
+            case Point::sender_gap:
+            case Point::receiver_gap:
+                return {.g = 1, .G = bytes_of(activity)};
+            default:
+                return {};
         }
-        level.O += bytes;
     }
 };
 

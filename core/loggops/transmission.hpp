@@ -41,7 +41,7 @@ template <class Context>
     ++messages_;
     const Time arrival = later(injected, costs.L);
     if constexpr (Observer::looks) {
-        context.send(peer, arrival, model_.observer.post(begun, message));
+        context.send(peer, arrival, message, model_.observer.post(begun));
     } else if (message.message_class != Message::no_class) {
         context.send(peer, arrival, message.message_class);
     } else {

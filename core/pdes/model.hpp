@@ -17,7 +17,7 @@ struct ContextShape {
     /// How many events it has sent.
     [[nodiscard]] std::uint32_t sent() const;
     /// Tell `destination` something at `time`, not before the present plus the lookahead: what the model knows as
-    /// `code`, or a payload that it does not.
+    /// `code`, or a payload that it does not (or what that is made of).
     void send(std::uint32_t destination, Time time, std::uint16_t code);
     void send(std::uint32_t destination, Time time, const Payload& payload);
 };

@@ -77,8 +77,9 @@ class OneByOne {
         void send(std::uint32_t destination, Time time, std::uint16_t code) {
             send(destination, time, scheduler.model_.payload(code));
         }
-        void send(std::uint32_t destination, Time time, const Payload& payload) {
-            scheduler.pending_.push({time, destination, lp, scheduler.lps_[lp].sequence++, payload});
+        template <class... Parts>
+        void send(std::uint32_t destination, Time time, const Parts&... payload) {
+            scheduler.pending_.push({time, destination, lp, scheduler.lps_[lp].sequence++, Payload(payload...)});
         }
     };
 

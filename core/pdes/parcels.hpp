@@ -68,17 +68,28 @@ class ParcelPool {
   public:
     explicit ParcelPool(ParcelStore<Payload>& store) : store_(store) {}
 
-    std::uint32_t put(std::uint32_t sequence, const Payload& payload) {
+    template <class... Parts>
+    [[gnu::always_inline]] std::uint32_t put(std::uint32_t sequence, const Parts&... payload) {
         if (numbers_.empty()) {
             store_.take(numbers_);
         }
         const std::uint32_t number = numbers_.back();
         numbers_.pop_back();
-        store_[number] = {sequence, payload};
+        Parcel<Payload>& parcel = store_[number];
+        parcel.sequence = sequence;
+        std::construct_at(&parcel.payload, payload...);
         return number;
     }
 
     [[nodiscard]] const Parcel<Payload>& operator[](std::uint32_t number) const { return store_[number]; }
+
+    /// Bring a parcel into the cache.
+    [[gnu::always_inline]] void prefetch(std::uint32_t number) const {
+        const auto* bytes = reinterpret_cast<const char*>(&store_[number]);
+        for (std::size_t byte = 0; byte < sizeof(Parcel<Payload>); byte += 64) {
+            __builtin_prefetch(bytes + byte);
+        }
+    }
 
     void remove(std::uint32_t number) {
         numbers_.push_back(number);

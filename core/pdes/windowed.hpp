@@ -127,9 +127,11 @@ class Windowed {
             count();
         }
 
-        void send(std::uint32_t destination, Time time, const Payload& payload) {
+        /// `payload`: what a Payload is made of, where it will lie.
+        template <class... Parts>
+        [[gnu::always_inline]] void send(std::uint32_t destination, Time time, const Parts&... payload) {
             check(destination, time);
-            const std::uint32_t parcel = thread.parcels.put(record->sequence, payload);
+            const std::uint32_t parcel = thread.parcels.put(record->sequence, payload...);
             thread.calendar.push(time, destination, lp, parcel, Stored::in_parcel);
             count();
         }
@@ -269,6 +271,9 @@ class Windowed {
         const Stored* const end = event + events.size();
         while (event != end) {
             fetch(first_lp + event[far_ahead].lp);
+            if (event[far_ahead].code == Stored::in_parcel) {
+                thread.parcels.prefetch(event[far_ahead].sequence);
+            }
             const std::uint32_t soon = first_lp + event[ahead].lp;
             thread.worker.prefetch(lps_[soon].state, soon);
             const Stored* const first = event++;

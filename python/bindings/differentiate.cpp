@@ -17,7 +17,7 @@ namespace {
 template <unsigned Levels>
 nb::dict level_columns(const std::vector<Slopes<Levels>>& finish, unsigned level) {
     const auto slope = [&](auto field) {
-        return column_of<std::int64_t>(finish, [=](const Slopes<Levels>& s) { return s.levels[level].*field; });
+        return column_of<std::int64_t>(finish, [=](const Slopes<Levels>& s) { return s.level(level).*field; });
     };
     nb::dict columns;
     columns["L"] = slope(&LevelSlopes::L);
@@ -38,7 +38,7 @@ nb::dict differentiate(const S& source, const Machine& machine, std::uint64_t se
     const std::vector<Slopes<Levels>>& finish = result.found.finish;
     nb::dict answer;
     answer["finish"] = column_of<std::int64_t>(finish, [](const Slopes<Levels>& s) { return s.time; });
-    answer["computation"] = column_of<std::int64_t>(finish, [](const Slopes<Levels>& s) { return s.computation; });
+    answer["computation"] = column_of<std::int64_t>(finish, [](const Slopes<Levels>& s) { return s.computation(); });
     answer["network"] = level_columns(finish, 0);
     answer["node"] = Levels > 1 ? nb::object(level_columns(finish, Levels - 1)) : nb::none();
     answer["messages"] = result.found.messages;

@@ -102,7 +102,7 @@ std::uint64_t expect_true_slopes(const S& source, const Machine& machine, const 
             const std::vector<Time> after = times_of(source, other);
             for (std::uint32_t r = 0; r < source.ranks(); ++r) {
                 EXPECT_EQ(slopes[r].time, before[r]);
-                const auto slope = static_cast<Time>(nudge.count(slopes[r].levels[level]));
+                const auto slope = static_cast<Time>(nudge.count(slopes[r].level(level)));
                 EXPECT_EQ(after[r] - before[r], slope)
                     << which << ", rank " << r << ", " << nudge.name << " of level " << level;
                 found += slope != 0 ? 1 : 0;

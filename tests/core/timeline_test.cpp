@@ -84,7 +84,7 @@ TEST(CriticalPath, HasNoMoreLatenciesThanTheFinishHasSlopesWithoutNoise) {
             const auto slopes = simulate(graph, machine, {.seed = 5, .threads = 1, .poll = {}}, differentiation);
             Time most = 0;
             for (const Slopes<1>& finish : slopes.finish) {
-                most = finish.time == last_of(recorded.finish) ? std::max<Time>(most, finish.levels[0].L) : most;
+                most = finish.time == last_of(recorded.finish) ? std::max<Time>(most, finish.level(0).L) : most;
             }
             EXPECT_LE(latencies_of(critical_path(recorded.record, recorded.finish, machine)), most) << seed;
         } catch (const Deadlock&) {
