@@ -58,6 +58,7 @@ void explain_start(OpRow& row, const Record& record) {
     blame_resource(row, record, row.op.ready.time, row.op.start);
     const ActivityRecord* last = activity_of(record, row.op.end.cause);
     row.work = last == nullptr ? row.op.start.time : last->start.time;
+    row.free = last == nullptr ? row.op.end.time : last->free;
 }
 
 /// A receive waits for its message, and then for what receives it.
@@ -69,6 +70,7 @@ void explain_receive(OpRow& row, const Record& record) {
     const ActivityRecord* received = activity_of(record, op.processed.cause);
     const Caused reception = received == nullptr ? op.processed : received->start;
     row.work = reception.time;
+    row.free = received == nullptr ? op.processed.time : received->free;
     row.wait = std::max<Time>(0, reception.time - op.start.time);
     blame(row, record, op.end.time > op.processed.time ? op.start.cause : sent);
     if (op.arrived.time > op.start.time) {

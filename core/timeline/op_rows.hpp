@@ -27,6 +27,7 @@ enum class CauseKind : std::uint8_t { none, end, cpu, nic, message };
 struct OpRow {
     OpRecord op;
     Time work = 0;   ///< the CPU begins what ends the op: the send, the reception, the calc
+    Time free = 0;   ///< the CPU is done with that
     Time noise = 0;  ///< that detours took from the op's CPU time
     Time wait = 0;
     WaitState state = WaitState::none;

@@ -37,6 +37,7 @@ nb::dict op_columns(const std::vector<OpRow>& rows) {
     ops["ready_ps"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.op.ready.time; });
     ops["start_ps"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.op.start.time; });
     ops["work_ps"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.work; });
+    ops["free_ps"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.free; });
     ops["end_ps"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.op.end.time; });
     ops["noise_ps"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.noise; });
     ops["wait_ps"] = column_of<std::int64_t>(rows, [](const OpRow& r) { return r.wait; });

@@ -174,6 +174,13 @@ def algorithms() -> pd.DataFrame:
     return pd.DataFrame(_core.algorithms(), columns=["collective", "name", "source"])
 
 
+def patterns() -> pd.DataFrame:
+    """The patterns that are no collectives: name, what it does, source (the program or paper that it follows)."""
+    import pandas as pd
+
+    return pd.DataFrame(_core.patterns(), columns=["name", "does", "source"])
+
+
 def format_for(path: str | Path, to: str | None = None) -> str:
     """The format in which to write `path`: `to`, or what its extension says. Raises UsageError."""
     if to is None:

@@ -134,6 +134,7 @@ TEST(WaitStates, AReceiveThatIsPostedBeforeItsMessageComesHasALateSender) {
     EXPECT_EQ(receive.state, WaitState::late_sender);
     EXPECT_EQ(receive.wait, 1000 + 10 + 100) << "until the reception begins";
     EXPECT_EQ(receive.work, 1110);
+    EXPECT_EQ(receive.free, 1120);
     EXPECT_EQ(receive.op.end.time, 1120);
     EXPECT_EQ(receive.cause, CauseKind::message);
     EXPECT_EQ(receive.match_rank, 0);

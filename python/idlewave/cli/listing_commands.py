@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..machine import Machine
 from ..schedule import algorithms as all_algorithms
+from ..schedule import patterns
 from ..units import format_time
 from .terminal import show
 
@@ -26,5 +27,6 @@ def machines() -> None:
 
 @click.command()
 def algorithms() -> None:
-    """List the algorithms of collective operations; of each the first is the default."""
+    """List the algorithms of collective operations, of each the default first, and the other patterns."""
     show(all_algorithms(), "Algorithms")
+    show(patterns(), "Patterns that are no collectives")

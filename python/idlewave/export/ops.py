@@ -37,8 +37,8 @@ class Ops:
     """The recorded ops, a row each, in the order (rank, op). Times are ps.
 
     `kind` is an index into OP_KINDS. What the table did not have is as if nothing was known of it: `work` is `start`,
-    of a recv `end`; `noise` and `wait` are 0; ranks and ops -1; names "". `match` is the row of the send whose message
-    a recv took, -1: none, or it is not in the table. `given` names the columns that the table has.
+    of a recv `end`; `free` is `end`; `noise` and `wait` are 0; ranks and ops -1; names "". `match` is the row of the
+    send whose message a recv took, -1: none, or it is not in the table. `given` names the columns that the table has.
     """
 
     given: frozenset[str]
@@ -53,6 +53,7 @@ class Ops:
     start: Ints
     end: Ints
     work: Ints
+    free: Ints
     noise: Ints
     wait: Ints
     cause_rank: Ints
@@ -109,6 +110,7 @@ def read_ops(table: Table) -> Ops:
         start=start,
         end=end,
         work=_integers(table, "work_ps", np.where(kind == RECV, end, start)),
+        free=_integers(table, "free_ps", end),
         noise=_integers(table, "noise_ps", 0),
         wait=_integers(table, "wait_ps", 0),
         cause_rank=_integers(table, "cause_rank", -1),

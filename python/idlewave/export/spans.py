@@ -12,10 +12,13 @@ from .ops import RECV, Ints, Ops
 def cpu_spans(ops: Ops, first: int, last: int) -> tuple[Ints, Ints]:
     """When the CPU of the rank with rows `first` to `last` worked for each of its ops: begins and ends, ps.
 
-    A calc and an eager send: from start to end; a rendezvous send: its last transmission. A reception: from when it
-    began until the message was there; or, if the CPU took up something else before (the last bytes take the NIC only),
-    until then. If it was posted after its message was processed, how long that took is not known: the span is empty.
+    A calc and an eager send: from start to end; a rendezvous send: its last transmission. A reception: until the CPU
+    was free, which may be before the message was there (the last bytes take the NIC only) and before its receive was
+    posted. If the table does not say when that was: until the message was there, or the CPU took up something else.
     """
+    if "free_ps" in ops.given:
+        work = ops.work[first:last]
+        return work, np.maximum(ops.free[first:last], work)
     kind, start, end = ops.kind[first:last], ops.start[first:last], ops.end[first:last]
     received = kind == RECV
     begin = np.where(received, ops.work[first:last], np.maximum(ops.work[first:last], start))
