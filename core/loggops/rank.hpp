@@ -34,8 +34,9 @@ struct alignas(64) Stray {
     std::uint32_t sending = 0;  ///< of a rendezvous: the sender's handle
     std::uint16_t message_class = Message::no_class;
     MessageKind kind = MessageKind::data;
-    bool matched = false;
-    bool processed = false;
+    bool matched : 1 = false;
+    bool processed : 1 = false;
+    std::uint32_t next = 0;  ///< while it is the first of two that are unexpected: the other one
     Moment arrived_at = {};
     Moment matched_at = {};  ///< when receive and message had met: at the arrival or at the posting
     Moment processed_at = {};
@@ -70,16 +71,16 @@ struct Crowd {
 template <class Source, class Moment>
 struct Rank {
     using Cookie = typename Source::Cookie;
-    static constexpr std::uint32_t lone = 0x80000000;
+    static constexpr std::uint32_t few = 0x80000000;
 
-    [[nodiscard]] bool has_crowd() const { return crowd != 0 && (crowd & lone) == 0; }
-    /// The handle of an unexpected message that is the only one, or 0.
-    [[nodiscard]] std::uint32_t lone_stray() const { return (crowd & lone) != 0 ? crowd - lone : 0; }
+    [[nodiscard]] bool has_crowd() const { return crowd != 0 && (crowd & few) == 0; }
+    /// The handle of the first unexpected message where there are one or two and no crowd, or 0.
+    [[nodiscard]] std::uint32_t first_stray() const { return (crowd & few) != 0 ? crowd - few : 0; }
 
     std::array<Moment, 3> clocks{};  ///< as ClockLayout says, for one CPU and one NIC
     typename Source::template State<Moment> source;
     std::uint32_t pending = 0;  ///< the first of its waiting requests
-    std::uint32_t crowd = 0;    ///< its Crowd, if it has one; or `lone` and the one unexpected message that there is
+    std::uint32_t crowd = 0;    ///< its Crowd, if it has one; or `few` and the first of one or two unexpected messages
     /// The receive that was posted last while no other waited.
     std::uint32_t posted_source = 0;
     std::uint32_t posted_tag = 0;

@@ -185,34 +185,51 @@ std::uint32_t RankWorker<S, Observer>::posted_receives() const {
     return many + (rank_->posted.waits ? 1 : 0);
 }
 
-/// A message is unexpected. As long as it is the only one, the rank itself knows of it.
+/// A message is unexpected. While there are no more than two, the rank itself knows of them.
 template <Source S, class Observer>
 void RankWorker<S, Observer>::add_unexpected(std::uint32_t stray) {
+    const std::uint32_t first = rank_->first_stray();
     if (rank_->crowd == 0) {
-        rank_->crowd = State::lone + stray;
-        return;
+        rank_->crowd = State::few + stray;
+    } else if (first != 0 && strays_[first].next == 0) {
+        strays_[first].next = stray;
+    } else {
+        crowd().unexpected.add(strays_[stray].source, strays_[stray].tag, stray);
     }
-    crowd().unexpected.add(strays_[stray].source, strays_[stray].tag, stray);
 }
 
 /// The oldest unexpected message that a receive from `source` with `tag` matches, which is then no longer unexpected.
 template <Source S, class Observer>
 [[gnu::always_inline]] inline bool RankWorker<S, Observer>::take_unexpected(std::uint32_t source, std::uint32_t tag,
                                                                             std::uint32_t& stray) {
-    if (const std::uint32_t lone = rank_->lone_stray(); lone != 0) {
-        if (!agree(strays_[lone].source, source) || !agree(strays_[lone].tag, tag)) {
-            return false;
-        }
-        stray = lone;
-        rank_->crowd = 0;
+    if (rank_->has_crowd()) {
+        return crowds_[rank_->crowd].unexpected.take(source, tag, stray);
+    }
+    const auto agrees = [&](std::uint32_t handle) {
+        return handle != 0 && agree(strays_[handle].source, source) && agree(strays_[handle].tag, tag);
+    };
+    const std::uint32_t first = rank_->first_stray();
+    const std::uint32_t second = first != 0 ? strays_[first].next : 0;
+    if (agrees(first)) {
+        stray = first;
+        rank_->crowd = second != 0 ? State::few + second : 0;
         return true;
     }
-    return rank_->has_crowd() && crowds_[rank_->crowd].unexpected.take(source, tag, stray);
+    if (agrees(second)) {
+        stray = second;
+        strays_[first].next = 0;
+        return true;
+    }
+    return false;
 }
 
 template <Source S, class Observer>
 std::uint32_t RankWorker<S, Observer>::unexpected_messages() const {
-    return rank_->has_crowd() ? crowds_[rank_->crowd].unexpected.size() : rank_->lone_stray() != 0 ? 1 : 0;
+    if (rank_->has_crowd()) {
+        return crowds_[rank_->crowd].unexpected.size();
+    }
+    const std::uint32_t first = rank_->first_stray();
+    return first == 0 ? 0 : strays_[first].next == 0 ? 1 : 2;
 }
 
 /// A receive is posted; most often while no other is, and no message waits.

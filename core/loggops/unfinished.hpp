@@ -29,9 +29,10 @@ void RankWorker<S, Observer>::unfinished(std::uint32_t r, const State& rank, std
                                    " has arrived, and is received by no op"});
         }
     };
-    if (rank.lone_stray() != 0) {
-        unexpected(rank.lone_stray());
-    } else if (rank.has_crowd()) {
+    for (std::uint32_t stray = rank.first_stray(); stray != 0; stray = strays_[stray].next) {
+        unexpected(stray);
+    }
+    if (rank.has_crowd()) {
         const Crowd<Cookie, Moment>& crowd = crowds_[rank.crowd];
         crowd.posted.each([&](const auto& entry) { receive(entry.source, entry.tag, entry.value.place); });
         crowd.unexpected.each([&](const auto& entry) { unexpected(entry.value); });

@@ -99,7 +99,7 @@ class RankWorker {
             __builtin_prefetch(&model_.noise[r], 1);
         }
         agenda_.prefetch(rank.pending);
-        strays_.prefetch(rank.lone_stray());
+        strays_.prefetch(rank.first_stray());
         if (rank.has_crowd()) {
             crowds_.prefetch(rank.crowd);
         }
@@ -135,12 +135,12 @@ class RankWorker {
 
     Time leave() { return leave(agenda_.next(clocks_).at); }
 
-    /// The rank's crowd, into which a lone unexpected message moves.
+    /// The rank's crowd, into which its few unexpected messages move.
     Crowd<Cookie, Moment>& crowd() {
         if (!rank_->has_crowd()) {
-            const std::uint32_t stray = rank_->lone_stray();
+            std::uint32_t stray = rank_->first_stray();
             rank_->crowd = crowds_.add();
-            if (stray != 0) {
+            for (; stray != 0; stray = strays_[stray].next) {
                 crowds_[rank_->crowd].unexpected.add(strays_[stray].source, strays_[stray].tag, stray);
             }
         }
