@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct Stage {
     std::uint32_t tag = 0;
     std::vector<std::uint64_t> send_counts = {};  ///< for the call's spans
     std::vector<std::uint64_t> recv_counts = {};
+    std::uint32_t row = 0;                ///< if not 0: every rank has counts of its own, so many apart
     bool own_bytes = false;               ///< a rank's part is what the counts say of it
     std::uint16_t number = 0;             ///< of its operation (call_name.hpp)
     std::optional<GridShape> shape = {};  ///< of halo exchanges and sweeps, fitted to the group's size
@@ -217,6 +219,11 @@ class Composition {
             call.rank =
                 stage.group.kind == Group::Kind::blocks ? self.rank % stage.group.size : self.rank / stage.group.size;
             call.size = group_size(stage.group, self);
+        }
+        if (stage.row != 0) [[unlikely]] {
+            const std::size_t begin = std::size_t{stage.row} * call.rank;
+            call.send_counts = std::span(stage.send_counts).subspan(begin, call.size);
+            call.recv_counts = std::span(stage.recv_counts).subspan(begin, call.size);
         }
         if (stage.own_bytes) {
             const auto& counts = stage.recv_counts.empty() ? stage.send_counts : stage.recv_counts;

@@ -9,8 +9,25 @@
 namespace idlewave {
 namespace {
 
+/// Whether the counts of an all-to-all are a matrix: what rank i sends to rank j at i · ranks + j.
+bool is_matrix(const Algorithm& algorithm, std::uint32_t ranks, const PatternCall& call) {
+    return algorithm.collective == Collective::alltoall && ranks > 1 && call.recv_counts.empty() &&
+           call.send_counts.size() == std::size_t{ranks} * ranks;
+}
+
+/// What every rank receives of such a matrix: a row for each receiver.
+std::vector<std::uint64_t> transposed(const std::vector<std::uint64_t>& matrix, std::uint32_t ranks) {
+    std::vector<std::uint64_t> result(matrix.size());
+    for (std::size_t i = 0; i < ranks; ++i) {
+        for (std::size_t j = 0; j < ranks; ++j) {
+            result[j * ranks + i] = matrix[i * ranks + j];
+        }
+    }
+    return result;
+}
+
 /// One pair of lists holds for all ranks, so that what one sends another must expect.
-void check_counts(const Algorithm& algorithm, const PatternCall& call) {
+void check_counts(const Algorithm& algorithm, std::uint32_t ranks, const PatternCall& call) {
     const std::string name = std::string(name_of(algorithm.collective)) + " " + std::string(algorithm.name);
     const auto all_equal = [](const std::vector<std::uint64_t>& counts) {
         return std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
@@ -21,11 +38,11 @@ void check_counts(const Algorithm& algorithm, const PatternCall& call) {
     if (algorithm.uneven == Uneven::refused) {
         throw InputError(name + " takes equal parts only");
     }
-    if (algorithm.collective == Collective::alltoall &&
+    if (algorithm.collective == Collective::alltoall && !is_matrix(algorithm, ranks, call) &&
         !(all_equal(call.send_counts) && all_equal(call.recv_counts) && call.send_counts == call.recv_counts)) {
         throw InputError(name +
                          ": one list of parts for all ranks has to be of equal parts, since what a rank sends "
-                         "is what another receives");
+                         "is what another receives; unequal ones are the send counts of all ranks, a row a rank");
     }
 }
 
@@ -65,8 +82,12 @@ Stage stage_of(std::string_view name, std::string_view algorithm_name, std::uint
         return stage;
     }
     const Algorithm& chosen = algorithm(collective(name), algorithm_name);
-    check_counts(chosen, call);
-    stage.own_bytes = !call.send_counts.empty() || !call.recv_counts.empty();
+    check_counts(chosen, ranks, call);
+    if (is_matrix(chosen, ranks, call)) {
+        stage.recv_counts = transposed(call.send_counts, ranks);
+        stage.row = ranks;
+    }
+    stage.own_bytes = stage.row == 0 && (!call.send_counts.empty() || !call.recv_counts.empty());
     stage.step = chosen.step;
     return stage;
 }

@@ -18,7 +18,8 @@ class PatternOptions:
     root: of bcast, reduce, gather, scatter.
     segment: bytes of a piece in pipelined algorithms (bcast chain and binary, reduce pipelined); 0: all at once.
     ways: n of the barrier nway_dissemination.
-    send_counts, recv_counts: bytes to, and from, each rank, instead of equal parts; repeated over the ranks.
+    send_counts, recv_counts: bytes to, and from, each rank, instead of equal parts; repeated over the ranks. Of an
+    all-to-all, `send_counts` may be those of all ranks, one rank's after the other's.
     dims: ranks in each dimension of a halo exchange or sweep, 0: chosen; empty: as near to a cube as can be.
     face_bytes: bytes through a face across each dimension; empty: the pattern's bytes.
     periodic: whether a halo exchange wraps around.
@@ -47,7 +48,7 @@ class PatternOptions:
         _within("compute_ns", self.compute_ns, 0, 2**53)
         _within("blocks", self.blocks, 1, 2**26)
         _within("sweeps", self.sweeps, 1, 8)
-        _list("send_counts", self.send_counts, ranks, MOST_BYTES)
+        _list("send_counts", self.send_counts, ranks**2, MOST_BYTES)
         _list("recv_counts", self.recv_counts, ranks, MOST_BYTES)
         _list("dims", self.dims, 3, ranks)
         _list("face_bytes", self.face_bytes, 3, MOST_BYTES)

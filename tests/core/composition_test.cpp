@@ -115,6 +115,27 @@ TEST(Composition, ARotatingRootMovesOnByOneEachTime) {
     EXPECT_EQ(std::count(roots.begin(), roots.end(), 3U), 6);
 }
 
+TEST(Composition, AnAllToAllMayHaveAMatrixOfParts) {
+    const std::vector<std::uint64_t> matrix{0, 10, 20, 30, 40, 50, 60, 70, 80};
+    for (const char* name : {"linear", "pairwise"}) {
+        const Composition source = all_ranks(3, {stage_of("alltoall", name, 3, {.send_counts = matrix})}, 2);
+        for (std::uint32_t rank = 0; rank < 3; ++rank) {
+            for (const Op& op : source.listing(rank).ops) {
+                const bool sends = op.kind == OpKind::send;
+                EXPECT_EQ(op.size, sends ? matrix[3 * rank + op.peer] : matrix[3 * op.peer + rank]) << name;
+            }
+        }
+        const Machine machine = testing::simple_machine(700, 150, 200, 2, 0.5);
+        EXPECT_EQ(testing::outcome_of(source, machine), testing::outcome_of(written_out(source), machine)) << name;
+    }
+    // A group that is smaller than the others takes the corner of the matrix.
+    Stage stage = stage_of("alltoall", "", 2, {.send_counts = {0, 5, 7, 0}});
+    stage.group = {.kind = Group::Kind::blocks, .size = 2};
+    const Composition source = all_ranks(5, {stage});
+    EXPECT_EQ(source.listing(3).ops[0].size + source.listing(3).ops[1].size, 12U);
+    EXPECT_TRUE(source.listing(4).ops.empty());
+}
+
 std::string refusal(const std::vector<Job>& jobs, std::uint32_t ranks = 0) {
     try {
         const Composition source(jobs, ranks);
