@@ -20,8 +20,8 @@ format: ## rewrite the sources as the formatters want them
 stubs: ## rewrite python/idlewave/_core.pyi from the compiled core
 	@scripts/stubs
 
-bench: ## how long the simulator takes, in a table
-	@scripts/bench
+bench: ## how long the simulator takes, in tables (BENCH="--large --loggopsim DIRECTORY": more of them)
+	@scripts/bench $(BENCH)
 
 clean: ## remove all that was built or installed here; results in out/ stay
 	rm -rf build dist .venv .mpich .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,28 +1,45 @@
-"""How long the simulator takes per message, and how much memory: a table. ``python bench/simulate.py``.
+"""How long the simulator takes per message, and how much memory: tables and a plot. ``make bench``.
+
+    python bench/simulate.py --floor FILE [--large] [--loggopsim DIRECTORY] [--output DIRECTORY]
 
 Each row is a process of its own, so that memory is its own. "seconds" is simulation with generation of the schedule,
-without start-up; a row is run three times, and the fastest is shown. With ``--large`` also 16,777,216 ranks.
+without start-up; a row is run three times (large ones once), and the fastest is shown. "floor" is how many times as
+long a message takes as in bench/floor.cpp on as many ranks: rules of CPU and NIC for one pattern, and nothing else.
+With ``--large`` also 16,777,216 ranks. With the directory of a LogGOPSim build (the program loggopsim) both simulate
+the same schedules, from LogGOPSim's own binary files.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import random
+import re
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import idlewave
+import matplotlib.pyplot as plt
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
 IDLEWAVE = Path(sys.executable).parent / "idlewave"
 REPETITIONS = 3
+LARGE_RANKS = 2**24
 NOISE = '\n[noise]\nkind = "trace"\nfile = "noise.csv"\nperiod = "1s"\n'
 NETWORK = 'name = "bench"\n[network]\nL = "2.5us"\no = "1.5us"\ng = "1us"\nG = "6ns"\nO = "0ns"\nS = "inf"\n'
+LOGGOPSIM_NETWORK = ["-L", "2500", "-o", "1500", "-g", "1000", "-G", "6", "-O", "0", "-S", "1000000000"]
 DETOURS = 10_000
+SEEDS = 64
+SEED_RANKS = 2**14
 
 
 @dataclass(frozen=True)
@@ -35,27 +52,48 @@ class Work:
     threads: int = 1
     noise: bool = False
 
-    def command(self, machines: Path) -> list[str | Path]:
-        """What runs it."""
-        command: list[str | Path] = [IDLEWAVE, "simulate", self.pattern, "--ranks", str(self.ranks), "--json"]
-        command += ["--machine", machines / ("noisy.toml" if self.noise else "quiet.toml")]
-        if self.algorithm:
-            command += ["--algorithm", self.algorithm]
-        if self.threads > 1:
-            command += ["--scheduler", "yawns", "--threads", str(self.threads)]
-        return command
+    def source(self) -> list[str]:
+        """The pattern as arguments."""
+        chosen = ["--algorithm", self.algorithm] if self.algorithm else []
+        return [self.pattern, "--ranks", str(self.ranks), *chosen]
+
+    def options(self, machines: Path) -> list[str]:
+        """The machine and the scheduler as arguments."""
+        options = ["--json", "--machine", str(machines / ("noisy.toml" if self.noise else "quiet.toml"))]
+        return options + (["--scheduler", "yawns", "--threads", str(self.threads)] if self.threads > 1 else [])
 
 
+CURVE = [2**power for power in range(10, 21, 2)]
 WORKS = [
-    *(Work("dissemination", 2**power) for power in (10, 14, 17, 20)),
+    *(Work("dissemination", ranks) for ranks in CURVE),
     Work("dissemination", 2**20, threads=2),
-    Work("dissemination", 2**20, noise=True),
+    *(Work("dissemination", ranks, noise=True) for ranks in CURVE),
     Work("bcast", 2**20),
     Work("gather", 2**16),
     Work("scatter", 2**16),
     Work("alltoall", 2**12, algorithm="pairwise"),
 ]
-LARGE = [Work("dissemination", 2**24), Work("dissemination", 2**24, threads=2)]
+LARGE = [Work("dissemination", LARGE_RANKS), Work("dissemination", LARGE_RANKS, threads=2)]
+PEER_WORKS = [
+    Work("dissemination", 2**17),
+    Work("bcast", 2**17),
+    Work("gather", 2**12),
+    Work("alltoall", 2**9, algorithm="pairwise"),
+]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a process said of itself."""
+
+    messages: int
+    seconds: float
+    memory: int  # bytes
+
+    @property
+    def nanoseconds(self) -> float:
+        """A message."""
+        return self.seconds / self.messages * 1e9
 
 
 def write_machines(folder: Path) -> None:
@@ -69,37 +107,162 @@ def write_machines(folder: Path) -> None:
     (folder / "noisy.toml").write_text(NETWORK + NOISE, encoding="utf-8")
 
 
-def run(work: Work, machines: Path) -> dict[str, float]:
-    """What the fastest run says of itself."""
-    command = work.command(machines)
-    answers = [
-        json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-        for _ in range(REPETITIONS)
-    ]
-    return min(answers, key=lambda answer: answer["seconds"])
+def fastest(command: Sequence[str | Path], repetitions: int) -> Answer:
+    """The fastest of some runs of a program that prints JSON."""
+    answers = []
+    for _ in range(repetitions):
+        said = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        answers.append(Answer(said["messages"], said["seconds"], said["peak_rss_bytes"]))
+    return min(answers, key=lambda answer: answer.seconds)
+
+
+def repetitions(ranks: int) -> int:
+    """How often a row is run."""
+    return 1 if ranks >= LARGE_RANKS else REPETITIONS
+
+
+def table_of(works: list[Work], machines: Path, floor: Path, output: Path) -> Table:
+    """All rows, and the plot."""
+    table = Table("pattern", "ranks", "threads", "noise", "messages", "seconds", "ns a message", "floor", "memory, MiB")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    answers = {}
+    floors: dict[int, Answer] = {}
+    for work in track(works, description="simulating", transient=True):
+        times = repetitions(work.ranks)
+        if work.ranks not in floors:
+            floors[work.ranks] = fastest([floor, str(work.ranks)], times)
+        answer = fastest([IDLEWAVE, "simulate", *work.source(), *work.options(machines)], times)
+        answers[work] = answer
+        table.add_row(
+            work.pattern,
+            f"{work.ranks:,}",
+            str(work.threads),
+            "on" if work.noise else "off",
+            f"{answer.messages:,}",
+            f"{answer.seconds:.3f}",
+            f"{answer.nanoseconds:.0f}",
+            f"{answer.nanoseconds / floors[work.ranks].nanoseconds:.1f} x",
+            f"{answer.memory / 2**20:.0f}",
+        )
+    plot(answers, floors, output)
+    return table
+
+
+def plot(answers: dict[Work, Answer], floors: dict[int, Answer], output: Path) -> None:
+    """Time a message against ranks: a flat line is a cost that grows linearly in messages."""
+    figure, axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    curves = [("without noise", "o", False), ("noise of 10,000 detours", "s", True)]
+    for label, marker, noise in curves:
+        rows = [w for w in answers if w.pattern == "dissemination" and w.threads == 1 and w.noise == noise]
+        axes.plot([w.ranks for w in rows], [answers[w].nanoseconds for w in rows], marker=marker, label=label)
+    ranks = sorted({w.ranks for w in answers if w.pattern == "dissemination"})
+    axes.plot(ranks, [floors[r].nanoseconds for r in ranks], "k--", label="floor: CPU and NIC rules alone")
+    axes.set(xscale="log", xlabel="ranks", ylabel="time of a message [ns]", title="Dissemination, one thread")
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.legend()
+    for ending in ("svg", "png"):
+        figure.savefig(output / f"nanoseconds-per-message.{ending}", dpi=200)
+
+
+def beside_peer(peer: Path, machines: Path, folder: Path) -> Table:
+    """The same schedules by both simulators, from the same binary files."""
+    table = Table("pattern", "ranks", "LogGOPSim, s", "MiB", "Idlewave, s", "MiB", "times as fast", "same answer")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for work in track(PEER_WORKS, description="beside LogGOPSim", transient=True):
+        file = folder / f"{work.pattern}.bin"
+        subprocess.run([IDLEWAVE, "schedule", *work.source(), "-o", file], capture_output=True, check=True)
+        theirs, last = run_peer(peer, file)
+        command = [IDLEWAVE, "simulate", file, "--dialect", "loggopsim", "--json", "--machine", machines / "quiet.toml"]
+        dialect = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        ours = min((whole_process(work, file, machines) for _ in range(REPETITIONS)), key=lambda a: a.seconds)
+        table.add_row(
+            work.pattern,
+            f"{work.ranks:,}",
+            f"{theirs.seconds:.2f}",
+            f"{theirs.memory / 2**20:.0f}",
+            f"{ours.seconds:.2f}",
+            f"{ours.memory / 2**20:.0f}",
+            f"{theirs.seconds / ours.seconds:.1f}",
+            "yes" if last * 1000 == dialect["max_finish_ps"] else f"{last} ns and {dialect['max_finish_ps']} ps",
+        )
+    return table
+
+
+def measured(command: Sequence[str | Path]) -> tuple[Answer, str]:
+    """A whole process, start-up and reading included."""
+    begin = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert process.stdout is not None
+    text = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    if status != 0:
+        raise SystemExit(f"{command[0]} failed")
+    return Answer(0, time.perf_counter() - begin, used.ru_maxrss * 1024), text
+
+
+def whole_process(work: Work, file: Path, machines: Path) -> Answer:
+    """Idlewave on a file."""
+    return measured([IDLEWAVE, "simulate", str(file), *work.options(machines)])[0]
+
+
+def run_peer(peer: Path, file: Path) -> tuple[Answer, int]:
+    """LogGOPSim on a file, and when its last rank finished, ns."""
+    answer, text = measured([peer / "loggopsim", *LOGGOPSIM_NETWORK, "--batchmode", "-f", file])
+    last = re.search(r"finishing time at host \d+: (\d+)", text)
+    if last is None:
+        raise SystemExit(f"{peer / 'loggopsim'} does not say when its last rank finished")
+    return answer, int(last[1])
+
+
+def seeds_on(threads: int, schedule: idlewave.Schedule, machine: idlewave.Machine) -> float:
+    """Seconds for all seeds of one schedule, which is in memory once."""
+    begin = time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda seed: idlewave.simulate(schedule, machine, seed=seed).max_finish, range(SEEDS)))
+    return time.perf_counter() - begin
+
+
+def many_runs(machines: Path) -> Table:
+    """Seeds beside each other on threads, and derivatives beside plain simulations."""
+    table = Table("what", "seconds", "beside", "seconds", "ratio")
+    schedule = idlewave.Schedule.pattern("dissemination", ranks=SEED_RANKS)
+    noisy = idlewave.Machine.load(machines / "noisy.toml")
+    one, two = (min(seeds_on(threads, schedule, noisy) for _ in range(REPETITIONS)) for threads in (1, 2))
+    work = f"{SEEDS} seeds, {SEED_RANKS:,} ranks"
+    table.add_row(f"{work}, 1 thread", f"{one:.2f}", "2 threads", f"{two:.2f}", f"{one / two:.2f}")
+    quiet = idlewave.Machine.load(machines / "quiet.toml")
+    for pattern, ranks in (("dissemination", 2**20), ("alltoall", 2**10)):
+        schedule = idlewave.Schedule.pattern(pattern, ranks=ranks)
+        plain = min(idlewave.simulate(schedule, quiet).seconds for _ in range(REPETITIONS))
+        slopes = min(idlewave.sensitivities(schedule, quiet).seconds for _ in range(REPETITIONS))
+        what = f"{pattern}, {ranks:,} ranks, with derivatives"
+        table.add_row(what, f"{slopes:.2f}", "without", f"{plain:.2f}", f"{slopes / plain:.2f}")
+    return table
 
 
 def main() -> None:
     """Run all rows, and show them."""
-    works = WORKS + (LARGE if "--large" in sys.argv[1:] else [])
-    table = Table("pattern", "ranks", "threads", "noise", "messages", "seconds", "ns a message", "memory, MiB")
-    for column in table.columns[1:]:
-        column.justify = "right"
-    with TemporaryDirectory() as folder:
-        write_machines(Path(folder))
-        for work in track(works, description="simulating", transient=True):
-            answer = run(work, Path(folder))
-            table.add_row(
-                work.pattern,
-                f"{work.ranks:,}",
-                str(work.threads),
-                "on" if work.noise else "off",
-                f"{answer['messages']:,}",
-                f"{answer['seconds']:.3f}",
-                f"{answer['seconds'] / answer['messages'] * 1e9:.0f}",
-                f"{answer['peak_rss_bytes'] / 2**20:.0f}",
-            )
-    Console().print(table)
+    parser = argparse.ArgumentParser(description="How long the simulator takes.")
+    parser.add_argument("--floor", type=Path, required=True, help="bench/floor.cpp, compiled")
+    parser.add_argument("--large", action="store_true", help="also 16,777,216 ranks")
+    parser.add_argument("--loggopsim", type=Path, help="directory of a LogGOPSim build")
+    parser.add_argument("--output", type=Path, default=Path("out/bench"), help="where the plot goes")
+    arguments = parser.parse_args()
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    console = Console()
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        write_machines(folder)
+        works = WORKS + (LARGE if arguments.large else [])
+        console.print(table_of(works, folder, arguments.floor, arguments.output))
+        console.print(many_runs(folder))
+        if arguments.loggopsim is not None:
+            console.print(beside_peer(arguments.loggopsim, folder, folder))
+    console.print(f"the plot: {arguments.output}/nanoseconds-per-message.svg")
 
 
 if __name__ == "__main__":
