@@ -52,10 +52,22 @@ def simulate(
             found["finish_ps"] = timeline.finish.tolist()
         found["messages"] = timeline.messages
         found["seconds"] = timeline.seconds
-        found["peak_rss_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        found["peak_rss_bytes"] = peak_memory()
         click.echo(json.dumps(found))
         return
     output.print(
         f"{schedule.name} on {machine.name}: {schedule.ranks} ranks finish after "
         f"{format_time(timeline.max_finish, 6)} ({timeline.messages} messages, simulated in {timeline.seconds:.3f} s)"
     )
+
+
+def peak_memory() -> int:
+    """The most memory that this process has had, bytes.
+
+    Linux says it of the program alone; what getrusage says may be that of the process which started it.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
