@@ -2,11 +2,11 @@
 
     python bench/simulate.py --floor FILE [--large] [--loggopsim DIRECTORY] [--output DIRECTORY]
 
-Each row is a process of its own, so that memory is its own. "seconds" is simulation with generation of the schedule,
-without start-up; a row is run three times (large ones once), and the fastest is shown. "over floor" is how many times
-as long a message takes as in bench/floor.cpp on as many ranks: rules of CPU and NIC for one pattern, and nothing else.
-With ``--large`` also 16,777,216 ranks. With the directory of a LogGOPSim build (the program loggopsim) both simulate
-the same schedules, from LogGOPSim's own binary files.
+Each row of the first table is a process of its own, so that memory is its own. "seconds" is simulation with
+generation of the schedule, without start-up; a row is run three times (large ones once), and the fastest is shown.
+"over floor" is how many times as long a message takes as in bench/floor.cpp on as many ranks: rules of CPU and NIC for
+one pattern, and nothing else. With ``--large`` also 16,777,216 ranks. With the directory of a LogGOPSim build (the
+program loggopsim) both simulate the same schedules, from LogGOPSim's own binary files.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def plot(answers: dict[Work, Answer], floors: dict[int, Answer], output: Path) -
         axes.plot([w.ranks for w in rows], [answers[w].nanoseconds for w in rows], marker=marker, label=label)
     ranks = sorted({w.ranks for w in answers if w.pattern == "dissemination"})
     axes.plot(ranks, [floors[r].nanoseconds for r in ranks], "k--", label="floor: CPU and NIC rules alone")
-    axes.set(xscale="log", xlabel="ranks", ylabel="time of a message [ns]", title="Dissemination, one thread")
+    axes.set(xlabel="ranks", ylabel="time of a message [ns]", title="Dissemination, one thread")
     axes.set_xscale("log", base=2)
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)

@@ -51,7 +51,8 @@ struct OpStart {
 /// - `begin`: a rank begins something at `now`; returns what `at` is to be asked with.
 /// - `at`: the moment of one of its points, of which the time is known.
 /// - `post`: what a message carries, beside itself; `arrival`: the moment at which it has arrived.
-/// - `started`, `ended`: of an op. `received`: the message of a receive is processed.
+/// - `started`, `ended`: of an op. `received`: the message of a receive is processed, which had `arrived`; what came by
+///   rendezvous was announced when it `arrived`.
 /// - `arrived`, `posted`: a message looked for its receive among those that were posted, a receive for its message
 ///   among those that were unexpected; how many there were, and whether it found one.
 struct Unobserved {
@@ -67,7 +68,8 @@ struct Unobserved {
     static Time arrival(const Message& /*message*/, Time time) { return time; }
     static void started(std::uint32_t /*rank*/, Place /*place*/, const OpStart& /*op*/, Time /*ready*/, Time /*now*/) {}
     static void ended(std::uint32_t /*rank*/, Place /*place*/, Time /*end*/) {}
-    static void received(std::uint32_t /*rank*/, Place /*place*/, Time /*arrived*/, Time /*processed*/) {}
+    static void received(std::uint32_t /*rank*/, Place /*place*/, Time /*arrived*/, Time /*came*/, Time /*processed*/) {
+    }
     static void arrived(std::uint32_t /*rank*/, std::uint32_t /*posted*/, bool /*found*/) {}
     static void posted(std::uint32_t /*rank*/, std::uint32_t /*unexpected*/, bool /*found*/) {}
 };

@@ -24,7 +24,7 @@ struct Receive {
 };
 
 /// A message that arrived before its receive was posted, or that announces a rendezvous, until its receive has ended.
-/// With plain times it is a cache line.
+/// With plain times and no cookies it is a cache line.
 template <class Cookie, class Moment>
 struct alignas(64) Stray {
     std::uint64_t size = 0;  ///< on the wire

@@ -59,6 +59,7 @@ struct OpRecord {
     Caused start = {};
     Caused end = {};
     Caused arrived = {};    ///< of a receive: its message, or the request for a rendezvous
+    Caused came = {};       ///< of a receive: its message, or the data of a rendezvous
     Caused processed = {};  ///< of a receive: its message
 };
 
@@ -74,8 +75,8 @@ struct QueueRecord {
     std::uint32_t most_unexpected = 0;
 };
 
-/// What is to be recorded: of ranks from `first` to `last`, what begins from `from` on and before `until`; and how many
-/// bytes that may take.
+/// What is to be recorded: of ranks from `first` to `last`, the ops that start from `from` on and before `until`, and
+/// what else begins then; and how many bytes these rows may take. Queues are those of the whole simulation.
 struct Recording {
     std::uint32_t first = 0;
     std::uint32_t last = std::numeric_limits<std::uint32_t>::max();
@@ -122,7 +123,7 @@ class Recorder {
     }
 
     Begun begin(std::uint32_t rank, const Caused& now, const Activity& activity) {
-        if (!recording_.holds(rank, now.time)) {
+        if (!recording_.holds(rank, now.time) && (activity.place == unknown_place || !find(rank, activity.place))) {
             return {rank, Cause::unrecorded};
         }
         std::vector<ActivityRecord>& own = record_.activities[rank];
@@ -155,9 +156,10 @@ class Recorder {
             op->end = end;
         }
     }
-    void received(std::uint32_t rank, Place place, const Caused& arrived, const Caused& processed) {
+    void received(std::uint32_t rank, Place place, const Caused& arrived, const Caused& came, const Caused& processed) {
         if (OpRecord* op = find(rank, place)) {
             op->arrived = arrived;
+            op->came = came;
             op->processed = processed;
         }
         if (processed.cause.recorded()) {

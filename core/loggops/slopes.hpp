@@ -151,7 +151,7 @@ struct Differentiation {
     static void started(std::uint32_t /*rank*/, Place /*place*/, const OpStart& /*op*/, const Moment& /*ready*/,
                         const Moment& /*now*/) {}
     static void ended(std::uint32_t /*rank*/, Place /*place*/, const Moment& /*end*/) {}
-    static void received(std::uint32_t /*rank*/, Place /*place*/, const Moment& /*arrived*/,
+    static void received(std::uint32_t /*rank*/, Place /*place*/, const Moment& /*arrived*/, const Moment& /*came*/,
                          const Moment& /*processed*/) {}
     static void arrived(std::uint32_t /*rank*/, std::uint32_t /*posted*/, bool /*found*/) {}
     static void posted(std::uint32_t /*rank*/, std::uint32_t /*unexpected*/, bool /*found*/) {}

@@ -112,7 +112,7 @@ template <class Context>
     }
     const Moment processed = occupy_receiver(receive, {event.source, message.size, message.kind},
                                              costs_of(message.message_class, message.size, event.source), now);
-    model_.observer.received(self_, receive.place, arrived, processed);
+    model_.observer.received(self_, receive.place, arrived, arrived, processed);
     op_ended(receive.place, receive.cookie, processed);
     follow(until, context);
 }
@@ -329,7 +329,7 @@ void RankWorker<S, Observer>::receive(const Request<Cookie, Moment>& request, co
     const Moment processed = occupy_receiver(taken, {op.peer, op.size, kind_of(request.work)},
                                              costs_of(request.message_class, op.size, op.peer), now);
     if (request.work == Work::receive_expected) [[likely]] {
-        model_.observer.received(self_, request.handle, request.ready.at, processed);
+        model_.observer.received(self_, request.handle, request.ready.at, request.ready.at, processed);
         op_ended(request.handle, request.ready.cookie, processed);
     } else if (request.work == Work::receive_clear_to_send) {
         cleared_to_send(request.handle, processed);
@@ -353,7 +353,9 @@ void RankWorker<S, Observer>::meet(std::uint32_t handle) {
         return;
     }
     const Receive<Cookie> receive = stray.receive;
-    model_.observer.received(self_, receive.place, stray.arrived_at, stray.processed_at);
+    const bool announced = stray.kind == MessageKind::rendezvous_data;
+    model_.observer.received(self_, receive.place, stray.arrived_at, announced ? stray.matched_at : stray.arrived_at,
+                             stray.processed_at);
     strays_.remove(handle);
     op_ended(receive.place, receive.cookie, time);
 }

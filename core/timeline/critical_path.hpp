@@ -22,7 +22,8 @@ struct PathStep {
 
 /// The chain of activities that decides when the last rank finishes, from time 0 on: each begins at the very time at
 /// which the one before it lets it, so that nothing is waited for on it. Of several such chains the one that ends at
-/// the lowest rank, and of two causes at one time the one that was there first.
+/// the lowest rank, and of two causes at one time what the op required, then
+/// its CPU, then its NIC.
 /// Needs a record of all ranks and times.
 std::vector<PathStep> critical_path(const Record& record, const std::vector<Caused>& finish, const Machine& machine);
 

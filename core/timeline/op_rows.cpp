@@ -68,27 +68,27 @@ void explain_receive(OpRow& row, const Record& record) {
     row.match_rank = sent.rank;
     row.match_op = op_of(record, sent);
     const ActivityRecord* received = activity_of(record, op.processed.cause);
-    const Caused reception = received == nullptr ? op.processed : received->start;
+    const Caused reception = received == nullptr ? op.came : received->start;
     row.work = reception.time;
     row.free = received == nullptr ? op.processed.time : received->free;
-    row.wait = std::max<Time>(0, reception.time - op.start.time);
+    const Time here = std::max(op.start.time, op.came.time);
     blame(row, record, op.end.time > op.processed.time ? op.start.cause : sent);
     if (op.arrived.time > op.start.time) {
+        row.wait = reception.time - op.start.time;
         row.state = call_name(op.call).collective ? WaitState::wait_at_collective : WaitState::late_sender;
-    } else if (reception.cause.point == Point::arrival) {
-        row.wait = 0;  // its data were under way
-    } else {
-        blame_resource(row, record, op.start.time, reception);
+    } else if (reception.time > here) {
+        row.wait = reception.time - here;
+        blame_resource(row, record, here, reception);
     }
 }
 
 /// A rendezvous that was asked for before its receive was posted holds up its sender.
 void explain_late_receiver(const OpRow& receive, OpRow& send) {
     const Time late = receive.op.start.time - receive.op.arrived.time;
-    if (late <= 0) {
-        return;
+    if (late <= send.wait) {
+        return;  // what kept it from starting took longer
     }
-    send.wait += late;
+    send.wait = late;
     send.state = WaitState::late_receiver;
     send.cause = CauseKind::end;
     send.cause_rank = receive.op.rank;

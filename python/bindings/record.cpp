@@ -103,12 +103,21 @@ nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::u
     const Timed<Caused> result = run_timed(source, machine, seed, threads, progress, recorder);
     const std::vector<Caused>& finish = result.found.finish;
     const Record record = recorder.take();
+    std::vector<OpRow> rows;
+    std::vector<PathStep> path;
+    {
+        const nb::gil_scoped_release released;
+        rows = op_rows(record, machine);
+        if (whole) {
+            path = critical_path(record, finish, machine);
+        }
+    }
     nb::dict answer;
     answer["finish"] = column_of<std::int64_t>(finish, [](const Caused& c) { return c.time; });
     answer["messages"] = result.found.messages;
     answer["seconds"] = result.seconds;
-    answer["columns"] = op_columns(op_rows(record, machine));
-    answer["path"] = path_columns(whole ? critical_path(record, finish, machine) : std::vector<PathStep>());
+    answer["columns"] = op_columns(rows);
+    answer["path"] = path_columns(path);
     answer["queues"] = queue_columns(record.queues);
     return answer;
 }

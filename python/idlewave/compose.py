@@ -51,8 +51,8 @@ class Operation:
             raise UsageError(f"expected an operation 1 to 2^32 - 1 times, found {self.times}")
         members = self.members(ranks)
         o = self.options
-        o.check(members)
         name, algorithm = self.name, self.algorithm
+        o.check(members, matrix=name == "alltoall")
         if name == "dissemination":
             if algorithm not in ("", "dissemination"):
                 raise UsageError(f"the pattern dissemination is an algorithm itself, so not '{algorithm}'")

@@ -40,15 +40,20 @@ class PatternOptions:
     blocks: int = 1
     sweeps: int = 1
 
-    def check(self, ranks: int) -> None:
-        """Raises UsageError that names the option where a value has no meaning for so many ranks."""
+    def check(self, ranks: int, *, matrix: bool = False) -> None:
+        """Raises UsageError that names the option where a value has no meaning for so many ranks.
+
+        `matrix`: the send counts may be those of all ranks.
+        """
         _within("root", self.root, 0, ranks - 1)
         _within("segment", self.segment, 0, MOST_BYTES)
         _within("ways", self.ways, 1, 2**20)
         _within("compute_ns", self.compute_ns, 0, 2**53)
         _within("blocks", self.blocks, 1, 2**26)
         _within("sweeps", self.sweeps, 1, 8)
-        _list("send_counts", self.send_counts, ranks**2, MOST_BYTES)
+        _list("send_counts", self.send_counts, ranks**2 if matrix else ranks, MOST_BYTES)
+        if len(self.send_counts) > ranks and len(self.send_counts) != ranks**2:
+            raise UsageError(f"expected {ranks**2} send_counts for {ranks} ranks, found {len(self.send_counts)}")
         _list("recv_counts", self.recv_counts, ranks, MOST_BYTES)
         _list("dims", self.dims, 3, ranks)
         _list("face_bytes", self.face_bytes, 3, MOST_BYTES)

@@ -64,20 +64,16 @@ class Sensitivities:
             levels.append(("node", machine.node, self.node))
         for name, level, slopes in levels:
             for parameter in PARAMETERS:
-                value = _value(level, parameter)
-                share = None if value is None or not self.time else slopes[parameter] * value / self.time
+                share = None if level.segments or not self.time else _part(level, slopes, parameter) / self.time
                 rows.append((name, parameter, slopes[parameter], share))
         rows.append(("", "computation", self.computation, self.computation / self.time if self.time else None))
         return pd.DataFrame(rows, columns=["level", "parameter", "derivative", "share"])
 
 
-def _value(level: Level, parameter: str) -> float | None:
-    if level.segments:
-        return None
-    p = level.parameters
+def _part(level: Level, slopes: dict[str, int], parameter: str) -> float:
     if parameter == "o":
-        return (p.o_s + p.o_r) / 2
-    return float(getattr(p, parameter))
+        return _part(level, slopes, "o_s") + _part(level, slopes, "o_r")
+    return float(slopes[parameter] * getattr(level.parameters, parameter))
 
 
 def sensitivities(
@@ -130,8 +126,9 @@ class LatencyTolerance:
     along a straight line, and a jump is two breakpoints 1 ps apart. `simulations` is how many it took.
 
     As long as nothing happens in another order the time is convex in the latency, and this is all of it, exactly.
-    `convex` says whether it was found so. Where messages overtake each other, or work moves across detours, it need not
-    be: then each piece is a line on which both ends and the middle lie, and what is smaller than a piece may be unseen.
+    `convex` False says that it is not so; True that nothing else was seen. Where messages overtake each other, or work
+    moves across detours, each piece is a line on which both ends and three points between lie, and what is smaller than
+    a quarter of a piece may be unseen: the time may have exceeded a limit for a moment before.
     """
 
     time: int
@@ -173,8 +170,10 @@ def latency_tolerance(
     next is made. Raises InputError if it has more pieces than `most_simulations` can find, as it may have with noise.
     """
     checked_run(scheduler, threads, seed)
-    if not growths or min(growths) <= 0:
-        raise UsageError(f"expected growths above 0, such as 0.01, found {growths}")
+    if not growths or not all(0 < growth < 1000 for growth in growths):
+        raise UsageError(f"expected growths above 0 and below 1000, such as 0.01, found {growths}")
+    if level not in ("network", "node"):
+        raise UsageError(f"there are the levels network and node, not '{level}'")
     if level == "node" and machine.node is None:
         raise UsageError(f"the machine {machine.name} has no network inside nodes")
     machine = checked_machine(machine, noise, noise_reaches)
@@ -235,16 +234,28 @@ class _Curve:
         return self._at(growth)[1]
 
     def reach(self, limit: int) -> int:
-        """A growth at which the time exceeds `limit`; or where the time has stopped to depend on the latency."""
+        """A growth at which the time exceeds `limit`; or beyond `limit` itself, if it does not even there.
+
+        A message that is received makes a finish of at least L, so then none is.
+        """
         growth = 0
         step = max(1, limit // 8)
-        while self.time(growth) <= limit:
+        while self.time(growth) <= limit and growth <= limit:
             slope = self.slope(growth)
-            if slope == 0 and growth > 1000 * max(limit, 1):
-                return growth
-            to_limit = (limit - self.time(growth)) // slope + 1 if slope else growth + step
-            growth += max(to_limit, 1)
+            to_limit = (limit - self.time(growth)) // slope + 1 if slope else min(step, limit + 1 - growth)
+            growth = self._bearable(growth, growth + max(to_limit, 1))
             step *= 2
+        return growth
+
+    def _bearable(self, known: int, growth: int) -> int:
+        """The growth, or one nearer to `known` if simulated times would leave their range."""
+        while growth > known + 1:
+            try:
+                self._at(growth)
+            except OverflowError:
+                growth = (known + growth) // 2
+            else:
+                break
         return growth
 
     def last_within(self, end: int, limits: dict[float, int]) -> dict[float, int | None]:
@@ -274,12 +285,13 @@ class _Curve:
 
     def _next(self, a: int, b: int) -> int | None:
         """Where to look next between `a` and `b`; None: they are joined by a straight line."""
-        reached = self.time(a) + self.slope(a) * (b - a)
-        if reached == self.time(b):
-            middle = (a + b) // 2
-            if self.time(middle) == self.time(a) + self.slope(a) * (middle - a):
-                return None
-            return middle
+        slope_here = self.slope(a)
+        if self.time(a) + slope_here * (b - a) == self.time(b):
+            for between in ((a + b) // 2, (3 * a + b) // 4, (a + 3 * b) // 4):
+                straight = self.time(a) + slope_here * (between - a)
+                if a < between and self.time(between) != straight:
+                    return between
+            return None
         slope = self.slope(b - 1)
         before = self.time(b - 1)
         if slope == self.slope(a):
@@ -301,6 +313,10 @@ class _Curve:
         return kept, [self.time(x) for x in kept]
 
     def convex(self, breakpoints: list[int], times: list[int]) -> bool:
+        """Whether nothing that was seen says otherwise: slopes only grow, and no point lies below what they promise."""
+        known = sorted(self._known)
+        if any(self.time(a) + self.slope(a) * (b - a) > self.time(b) for a, b in pairwise(known)):
+            return False
         slopes = [(d - c) / (b - a) for a, b, c, d in zip(breakpoints, breakpoints[1:], times, times[1:], strict=False)]
         return all(before <= after for before, after in pairwise(slopes))
 

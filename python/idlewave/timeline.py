@@ -31,8 +31,8 @@ Columns = dict[str, npt.NDArray[Any]]
 class Recording:
     """What a simulation is to record: ops that start from `since_ps` on and before `until_ps` (None: the end).
 
-    Of the ranks from the first to the last of `ranks` (None: all). A record that would take more than `most_bytes` ends
-    the simulation with an error instead; what stays is about 250 bytes a message, and as much again for its columns.
+    Of the ranks from the first to the last of `ranks` (None: all). If its rows would take more than `most_bytes`, the
+    simulation ends with an error: they take some 350 to 450 bytes a message, and their columns as much again.
     """
 
     ranks: tuple[int, int] | None = None
@@ -41,13 +41,13 @@ class Recording:
     most_bytes: int = 4 << 30
 
     def __post_init__(self) -> None:
-        first, last = self.ranks or (0, 0)
-        if not 0 <= first <= last < 2**32:
+        ranks = (0, 0) if self.ranks is None else tuple(self.ranks)
+        if len(ranks) != 2 or not 0 <= ranks[0] <= ranks[1] < 2**32:
             raise UsageError(f"expected the first and the last rank to be recorded, found {self.ranks}")
-        if not 0 <= self.since_ps < (NEVER if self.until_ps is None else self.until_ps):
-            raise UsageError(f"expected a time to record, found {self.since_ps} to {self.until_ps} ps")
-        if self.most_bytes < 0:
-            raise UsageError(f"expected a number of bytes, found {self.most_bytes}")
+        if not 0 <= self.since_ps < (NEVER if self.until_ps is None else self.until_ps) <= NEVER:
+            raise UsageError(f"expected a time to record, up to 106 days, found {self.since_ps} to {self.until_ps} ps")
+        if not 0 <= self.most_bytes < 2**63:
+            raise UsageError(f"expected a number of bytes below 2^63, found {self.most_bytes}")
 
     def core(self) -> dict[str, Any]:
         """The same in the words of the compiled core."""

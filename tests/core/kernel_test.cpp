@@ -263,6 +263,8 @@ TEST(Kernel, MoreThreadsChangeNothingForManyRanks) {
         const Outcome one = testing::outcome_of(source, machine, 7, 1);
         for (const std::uint32_t threads : {2U, 3U, 5U}) {
             ASSERT_EQ(one, testing::outcome_of(source, machine, 7, threads)) << name << ", " << threads << " threads";
+            ASSERT_EQ(one.finish, testing::finish_of(source, machine, 7, threads))
+                << name << ", with nobody looking on";
         }
     }
 }

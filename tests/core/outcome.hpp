@@ -76,8 +76,9 @@ Outcome outcome_of(const S& source, const Machine& machine, std::uint64_t seed =
 
 /// The finish times that `simulate` finds without recording.
 template <Source S>
-std::vector<Time> finish_of(const S& source, const Machine& machine) {
-    return simulate(source, machine, {.seed = 0, .threads = 1, .poll = {}}).finish;
+std::vector<Time> finish_of(const S& source, const Machine& machine, std::uint64_t seed = 0,
+                            std::uint32_t threads = 1) {
+    return simulate(source, machine, {.seed = seed, .threads = threads, .poll = {}}).finish;
 }
 
 /// An eager machine with the same overhead at both ends.

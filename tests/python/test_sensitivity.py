@@ -42,6 +42,15 @@ def test_a_derivative_is_what_a_little_more_of_the_parameter_costs(parameter: st
     assert (slower.finish - found.finish == found.slopes[f"network.{parameter}"]).all()
 
 
+def test_the_derivative_by_computation_is_what_a_little_more_of_it_costs() -> None:
+    text = "num_ranks 2\nrank 0 {\nc: calc %d\ns: send 8b to 1\ns requires c\n}\n"
+    text += "rank 1 {\nc: calc %d\nr: recv 8b from 0\n}\n"
+    for first, second in ((5000, 100), (100, 50_000), (7000, 7100)):
+        before = idlewave.sensitivities(Schedule.from_goal(text % (first, second)), COARSE)
+        after = idlewave.simulate(Schedule.from_goal(text % (first + first // 100, second + second // 100)), COARSE)
+        assert after.max_finish - before.time == before.computation // 100
+
+
 def test_a_network_inside_nodes_has_derivatives_of_its_own() -> None:
     machine = replace(COARSE, node=Level(Parameters(L=11, o_s=3, o_r=3, g=5)), node_ranks=2)
     found = idlewave.sensitivities(stencil(), machine)
@@ -115,8 +124,34 @@ def test_a_program_without_messages_bears_any_latency() -> None:
 def test_a_level_that_does_not_exist_and_growths_of_nothing_are_refused() -> None:
     with pytest.raises(UsageError, match="no network inside nodes"):
         idlewave.latency_tolerance(stencil(), COARSE, level="node")
-    with pytest.raises(UsageError, match="expected growths above 0"):
-        idlewave.latency_tolerance(stencil(), COARSE, growths=(0.0,))
+    for growth in (0.0, math.nan, math.inf):
+        with pytest.raises(UsageError, match="expected growths above 0"):
+            idlewave.latency_tolerance(stencil(), COARSE, growths=(growth,))
+
+
+def test_a_program_that_computes_for_hours_bears_what_its_messages_leave() -> None:
+    lines = ["num_ranks 2", "rank 0 {", "c: calc 40000000000000"]
+    lines += ["s: send 1b to 1 tag 1", "r: recv 1b from 1 tag 2", "r requires s", "}", "rank 1 {"]
+    lines += ["r: recv 1b from 0 tag 1", "s: send 1b to 0 tag 2", "s requires r", "}"]
+    found = idlewave.latency_tolerance(Schedule.from_goal("\n".join(lines)), COARSE, growths=(0.01,))
+    assert found.tolerance[0.01] is not None
+    assert found.tolerance[0.01] > 4 * 10**14
+
+
+def test_a_curve_that_is_not_convex_is_called_so() -> None:
+    found = idlewave.latency_tolerance(stencil(), replace(COARSE, noise=Noise(np.array([3000]), np.array([900]), 9000)))
+    slopes = found.to_pandas()["slope"]
+    assert found.convex == slopes.is_monotonic_increasing
+
+
+def test_odd_records_are_refused() -> None:
+    for wrong in ({"ranks": (1,)}, {"ranks": (3, 1)}, {"since_ps": 5, "until_ps": 5}, {"until_ps": 2**70}):
+        with pytest.raises(UsageError, match="expected"):
+            idlewave.Recording(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="expected 16 send_counts for 4 ranks"):
+        Schedule.pattern("alltoall", ranks=4, send_counts=range(1, 8))
+    with pytest.raises(UsageError, match="expected at most 4 send_counts"):
+        Schedule.pattern("scatter", ranks=4, send_counts=range(1, 17))
 
 
 def test_the_critical_path_runs_from_the_beginning_to_the_finish() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import InputError
 from ..sensitivity import LatencyTolerance, Sensitivities, latency_tolerance, sensitivities
 from ..simulation import simulate
 from ..units import format_time
@@ -17,9 +18,11 @@ from .terminal import load_machine, machine_option, output, show
 
 if TYPE_CHECKING:
     from ..machine import Machine
+    from ..schedule import Schedule
     from ..timeline import Timeline
 
 MOST_ROWS = 10
+MOST_SIMULATIONS = 300
 
 
 @click.command()
@@ -41,21 +44,28 @@ def explain(
     schedule = schedule_from(source, options)
     timeline = simulate(schedule, machine, record=True, **how)
     slopes = sensitivities(schedule, machine, **how)
-    tolerance = None if no_tolerance else latency_tolerance(schedule, machine, **how)
     if as_json:
-        click.echo(json.dumps(_as_json(timeline, slopes, tolerance)))
+        click.echo(json.dumps(_as_json(timeline, slopes, None if no_tolerance else _tolerance(schedule, machine, how))))
         return
     output.print(
         f"{schedule.name} on {machine.name}: {schedule.ranks} ranks finish after {format_time(timeline.max_finish, 6)}"
     )
     _print_path(timeline)
     _print_sensitivities(slopes, machine)
-    if tolerance is not None:
-        _print_tolerance(tolerance)
     _print_waits(timeline)
+    if not no_tolerance:
+        _print_tolerance(_tolerance(schedule, machine, how))
 
 
-def _as_json(timeline: Timeline, slopes: Sensitivities, tolerance: LatencyTolerance | None) -> dict[str, object]:
+def _tolerance(schedule: Schedule, machine: Machine, how: dict[str, Any]) -> LatencyTolerance | str:
+    """The latency tolerance, or why it was not found."""
+    try:
+        return latency_tolerance(schedule, machine, most_simulations=MOST_SIMULATIONS, **how)
+    except InputError as error:
+        return str(error)
+
+
+def _as_json(timeline: Timeline, slopes: Sensitivities, tolerance: LatencyTolerance | str | None) -> dict[str, object]:
     found: dict[str, object] = {
         "max_finish_ps": timeline.max_finish,
         "critical_path_ps": timeline.path_division(),
@@ -63,7 +73,9 @@ def _as_json(timeline: Timeline, slopes: Sensitivities, tolerance: LatencyTolera
         "wait_states": timeline.wait_states(("call",)).to_dict("records"),
         "matching_queues": _queues(timeline),
     }
-    if tolerance is not None:
+    if isinstance(tolerance, str):
+        found["latency_tolerance_failed"] = tolerance
+    elif tolerance is not None:
         found["latency_tolerance_ps"] = {str(growth): most for growth, most in tolerance.tolerance.items()}
         found["latency_breakpoints_ps"] = tolerance.breakpoints
         found["latency_times_ps"] = tolerance.times
@@ -104,7 +116,10 @@ def _print_sensitivities(slopes: Sensitivities, machine: Machine) -> None:
     show(found, "By how much the time grows")
 
 
-def _print_tolerance(found: LatencyTolerance) -> None:
+def _print_tolerance(found: LatencyTolerance | str) -> None:
+    if isinstance(found, str):
+        output.print(f"The latency that it bears was not found: {found} (--no-noise; --no-tolerance leaves it out)")
+        return
     words = [
         f"{100 * growth:g} %: " + ("any latency" if most is None else f"L + {format_time(most, 4)}")
         for growth, most in found.tolerance.items()

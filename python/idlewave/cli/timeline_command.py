@@ -53,6 +53,8 @@ def timeline(
         **how,
     )
     ops = found.ops_to_arrow()
+    if not len(ops):
+        raise UsageError("no op of these ranks starts in that time: nothing to write")
     write(ops, f"{schedule.name} on {machine.name}")
     output.print(f"{len(ops)} ops of {schedule.ranks} ranks; written: {file}")
 
