@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from .errors import UsageError
 
@@ -57,11 +57,6 @@ class PatternOptions:
         _list("recv_counts", self.recv_counts, ranks, MOST_BYTES)
         _list("dims", self.dims, 3, ranks)
         _list("face_bytes", self.face_bytes, 3, MOST_BYTES)
-
-    def given(self) -> dict[str, object]:
-        """The options that are not at their defaults."""
-        values = ((field, getattr(self, field.name)) for field in fields(self))
-        return {field.name: value for field, value in values if value != field.default}
 
 
 def _within(name: str, value: int, least: int, most: int) -> None:
