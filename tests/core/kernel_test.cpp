@@ -11,12 +11,12 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "collectives/pattern.hpp"
-#include "loggops/simulate.hpp"
 #include "outcome.hpp"
 #include "pdes/one_by_one.hpp"
 #include "pdes/run.hpp"
 #include "pdes/windowed.hpp"
 #include "random_schedule.hpp"
+#include "simulations.hpp"
 
 namespace idlewave {
 namespace {

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "loggops/simulate.hpp"
+#include "simulations.hpp"
 
 namespace idlewave::testing {
 

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "collectives/program.hpp"
 #include "dice.hpp"
-#include "loggops/simulate.hpp"
+#include "simulations.hpp"
 #include "trace/convert.hpp"
 #include "trace/profile.hpp"
 #include "trace_bytes.hpp"

@@ -1,0 +1,10 @@
+#include "simulations.hpp"
+
+namespace idlewave {
+
+template Simulated<Caused> simulate(const Composition&, const Machine&, const SimulationOptions&, Recorder&);
+template Simulated<Time> simulate(const Composition&, const Machine&, const SimulationOptions&, Unobserved&);
+template Simulated<Slopes<2>> simulate(const Composition&, const Machine&, const SimulationOptions&,
+                                       Differentiation<2>&);
+
+}  // namespace idlewave

@@ -1,0 +1,10 @@
+#include "simulations.hpp"
+
+namespace idlewave {
+
+template Simulated<Caused> simulate(const Graph&, const Machine&, const SimulationOptions&, Recorder&);
+template Simulated<Time> simulate(const Graph&, const Machine&, const SimulationOptions&, Unobserved&);
+template Simulated<Slopes<1>> simulate(const Graph&, const Machine&, const SimulationOptions&, Differentiation<1>&);
+template Simulated<Slopes<2>> simulate(const Graph&, const Machine&, const SimulationOptions&, Differentiation<2>&);
+
+}  // namespace idlewave
