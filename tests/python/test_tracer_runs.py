@@ -117,7 +117,10 @@ def test_a_program_that_fails_after_finalize_is_an_error(tmp_path: Path) -> None
     example = compiled(use.mpicc, EXAMPLES / "cg.c")
     with pytest.raises(ProgramError, match="exit status 2, though every rank reached MPI_Finalize"):
         tracing.trace(command_of(use, 2, example, "many"), tmp_path / "trace")
-    assert [rank.header["state"] for rank in read_trace(tmp_path / "trace")] == [1, 1]
+    # The launcher ends the other rank with a signal, which may come before or after that rank is done.
+    states = [rank.header["state"] for rank in read_trace(tmp_path / "trace")]
+    assert 1 in states
+    assert set(states) <= {1, 3}
 
 
 def test_an_interrupted_program_keeps_what_was_recorded(tmp_path: Path) -> None:
