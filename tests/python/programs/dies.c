@@ -1,5 +1,5 @@
 // Exchanges ten messages around a ring; then one rank dies in the way that is named: kill, segv, abort, exit,
-// hang.
+// hang; or late: with an error after MPI_Finalize, when the others are done.
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,6 +24,12 @@ int main(int argc, char** argv) {
                              MPI_STATUS_IGNORE);
     }
     if (rank == atoi(argv[2])) die(argv[1]);
+    if (strcmp(argv[1], "late") == 0) {
+        MPI_Finalize();
+        if (rank != atoi(argv[2])) return 0;
+        sleep(2);
+        return 2;
+    }
     if (strcmp(argv[1], "hang") == 0) write(STDOUT_FILENO, "hanging\n", 8);
     // The others wait for a message that never comes, without using the processor.
     for (int flag = 0; !flag; usleep(1000)) MPI_Iprobe(MPI_ANY_SOURCE, 1000, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
