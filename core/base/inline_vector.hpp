@@ -45,6 +45,14 @@ class InlineVector {
         data_[size_++] = value;
     }
 
+    /// One more, of which everything has yet to be written, where it lies.
+    [[gnu::always_inline]] T& add() {
+        if (size_ == capacity_) [[unlikely]] {
+            grow();
+        }
+        return data_[size_++];
+    }
+
     void pop_back() { --size_; }
     void clear() { size_ = 0; }
 
@@ -62,7 +70,7 @@ class InlineVector {
     }
 
   private:
-    void grow() {
+    [[gnu::noinline]] void grow() {
         const std::uint32_t larger = 2 * capacity_;
         auto values = std::make_unique<T[]>(larger);
         std::copy(begin(), end(), values.get());

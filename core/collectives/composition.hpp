@@ -60,6 +60,7 @@ struct Job {
 class Composition {
   public:
     using Cookie = NoCookie;
+    static constexpr bool one_of_each = true;
     static constexpr std::uint32_t no_job = 0xffffffff;
 
     template <class Moment>
@@ -77,7 +78,7 @@ class Composition {
         std::uint32_t job = no_job;
         std::uint32_t position = no_job;
         std::uint32_t turn = 0;  ///< by how much the root has moved on
-        bool plain = false;      ///< ranks differ in their number alone: all of the job, root 0, the same bytes
+        bool plain = false;      ///< ranks differ in their number alone: all of the machine, root 0, the same bytes
         CollectiveCall call;
     };
 
@@ -89,34 +90,34 @@ class Composition {
     [[nodiscard]] static std::uint32_t nics() { return 1; }
 
     template <class Moment>
-    void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
-               std::vector<ReadyOp<Cookie, Moment>>& ready) const {
-        go_on(rank, state, scratch, Moment{}, ready);
+    void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch, ReadyOps<Cookie, Moment>& ready) const {
+        go_on_step_by_step(rank, state, scratch, Moment{}, ready);
     }
 
     template <class Moment>
-    [[gnu::always_inline]] void started(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
-                                        const Notice<Cookie, Moment>& notice,
-                                        std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+    [[gnu::always_inline]] bool started(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
+                                        const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
+                                        ReadyOps<Cookie, Moment>& ready) const {
         // The next op follows the start of the last one; what follows a computation or a join waits for ends.
-        if ((state.open & (computing | joining)) == 0 && notice.place + 1 == state.next_place) {
-            go_on(rank, state, scratch, notice.time, ready);
-        }
+        return (state.open & (computing | joining)) == 0 && notice.place + 1 == state.next_place &&
+               go_on(rank, state, scratch, notice.time, next, ready);
     }
 
     template <class Moment>
-    [[gnu::always_inline]] void ended(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
-                                      const Notice<Cookie, Moment>& notice,
-                                      std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+    [[gnu::always_inline]] bool ended(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
+                                      const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
+                                      ReadyOps<Cookie, Moment>& ready) const {
         state.latest = latest(state.latest, notice.time);
         if ((state.open & computing) != 0 && notice.place + 1 == state.next_place) [[unlikely]] {
             state.open &= ~computing;
-            go_on(rank, state, scratch, notice.time, ready);
-        } else if ((--state.open & ~joining) == 0) {
+            return go_on(rank, state, scratch, notice.time, next, ready);
+        }
+        if ((--state.open & ~joining) == 0) {
             // All that were issued have started, so the rank stands at a join.
             state.open = 0;
-            go_on(rank, state, scratch, state.latest, ready);
+            return go_on(rank, state, scratch, state.latest, next, ready);
         }
+        return false;
     }
 
     /// What is issued starts before anything else is, so the rank still stands in its stage.
@@ -150,10 +151,27 @@ class Composition {
         return {job_of_[rank], local_of_[rank]};
     }
 
-    /// Issues ops until one has to start, a computation to end, or all that is open.
+    /// Issues the next op, when all before it lets it: to `next` if it says so, else to the list. Most often the rank
+    /// stands in the stage in which the last one stood, and its next step is an op.
     template <class Moment>
-    void go_on(std::uint32_t rank, State<Moment>& state, Scratch& scratch, Moment gate,
-               std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+    [[gnu::always_inline]] bool go_on(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Moment& gate,
+                                      ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const {
+        if (scratch.plain && scratch.position == state.position) [[likely]] {
+            scratch.call.rank = rank;
+            const Step step = scratch.stage->step(scratch.call, state.step);
+            if (step.kind == Step::Kind::op) [[likely]] {
+                issue(state, *scratch.stage, step, gate, next);
+                return true;
+            }
+        }
+        go_on_step_by_step(rank, state, scratch, gate, ready);
+        return false;
+    }
+
+    /// Goes through steps until one is an op, or all that is open has to end.
+    template <class Moment>
+    [[gnu::noinline]] void go_on_step_by_step(std::uint32_t rank, State<Moment>& state, Scratch& scratch, Moment gate,
+                                              ReadyOps<Cookie, Moment>& ready) const {
         const Local self = local(rank);
         while (true) {
             if (scratch.position != state.position || scratch.job != self.job) [[unlikely]] {
@@ -165,8 +183,11 @@ class Composition {
             enter_group(scratch, self);
             const Step step = stage.step(scratch.call, state.step);
             if (step.kind == Step::Kind::op) [[likely]] {
-                state.step = step.next;
-                issue(self, state, stage, step, gate, ready);
+                ReadyOp<Cookie, Moment>& next = ready.add();
+                issue(state, stage, step, gate, next);
+                if (step.op_kind != OpKind::calc && !scratch.plain) {
+                    next.op.peer = world(self, stage.group, step.peer);
+                }
                 return;
             }
             if (step.kind != Step::Kind::skip) {
@@ -183,27 +204,25 @@ class Composition {
         }
     }
 
-    // The step is read field by field, as it was written: a wide load of several narrow stores that are still under way
-    // would wait for all of them.
+    // Field by field: a wide load of several narrow stores that are still under way would wait for all of them.
     template <class Moment>
-    [[gnu::always_inline]] void issue(const Local& self, State<Moment>& state, const Stage& stage, const Step& step,
-                                      const Moment& gate, std::vector<ReadyOp<Cookie, Moment>>& ready) const {
-        const OpKind kind = step.op.kind;
-        ReadyOp<Cookie, Moment>& next = ready.emplace_back();
+    [[gnu::always_inline]] static void issue(State<Moment>& state, const Stage& stage, const Step& step,
+                                             const Moment& gate, ReadyOp<Cookie, Moment>& next) {
+        const bool calc = step.op_kind == OpKind::calc;
         next.at = gate;
-        next.op.size = step.op.size;
-        next.op.kind = kind;
+        next.op.size = step.size;
+        next.op.peer = step.peer;
+        next.op.tag = calc ? 0 : stage.tag;
+        next.op.kind = step.op_kind;
+        next.op.cpu = 0;
+        next.op.nic = 0;
+        next.op.reduction = step.reduction;
         next.place = state.next_place++;
-        if (kind == OpKind::calc) [[unlikely]] {
-            next.op.reduction = step.op.reduction;
+        state.step = step.next;
+        if (calc) [[unlikely]] {
             state.open |= computing;
-            return;
-        }
-        state.open = (state.open + 1) | (step.joins ? joining : 0);
-        next.op.tag = stage.tag;
-        next.op.peer = step.op.peer;
-        if (!alone_ || stage.group.kind != Group::Kind::all) {
-            next.op.peer = world(self, stage.group, next.op.peer);
+        } else {
+            state.open = (state.open + 1) | (step.joins ? joining : 0);
         }
     }
 

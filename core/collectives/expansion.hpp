@@ -39,8 +39,8 @@ class Expansion {
                 merge(gate, open);
                 open.clear();
             } else if (step.kind == Step::Kind::op) {
-                const Place place = add(op_of(step.op), gate);
-                if (step.op.kind == OpKind::calc) {
+                const Place place = add(op_of(step.op()), gate);
+                if (step.op_kind == OpKind::calc) {
                     gate = {{place, Edge::end}};
                 } else {
                     gate = {{place, Edge::start}};

@@ -50,7 +50,7 @@ Step compute(const CollectiveCall& call, StepNumber number) {
     if (number > 0 || call.shape->compute_ns == 0) {
         return steps::done();
     }
-    return {Step::Kind::op, number + 1, {.size = call.shape->compute_ns, .kind = OpKind::calc}};
+    return steps::work(number, call.shape->compute_ns);
 }
 
 }  // namespace

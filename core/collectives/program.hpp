@@ -65,6 +65,7 @@ class ProgramSource {
     /// Says whose op it is: a slot of the rank itself, its computation, or a collective's.
     using Cookie = std::uint32_t;
     struct Scratch {};
+    static constexpr bool one_of_each = true;
 
     template <class Moment>
     struct Slot {
@@ -108,14 +109,13 @@ class ProgramSource {
     [[nodiscard]] const std::shared_ptr<const Program>& program() const { return program_; }
 
     template <class Moment>
-    void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
-               std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch, ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    void started(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Notice<Cookie, Moment>& notice,
-                 std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    bool started(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Notice<Cookie, Moment>& notice,
+                 ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    void ended(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Notice<Cookie, Moment>& notice,
-               std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    bool ended(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Notice<Cookie, Moment>& notice,
+               ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
     [[nodiscard]] std::uint16_t call(std::uint32_t rank, const State<Moment>& state, const Cookie& cookie) const;
     [[nodiscard]] static std::string name(std::uint32_t rank, Place place);
@@ -145,16 +145,15 @@ class ProgramSource {
     template <class Moment>
     static Thread<Moment>& thread_of(State<Moment>& state, std::uint32_t cookie);
     template <class Moment>
-    void run(State<Moment>& state, std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    void run(State<Moment>& state, ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    bool run_instruction(State<Moment>& state, std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    bool run_instruction(State<Moment>& state, ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    bool run_step(State<Moment>& state, std::uint32_t thread, std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    bool run_step(State<Moment>& state, std::uint32_t thread, ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    void begin_beside(State<Moment>& state, const Instruction& instruction,
-                      std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    void begin_beside(State<Moment>& state, const Instruction& instruction, ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    void run_beside(State<Moment>& state, std::uint32_t thread, std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    void run_beside(State<Moment>& state, std::uint32_t thread, ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
     static bool wait(State<Moment>& state, const RankProgram& program, const Instruction& instruction);
     template <class Moment>

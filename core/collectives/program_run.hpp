@@ -12,7 +12,7 @@ namespace idlewave {
 
 template <class Moment>
 void ProgramSource::begin(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
-                          std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+                          ReadyOps<Cookie, Moment>& ready) const {
     state.base = rank % base_;
     state.copy = rank / base_;
     state.slots.assign(program_of(state).slots, {});
@@ -36,11 +36,12 @@ std::uint16_t ProgramSource::call(std::uint32_t /*rank*/, const State<Moment>& s
 }
 
 template <class Moment>
-void ProgramSource::started(std::uint32_t /*rank*/, State<Moment>& state, Scratch& /*scratch*/,
-                            const Notice<Cookie, Moment>& notice, std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+bool ProgramSource::started(std::uint32_t /*rank*/, State<Moment>& state, Scratch& /*scratch*/,
+                            const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& /*next*/,
+                            ReadyOps<Cookie, Moment>& ready) const {
     Thread<Moment>& thread = thread_of(state, notice.cookie);
     if (thread.blocked != Blocked::start || thread.awaited != notice.place) {
-        return;
+        return false;
     }
     thread.gate = latest(thread.gate, notice.time);
     if (&thread == &state.main) {
@@ -48,18 +49,20 @@ void ProgramSource::started(std::uint32_t /*rank*/, State<Moment>& state, Scratc
     } else {
         run_beside(state, notice.cookie & ~collective_flag, ready);
     }
+    return false;
 }
 
 template <class Moment>
-void ProgramSource::ended(std::uint32_t /*rank*/, State<Moment>& state, Scratch& /*scratch*/,
-                          const Notice<Cookie, Moment>& notice, std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+bool ProgramSource::ended(std::uint32_t /*rank*/, State<Moment>& state, Scratch& /*scratch*/,
+                          const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& /*next*/,
+                          ReadyOps<Cookie, Moment>& ready) const {
     Thread<Moment>& thread = thread_of(state, notice.cookie);
     const bool of_collective = (notice.cookie & collective_flag) != 0;
     if (!of_collective && notice.cookie != calc_cookie) {
         if (end_slot(state, notice.cookie, notice.time)) {
             run(state, ready);
         }
-        return;
+        return false;
     }
     bool goes_on = false;
     if (thread.blocked == Blocked::end && thread.awaited == notice.place) {
@@ -71,13 +74,14 @@ void ProgramSource::ended(std::uint32_t /*rank*/, State<Moment>& state, Scratch&
         thread.gate = goes_on ? latest(thread.gate, thread.last_end) : thread.gate;
     }
     if (!goes_on) {
-        return;
+        return false;
     }
     if (&thread == &state.main) {
         run(state, ready);
     } else {
         run_beside(state, notice.cookie & ~collective_flag, ready);
     }
+    return false;
 }
 
 /// What is in `slot` has ended. True if this lets the rank go on.
@@ -94,14 +98,13 @@ bool ProgramSource::end_slot(State<Moment>& state, std::uint32_t slot, const Mom
 }
 
 template <class Moment>
-void ProgramSource::run(State<Moment>& state, std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+void ProgramSource::run(State<Moment>& state, ReadyOps<Cookie, Moment>& ready) const {
     while (state.main.in_collective ? run_step(state, 0, ready) : run_instruction(state, ready)) {
     }
 }
 
 template <class Moment>
-void ProgramSource::run_beside(State<Moment>& state, std::uint32_t thread,
-                               std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+void ProgramSource::run_beside(State<Moment>& state, std::uint32_t thread, ReadyOps<Cookie, Moment>& ready) const {
     while (state.beside[thread - 1].in_collective && run_step(state, thread, ready)) {
     }
     const Thread<Moment>& finished = state.beside[thread - 1];
@@ -112,7 +115,7 @@ void ProgramSource::run_beside(State<Moment>& state, std::uint32_t thread,
 
 /// One instruction of the rank. False if it has to wait.
 template <class Moment>
-bool ProgramSource::run_instruction(State<Moment>& state, std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+bool ProgramSource::run_instruction(State<Moment>& state, ReadyOps<Cookie, Moment>& ready) const {
     Thread<Moment>& main = state.main;
     const RankProgram& program = program_of(state);
     if (main.at == program.instructions.size()) {
@@ -169,8 +172,7 @@ bool ProgramSource::wait(State<Moment>& state, const RankProgram& program, const
 
 /// One step of a collective. False if its thread has to wait, or the collective is done beside the rank.
 template <class Moment>
-bool ProgramSource::run_step(State<Moment>& state, std::uint32_t thread_index,
-                             std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+bool ProgramSource::run_step(State<Moment>& state, std::uint32_t thread_index, ReadyOps<Cookie, Moment>& ready) const {
     Thread<Moment>& thread = thread_index == 0 ? state.main : state.beside[thread_index - 1];
     const CollectiveSite& site = program_of(state).collectives[thread.site];
     const Step step = site.step(call_of(state.copy, site), thread.step);
@@ -190,19 +192,19 @@ bool ProgramSource::run_step(State<Moment>& state, std::uint32_t thread_index,
     if (step.kind != Step::Kind::op) {
         return true;
     }
-    const bool calc = step.op.kind == OpKind::calc;
+    const bool calc = step.op_kind == OpKind::calc;
     thread.blocked = calc ? Blocked::end : step.joins ? Blocked::join : Blocked::start;
     thread.open += calc ? 0 : 1;
     thread.awaited = thread.next_place;
     ready.push_back(
-        {thread.gate, op_of(state.copy, site, step.op), thread.next_place++, collective_flag | thread_index});
+        {thread.gate, op_of(state.copy, site, step.op()), thread.next_place++, collective_flag | thread_index});
     return false;
 }
 
 /// Start a nonblocking collective: it runs in a thread of its own, and its ops have the next places.
 template <class Moment>
 void ProgramSource::begin_beside(State<Moment>& state, const Instruction& instruction,
-                                 std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+                                 ReadyOps<Cookie, Moment>& ready) const {
     const auto unused = std::find_if(state.beside.begin(), state.beside.end(),
                                      [](const Thread<Moment>& t) { return t.blocked == Blocked::done; });
     const auto index = static_cast<std::uint32_t>(unused - state.beside.begin());

@@ -13,19 +13,40 @@ namespace idlewave {
 /// The number of a step; every algorithm stays below 2^32.
 using StepNumber = std::uint32_t;
 
-/// What one rank does next inside a collective operation.
+/// What one rank does next inside a collective operation. In 16 bytes, so that it is returned in registers.
 struct Step {
     enum class Kind : std::uint8_t {
+        done,  ///< the rank has left the collective
         op,    ///< start an op; sends and receives go on beside what follows, a calc must end before it
         join,  ///< wait until all ops started so far have ended
-        skip,  ///< nothing
-        done   ///< the rank has left the collective
+        skip   ///< nothing
     };
-    Kind kind = Kind::done;
-    StepNumber next = 0;  ///< the number of the step after this one
-    Op op = {};           ///< `peer` is a rank of the communicator
-    bool joins = false;   ///< of an op: a join follows it
+    static constexpr unsigned size_bits = 56;
+    static constexpr std::uint64_t most_size = (std::uint64_t{1} << size_bits) - 1;
+
+    std::uint64_t size : size_bits;  ///< of an op: bytes; of a calc nanoseconds
+    Kind kind : 2;
+    OpKind op_kind : 2;
+    bool reduction : 1;  ///< of a calc: it is part of a reduction
+    bool joins : 1;      ///< of an op: a join follows it
+    std::uint32_t peer;  ///< a rank of the communicator
+    StepNumber next;     ///< the number of the step after this one
+
+    constexpr Step(Kind kind_, StepNumber next_)
+        : size(0), kind(kind_), op_kind(OpKind::calc), reduction(false), joins(false), peer(0), next(next_) {}
+    constexpr Step(OpKind op_kind_, std::uint64_t size_, std::uint32_t peer_, StepNumber next_)
+        : size(size_ & most_size),
+          kind(Kind::op),
+          op_kind(op_kind_),
+          reduction(false),
+          joins(false),
+          peer(peer_),
+          next(next_) {}
+
+    [[nodiscard]] Op op() const { return {.size = size, .peer = peer, .kind = op_kind, .reduction = reduction}; }
 };
+static_assert(sizeof(Step) == 16);
+static_assert(largest_size <= Step::most_size);
 
 /// What halo exchanges and sweeps need to know beyond what a collective has.
 struct GridShape {
@@ -92,34 +113,52 @@ using StepFunction = Step (*)(const CollectiveCall& call, StepNumber number);
 namespace steps {
 
 inline Step done() {
-    return {Step::Kind::done, 0, {}};
+    return {Step::Kind::done, 0};
 }
 inline Step skip(StepNumber number) {
-    return {Step::Kind::skip, number + 1, {}};
+    return {Step::Kind::skip, number + 1};
 }
 inline Step join(StepNumber number) {
-    return {Step::Kind::join, number + 1, {}};
+    return {Step::Kind::join, number + 1};
 }
 inline Step jump(StepNumber next) {
-    return {Step::Kind::skip, next, {}};
+    return {Step::Kind::skip, next};
+}
+
+/// Throws InputError.
+[[noreturn]] void refuse_size(std::uint64_t bytes);
+
+/// The size of a message: what algorithms add up may be more than a schedule may hold.
+[[gnu::always_inline]] inline std::uint64_t checked(std::uint64_t bytes) {
+    if (bytes > largest_size) [[unlikely]] {
+        refuse_size(bytes);
+    }
+    return bytes;
 }
 
 inline Step send(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
-    return {Step::Kind::op, number + 1, {.size = bytes, .peer = peer, .kind = OpKind::send}};
+    return {OpKind::send, checked(bytes), peer, number + 1};
 }
 
 /// A send, and a join behind it.
 inline Step send_and_join(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
-    return {Step::Kind::op, number + 1, {.size = bytes, .peer = peer, .kind = OpKind::send}, true};
+    Step step = send(number, peer, bytes);
+    step.joins = true;
+    return step;
 }
 
 inline Step recv(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
-    return {Step::Kind::op, number + 1, {.size = bytes, .peer = peer, .kind = OpKind::recv}};
+    return {OpKind::recv, checked(bytes), peer, number + 1};
+}
+
+/// Computation of `ns`, even of none. What is too long for a step is too long for simulated time, which is then said.
+inline Step work(StepNumber number, std::uint64_t ns) {
+    return {OpKind::calc, std::min(ns, Step::most_size), 0, number + 1};
 }
 
 /// Computation of `ns`; nothing where there is none.
 inline Step calc(StepNumber number, std::uint64_t ns) {
-    return ns == 0 ? skip(number) : Step{Step::Kind::op, number + 1, {.size = ns, .kind = OpKind::calc}};
+    return ns == 0 ? skip(number) : work(number, ns);
 }
 
 /// The computation of reducing `bytes`, `times` over, with what is there already; nothing where that costs nothing.
@@ -130,7 +169,7 @@ inline Step reduce(const CollectiveCall& call, StepNumber number, std::uint64_t 
     constexpr double longest = 9e18;  // ns; far more than time lasts, which the simulation then says
     const double ns = call.reduction_cost * static_cast<double>(bytes) * static_cast<double>(times);
     Step step = calc(number, static_cast<std::uint64_t>(std::llround(std::min(ns, longest))));
-    step.op.reduction = true;
+    step.reduction = true;
     return step;
 }
 

@@ -24,6 +24,7 @@ class Graph {
   public:
     using Cookie = NoCookie;
     struct Scratch {};
+    static constexpr bool one_of_each = false;
 
     /// An op of which some requirements are met, and some not.
     template <class Moment>
@@ -54,14 +55,13 @@ class Graph {
     [[nodiscard]] Op op(std::uint32_t rank, Place place) const { return block(rank).op(place); }
 
     template <class Moment>
-    void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
-               std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch, ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    void started(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Notice<Cookie, Moment>& notice,
-                 std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    bool started(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Notice<Cookie, Moment>& notice,
+                 ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    void ended(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Notice<Cookie, Moment>& notice,
-               std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    bool ended(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Notice<Cookie, Moment>& notice,
+               ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const;
     [[nodiscard]] std::string name(std::uint32_t rank, Place place) const;
     template <class Moment>
     [[nodiscard]] static std::uint16_t call(std::uint32_t /*rank*/, const State<Moment>& /*state*/,
@@ -75,8 +75,8 @@ class Graph {
     friend class GraphBuilder;
 
     template <class Moment>
-    void release(std::uint32_t rank, State<Moment>& state, const Notice<Cookie, Moment>& notice, Edge edge,
-                 std::vector<ReadyOp<Cookie, Moment>>& ready) const;
+    bool release(std::uint32_t rank, State<Moment>& state, const Notice<Cookie, Moment>& notice, Edge edge,
+                 ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const;
 
     WordArena arena_;
     std::vector<RankBlock> blocks_;  ///< one a rank, in the arena

@@ -11,7 +11,7 @@ namespace idlewave {
 
 template <class Moment>
 void Graph::begin(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
-                  std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+                  ReadyOps<Cookie, Moment>& ready) const {
     const RankBlock& own = block(rank);
     state.ready.clear(own.size());
     for (Place place = 0; place < own.size(); ++place) {
@@ -23,15 +23,16 @@ void Graph::begin(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/
 }
 
 template <class Moment>
-void Graph::started(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
-                    const Notice<Cookie, Moment>& notice, std::vector<ReadyOp<Cookie, Moment>>& ready) const {
-    release(rank, state, notice, Edge::start, ready);
+bool Graph::started(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
+                    const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
+                    ReadyOps<Cookie, Moment>& ready) const {
+    return release(rank, state, notice, Edge::start, next, ready);
 }
 
 template <class Moment>
-void Graph::ended(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/, const Notice<Cookie, Moment>& notice,
-                  std::vector<ReadyOp<Cookie, Moment>>& ready) const {
-    release(rank, state, notice, Edge::end, ready);
+bool Graph::ended(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/, const Notice<Cookie, Moment>& notice,
+                  ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const {
+    return release(rank, state, notice, Edge::end, next, ready);
 }
 
 /// One requirement of `place` is met at `now`. Returns when all were met, if this was the last.
@@ -56,16 +57,22 @@ std::optional<Moment> meet_requirement(const RankBlock& block, Graph::State<Mome
 }
 
 template <class Moment>
-void Graph::release(std::uint32_t rank, State<Moment>& state, const Notice<Cookie, Moment>& notice, Edge edge,
-                    std::vector<ReadyOp<Cookie, Moment>>& ready) const {
+bool Graph::release(std::uint32_t rank, State<Moment>& state, const Notice<Cookie, Moment>& notice, Edge edge,
+                    ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const {
     const RankBlock& own = block(rank);
     Followers followers = own.followers(notice.place, edge);
+    bool there = false;
     for (Place follower = 0; followers.next(follower);) {
         if (const std::optional<Moment> at = meet_requirement(own, state, follower, notice.time)) {
             state.ready.set(follower);
-            ready.push_back({.at = *at, .op = own.op(follower), .place = follower});
+            if (there) {
+                ready.push_back(next);
+            }
+            next = {.at = *at, .op = own.op(follower), .place = follower};
+            there = true;
         }
     }
+    return there;
 }
 
 template <class Moment>

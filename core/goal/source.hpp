@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/inline_vector.hpp"
 #include "base/time.hpp"
 #include "goal/op.hpp"
 
@@ -24,6 +25,10 @@ struct ReadyOp {
     [[no_unique_address]] Cookie cookie = {};
 };
 
+/// Ops that have just become ready.
+template <class Cookie, class Moment = Time>
+using ReadyOps = InlineVector<ReadyOp<Cookie, Moment>, 4>;
+
 /// An op that has started or ended.
 template <class Cookie, class Moment = Time>
 struct Notice {
@@ -33,8 +38,9 @@ struct Notice {
 };
 
 /// Where the simulated ranks get their ops from. A source is shared and immutable; all that changes in a run is in a
-/// `State` per rank. It is told when ops start and end, and answers with the ops that this makes ready. What it has
-/// to work out again and again it may keep in a `Scratch`, of which every thread has its own.
+/// `State` per rank. It is told when ops start and end, and answers with the ops that this makes ready: in a list, but
+/// for one that it may write to `next`, which it then says. What it has to work out again and again it may keep in a
+/// `Scratch`, of which every thread has its own. `one_of_each` says that no rank has more than one CPU and one NIC.
 ///
 /// `call` says of an op that is just starting to which operation it belongs, as a number (collectives/call_name.hpp).
 ///
@@ -44,13 +50,14 @@ template <class S>
 concept Source =
     requires(const S& source, typename S::template State<Time>& state, const typename S::template State<Time>& view,
              typename S::Scratch& scratch, std::uint32_t rank, const Notice<typename S::Cookie>& notice,
-             std::vector<ReadyOp<typename S::Cookie>>& ready, std::vector<Waiting>& waiting) {
+             ReadyOp<typename S::Cookie>& next, ReadyOps<typename S::Cookie>& ready, std::vector<Waiting>& waiting) {
         { source.ranks() } -> std::convertible_to<std::uint32_t>;
         { source.cpus() } -> std::convertible_to<std::uint32_t>;
         { source.nics() } -> std::convertible_to<std::uint32_t>;
         source.begin(rank, state, scratch, ready);
-        source.started(rank, state, scratch, notice, ready);
-        source.ended(rank, state, scratch, notice, ready);
+        { source.started(rank, state, scratch, notice, next, ready) } -> std::same_as<bool>;
+        { source.ended(rank, state, scratch, notice, next, ready) } -> std::same_as<bool>;
+        { S::one_of_each } -> std::convertible_to<bool>;
         { source.name(rank, Place{}) } -> std::convertible_to<std::string>;
         source.unfinished(rank, view, waiting);
         { source.call(rank, view, notice.cookie) } -> std::same_as<std::uint16_t>;

@@ -15,10 +15,12 @@ namespace idlewave {
 
 /// Messages of one size and one tag: few in most programs, so a message under way says which of these it is, and what
 /// they cost is worked out once.
-struct MessageClass {
+struct alignas(64) MessageClass {
     Message message;
     Costs network;
     Costs node;
+    bool network_eager = true;
+    bool node_eager = true;
 };
 
 /// The classes of a run, for all threads. One that is known stays where it is; a thread reads those that it made, or
@@ -43,7 +45,9 @@ class MessageClasses {
         MessageClass& message_class = table_[place->second];
         message_class.message = {.size = size, .tag = tag, .message_class = place->second};
         message_class.network = costs(machine_.network, size);
+        message_class.network_eager = size <= machine_.network.S;
         message_class.node = machine_.node ? costs(*machine_.node, size) : message_class.network;
+        message_class.node_eager = machine_.node ? size <= machine_.node->S : message_class.network_eager;
         return place->second;
     }
 
@@ -62,12 +66,10 @@ class RecentClasses {
     explicit RecentClasses(MessageClasses& classes) : classes_(classes) { recent_.fill({0, 0, Message::no_class}); }
 
     [[gnu::always_inline]] std::uint16_t number(std::uint64_t size, std::uint32_t tag) {
-        Recent& recent = recent_[(size ^ (std::uint64_t{tag} * 0x9e3779b97f4a7c15U >> 40)) % recent_.size()];
-        if (recent.size == size && recent.tag == tag && recent.number != Message::no_class) {
-            return recent.number;
+        if (last_.size != size || last_.tag != tag || last_.number == Message::no_class) {
+            last_ = {size, tag, look_up(size, tag)};
         }
-        recent = {size, tag, classes_.number(size, tag)};
-        return recent.number;
+        return last_.number;
     }
 
   private:
@@ -77,7 +79,17 @@ class RecentClasses {
         std::uint16_t number;
     };
 
+    std::uint16_t look_up(std::uint64_t size, std::uint32_t tag) {
+        Recent& recent = recent_[(size ^ (std::uint64_t{tag} * 0x9e3779b97f4a7c15U >> 40)) % recent_.size()];
+        if (recent.size == size && recent.tag == tag && recent.number != Message::no_class) {
+            return recent.number;
+        }
+        recent = {size, tag, classes_.number(size, tag)};
+        return recent.number;
+    }
+
     MessageClasses& classes_;
+    Recent last_{0, 0, Message::no_class};
     std::array<Recent, 256> recent_;
 };
 

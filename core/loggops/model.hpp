@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
 
 #include "base/error.hpp"
 #include "base/huge_memory.hpp"
@@ -29,6 +30,7 @@ class LogGops {
     using State = Rank<S, Moment>;
     using Payload = typename Observer::Payload;
     using Worker = RankWorker<S, Observer>;
+    using Layout = std::conditional_t<S::one_of_each, OneOfEachLayout, ClockLayout>;
 
     LogGops(const S& source_, const Machine& machine_, std::uint64_t seed_, Observer& observer_)
         : source(source_),
@@ -57,7 +59,7 @@ class LogGops {
     }
 
     [[nodiscard]] Moment* clocks_of(std::uint32_t r, State& rank) {
-        return clocks.empty() ? rank.clocks.data() : &clocks[std::size_t{r} * layout.size()];
+        return S::one_of_each || clocks.empty() ? rank.clocks.data() : &clocks[std::size_t{r} * layout.size()];
     }
 
     /// When rank `r` has finished: the latest of an op's end, a CPU free, a message processed.
@@ -73,7 +75,7 @@ class LogGops {
     const Machine& machine;
     std::uint64_t seed;
     Observer& observer;
-    ClockLayout layout;
+    Layout layout;
     MessageClasses classes;
     Costs network_control;  ///< of a message of 1 byte that is not an op's
     Costs node_control;

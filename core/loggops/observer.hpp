@@ -59,12 +59,14 @@ struct Unobserved {
     using Moment = Time;
     using Payload = Message;
     struct Begun {};
+    struct Sent {};
 
     static constexpr bool looks = false;    ///< whether it wants to know of anything
     static constexpr bool records = false;  ///< whether it is told of ops and queues
 
     static Begun begin(std::uint32_t /*rank*/, Time /*now*/, const Activity& /*activity*/) { return {}; }
     static Time at(const Begun& /*begun*/, Point /*point*/, Time time) { return time; }
+    static Sent post(const Begun& /*begun*/) { return {}; }
     static Time arrival(const Message& /*message*/, Time time) { return time; }
     static void started(std::uint32_t /*rank*/, Place /*place*/, const OpStart& /*op*/, Time /*ready*/, Time /*now*/) {}
     static void ended(std::uint32_t /*rank*/, Place /*place*/, Time /*end*/) {}

@@ -77,6 +77,12 @@ struct Rank {
     /// The handle of the first unexpected message where there are one or two and no crowd, or 0.
     [[nodiscard]] std::uint32_t first_stray() const { return (crowd & few) != 0 ? crowd - few : 0; }
 
+    /// Whether the receive that waits alone is for a message `from` a rank with `tag`.
+    [[nodiscard]] bool agrees(std::uint32_t from, std::uint32_t tag) const {
+        return (posted_source == from || posted_source == any) &&
+               (posted_tag == tag || posted_tag == any || tag == any);
+    }
+
     std::array<Moment, 3> clocks{};  ///< as ClockLayout says, for one CPU and one NIC
     typename Source::template State<Moment> source;
     std::uint32_t pending = 0;  ///< the first of its waiting requests

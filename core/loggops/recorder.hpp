@@ -100,6 +100,7 @@ struct Record {
 class Recorder {
   public:
     using Moment = Caused;
+    using Sent = Cause;
 
     struct Payload : Message {
         Cause sent = {};

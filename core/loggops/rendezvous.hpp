@@ -17,8 +17,7 @@ auto RankWorker<S, Observer>::send_control(const Receive<Cookie>& op, std::uint3
 /// The send's start transmits a request; the send stays open.
 template <Source S, class Observer>
 template <class Context>
-void RankWorker<S, Observer>::request_to_send(const ReadyOp<Cookie, Moment>& ready, const Moment& now,
-                                              Context& context) {
+void RankWorker<S, Observer>::request_to_send(const Ready& ready, const Moment& now, Context& context) {
     const Op& op = ready.op;
     const std::uint32_t handle = sends_.add();
     OpenSend<Cookie>& send = sends_[handle];
@@ -28,7 +27,7 @@ void RankWorker<S, Observer>::request_to_send(const ReadyOp<Cookie, Moment>& rea
             .tag = op.tag,
             .number = context.sent(),
             .open = true,
-            .op = {.place = ready.place, .cookie = ready.cookie, .cpu = op.cpu, .nic = op.nic}};
+            .op = receive_of(ready)};
     send_control(send.op, op.peer, {.size = 1, .tag = op.tag, .sending = handle, .kind = MessageKind::request_to_send},
                  now, context);
 }

@@ -92,4 +92,15 @@ struct ClockLayout {
     [[nodiscard]] std::uint16_t rx(std::uint8_t i) const { return static_cast<std::uint16_t>(cpus + nics + i); }
 };
 
+/// The same where every rank has one CPU and one NIC.
+struct OneOfEachLayout {
+    std::uint16_t cpus = 1;
+    std::uint16_t nics = 1;
+
+    [[nodiscard]] static std::uint32_t size() { return 3; }
+    [[nodiscard]] static std::uint16_t cpu(std::uint8_t /*i*/) { return 0; }
+    [[nodiscard]] static std::uint16_t tx(std::uint8_t /*i*/) { return 1; }
+    [[nodiscard]] static std::uint16_t rx(std::uint8_t /*i*/) { return 2; }
+};
+
 }  // namespace idlewave

@@ -107,6 +107,8 @@ struct Differentiation {
         const Activity& activity;
     };
 
+    using Sent = Moment;
+
     static constexpr bool looks = true;
     static constexpr bool records = false;
 

@@ -16,105 +16,140 @@ template <Source S, class Observer>
     return odd_costs_;
 }
 
-/// A transmission takes the CPU and the NIC's send side from `now` on. Returns when the CPU is free of it.
+/// The CPU's part of a message, from `begin` on: an overhead, and what O costs.
+template <Source S, class Observer>
+[[gnu::always_inline]] inline auto RankWorker<S, Observer>::transfer(Doing doing, const Overhead& overhead,
+                                                                     const Costs& costs, const About& message,
+                                                                     Place place, Time begin) -> Transfer {
+    const Stands stands = stands_of(begin, overhead, costs.over);
+    return {{.doing = doing,
+             .message = message.kind,
+             .within_node = within_node(message.peer),
+             .peer = message.peer,
+             .size = message.size,
+             .place = place,
+             .stands = stands.first,
+             .stands_late = stands.late},
+            occupy(begin, overhead, costs.over)};
+}
+
+/// A transmission takes the CPU and the NIC's send side from `now` on.
+template <Source S, class Observer>
+[[gnu::always_inline]] inline auto RankWorker<S, Observer>::occupy_sender(const Receive<Cookie>& op,
+                                                                          const About& message, const Costs& costs,
+                                                                          const Moment& now) -> Sent {
+    const Time begin = time_of(now);
+    const auto [activity, cpu] =
+        transfer(Doing::transmission, {costs.o_s, model_.machine.noise_reach.o_s}, costs, message, op.place, begin);
+    const auto begun = model_.observer.begin(self_, now, activity);
+    const Moment free = model_.observer.at(begun, Point::sender_free, cpu.end);
+    clocks_[Layout::cpu(op.cpu)] = free;
+    clocks_[model_.layout.tx(op.nic)] = model_.observer.at(begun, Point::sender_gap, later(begin, costs.gap));
+    ++messages_;
+    return {free, later(cpu.overhead, costs.L), model_.observer.post(begun)};
+}
+
+/// Returns when the CPU is free of it.
 template <Source S, class Observer>
 template <class Context>
 [[gnu::always_inline]] inline auto RankWorker<S, Observer>::transmit(const Receive<Cookie>& op, std::uint32_t peer,
                                                                      const Message& message, const Costs& costs,
                                                                      const Moment& now, Context& context) -> Moment {
-    const Time begin = time_of(now);
-    const Overhead overhead{costs.o_s, model_.machine.noise_reach.o_s};
-    const Stands stands = stands_of(begin, overhead, costs.over);
-    const auto [injected, end] = occupy(begin, overhead, costs.over);
-    const Activity activity{.doing = Doing::transmission,
-                            .message = message.kind,
-                            .within_node = within_node(peer),
-                            .peer = peer,
-                            .size = message.size,
-                            .place = op.place,
-                            .stands = stands.first,
-                            .stands_late = stands.late};
-    const auto begun = model_.observer.begin(self_, now, activity);
-    const Moment free = model_.observer.at(begun, Point::sender_free, end);
-    clocks_[ClockLayout::cpu(op.cpu)] = free;
-    clocks_[model_.layout.tx(op.nic)] = model_.observer.at(begun, Point::sender_gap, later(begin, costs.gap));
-    ++messages_;
-    const Time arrival = later(injected, costs.L);
+    const Sent sent = occupy_sender(op, {message.kind, peer, message.size}, costs, now);
     if constexpr (Observer::looks) {
-        context.send(peer, arrival, message, model_.observer.post(begun));
-    } else if (message.message_class != Message::no_class) {
-        context.send(peer, arrival, message.message_class);
+        context.send(peer, sent.arrival, message, sent.carried);
     } else {
-        context.send(peer, arrival, message);
+        context.send(peer, sent.arrival, message);
     }
-    return free;
+    return sent.free;
 }
 
 template <Source S, class Observer>
 template <class Context>
-[[gnu::always_inline]] inline auto RankWorker<S, Observer>::send_eagerly(const ReadyOp<Cookie, Moment>& ready,
-                                                                         const Moment& now, Context& context)
-    -> Moment {
+[[gnu::always_inline]] inline auto RankWorker<S, Observer>::send_eagerly(const Ready& ready, const Moment& now,
+                                                                         Context& context) -> Moment {
     const Op& op = ready.op;
-    const Message message{
-        .size = op.size, .tag = op.tag, .message_class = recent_.number(op.size, op.tag), .kind = MessageKind::data};
-    const Receive<Cookie> at{.place = ready.place, .cpu = op.cpu, .nic = op.nic};
-    return transmit(at, op.peer, message, costs_of(message.message_class, op.size, op.peer), now, context);
+    const Receive<Cookie> at = receive_of(ready);
+    const std::uint16_t message_class = recent_.number(op.size, op.tag);
+    const Costs& costs = costs_of(message_class, op.size, op.peer);
+    if (Observer::looks || message_class == Message::no_class) {
+        return transmit(at, op.peer, {.size = op.size, .tag = op.tag, .message_class = message_class}, costs, now,
+                        context);
+    }
+    const Sent sent = occupy_sender(at, {MessageKind::data, op.peer, op.size}, costs, now);
+    context.send(op.peer, sent.arrival, message_class);
+    return sent.free;
 }
 
 /// A reception takes the CPU and the NIC's receive side from `now` on. Returns when the message is processed.
 template <Source S, class Observer>
 [[gnu::always_inline]] inline auto RankWorker<S, Observer>::occupy_receiver(const Receive<Cookie>& op,
-                                                                            const Arrived& message, const Costs& costs,
+                                                                            const About& message, const Costs& costs,
                                                                             const Moment& now) -> Moment {
     const Time begin = time_of(now);
-    const Overhead overhead{costs.o_r, model_.machine.noise_reach.o_r};
-    const Stands stands = stands_of(begin, overhead, costs.over);
-    const auto [received, end] = occupy(begin, overhead, costs.over);
-    const Activity activity{.doing = Doing::reception,
-                            .message = message.kind,
-                            .within_node = within_node(message.source),
-                            .peer = message.source,
-                            .size = message.size,
-                            .place = op.place,
-                            .stands = stands.first,
-                            .stands_late = stands.late};
+    const auto [activity, cpu] =
+        transfer(Doing::reception, {costs.o_r, model_.machine.noise_reach.o_r}, costs, message, op.place, begin);
     const auto begun = model_.observer.begin(self_, now, activity);
-    const Moment free = model_.observer.at(begun, Point::receiver_free, end);
-    clocks_[ClockLayout::cpu(op.cpu)] = free;
+    const Moment free = model_.observer.at(begun, Point::receiver_free, cpu.end);
+    clocks_[Layout::cpu(op.cpu)] = free;
     clocks_[model_.layout.rx(op.nic)] = model_.observer.at(begun, Point::receiver_gap, later(begin, costs.gap));
-    if (costs.bytes <= end - received && (!Observer::looks || costs.bytes < end - received || message.size <= 1)) {
+    const Time after_overhead = cpu.end - cpu.overhead;
+    if (costs.bytes <= after_overhead && (!Observer::looks || costs.bytes < after_overhead || message.size <= 1)) {
         return free;  // and where both are as late, both have the same slopes
     }
-    const Moment processed = latest(free, model_.observer.at(begun, Point::wire, later(received, costs.bytes)));
+    const Moment processed = latest(free, model_.observer.at(begun, Point::wire, later(cpu.overhead, costs.bytes)));
     model_.processed[self_] = latest(model_.processed[self_], processed);
     return processed;
 }
 
-/// An arrival while nothing else waits: if its receive is posted it is received at once, unless that could not begin
-/// before `until`; and what this makes ready follows.
+/// An arrival while nothing else waits, most often for the only receive that is posted; and what it makes ready
+/// follows.
 template <Source S, class Observer>
 template <class Context>
 [[gnu::always_inline]] inline void RankWorker<S, Observer>::meet_alone(const Event& event, Time until,
                                                                        Context& context) {
-    const Payload& message = *event.payload;
-    Receive<Cookie> receive;
-    if (!take_posted(event.source, message.tag, receive)) {
-        await_receive(event);
-        return;
+    State& rank = *rank_;
+    if (rank.posted.waits && rank.agrees(event.source, event.payload->tag)) [[likely]] {
+        const Receive<Cookie> receive = rank.posted;
+        rank.posted.waits = false;
+        model_.observer.arrived(self_, 1, true);
+        follow(receive_at_once(event, receive, until), until, context);
+    } else {
+        meet_among_others(event, until, context);
     }
+}
+
+/// An arrival while nothing else waits; there may be several receives, or none.
+template <Source S, class Observer>
+template <class Context>
+[[gnu::noinline]] void RankWorker<S, Observer>::meet_among_others(const Event& event, Time until, Context& context) {
+    Receive<Cookie> receive;
+    if (take_posted(event.source, event.payload->tag, receive)) {
+        keep(receive_at_once(event, receive, until), next_[0]);
+        follow_all(until, context);
+    } else {
+        await_receive(event);
+    }
+}
+
+/// A message whose receive was posted is received when it arrives, unless that could not begin before `until`. Returns
+/// whether this made an op ready that is now in `next_[0]`.
+template <Source S, class Observer>
+[[gnu::always_inline]] inline auto RankWorker<S, Observer>::receive_at_once(const Event& event,
+                                                                            const Receive<Cookie>& receive, Time until)
+    -> bool {
+    const Payload& message = *event.payload;
     const Moment arrived = model_.observer.arrival(message, event.time);
     const Moment now =
-        latest(arrived, latest(clocks_[ClockLayout::cpu(receive.cpu)], clocks_[model_.layout.rx(receive.nic)]));
+        latest(arrived, latest(clocks_[Layout::cpu(receive.cpu)], clocks_[model_.layout.rx(receive.nic)]));
     if (time_of(now) >= until) {
         ask_to_receive(event, receive, Work::receive_expected, receive.place);
-        return;
+        return false;
     }
-    const Moment processed = occupy_receiver(receive, {event.source, message.size, message.kind},
+    const Moment processed = occupy_receiver(receive, {message.kind, event.source, message.size},
                                              costs_of(message.message_class, message.size, event.source), now);
     model_.observer.received(self_, receive.place, arrived, arrived, processed);
-    op_ended(receive.place, receive.cookie, processed);
-    follow(until, context);
+    return tell_end(receive.place, receive.cookie, processed, next_[0]);
 }
 
 /// The first byte is here: match it, and ask for the CPU and the NIC's receive side of the receive, or the first ones.
@@ -151,7 +186,7 @@ void RankWorker<S, Observer>::ask_to_receive(const Event& event, const Receive<C
     reception.ready.cookie = op.cookie;
     reception.handle = handle;
     reception.message_class = event.payload->message_class;
-    reception.first_need = ClockLayout::cpu(op.cpu);
+    reception.first_need = Layout::cpu(op.cpu);
     reception.second_need = model_.layout.rx(op.nic);
     reception.turn = Turn::arrival;
     reception.work = work;
@@ -165,8 +200,7 @@ template <Source S, class Observer>
     State& rank = *rank_;
     const std::uint32_t posted = Observer::looks ? posted_receives() : 0;
     if (rank.posted.waits) {  // then no other does
-        const bool agrees = (rank.posted_source == source || rank.posted_source == any) &&
-                            (rank.posted_tag == tag || rank.posted_tag == any || tag == any);
+        const bool agrees = rank.agrees(source, tag);
         if (agrees) {
             receive = rank.posted;
             rank.posted.waits = false;
@@ -232,20 +266,29 @@ std::uint32_t RankWorker<S, Observer>::unexpected_messages() const {
     return first == 0 ? 0 : strays_[first].next == 0 ? 1 : 2;
 }
 
-/// A receive is posted; most often while no other is, and no message waits.
+/// A receive is posted.
 template <Source S, class Observer>
-[[gnu::always_inline]] inline void RankWorker<S, Observer>::post(const ReadyOp<Cookie, Moment>& ready,
-                                                                 const Moment& now) {
+void RankWorker<S, Observer>::post(const Ready& ready, const Moment& now) {
     op_started(ready, now);
     const Op& op = ready.op;
-    const Receive<Cookie> receive{
-        .place = ready.place, .cookie = ready.cookie, .cpu = op.cpu, .nic = op.nic, .waits = true};
-    if (rank_->crowd == 0 && !rank_->posted.waits) {
+    const Receive<Cookie> receive = receive_of(ready);
+    if (waits_alone()) {
         model_.observer.posted(self_, 0, false);
         wait_for(receive, op.peer, op.tag);
     } else {
         post_among_others(receive, op.peer, op.tag, now);
     }
+}
+
+/// A receive is posted while no other is, and no message waits. Returns whether this made an op ready, which takes the
+/// place of `ready`.
+template <Source S, class Observer>
+[[gnu::always_inline]] inline auto RankWorker<S, Observer>::post_alone(Ready& ready, const Moment& now) -> bool {
+    show_start(ready, now);
+    model_.observer.posted(self_, 0, false);
+    const Receive<Cookie> receive = receive_of(ready);
+    wait_for(receive, ready.op.peer, ready.op.tag);
+    return tell_start(receive.place, receive.cookie, now, ready);
 }
 
 /// The only receive that waits.
@@ -326,7 +369,7 @@ template <Source S, class Observer>
 void RankWorker<S, Observer>::receive(const Request<Cookie, Moment>& request, const Moment& now) {
     const Op& op = request.ready.op;
     const Receive<Cookie> taken{.place = place_of(request), .cpu = op.cpu, .nic = op.nic};
-    const Moment processed = occupy_receiver(taken, {op.peer, op.size, kind_of(request.work)},
+    const Moment processed = occupy_receiver(taken, {kind_of(request.work), op.peer, op.size},
                                              costs_of(request.message_class, op.size, op.peer), now);
     if (request.work == Work::receive_expected) [[likely]] {
         model_.observer.received(self_, request.handle, request.ready.at, request.ready.at, processed);

@@ -26,6 +26,8 @@ class RankWorker {
     using Payload = typename Observer::Payload;
     using State = Rank<S, Moment>;
     using Cookie = typename S::Cookie;
+    using Layout = typename Model::Layout;
+    using Ready = ReadyOp<Cookie, Moment>;
     using Event = pdes::Event<Payload>;
 
     explicit RankWorker(Model& model)
@@ -45,36 +47,16 @@ class RankWorker {
     }
 
     template <class Context>
-    Time run(State& rank, std::span<const Event> events, Time until, Context& context) {
+    [[gnu::always_inline]] Time run(State& rank, std::span<const Event> events, Time until, Context& context) {
         enter(rank, context.self());
-        const Event* event = events.data();
-        const Event* const end = event + events.size();
-        while (true) {
-            const Time told = event == end ? until : event->time;
-            if (!agenda_.idle()) {
-                const auto next = agenda_.next(clocks_);
-                if (next.at < told) {
-                    perform(next, context);
-                    follow(told, context);
-                    continue;
-                }
-                if (event == end) {
-                    return leave(next.at);
-                }
-            } else if (event == end) {
+        if (agenda_.idle() && events.size() == 1 && events.front().payload->kind == MessageKind::data) [[likely]] {
+            meet_alone(events.front(), until, context);
+            if (agenda_.idle()) [[likely]] {
                 return leave(never);
             }
-            const Event* const first = event++;
-            const Time then = event == end ? until : event->time;
-            if (agenda_.idle() && then > told && first->payload->kind == MessageKind::data) [[likely]] {
-                meet_alone(*first, then, context);
-                continue;
-            }
-            arrive(*first);
-            for (; event != end && event->time == told; ++event) {
-                arrive(*event);
-            }
+            return go_through({}, until, context);
         }
+        return go_through(events, until, context);
     }
 
     template <class Context>
@@ -192,6 +174,39 @@ class RankWorker {
         return {};
     }
 
+    /// All that the rank is told and does before `until`, in the order of time.
+    template <class Context>
+    [[gnu::noinline]] Time go_through(std::span<const Event> events, Time until, Context& context) {
+        const Event* event = events.data();
+        const Event* const end = event + events.size();
+        while (true) {
+            const Time told = event == end ? until : event->time;
+            if (!agenda_.idle()) {
+                const auto next = agenda_.next(clocks_);
+                if (next.at < told) {
+                    perform(next, context);
+                    follow_all(told, context);
+                    continue;
+                }
+                if (event == end) {
+                    return leave(next.at);
+                }
+            } else if (event == end) {
+                return leave(never);
+            }
+            const Event* const first = event++;
+            const Time then = event == end ? until : event->time;
+            if (agenda_.idle() && then > told && first->payload->kind == MessageKind::data) [[likely]] {
+                meet_alone(*first, then, context);
+                continue;
+            }
+            arrive(*first);
+            for (; event != end && event->time == told; ++event) {
+                arrive(*event);
+            }
+        }
+    }
+
     /// Do what a request asks for, whose time has come.
     template <class Context>
     void perform(const typename Agenda<Cookie, Moment>::Next& next, Context& context) {
@@ -223,7 +238,7 @@ class RankWorker {
     }
 
     template <class Context>
-    [[gnu::always_inline]] void perform(const ReadyOp<Cookie, Moment>& ready, const Moment& now, Context& context) {
+    [[gnu::always_inline]] void perform(const Ready& ready, const Moment& now, Context& context) {
         switch (ready.op.kind) {
             case OpKind::send:
                 send(ready, now, context);
@@ -237,33 +252,67 @@ class RankWorker {
         }
     }
 
-    /// Ops that have just become ready, while nothing else waits: the next is one of them. What may not start before
-    /// `until` has to be asked for.
+    /// Ops that become ready one by one, while nothing else waits: `there` says whether there is one, in `next_[0]`.
+    /// What may not start before `until`, or is not as simple, joins those in the list.
     template <class Context>
-    void follow(Time until, Context& context) {
+    [[gnu::always_inline]] void follow(bool there, Time until, Context& context) {
+        Ready* next = &next_[0];
+        Ready* spare = &next_[1];
+        while (there && ready_->empty()) {
+            const Moment at = start_of(*next);
+            if (time_of(at) >= until) {
+                break;
+            }
+            if (next->op.kind == OpKind::recv && waits_alone()) [[likely]] {
+                there = post_alone(*next, at);
+            } else if (next->op.kind == OpKind::send && is_eager(next->op)) [[likely]] {
+                const Place place = next->place;
+                const Cookie cookie = next->cookie;
+                const Moment end = begin_send(*next, at, context);
+                there = tell_start(place, cookie, at, *next);
+                if (tell_end(place, cookie, end, *spare)) {
+                    keep(there, *next);
+                    std::swap(next, spare);
+                    there = true;
+                }
+            } else {
+                break;
+            }
+        }
+        keep(there, *next);
+        if (!ready_->empty()) [[unlikely]] {
+            follow_all(until, context);
+        }
+    }
+
+    /// The same for those that are written down. The next is one of them, as long as nothing else waits.
+    template <class Context>
+    [[gnu::noinline]] void follow_all(Time until, Context& context) {
         while (agenda_.idle() && ready_->size() <= 2) {
             if (ready_->empty()) {
                 return;
             }
-            const std::size_t first = ready_->size() == 2 && goes_first((*ready_)[1], (*ready_)[0]) ? 1 : 0;
-            const Moment at = start_of((*ready_)[first]);
+            // The op stays where it is, and what its start makes ready goes elsewhere: a copy would be loaded as a
+            // whole, and wait for the stores of its parts.
+            ReadyList& starting = *ready_;
+            const bool alone = starting.size() == 1;
+            const std::size_t first = alone || !goes_first(starting[1], starting[0]) ? 0 : 1;
+            const Moment at = start_of(starting[first]);
             if (time_of(at) >= until) {
                 break;
             }
-            // The op stays where it is, and what its start makes ready goes elsewhere: a copy would be loaded as a
-            // whole, and wait for the stores of its parts.
-            std::swap(ready_, starting_);
-            perform((*starting_)[first], at, context);
-            if (starting_->size() == 2) {
-                ready_->push_back((*starting_)[1 - first]);
+            ready_ = &ready_lists_[ready_ == &ready_lists_[0] ? 1 : 0];
+            perform(starting[first], at, context);
+            if (!alone) {
+                ready_->push_back(starting[1 - first]);
             }
-            starting_->clear();
+            starting.clear();
         }
         ask_for_ready();
     }
 
-    [[nodiscard, gnu::always_inline]] Moment start_of(const ReadyOp<Cookie, Moment>& ready) const {
-        const Moment& cpu = clocks_[ClockLayout::cpu(ready.op.cpu)];
+    [[nodiscard, gnu::always_inline]] Moment start_of(const Ready& ready) const {
+        const Moment& cpu = clocks_[Layout::cpu(ready.op.cpu)];
         switch (ready.op.kind) {
             case OpKind::send:
                 return latest(ready.at, latest(cpu, clocks_[model_.layout.tx(ready.op.nic)]));
@@ -286,12 +335,12 @@ class RankWorker {
     }
 
     /// The order of SEMANTICS.md among ops: the first to start, then ready time, kind, and place.
-    [[nodiscard]] bool goes_first(const ReadyOp<Cookie, Moment>& a, const ReadyOp<Cookie, Moment>& b) const {
+    [[nodiscard]] bool goes_first(const Ready& a, const Ready& b) const {
         if (a.op.kind == OpKind::send && b.op.kind == OpKind::recv) [[likely]] {
             return time_of(start_of(a)) <=
                    time_of(b.at);  // at one time the send was ready no later, and sends go first
         }
-        const auto order = [this](const ReadyOp<Cookie, Moment>& ready) {
+        const auto order = [this](const Ready& ready) {
             return std::tuple(time_of(start_of(ready)), time_of(ready.at), turn_of(ready.op.kind), ready.place);
         };
         return order(a) < order(b);
@@ -306,11 +355,11 @@ class RankWorker {
     }
 
     [[gnu::noinline]] void ask_for_all_ready() {
-        for (const ReadyOp<Cookie, Moment>& ready : *ready_) {
+        for (const Ready& ready : *ready_) {
             const Op& op = ready.op;
             Request<Cookie, Moment>& request = new_request();
             request.ready = ready;
-            request.first_need = ClockLayout::cpu(op.cpu);
+            request.first_need = Layout::cpu(op.cpu);
             request.second_need = op.kind == OpKind::send ? model_.layout.tx(op.nic) : request.first_need;
             request.turn = turn_of(op.kind);
             request.work = work_of(op.kind);
@@ -319,7 +368,8 @@ class RankWorker {
         ready_->clear();
     }
 
-    [[gnu::always_inline]] void op_started(const ReadyOp<Cookie, Moment>& ready, const Moment& now) {
+    /// An op starts: those who look on are told.
+    [[gnu::always_inline]] void show_start(const Ready& ready, const Moment& now) {
         if constexpr (Observer::records) {
             const Op& op = ready.op;
             model_.observer.started(
@@ -327,15 +377,32 @@ class RankWorker {
                 {op.kind, op.peer, op.tag, op.size, model_.source.call(self_, rank_->source, ready.cookie)}, ready.at,
                 now);
         }
-        model_.source.started(self_, rank_->source, scratch_, {now, ready.place, ready.cookie}, *ready_);
     }
 
-    [[gnu::always_inline]] void op_ended(Place place, Cookie cookie, const Moment& end) {
+    /// The source is told; whether this made an op ready that is now in `next`.
+    [[gnu::always_inline]] bool tell_start(Place place, Cookie cookie, const Moment& now, Ready& next) {
+        return model_.source.started(self_, rank_->source, scratch_, {now, place, cookie}, next, *ready_);
+    }
+    [[gnu::always_inline]] bool tell_end(Place place, Cookie cookie, const Moment& end, Ready& next) {
         model_.observer.ended(self_, place, end);
-        model_.source.ended(self_, rank_->source, scratch_, {end, place, cookie}, *ready_);
+        return model_.source.ended(self_, rank_->source, scratch_, {end, place, cookie}, next, *ready_);
     }
 
-    void calc(const ReadyOp<Cookie, Moment>& ready, const Moment& now) {
+    [[gnu::always_inline]] void keep(bool there, const Ready& next) {
+        if (there) {
+            ready_->push_back(next);
+        }
+    }
+
+    void op_started(const Ready& ready, const Moment& now) {
+        show_start(ready, now);
+        keep(tell_start(ready.place, ready.cookie, now, next_[0]), next_[0]);
+    }
+    void op_ended(Place place, Cookie cookie, const Moment& end) {
+        keep(tell_end(place, cookie, end, next_[0]), next_[0]);
+    }
+
+    void calc(const Ready& ready, const Moment& now) {
         op_started(ready, now);
         Time work = 0;
         if (__builtin_mul_overflow(ready.op.size, picoseconds_per_nanosecond, &work)) {
@@ -351,21 +418,44 @@ class RankWorker {
         const auto begun = model_.observer.begin(self_, now, activity);
         const Time done = reached ? model_.machine.noise.finish(model_.noise[self_], begin, work) : later(begin, work);
         const Moment end = model_.observer.at(begun, Point::computed, done);
-        clocks_[ClockLayout::cpu(ready.op.cpu)] = end;
+        clocks_[Layout::cpu(ready.op.cpu)] = end;
         op_ended(ready.place, ready.cookie, end);
     }
 
+    [[nodiscard]] bool is_eager(const Op& send) const { return send.size <= model_.machine.level(self_, send.peer).S; }
+
     template <class Context>
-    [[gnu::always_inline]] void send(const ReadyOp<Cookie, Moment>& ready, const Moment& now, Context& context) {
-        op_started(ready, now);
-        if (ready.op.size > model_.machine.level(self_, ready.op.peer).S) {
+    void send(const Ready& ready, const Moment& now, Context& context) {
+        if (is_eager(ready.op)) {
+            const Moment end = begin_send(ready, now, context);
+            keep(tell_start(ready.place, ready.cookie, now, next_[0]), next_[0]);
+            op_ended(ready.place, ready.cookie, end);
+        } else {
+            op_started(ready, now);
             request_to_send(ready, now, context);
-            return;
         }
-        op_ended(ready.place, ready.cookie, send_eagerly(ready, now, context));
+    }
+    /// Returns when it ends.
+    template <class Context>
+    [[gnu::always_inline]] Moment begin_send(const Ready& ready, const Moment& now, Context& context) {
+        show_start(ready, now);
+        return send_eagerly(ready, now, context);
     }
 
-    void post(const ReadyOp<Cookie, Moment>& ready, const Moment& now);
+    /// What is needed of an op once it has started.
+    [[nodiscard, gnu::always_inline]] static Receive<Cookie> receive_of(const Ready& ready) {
+        if constexpr (S::one_of_each) {
+            return {.place = ready.place, .cookie = ready.cookie, .waits = true};
+        } else {
+            return {
+                .place = ready.place, .cookie = ready.cookie, .cpu = ready.op.cpu, .nic = ready.op.nic, .waits = true};
+        }
+    }
+
+    /// Whether a receive that is posted now is the only one, and no message waits for it.
+    [[nodiscard]] bool waits_alone() const { return rank_->crowd == 0 && !rank_->posted.waits; }
+    bool post_alone(Ready& ready, const Moment& now);
+    void post(const Ready& ready, const Moment& now);
     void post_among_others(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag, const Moment& now);
     void wait_for(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag);
 
@@ -375,13 +465,36 @@ class RankWorker {
         return levels_ && self_ / model_.machine.node_ranks == peer / model_.machine.node_ranks;
     }
     [[nodiscard]] const Costs& costs_of(std::uint16_t message_class, std::uint64_t size, std::uint32_t peer);
+    /// A message as one end sees it.
+    struct About {
+        MessageKind kind;
+        std::uint32_t peer;
+        std::uint64_t size;  ///< on the wire
+    };
+    /// What a message does with the CPU at one end.
+    struct Transfer {
+        Activity activity;
+        Occupied cpu;
+    };
+    [[nodiscard]] Transfer transfer(Doing doing, const Overhead& overhead, const Costs& costs, const About& message,
+                                    Place place, Time begin);
+    /// What a transmission leads to.
+    struct Sent {
+        Moment free;                                            ///< the CPU
+        Time arrival;                                           ///< of the message
+        [[no_unique_address]] typename Observer::Sent carried;  ///< by the message, beside itself
+    };
+    Sent occupy_sender(const Receive<Cookie>& op, const About& message, const Costs& costs, const Moment& now);
     template <class Context>
     Moment transmit(const Receive<Cookie>& op, std::uint32_t peer, const Message& message, const Costs& costs,
                     const Moment& now, Context& context);
     template <class Context>
-    Moment send_eagerly(const ReadyOp<Cookie, Moment>& ready, const Moment& now, Context& context);
+    Moment send_eagerly(const Ready& ready, const Moment& now, Context& context);
     template <class Context>
     void meet_alone(const Event& event, Time until, Context& context);
+    template <class Context>
+    void meet_among_others(const Event& event, Time until, Context& context);
+    bool receive_at_once(const Event& event, const Receive<Cookie>& receive, Time until);
     void arrive(const Event& event);
     void await_receive(const Event& event);
     void ask_to_receive(const Event& event, const Receive<Cookie>& receive, Work work, std::uint32_t handle);
@@ -393,12 +506,7 @@ class RankWorker {
     std::uint32_t add_stray(const Event& event);
     void receive(const Request<Cookie, Moment>& request, const Moment& now);
     [[nodiscard]] Place place_of(const Request<Cookie, Moment>& reception) const;
-    struct Arrived {
-        std::uint32_t source;
-        std::uint64_t size;
-        MessageKind kind;
-    };
-    Moment occupy_receiver(const Receive<Cookie>& op, const Arrived& message, const Costs& costs, const Moment& now);
+    Moment occupy_receiver(const Receive<Cookie>& op, const About& message, const Costs& costs, const Moment& now);
     void meet(std::uint32_t handle);
 
     // ---- large messages: rendezvous.hpp
@@ -407,7 +515,7 @@ class RankWorker {
     Moment send_control(const Receive<Cookie>& op, std::uint32_t peer, const Message& message, const Moment& now,
                         Context& context);
     template <class Context>
-    void request_to_send(const ReadyOp<Cookie, Moment>& ready, const Moment& now, Context& context);
+    void request_to_send(const Ready& ready, const Moment& now, Context& context);
     void arrive_control(const Event& event);
     void ask_to_send(Work work, std::uint32_t handle, std::uint32_t peer, std::uint32_t number,
                      const Receive<Cookie>& op, const Moment& time);
@@ -433,10 +541,10 @@ class RankWorker {
     static constexpr std::uint32_t nothing = 31;
     std::uint32_t performing_ = nothing;  ///< the slot of the request that is being performed
     typename S::Scratch scratch_{};
-    using ReadyOps = std::vector<ReadyOp<Cookie, Moment>>;
-    std::array<ReadyOps, 2> ready_lists_;
-    ReadyOps* ready_ = &ready_lists_[0];     ///< ops that have just become ready
-    ReadyOps* starting_ = &ready_lists_[1];  ///< those of which one is being started
+    std::array<Ready, 2> next_;  ///< ops that have just become ready, as long as there is only one
+    using ReadyList = ReadyOps<Cookie, Moment>;
+    std::array<ReadyList, 2> ready_lists_;
+    ReadyList* ready_ = &ready_lists_[0];  ///< ops that have just become ready; in the other list one may be starting
 
     Slab<Crowd<Cookie, Moment>> crowds_;
     Slab<Stray<Cookie, Moment>> strays_;

@@ -23,6 +23,8 @@ struct Grid {
     std::int64_t window_cells = 1;  ///< as many cells as the lookahead covers
     unsigned block_shift = 12;      ///< a block is 2^block_shift LPs
     std::uint32_t blocks = 1;
+    std::uint32_t cell_mask = 0;   ///< the bits of a time that say where in its cell it lies
+    std::uint32_t block_mask = 0;  ///< and those of an LP's number that say where in its block
 
     /// `lookahead` > 0, `threads` that share the LPs.
     Grid(Time lookahead, std::uint32_t lps, std::uint32_t threads) {
@@ -39,10 +41,14 @@ struct Grid {
         block_shift =
             threads == 1 ? largest : std::clamp(static_cast<unsigned>(std::bit_width(share)), smallest, largest);
         blocks = static_cast<std::uint32_t>((std::uint64_t{lps} + block_size() - 1) >> block_shift);
+        cell_mask = (1U << cell_shift) - 1;
+        block_mask = block_size() - 1;
     }
 
     [[nodiscard]] std::uint32_t block_size() const { return 1U << block_shift; }
+    [[nodiscard]] std::uint16_t in_block(std::uint32_t lp) const { return static_cast<std::uint16_t>(lp & block_mask); }
     [[nodiscard]] std::int64_t cell_of(Time time) const { return time >> cell_shift; }
+    [[nodiscard]] std::uint32_t in_cell(Time time) const { return static_cast<std::uint32_t>(time) & cell_mask; }
     [[nodiscard]] Time begin_of(std::int64_t cell) const {
         return cell > (never >> cell_shift) ? never : cell << cell_shift;
     }
@@ -67,9 +73,7 @@ class Calendar {
             far_.push({time, lp, source, sequence, code}, cell / Grid::row);
             return;
         }
-        append(cell, lp >> grid_.block_shift,
-               {static_cast<std::uint32_t>(time - (cell << grid_.cell_shift)), source, sequence,
-                static_cast<std::uint16_t>(lp & (grid_.block_size() - 1)), code});
+        append(cell, lp >> grid_.block_shift, {grid_.in_cell(time), source, sequence, grid_.in_block(lp), code});
     }
 
     /// The first cell from `from` on that may have an event; `none` if there are no events.

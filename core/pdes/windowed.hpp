@@ -289,13 +289,9 @@ class Windowed {
     /// Runs an LP through the window: what it is told, and what it does by itself. Most often it is told one thing.
     [[gnu::always_inline]] void run_lp(Thread& thread, Context& context, std::span<const Stored> group, Time begins) {
         Lp<typename M::State>& lp = *context.record;
-        Item one;
-        std::span<const Item> events{&one, 1};
-        if (group.size() == 1 && group.front().source != Stored::timer) [[likely]] {
-            one = open(thread, group.front(), begins);
-        } else {
-            events = open_all(thread, context, group, begins);
-        }
+        const bool told_one = group.size() == 1 && group.front().source != Stored::timer;
+        const Item one = told_one ? open(thread, group.front(), begins) : Item{};
+        const std::span<const Item> events = told_one ? std::span(&one, 1) : open_all(thread, context, group, begins);
         const Time next = thread.worker.run(lp.state, events, context.window_end, context);
         for (const Stored& stored : group) {
             if (stored.code == Stored::in_parcel) [[unlikely]] {

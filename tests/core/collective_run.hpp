@@ -161,7 +161,7 @@ class CollectiveRun {
             return true;
         }
         if (step.kind == Step::Kind::op) {
-            begin(r, rank, step.op);
+            begin(r, rank, step.op());
             rank.joining = step.joins;
         }
         if (step.next <= rank.number) {

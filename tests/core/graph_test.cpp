@@ -62,13 +62,24 @@ class Plain {
     std::vector<Time> ready_at_;
 };
 
-std::vector<Told> take(std::vector<ReadyOp<NoCookie>>& ready) {
+std::vector<Told> take(ReadyOps<NoCookie>& ready) {
     std::vector<Told> told;
     for (const ReadyOp<NoCookie>& op : ready) {
         told.push_back({op.place, op.at});
     }
     ready.clear();
     return told;
+}
+
+/// An op of the only rank has started or ended; what this makes ready is added.
+void tell(const Graph& graph, Graph::State<Time>& state, Edge edge, const Notice<NoCookie>& notice,
+          ReadyOps<NoCookie>& ready) {
+    Graph::Scratch scratch;
+    ReadyOp<NoCookie> next;
+    if (edge == Edge::start ? graph.started(0, state, scratch, notice, next, ready)
+                            : graph.ended(0, state, scratch, notice, next, ready)) {
+        ready.push_back(next);
+    }
 }
 
 TEST(Graph, TellsOpsWhenAllTheirRequirementsAreMet) {
@@ -81,7 +92,7 @@ TEST(Graph, TellsOpsWhenAllTheirRequirementsAreMet) {
         Plain plain(rank);
         Graph::State<Time> state;
         Graph::Scratch scratch;
-        std::vector<ReadyOp<NoCookie>> ready;
+        ReadyOps<NoCookie> ready;
         graph.begin(0, state, scratch, ready);
         std::vector<Told> started = take(ready);
         ASSERT_EQ(started, plain.roots());
@@ -94,8 +105,7 @@ TEST(Graph, TellsOpsWhenAllTheirRequirementsAreMet) {
             const std::size_t which = dice.roll(from.size());
             const Place place = from[which].place;
             from.erase(from.begin() + static_cast<std::ptrdiff_t>(which));
-            start ? graph.started(0, state, scratch, {now, place}, ready)
-                  : graph.ended(0, state, scratch, {now, place}, ready);
+            tell(graph, state, start ? Edge::start : Edge::end, {now, place}, ready);
             const std::vector<Told> told = take(ready);
             ASSERT_EQ(told, plain.met(place, start ? Edge::start : Edge::end, now));
             hear(told);
@@ -121,9 +131,9 @@ TEST(Graph, SaysHowManyOpsAreWaitedFor) {
     const Graph graph = builder.finish();
     Graph::State<Time> state;
     Graph::Scratch scratch;
-    std::vector<ReadyOp<NoCookie>> ready;
+    ReadyOps<NoCookie> ready;
     graph.begin(0, state, scratch, ready);
-    graph.ended(0, state, scratch, {5, 0}, ready);
+    tell(graph, state, Edge::end, {5, 0}, ready);
     std::vector<Waiting> waiting;
     graph.unfinished(0, state, waiting);
     ASSERT_EQ(waiting.size(), 2U);
@@ -144,7 +154,7 @@ TEST(Graph, OpsThatWaitForEachOtherOrThemselvesNeverBecomeReady) {
     const Graph graph = builder.finish();
     Graph::State<Time> state;
     Graph::Scratch scratch;
-    std::vector<ReadyOp<NoCookie>> ready;
+    ReadyOps<NoCookie> ready;
     graph.begin(0, state, scratch, ready);
     EXPECT_TRUE(ready.empty());
 }
@@ -162,14 +172,14 @@ TEST(Graph, ManyOpsThatWaitForTheSameTwoAreToldInTime) {
     const Graph graph = builder.finish();
     Graph::State<Time> state;
     Graph::Scratch scratch;
-    std::vector<ReadyOp<NoCookie>> ready;
+    ReadyOps<NoCookie> ready;
     graph.begin(0, state, scratch, ready);
     ready.clear();
-    graph.ended(0, state, scratch, {7, 0}, ready);
+    tell(graph, state, Edge::end, {7, 0}, ready);
     EXPECT_TRUE(ready.empty());
-    graph.ended(0, state, scratch, {3, 1}, ready);
+    tell(graph, state, Edge::end, {3, 1}, ready);
     ASSERT_EQ(ready.size(), count - 2);
-    EXPECT_EQ(ready.front().at, 7);
+    EXPECT_EQ(ready[0].at, 7);
     EXPECT_TRUE(state.joins.empty());
 }
 

@@ -1,0 +1,14 @@
+#include "collectives/step.hpp"
+
+#include <string>
+
+#include "base/error.hpp"
+
+namespace idlewave::steps {
+
+void refuse_size(std::uint64_t bytes) {
+    throw InputError("an algorithm sends a message of " + std::to_string(bytes) + " bytes: expected at most " +
+                     std::to_string(largest_size));
+}
+
+}  // namespace idlewave::steps
