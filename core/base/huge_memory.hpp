@@ -13,7 +13,7 @@ struct HugeMemoryRelease {
 };
 using HugeMemory = std::unique_ptr<std::byte, HugeMemoryRelease>;
 
-/// Throws std::bad_alloc.
+/// From 2 MiB on it begins at a multiple of 2 MiB. Throws std::bad_alloc.
 HugeMemory huge_memory(std::size_t bytes);
 
 /// `count` values, all zero: for types of which zero bytes are a value.

@@ -15,7 +15,7 @@ namespace idlewave {
 /// everything, and what it has lies together in memory. For plain data only.
 template <class T, std::uint32_t capacity_inside>
 class InlineVector {
-    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(std::is_trivially_destructible_v<T>);
 
   public:
     InlineVector() { data_ = inside_.data(); }

@@ -12,8 +12,7 @@ using namespace op_word;
 /// Goes through a block once, and believes nothing before it has looked.
 class BlockCheck {
   public:
-    BlockCheck(std::span<const std::uint64_t> words, std::uint32_t ranks)
-        : words_(words), ranks_(ranks), block_(words.data()) {}
+    BlockCheck(std::span<const std::uint64_t> words, std::uint32_t ranks) : words_(words), ranks_(ranks) {}
 
     void run() {
         header();
@@ -31,7 +30,7 @@ class BlockCheck {
     }
 
     void header() {
-        constexpr std::uint64_t unused = std::uint64_t{0xf} << 58;
+        constexpr std::uint64_t unused = std::uint64_t{0x1f} << 57;
         if (words_.size() < RankBlock::header_words) {
             fail("a block of at least 16 bytes, found " + std::to_string(8 * words_.size()));
         }
@@ -40,6 +39,7 @@ class BlockCheck {
             fail("a block of " + std::to_string(8 * sizes_.words()) + " bytes, as its counts say, found " +
                  std::to_string(8 * words_.size()));
         }
+        block_ = RankBlock(words_.data());
         const bool has_text = sizes_.labels == LabelKind::text;
         if ((words_[0] & unused) != 0 || sizes_.labels == LabelKind::unknown ||
             (!has_text && sizes_.label_words != 0)) {
@@ -120,6 +120,7 @@ class BlockCheck {
             }
             several_.push_back(static_cast<std::uint32_t>(count));
         }
+        std::uint64_t found = 0;
         for (bool more = (w & leads) != 0; more;) {
             const std::uint64_t value = number(place);
             const std::int64_t follower = std::int64_t{place} + unzigzag(value >> 2);
@@ -127,7 +128,11 @@ class BlockCheck {
                 fail(place, "followers below " + std::to_string(sizes_.ops) + ", found " + std::to_string(follower));
             }
             ++incoming_[static_cast<std::size_t>(follower)];
+            found |= ((value >> 1) & 1) == static_cast<std::uint64_t>(Edge::start) ? leads_start : leads_end;
             more = (value & 1) != 0;
+        }
+        if (found != (w & leads)) {
+            fail(place, "followers of its start or end as its word says, found others");
         }
     }
 
@@ -191,7 +196,7 @@ class BlockCheck {
 
     std::span<const std::uint64_t> words_;
     std::uint32_t ranks_;
-    RankBlock block_;
+    RankBlock block_;  ///< once the header is sound
     RankBlock::Sizes sizes_;
     const std::uint8_t* at_ = nullptr;  ///< in the links
     const std::uint8_t* end_ = nullptr;

@@ -6,19 +6,18 @@
 #include <string_view>
 #include <vector>
 
-#include "base/bit_set.hpp"
-#include "base/small_map.hpp"
 #include "base/time.hpp"
 #include "base/word_arena.hpp"
 #include "goal/listing.hpp"
 #include "goal/op.hpp"
+#include "goal/progress.hpp"
 #include "goal/rank_block.hpp"
 #include "goal/rank_encoder.hpp"
 #include "goal/source.hpp"
 
 namespace idlewave {
 
-/// A schedule in memory: every rank's ops in order, and which waits for which, each rank as a RankBlock of some nine
+/// A schedule in memory: every rank's ops in order, and which waits for which, each rank as a RankBlock of some ten
 /// bytes an op. Immutable once built (GraphBuilder).
 class Graph {
   public:
@@ -26,19 +25,8 @@ class Graph {
     struct Scratch {};
     static constexpr bool one_of_each = false;
 
-    /// An op of which some requirements are met, and some not.
     template <class Moment>
-    struct Join {
-        std::uint64_t left = 0;
-        Moment ready_at = {};  ///< the latest of those met
-    };
-
-    /// What changes while a rank runs: a bit an op, and what ops with several requirements have met of them.
-    template <class Moment>
-    struct State {
-        BitSet ready;  ///< ops whose requirements are all met
-        SmallMap<Join<Moment>> joins;
-    };
+    using State = Progress<Moment>;
 
     [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(blocks_.size()); }
     [[nodiscard]] std::uint32_t cpus() const { return cpus_; }
@@ -50,6 +38,12 @@ class Graph {
 
     /// One rank's part.
     [[nodiscard]] const RankBlock& block(std::uint32_t rank) const { return blocks_[rank]; }
+
+    /// Bring what a rank needs of its schedule into the cache.
+    template <class Moment>
+    [[gnu::always_inline]] void prefetch(std::uint32_t rank, const State<Moment>& state) const {
+        blocks_[rank].prefetch(state.near());
+    }
 
     [[nodiscard]] Place size(std::uint32_t rank) const { return block(rank).size(); }
     [[nodiscard]] Op op(std::uint32_t rank, Place place) const { return block(rank).op(place); }

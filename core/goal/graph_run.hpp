@@ -13,10 +13,10 @@ template <class Moment>
 void Graph::begin(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
                   ReadyOps<Cookie, Moment>& ready) const {
     const RankBlock& own = block(rank);
-    state.ready.clear(own.size());
+    state.begin(own.size());
     for (Place place = 0; place < own.size(); ++place) {
         if (own.is_root(place)) {
-            state.ready.set(place);
+            state.set_ready(place);
             ready.push_back({.at = Moment{}, .op = own.op(place), .place = place});
         }
     }
@@ -42,9 +42,9 @@ std::optional<Moment> meet_requirement(const RankBlock& block, Graph::State<Mome
     if (!block.joins(place)) {
         return now;
     }
-    Graph::Join<Moment>* join = state.joins.find(place);
+    Join<Moment>* join = state.join(place);
     if (join == nullptr) {
-        state.joins.add(place, {.left = block.requirements(place) - 1, .ready_at = now});
+        state.add({.place = place, .left = static_cast<std::uint32_t>(block.requirements(place) - 1), .ready_at = now});
         return std::nullopt;
     }
     join->ready_at = latest(join->ready_at, now);
@@ -52,7 +52,7 @@ std::optional<Moment> meet_requirement(const RankBlock& block, Graph::State<Mome
         return std::nullopt;
     }
     const Moment all_met = join->ready_at;
-    state.joins.remove(place);
+    state.remove_join(place);
     return all_met;
 }
 
@@ -64,11 +64,13 @@ bool Graph::release(std::uint32_t rank, State<Moment>& state, const Notice<Cooki
     bool there = false;
     for (Place follower = 0; followers.next(follower);) {
         if (const std::optional<Moment> at = meet_requirement(own, state, follower, notice.time)) {
-            state.ready.set(follower);
+            state.set_ready(follower);
             if (there) {
                 ready.push_back(next);
             }
-            next = {.at = *at, .op = own.op(follower), .place = follower};
+            next.at = *at;
+            own.read(follower, next.op);
+            next.place = follower;
             there = true;
         }
     }
@@ -79,10 +81,10 @@ template <class Moment>
 void Graph::unfinished(std::uint32_t rank, const State<Moment>& state, std::vector<Waiting>& waiting) const {
     const RankBlock& own = block(rank);
     for (Place place = 0; place < own.size(); ++place) {
-        if (state.ready.test(place)) {
+        if (state.is_ready(place)) {
             continue;
         }
-        const Join<Moment>* join = state.joins.find(place);
+        const Join<Moment>* join = state.join(place);
         const std::uint64_t left = join != nullptr ? join->left : own.requirements(place);
         waiting.push_back(
             {rank, name(rank, place),

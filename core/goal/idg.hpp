@@ -8,7 +8,7 @@
 /// docs/goal-format.md has the layout.
 namespace idlewave::idg {
 
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 
 using Mark = std::array<char, 8>;
 

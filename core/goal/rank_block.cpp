@@ -22,20 +22,32 @@ Shape RankBlock::shape(std::uint64_t index) const {
 }
 
 Op RankBlock::op(Place place) const {
+    Op op;
+    read(place, op);
+    return op;
+}
+
+void RankBlock::read(Place place, Op& op) const {
     const std::uint64_t w = word(place);
-    if (op_word::kind(w) == Kind::calc) {
-        return {.size = w >> size_shift, .kind = OpKind::calc, .cpu = static_cast<std::uint8_t>(w >> payload_shift)};
+    const Kind kind = op_word::kind(w);
+    if (kind == Kind::calc) {
+        op.size = w >> size_shift;
+        op.peer = 0;
+        op.tag = 0;
+        op.kind = OpKind::calc;
+        op.cpu = static_cast<std::uint8_t>(w >> payload_shift);
+        op.nic = 0;
+    } else {
+        const Shape s = shape(op_word::shape(w));
+        const bool message = kind != Kind::long_calc;
+        op.size = s.size;
+        op.peer = message ? static_cast<std::uint32_t>(w >> peer_shift) : 0;
+        op.tag = message ? s.tag : 0;
+        op.kind = kind == Kind::send ? OpKind::send : message ? OpKind::recv : OpKind::calc;
+        op.cpu = s.cpu;
+        op.nic = message ? s.nic : std::uint8_t{0};
     }
-    const Shape s = shape(op_word::shape(w));
-    if (op_word::kind(w) == Kind::long_calc) {
-        return {.size = s.size, .kind = OpKind::calc, .cpu = s.cpu};
-    }
-    return {.size = s.size,
-            .peer = static_cast<std::uint32_t>(w >> peer_shift),
-            .tag = s.tag,
-            .kind = op_word::kind(w) == Kind::send ? OpKind::send : OpKind::recv,
-            .cpu = s.cpu,
-            .nic = s.nic};
+    op.reduction = false;
 }
 
 std::uint64_t RankBlock::requirements(Place place) const {
@@ -49,11 +61,9 @@ std::uint64_t RankBlock::requirements(Place place) const {
 
 /// Where the links of op `place` are, which has some: behind those of the ops before it in its group.
 const std::uint8_t* RankBlock::entry(Place place) const {
-    const std::uint8_t* index = links();
-    const std::uint8_t* stream = index + sizeof(std::uint32_t) * ((std::uint64_t{size()} + group - 1) / group);
     std::uint32_t begin = 0;
-    std::memcpy(&begin, index + sizeof begin * (place / group), sizeof begin);
-    const std::uint8_t* at = stream + begin;
+    std::memcpy(&begin, links() + sizeof begin * (place / group), sizeof begin);
+    const std::uint8_t* at = stream() + begin;
     for (Place before = place - place % group; before < place; ++before) {
         if (waits_for_several(word(before))) {
             take_varint(at);
@@ -79,7 +89,7 @@ std::string RankBlock::label(Place place) const {
     if (s.labels != LabelKind::text) {
         return s.labels == LabelKind::numbered ? numbered_label(place) : std::string();
     }
-    const auto* begins = reinterpret_cast<const char*>(op_words() + size() + s.link_words);
+    const auto* begins = reinterpret_cast<const char*>(op_words_ + size_ + s.link_words);
     std::uint32_t range[2];
     std::memcpy(range, begins + sizeof(std::uint32_t) * std::uint64_t{place}, sizeof range);
     const char* text = begins + sizeof(std::uint32_t) * (std::uint64_t{size()} + 1);
@@ -88,7 +98,8 @@ std::string RankBlock::label(Place place) const {
 
 RankBlock::Limits RankBlock::limits() const {
     Limits found;
-    for (std::uint64_t i = 0; i < shape_count(); ++i) {
+    const std::uint64_t shapes = sizes(words_).shapes;
+    for (std::uint64_t i = 0; i < shapes; ++i) {
         found.cpu = std::max(found.cpu, shape(i).cpu);
         found.nic = std::max(found.nic, shape(i).nic);
     }

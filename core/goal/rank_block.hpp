@@ -29,10 +29,12 @@ enum class Waits : std::uint8_t {
 };
 
 inline constexpr unsigned waits_shift = 2;
-inline constexpr std::uint64_t leads = 1 << 5;  ///< has a list of followers
-inline constexpr unsigned payload_shift = 6;    ///< a message: its shape; a calc: its CPU
-inline constexpr unsigned size_shift = 14;      ///< of a calc
-inline constexpr unsigned peer_shift = 32;      ///< of a message
+inline constexpr std::uint64_t leads_start = 1 << 5;  ///< has a list of followers, some of which wait for its start
+inline constexpr std::uint64_t leads_end = 1 << 6;    ///< or for its end
+inline constexpr std::uint64_t leads = leads_start | leads_end;
+inline constexpr unsigned payload_shift = 7;  ///< a message: its shape; a calc: its CPU
+inline constexpr unsigned size_shift = 15;    ///< of a calc
+inline constexpr unsigned peer_shift = 32;    ///< of a message
 inline constexpr std::uint64_t most_shapes = std::uint64_t{1} << (peer_shift - payload_shift);
 inline constexpr std::uint64_t longest_calc = (std::uint64_t{1} << (64 - size_shift)) - 1;
 
@@ -53,8 +55,8 @@ inline bool waits_for_previous(std::uint64_t word, Edge edge) {
     return edge == Edge::end ? w == Waits::previous_end || w == Waits::several_and_previous_end
                              : w == Waits::previous_start || w == Waits::several_and_previous_start;
 }
-inline bool has_entry(std::uint64_t word) {
-    return (word & leads) != 0 || waits_for_several(word);
+inline bool leads_by(std::uint64_t word, Edge edge) {
+    return (word & (edge == Edge::start ? leads_start : leads_end)) != 0;
 }
 
 }  // namespace op_word
@@ -106,7 +108,7 @@ class Followers {
     bool previous_waits_;  ///< the op right behind is the first of them
 };
 
-/// A view of one rank's schedule in the form in which it lies in memory and in .idg files: about nine bytes an op,
+/// A view of one rank's schedule in the form in which it lies in memory and in .idg files: about ten bytes an op,
 /// one to three bytes for each dependency that is not on the op before. See docs/goal-format.md for the layout.
 ///
 /// The words must come from RankEncoder, or have passed `check_block`.
@@ -124,10 +126,12 @@ class RankBlock {
     };
 
     static constexpr std::uint64_t header_words = 2;
-    static constexpr Place group = 16;                ///< so many ops share an entry of the links' index
+    static constexpr Place group = 4;                 ///< so many ops share an entry of the links' index
     static constexpr unsigned label_kind_shift = 62;  ///< in the first word; the shapes' number is below it
 
-    explicit RankBlock(const std::uint64_t* words) : words_(words) {}
+    RankBlock() = default;
+    explicit RankBlock(const std::uint64_t* words)
+        : words_(words), op_words_(words + header_words + 2 * sizes(words).shapes), size_(sizes(words).ops) {}
 
     /// The largest that any op names.
     struct Limits {
@@ -138,12 +142,15 @@ class RankBlock {
 
     static Sizes sizes(const std::uint64_t* header);
 
-    [[nodiscard]] Place size() const { return static_cast<Place>(words_[0]); }
+    [[nodiscard]] Place size() const { return static_cast<Place>(size_); }
 
     /// The whole block.
     [[nodiscard]] std::span<const std::uint64_t> words() const { return {words_, sizes(words_).words()}; }
 
     [[nodiscard]] Op op(Place place) const;
+    /// Field by field to where it will be used: what was written in small pieces is read in a large one only after a
+    /// delay.
+    void read(Place place, Op& op) const;
 
     /// How many requirements an op has.
     [[nodiscard]] std::uint64_t requirements(Place place) const;
@@ -156,8 +163,16 @@ class RankBlock {
     /// The ops that wait for op `place`'s start or end, in the order in which they become ready.
     [[nodiscard]] Followers followers(Place place, Edge edge) const {
         const bool next_waits = place + 1 < size() && op_word::waits_for_previous(word(place + 1), edge);
-        const bool listed = (word(place) & op_word::leads) != 0;
+        const bool listed = op_word::leads_by(word(place), edge);
         return {place, edge, next_waits, listed ? list(place) : nullptr};
+    }
+
+    /// Bring what is needed of the ops near `place` into the cache.
+    [[gnu::always_inline]] void prefetch(Place place) const {
+        __builtin_prefetch(words_);
+        __builtin_prefetch(op_words_ + place);
+        __builtin_prefetch(links() + place / group * sizeof(std::uint32_t));
+        __builtin_prefetch(stream() + std::uint64_t{place} * 2);  // about as long are most entries
     }
 
     [[nodiscard]] Limits limits() const;
@@ -170,17 +185,18 @@ class RankBlock {
   private:
     friend class BlockCheck;
 
-    [[nodiscard]] std::uint64_t shape_count() const { return (words_[0] >> 32) & (op_word::most_shapes - 1); }
-    [[nodiscard]] const std::uint64_t* op_words() const { return words_ + header_words + 2 * shape_count(); }
-    [[nodiscard]] std::uint64_t word(Place place) const { return op_words()[place]; }
+    [[nodiscard]] std::uint64_t word(Place place) const { return op_words_[place]; }
     [[nodiscard]] Shape shape(std::uint64_t index) const;
-    [[nodiscard]] const std::uint8_t* links() const {
-        return reinterpret_cast<const std::uint8_t*>(op_words() + size());
+    [[nodiscard]] const std::uint8_t* links() const { return reinterpret_cast<const std::uint8_t*>(op_words_ + size_); }
+    [[nodiscard]] const std::uint8_t* stream() const {
+        return links() + sizeof(std::uint32_t) * ((size_ + group - 1) / group);
     }
     [[nodiscard]] const std::uint8_t* entry(Place place) const;
     [[nodiscard]] const std::uint8_t* list(Place place) const;
 
-    const std::uint64_t* words_;
+    const std::uint64_t* words_ = nullptr;
+    const std::uint64_t* op_words_ = nullptr;
+    std::uint64_t size_ = 0;
 };
 
 /// Whether `words`, which may be anything, are a block as RankEncoder makes it, of a rank in a schedule of `ranks`

@@ -91,7 +91,7 @@ void RankEncoder::put_ops(const Listing& listing) {
         words_.push_back(payload(listing.ops[place]) | static_cast<std::uint64_t>(waits_[place]) << waits_shift);
     }
     for (const Requirement& r : sorted_) {
-        words_[begin + r.other] |= leads;
+        words_[begin + r.other] |= r.edge == Edge::start ? leads_start : leads_end;
     }
     words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(begin), 2 * shapes_.size(), 0);
     if (!shapes_.empty()) {
@@ -122,7 +122,7 @@ std::uint64_t RankEncoder::shape_of(const Shape& shape) {
         }
     }
     if (shapes_.size() == most_shapes - 1) {
-        throw InputError("one rank has more than 67 million different messages (by size, tag, CPU and NIC)");
+        throw InputError("one rank has more than 33 million different messages (by size, tag, CPU and NIC)");
     }
     if (shapes_.size() < few) {
         shapes_.push_back(shape);

@@ -32,7 +32,7 @@ using ReadyOps = InlineVector<ReadyOp<Cookie, Moment>, 4>;
 /// An op that has started or ended.
 template <class Cookie, class Moment = Time>
 struct Notice {
-    Moment time = {};  ///< may lie ahead: an end is told as soon as it is certain
+    const Moment& time;  ///< may lie ahead: an end is told as soon as it is certain
     Place place = 0;
     [[no_unique_address]] Cookie cookie = {};
 };

@@ -53,6 +53,9 @@ class Agenda {
     /// Whether nothing waits.
     [[nodiscard]] bool idle() const { return used_ == 0 && queues_ == nullptr; }
 
+    /// Whether one waits, and no more.
+    [[nodiscard]] bool one() const { return used_ != 0 && (used_ & (used_ - 1)) == 0 && queues_ == nullptr; }
+
     /// Whether there is no room for another one.
     [[nodiscard]] bool full() const { return used_ == all && queues_ == nullptr; }
 

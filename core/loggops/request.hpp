@@ -33,6 +33,11 @@ constexpr Work work_of(OpKind kind) {
     return kind == OpKind::send ? Work::send : kind == OpKind::recv ? Work::post : Work::calc;
 }
 
+/// Whether nothing but ops can follow from it: an op itself, or the reception of a message whose receive was posted.
+constexpr bool is_simple(Work work) {
+    return work >= Work::send || work == Work::receive_expected;
+}
+
 /// The message that a reception is about.
 constexpr MessageKind kind_of(Work reception) {
     switch (reception) {

@@ -33,6 +33,16 @@ struct Slopes {
     std::array<SlopeWords, std::size_t{3} * Levels> words = {};
     Time time = 0;
 
+    // A compiler's own copy of so many bytes may be a string instruction, which takes longer to begin than this takes.
+    Slopes() = default;
+    [[gnu::always_inline]] Slopes(const Slopes& other) : time(other.time) { copy(other); }
+    [[gnu::always_inline]] Slopes& operator=(const Slopes& other) {
+        time = other.time;
+        copy(other);
+        return *this;
+    }
+    ~Slopes() = default;
+
     [[nodiscard]] LevelSlopes level(unsigned i) const {
         const SlopeWords* w = &words[std::size_t{3} * i];
         const auto low = [](std::uint64_t word) { return static_cast<std::uint32_t>(word); };
@@ -78,6 +88,13 @@ struct Slopes {
                          std::max(x.g, y.g), std::max(x.G, y.G), std::max(x.O, y.O)});
         }
         return both;
+    }
+
+  private:
+    [[gnu::always_inline]] void copy(const Slopes& other) {
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            words[i] = other.words[i];
+        }
     }
 };
 

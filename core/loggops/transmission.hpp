@@ -125,10 +125,9 @@ template <class Context>
 [[gnu::noinline]] void RankWorker<S, Observer>::meet_among_others(const Event& event, Time until, Context& context) {
     Receive<Cookie> receive;
     if (take_posted(event.source, event.payload->tag, receive)) {
-        keep(receive_at_once(event, receive, until), next_[0]);
-        follow_all(until, context);
+        follow(receive_at_once(event, receive, until), until, context);
     } else {
-        await_receive(event);
+        await_receive_alone(event, until);
     }
 }
 
@@ -173,6 +172,23 @@ void RankWorker<S, Observer>::await_receive(const Event& event) {
     const std::uint32_t stray = add_stray(event);
     add_unexpected(stray);
     ask_to_receive(event, {}, Work::receive_unexpected, stray);
+}
+
+/// The same while nothing else waits: received at once, unless that could not begin before `until`.
+template <Source S, class Observer>
+void RankWorker<S, Observer>::await_receive_alone(const Event& event, Time until) {
+    const Receive<Cookie> nobody{.place = unknown_place};
+    const Moment arrived = model_.observer.arrival(*event.payload, event.time);
+    const Moment now = latest(arrived, latest(clocks_[Layout::cpu(nobody.cpu)], clocks_[model_.layout.rx(nobody.nic)]));
+    if (time_of(now) >= until) {
+        await_receive(event);
+        return;
+    }
+    const Payload& message = *event.payload;
+    const std::uint32_t handle = add_stray(event);
+    add_unexpected(handle);
+    processed(handle, occupy_receiver(nobody, {message.kind, event.source, message.size},
+                                      costs_of(message.message_class, message.size, event.source), now));
 }
 
 /// Ask for what a reception needs: the CPU and NIC of `op`.
@@ -269,15 +285,9 @@ std::uint32_t RankWorker<S, Observer>::unexpected_messages() const {
 /// A receive is posted.
 template <Source S, class Observer>
 void RankWorker<S, Observer>::post(const Ready& ready, const Moment& now) {
+    show_start(ready, now);
     op_started(ready, now);
-    const Op& op = ready.op;
-    const Receive<Cookie> receive = receive_of(ready);
-    if (waits_alone()) {
-        model_.observer.posted(self_, 0, false);
-        wait_for(receive, op.peer, op.tag);
-    } else {
-        post_among_others(receive, op.peer, op.tag, now);
-    }
+    look_for_message(receive_of(ready), ready.op.peer, ready.op.tag, now);
 }
 
 /// A receive is posted while no other is, and no message waits. Returns whether this made an op ready, which takes the
@@ -289,6 +299,18 @@ template <Source S, class Observer>
     const Receive<Cookie> receive = receive_of(ready);
     wait_for(receive, ready.op.peer, ready.op.tag);
     return tell_start(receive.place, receive.cookie, now, ready);
+}
+
+/// The same while others are, or messages wait.
+template <Source S, class Observer>
+[[gnu::noinline]] auto RankWorker<S, Observer>::post_among_others(Ready& ready, const Moment& now) -> bool {
+    show_start(ready, now);
+    const Receive<Cookie> receive = receive_of(ready);
+    const std::uint32_t source = ready.op.peer;
+    const std::uint32_t tag = ready.op.tag;
+    const bool there = tell_start(receive.place, receive.cookie, now, ready);
+    look_for_message(receive, source, tag, now);
+    return there;
 }
 
 /// The only receive that waits.
@@ -307,8 +329,8 @@ template <Source S, class Observer>
 
 /// A receive takes the oldest unexpected message that it matches, or waits.
 template <Source S, class Observer>
-[[gnu::noinline]] void RankWorker<S, Observer>::post_among_others(const Receive<Cookie>& receive, std::uint32_t source,
-                                                                  std::uint32_t tag, const Moment& now) {
+void RankWorker<S, Observer>::look_for_message(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag,
+                                               const Moment& now) {
     State& rank = *rank_;
     std::uint32_t handle = 0;
     const std::uint32_t unexpected = Observer::looks ? unexpected_messages() : 0;
@@ -364,25 +386,27 @@ Place RankWorker<S, Observer>::place_of(const Request<Cookie, Moment>& reception
     return stray.matched ? stray.receive.place : unknown_place;
 }
 
-/// Process an arrival whose CPU and NIC are free at `now`.
+/// Process an arrival whose CPU and NIC are free at `now`. Returns when it is processed.
 template <Source S, class Observer>
-void RankWorker<S, Observer>::receive(const Request<Cookie, Moment>& request, const Moment& now) {
+auto RankWorker<S, Observer>::receive(const Request<Cookie, Moment>& request, const Moment& now) -> Moment {
     const Op& op = request.ready.op;
     const Receive<Cookie> taken{.place = place_of(request), .cpu = op.cpu, .nic = op.nic};
     const Moment processed = occupy_receiver(taken, {kind_of(request.work), op.peer, op.size},
                                              costs_of(request.message_class, op.size, op.peer), now);
-    if (request.work == Work::receive_expected) [[likely]] {
+    if (request.work == Work::receive_expected) {
         model_.observer.received(self_, request.handle, request.ready.at, request.ready.at, processed);
-        op_ended(request.handle, request.ready.cookie, processed);
-    } else if (request.work == Work::receive_clear_to_send) {
-        cleared_to_send(request.handle, processed);
-    } else {
-        Stray<Cookie, Moment>& stray = strays_[request.handle];
-        stray.processed_at = processed;
-        stray.processed = true;
-        if (stray.matched) {
-            meet(request.handle);
-        }
+    }
+    return processed;
+}
+
+/// A message that had no receive when it arrived, or one of a rendezvous, is processed.
+template <Source S, class Observer>
+void RankWorker<S, Observer>::processed(std::uint32_t handle, const Moment& time) {
+    Stray<Cookie, Moment>& stray = strays_[handle];
+    stray.processed_at = time;
+    stray.processed = true;
+    if (stray.matched) {
+        meet(handle);
     }
 }
 

@@ -80,6 +80,9 @@ class RankWorker {
         if (noisy_) {
             __builtin_prefetch(&model_.noise[r], 1);
         }
+        if constexpr (requires { model_.source.prefetch(r, rank.source); }) {
+            model_.source.prefetch(r, rank.source);
+        }
         agenda_.prefetch(rank.pending);
         strays_.prefetch(rank.first_stray());
         if (rank.has_crowd()) {
@@ -184,8 +187,12 @@ class RankWorker {
             if (!agenda_.idle()) {
                 const auto next = agenda_.next(clocks_);
                 if (next.at < told) {
-                    perform(next, context);
-                    follow_all(told, context);
+                    if (agenda_.one() && is_simple(agenda_[next.index].work)) {
+                        follow(take_up(next), told, context);
+                    } else {
+                        perform(next, context);
+                        follow_all(told, context);
+                    }
                     continue;
                 }
                 if (event == end) {
@@ -207,6 +214,19 @@ class RankWorker {
         }
     }
 
+    /// The only request, whose time has come: it is no longer one. Returns whether an op is now in `next_[0]`: it, or
+    /// what the reception of a message has made ready.
+    bool take_up(const typename Agenda<Cookie, Moment>::Next& next) {
+        const Request<Cookie, Moment> request = agenda_[next.index];
+        agenda_.done(next.index);
+        if (request.work != Work::receive_expected) {
+            next_[0] = request.ready;
+            return true;
+        }
+        const Moment processed = receive(request, start_of(request, next.at));
+        return tell_end(request.handle, request.ready.cookie, processed, next_[0]);
+    }
+
     /// Do what a request asks for, whose time has come.
     template <class Context>
     void perform(const typename Agenda<Cookie, Moment>::Next& next, Context& context) {
@@ -215,11 +235,15 @@ class RankWorker {
         const Moment now = start_of(request, next.at);
         switch (request.work) {
             case Work::receive_expected:
+                op_ended(request.handle, request.ready.cookie, receive(request, now));
+                break;
+            case Work::receive_clear_to_send:
+                cleared_to_send(request.handle, receive(request, now));
+                break;
             case Work::receive_unexpected:
             case Work::receive_request_to_send:
-            case Work::receive_clear_to_send:
             case Work::receive_data:
-                receive(request, now);
+                processed(request.handle, receive(request, now));
                 break;
             case Work::send_clear_to_send:
                 send_clear_to_send(request, now, context);
@@ -253,30 +277,32 @@ class RankWorker {
     }
 
     /// Ops that become ready one by one, while nothing else waits: `there` says whether there is one, in `next_[0]`.
-    /// What may not start before `until`, or is not as simple, joins those in the list.
+    /// What may not start before `until` has to be asked for.
     template <class Context>
     [[gnu::always_inline]] void follow(bool there, Time until, Context& context) {
         Ready* next = &next_[0];
         Ready* spare = &next_[1];
-        while (there && ready_->empty()) {
+        while (there && ready_->empty() && agenda_.idle()) {
             const Moment at = start_of(*next);
             if (time_of(at) >= until) {
+                ask_for(*next);
+                return;
+            }
+            if (next->op.kind == OpKind::recv) {
+                there = waits_alone() ? post_alone(*next, at) : post_among_others(*next, at);
+                continue;
+            }
+            if (next->op.kind == OpKind::send && !is_eager(next->op)) [[unlikely]] {
                 break;
             }
-            if (next->op.kind == OpKind::recv && waits_alone()) [[likely]] {
-                there = post_alone(*next, at);
-            } else if (next->op.kind == OpKind::send && is_eager(next->op)) [[likely]] {
-                const Place place = next->place;
-                const Cookie cookie = next->cookie;
-                const Moment end = begin_send(*next, at, context);
-                there = tell_start(place, cookie, at, *next);
-                if (tell_end(place, cookie, end, *spare)) {
-                    keep(there, *next);
-                    std::swap(next, spare);
-                    there = true;
-                }
-            } else {
-                break;
+            const Place place = next->place;
+            const Cookie cookie = next->cookie;
+            const Moment end = next->op.kind == OpKind::send ? begin_send(*next, at, context) : begin_calc(*next, at);
+            there = tell_start(place, cookie, at, *next);
+            if (tell_end(place, cookie, end, *spare)) {
+                keep(there, *next);
+                std::swap(next, spare);
+                there = true;
             }
         }
         keep(there, *next);
@@ -356,16 +382,20 @@ class RankWorker {
 
     [[gnu::noinline]] void ask_for_all_ready() {
         for (const Ready& ready : *ready_) {
-            const Op& op = ready.op;
-            Request<Cookie, Moment>& request = new_request();
-            request.ready = ready;
-            request.first_need = Layout::cpu(op.cpu);
-            request.second_need = op.kind == OpKind::send ? model_.layout.tx(op.nic) : request.first_need;
-            request.turn = turn_of(op.kind);
-            request.work = work_of(op.kind);
-            agenda_.added();
+            ask_for(ready);
         }
         ready_->clear();
+    }
+
+    [[gnu::noinline]] void ask_for(const Ready& ready) {
+        const Op& op = ready.op;
+        Request<Cookie, Moment>& request = new_request();
+        request.ready = ready;
+        request.first_need = Layout::cpu(op.cpu);
+        request.second_need = op.kind == OpKind::send ? model_.layout.tx(op.nic) : request.first_need;
+        request.turn = turn_of(op.kind);
+        request.work = work_of(op.kind);
+        agenda_.added();
     }
 
     /// An op starts: those who look on are told.
@@ -395,15 +425,22 @@ class RankWorker {
     }
 
     void op_started(const Ready& ready, const Moment& now) {
-        show_start(ready, now);
-        keep(tell_start(ready.place, ready.cookie, now, next_[0]), next_[0]);
+        Ready next;
+        keep(tell_start(ready.place, ready.cookie, now, next), next);
     }
     void op_ended(Place place, Cookie cookie, const Moment& end) {
-        keep(tell_end(place, cookie, end, next_[0]), next_[0]);
+        Ready next;
+        keep(tell_end(place, cookie, end, next), next);
     }
 
     void calc(const Ready& ready, const Moment& now) {
+        const Moment end = begin_calc(ready, now);
         op_started(ready, now);
+        op_ended(ready.place, ready.cookie, end);
+    }
+    /// Returns when it ends.
+    Moment begin_calc(const Ready& ready, const Moment& now) {
+        show_start(ready, now);
         Time work = 0;
         if (__builtin_mul_overflow(ready.op.size, picoseconds_per_nanosecond, &work)) {
             throw TimeOverflow();
@@ -419,7 +456,7 @@ class RankWorker {
         const Time done = reached ? model_.machine.noise.finish(model_.noise[self_], begin, work) : later(begin, work);
         const Moment end = model_.observer.at(begun, Point::computed, done);
         clocks_[Layout::cpu(ready.op.cpu)] = end;
-        op_ended(ready.place, ready.cookie, end);
+        return end;
     }
 
     [[nodiscard]] bool is_eager(const Op& send) const { return send.size <= model_.machine.level(self_, send.peer).S; }
@@ -428,9 +465,10 @@ class RankWorker {
     void send(const Ready& ready, const Moment& now, Context& context) {
         if (is_eager(ready.op)) {
             const Moment end = begin_send(ready, now, context);
-            keep(tell_start(ready.place, ready.cookie, now, next_[0]), next_[0]);
+            op_started(ready, now);
             op_ended(ready.place, ready.cookie, end);
         } else {
+            show_start(ready, now);
             op_started(ready, now);
             request_to_send(ready, now, context);
         }
@@ -455,8 +493,9 @@ class RankWorker {
     /// Whether a receive that is posted now is the only one, and no message waits for it.
     [[nodiscard]] bool waits_alone() const { return rank_->crowd == 0 && !rank_->posted.waits; }
     bool post_alone(Ready& ready, const Moment& now);
+    bool post_among_others(Ready& ready, const Moment& now);
     void post(const Ready& ready, const Moment& now);
-    void post_among_others(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag, const Moment& now);
+    void look_for_message(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag, const Moment& now);
     void wait_for(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag);
 
     // ---- messages at both ends: transmission.hpp
@@ -497,6 +536,7 @@ class RankWorker {
     bool receive_at_once(const Event& event, const Receive<Cookie>& receive, Time until);
     void arrive(const Event& event);
     void await_receive(const Event& event);
+    void await_receive_alone(const Event& event, Time until);
     void ask_to_receive(const Event& event, const Receive<Cookie>& receive, Work work, std::uint32_t handle);
     bool take_posted(std::uint32_t source, std::uint32_t tag, Receive<Cookie>& receive);
     [[nodiscard]] std::uint32_t posted_receives() const;
@@ -504,7 +544,8 @@ class RankWorker {
     bool take_unexpected(std::uint32_t source, std::uint32_t tag, std::uint32_t& stray);
     [[nodiscard]] std::uint32_t unexpected_messages() const;
     std::uint32_t add_stray(const Event& event);
-    void receive(const Request<Cookie, Moment>& request, const Moment& now);
+    Moment receive(const Request<Cookie, Moment>& request, const Moment& now);
+    void processed(std::uint32_t handle, const Moment& time);
     [[nodiscard]] Place place_of(const Request<Cookie, Moment>& reception) const;
     Moment occupy_receiver(const Receive<Cookie>& op, const About& message, const Costs& costs, const Moment& now);
     void meet(std::uint32_t handle);

@@ -53,10 +53,8 @@ class ChunkStore {
     static constexpr std::size_t slab_bytes = std::size_t{1} << 21;
 
     Chunk* new_slab() {
-        // Twice as much address space, so that a slab can begin at a multiple of its size; unused pages cost nothing.
-        HugeMemory memory = huge_memory(2 * slab_bytes);
-        const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory.get()) % slab_bytes;
-        auto* chunks = reinterpret_cast<Chunk*>(memory.get() + (beyond == 0 ? 0 : slab_bytes - beyond));
+        HugeMemory memory = huge_memory(slab_bytes);
+        auto* chunks = reinterpret_cast<Chunk*>(memory.get());
         Chunk* list = nullptr;
         for (std::size_t i = slab_bytes / sizeof(Chunk); i-- > 0;) {
             chunks[i].before = list;
