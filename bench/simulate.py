@@ -1,12 +1,13 @@
 """How long the simulator takes per message, and how much memory: tables and a plot. ``make bench``.
 
-    python bench/simulate.py --floor FILE [--large] [--loggopsim DIRECTORY] [--output DIRECTORY]
+    python bench/simulate.py --floor FILE [--large] [--largest] [--loggopsim DIRECTORY] [--output DIRECTORY]
 
 Each row of the first table is a process of its own, so that memory is its own. "seconds" is simulation with
 generation of the schedule, without start-up; a row is run three times (large ones once), and the fastest is shown.
 "over floor" is how many times as long a message takes as in bench/floor.cpp on as many ranks: rules of CPU and NIC for
-one pattern, and nothing else. With ``--large`` also 16,777,216 ranks. With the directory of a LogGOPSim build (the
-program loggopsim) both simulate the same schedules, from LogGOPSim's own binary files.
+one pattern, and nothing else. With ``--large`` also 16,777,216 ranks, with ``--largest`` 134,217,728 (13 GB, minutes). With
+the directory of a LogGOPSim build (the program loggopsim) both simulate the same schedules, from LogGOPSim's own
+binary files.
 """
 
 from __future__ import annotations
@@ -83,6 +84,7 @@ WORKS = [
     Work("alltoall", 2**12, algorithm="pairwise"),
 ]
 LARGE = [Work("dissemination", LARGE_RANKS), Work("dissemination", LARGE_RANKS, threads=2)]
+LARGEST = [Work("dissemination", 2**27, threads=2)]
 PEER_WORKS = [
     Work("dissemination", 2**17),
     Work("bcast", 2**17),
@@ -158,7 +160,7 @@ def table_of(works: list[Work], machines: Path, floor: Path, output: Path) -> Ta
 
 def over_floor(work: Work, answer: Answer, floors: dict[int, Answer], floor: Path) -> str:
     """How many times as long a message takes as by the floor's rules; the floor knows dissemination only."""
-    if work.pattern != "dissemination":
+    if work.pattern != "dissemination" or work in LARGEST:
         return ""
     if work.ranks not in floors:
         floors[work.ranks] = fastest([floor, str(work.ranks)], repetitions(work.ranks))
@@ -172,7 +174,7 @@ def plot(answers: dict[Work, Answer], floors: dict[int, Answer], output: Path) -
     for label, marker, noise in curves:
         rows = [w for w in answers if w.pattern == "dissemination" and w.threads == 1 and w.noise == noise]
         axes.plot([w.ranks for w in rows], [answers[w].nanoseconds for w in rows], marker=marker, label=label)
-    ranks = sorted({w.ranks for w in answers if w.pattern == "dissemination"})
+    ranks = sorted(floors)
     axes.plot(ranks, [floors[r].nanoseconds for r in ranks], "k--", label="floor: CPU and NIC rules alone")
     axes.set(xlabel="ranks", ylabel="time of a message [ns]", title="Dissemination, one thread")
     axes.set_xscale("log", base=2)
@@ -265,6 +267,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="How long the simulator takes.")
     parser.add_argument("--floor", type=Path, required=True, help="bench/floor.cpp, compiled")
     parser.add_argument("--large", action="store_true", help="also 16,777,216 ranks")
+    parser.add_argument("--largest", action="store_true", help="also 134,217,728 ranks: needs 14 GB, takes minutes")
     parser.add_argument("--loggopsim", type=Path, help="directory of a LogGOPSim build")
     parser.add_argument("--output", type=Path, default=Path("out/bench"), help="where the plot goes")
     arguments = parser.parse_args()
@@ -273,7 +276,7 @@ def main() -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         write_machines(folder)
-        works = WORKS + (LARGE if arguments.large else [])
+        works = WORKS + (LARGE if arguments.large else []) + (LARGEST if arguments.largest else [])
         console.print(table_of(works, folder, arguments.floor, arguments.output))
         console.print(many_runs(folder))
         if arguments.loggopsim is not None:

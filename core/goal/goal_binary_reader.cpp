@@ -62,9 +62,9 @@ bool GoalBinaryReader::next(Listing& rank) {
     const Part p = part();
     waits_.assign(p.nodes, 0);
     listed_ = 0;
-    rank.ops.reserve(p.nodes);
+    rank.ops.resize(p.nodes);
     for (Place place = 0; place < p.nodes; ++place) {
-        rank.ops.push_back(op(p, place));
+        read(p, place, rank.ops[place]);
         followers(p, place, Edge::start, rank.requirements);
         followers(p, place, Edge::end, rank.requirements);
     }
@@ -112,18 +112,18 @@ GoalBinaryReader::Part GoalBinaryReader::part() {
     return p;
 }
 
-Op GoalBinaryReader::op(const Part& part, Place place) const {
+void GoalBinaryReader::read(const Part& part, Place place, Op& op) const {
     const std::byte* n = part.node(place);
     const auto type = load<std::uint8_t>(n + node::type);
     if (type < 1 || type > 3) {
         fail(part, place, node::type, "1 (send), 2 (recv) or 3 (calc)", type);
     }
-    Op op{.size = load<std::uint64_t>(n + node::size),
-          .peer = load<std::uint32_t>(n + node::peer),
-          .tag = load<std::uint32_t>(n + node::tag),
-          .kind = static_cast<OpKind>(type - 1),
-          .cpu = load<std::uint8_t>(n + node::cpu),
-          .nic = load<std::uint8_t>(n + node::nic)};
+    op.size = load<std::uint64_t>(n + node::size);
+    op.peer = load<std::uint32_t>(n + node::peer);
+    op.tag = load<std::uint32_t>(n + node::tag);
+    op.kind = static_cast<OpKind>(type - 1);
+    op.cpu = load<std::uint8_t>(n + node::cpu);
+    op.nic = load<std::uint8_t>(n + node::nic);
     const bool calc = op.kind == OpKind::calc;
     if (op.size > (calc ? largest_calc : largest_size)) {
         fail(part, place, node::size, up_to(calc ? largest_calc : largest_size), op.size);
@@ -143,7 +143,6 @@ Op GoalBinaryReader::op(const Part& part, Place place) const {
         fail(part, place, node::nic,
              calc ? "0, as a calc has no NIC" : "a NIC of " + up_to(highest_nic_) + ", as the header says", op.nic);
     }
-    return op;
 }
 
 /// Lists must lie in the appendix, and not in each other, or a small file could have very many dependencies.

@@ -39,7 +39,7 @@ class GoalBinaryReader {
     };
 
     Part part();
-    Op op(const Part& part, Place place) const;
+    void read(const Part& part, Place place, Op& op) const;
     void followers(const Part& part, Place place, Edge edge, std::vector<Requirement>& requirements);
     void check_waiting(const Part& part);
     [[noreturn]] void fail(std::uint64_t byte, const std::string& expected, std::uint64_t found) const;

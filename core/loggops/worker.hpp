@@ -282,15 +282,22 @@ class RankWorker {
     [[gnu::always_inline]] void follow(bool there, Time until, Context& context) {
         Ready* next = &next_[0];
         Ready* spare = &next_[1];
-        while (there && ready_->empty() && agenda_.idle()) {
+        while (there && ready_->empty()) {
             const Moment at = start_of(*next);
             if (time_of(at) >= until) {
                 ask_for(*next);
                 return;
             }
             if (next->op.kind == OpKind::recv) {
-                there = waits_alone() ? post_alone(*next, at) : post_among_others(*next, at);
-                continue;
+                if (waits_alone()) [[likely]] {
+                    there = post_alone(*next, at);
+                    continue;
+                }
+                there = post_among_others(*next, at);
+                if (agenda_.idle()) {
+                    continue;
+                }
+                break;  // a message of a rendezvous may be cleared to send
             }
             if (next->op.kind == OpKind::send && !is_eager(next->op)) [[unlikely]] {
                 break;
