@@ -5,8 +5,8 @@
 Each row of the first table is a process of its own, so that memory is its own. "seconds" is simulation with
 generation of the schedule, without start-up; a row is run three times (large ones once), and the fastest is shown.
 "over floor" is how many times as long a message takes as in bench/floor.cpp on as many ranks: rules of CPU and NIC for
-one pattern, and nothing else. With ``--large`` also 16,777,216 ranks, with ``--largest`` 134,217,728 (13 GB, minutes). With
-the directory of a LogGOPSim build (the program loggopsim) both simulate the same schedules, from LogGOPSim's own
+one pattern, and nothing else. With ``--large`` also 16,777,216 ranks, with ``--largest`` 134,217,728.
+With the directory of a LogGOPSim build (the program loggopsim) both simulate the same schedules, from LogGOPSim's own
 binary files.
 """
 

@@ -126,7 +126,7 @@ bool Composition::open_stage(Scratch& scratch, std::uint32_t job, std::uint32_t 
     scratch.call = stage.call;
     scratch.call.size = jobs_[job].ranks;
     scratch.turn = stage.rotating_root ? position / once * stage.times + (within - before) : 0;
-    scratch.plain = alone_ && stage.group.kind == Group::Kind::all && !stage.own_bytes && stage.row == 0 &&
+    scratch.plain = stage.group.kind == Group::Kind::all && !stage.own_bytes && stage.row == 0 &&
                     !stage.rotating_root && stage.call.root == 0;
     return true;
 }

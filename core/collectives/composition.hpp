@@ -78,7 +78,7 @@ class Composition {
         std::uint32_t job = no_job;
         std::uint32_t position = no_job;
         std::uint32_t turn = 0;  ///< by how much the root has moved on
-        bool plain = false;      ///< ranks differ in their number alone: all of the machine, root 0, the same bytes
+        bool plain = false;      ///< ranks differ in their number alone: all of the job, root 0, the same bytes
         CollectiveCall call;
     };
 
@@ -156,7 +156,7 @@ class Composition {
     template <class Moment>
     [[gnu::always_inline]] bool go_on(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Moment& gate,
                                       ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const {
-        if (scratch.plain && scratch.position == state.position) [[likely]] {
+        if (alone_ && scratch.plain && scratch.position == state.position) [[likely]] {
             scratch.call.rank = rank;
             const Step step = scratch.stage->step(scratch.call, state.step);
             if (step.kind == Step::Kind::op) [[likely]] {
@@ -185,7 +185,7 @@ class Composition {
             if (step.kind == Step::Kind::op) [[likely]] {
                 ReadyOp<Cookie, Moment>& next = ready.add();
                 issue(state, stage, step, gate, next);
-                if (step.op_kind != OpKind::calc && !scratch.plain) {
+                if (step.op_kind != OpKind::calc && (!alone_ || stage.group.kind != Group::Kind::all)) {
                     next.op.peer = world(self, stage.group, step.peer);
                 }
                 return;

@@ -196,7 +196,7 @@ class BlockCheck {
 
     std::span<const std::uint64_t> words_;
     std::uint32_t ranks_;
-    RankBlock block_;  ///< once the header is sound
+    RankBlock block_;  ///< once the counts are sound
     RankBlock::Sizes sizes_;
     const std::uint8_t* at_ = nullptr;  ///< in the links
     const std::uint8_t* end_ = nullptr;

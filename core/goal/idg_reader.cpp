@@ -43,7 +43,8 @@ void IdgReader::check_header() {
         fail(12, "the header's checksum " + versus(crc32c(header.first(12)), crc));
     }
     if (version != idg::version) {
-        fail(8, "version " + versus(idg::version, version) + "; a later Idlewave may read it");
+        const char* advice = version > idg::version ? "; a later Idlewave may read it" : "; write it anew";
+        fail(8, "version " + versus(idg::version, version) + advice);
     }
 }
 

@@ -108,7 +108,7 @@ class Followers {
     bool previous_waits_;  ///< the op right behind is the first of them
 };
 
-/// A view of one rank's schedule in the form in which it lies in memory and in .idg files: about ten bytes an op,
+/// A view of one rank's schedule in the form in which it lies in memory and in .idg files: ten to twelve bytes an op,
 /// one to three bytes for each dependency that is not on the op before. See docs/goal-format.md for the layout.
 ///
 /// The words must come from RankEncoder, or have passed `check_block`.
@@ -167,7 +167,8 @@ class RankBlock {
         return {place, edge, next_waits, listed ? list(place) : nullptr};
     }
 
-    /// Bring what is needed of the ops near `place` into the cache.
+    /// Bring what is needed of the ops near `place` into the cache. Where there are no links that is beyond the block:
+    /// an address that is not read.
     [[gnu::always_inline]] void prefetch(Place place) const {
         __builtin_prefetch(words_);
         __builtin_prefetch(op_words_ + place);

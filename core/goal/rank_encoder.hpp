@@ -13,7 +13,7 @@ namespace idlewave {
 class RankEncoder {
   public:
     /// The block, valid until the next call. Requirements must name ops of the listing. Throws InputError if the rank
-    /// has more than 2^26 kinds of messages, or dependencies or labels of more than 4 GB.
+    /// has more than 2^25 kinds of messages, or dependencies or labels of more than 4 GB.
     std::span<const std::uint64_t> encode(const Listing& listing);
 
   private:

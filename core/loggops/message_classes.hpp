@@ -19,8 +19,6 @@ struct alignas(64) MessageClass {
     Message message;
     Costs network;
     Costs node;
-    bool network_eager = true;
-    bool node_eager = true;
 };
 
 /// The classes of a run, for all threads. One that is known stays where it is; a thread reads those that it made, or
@@ -45,9 +43,7 @@ class MessageClasses {
         MessageClass& message_class = table_[place->second];
         message_class.message = {.size = size, .tag = tag, .message_class = place->second};
         message_class.network = costs(machine_.network, size);
-        message_class.network_eager = size <= machine_.network.S;
         message_class.node = machine_.node ? costs(*machine_.node, size) : message_class.network;
-        message_class.node_eager = machine_.node ? size <= machine_.node->S : message_class.network_eager;
         return place->second;
     }
 

@@ -66,8 +66,7 @@ struct Crowd {
     [[nodiscard]] bool empty() const { return posted.empty() && unexpected.empty() && requests.empty(); }
 };
 
-/// All that changes of a simulated rank; small, since there are many millions. Zero bytes are a rank that has done
-/// nothing yet.
+/// All that changes of a simulated rank; small, since there are many millions.
 template <class Source, class Moment>
 struct Rank {
     using Cookie = typename Source::Cookie;

@@ -27,7 +27,7 @@ void RankWorker<S, Observer>::request_to_send(const Ready& ready, const Moment& 
             .tag = op.tag,
             .number = context.sent(),
             .open = true,
-            .op = receive_of(ready)};
+            .op = handed_over(ready)};
     send_control(send.op, op.peer, {.size = 1, .tag = op.tag, .sending = handle, .kind = MessageKind::request_to_send},
                  now, context);
 }
@@ -68,7 +68,7 @@ void RankWorker<S, Observer>::ask_to_send(Work work, std::uint32_t handle, std::
     request.ready.op.size = asked_++;
     request.ready.place = number;
     request.handle = handle;
-    request.first_need = ClockLayout::cpu(op.cpu);
+    request.first_need = Layout::cpu(op.cpu);
     request.second_need = model_.layout.tx(op.nic);
     request.turn = Turn::protocol;
     request.work = work;

@@ -33,7 +33,7 @@ constexpr Work work_of(OpKind kind) {
     return kind == OpKind::send ? Work::send : kind == OpKind::recv ? Work::post : Work::calc;
 }
 
-/// Whether nothing but ops can follow from it: an op itself, or the reception of a message whose receive was posted.
+/// Whether it is an op, or the reception of a message whose receive was posted: what makes ops ready one by one.
 constexpr bool is_simple(Work work) {
     return work >= Work::send || work == Work::receive_expected;
 }

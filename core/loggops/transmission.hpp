@@ -49,7 +49,7 @@ template <Source S, class Observer>
     return {free, later(cpu.overhead, costs.L), model_.observer.post(begun)};
 }
 
-/// Returns when the CPU is free of it.
+/// The same, and the message is on its way. Returns when the CPU is free of it.
 template <Source S, class Observer>
 template <class Context>
 [[gnu::always_inline]] inline auto RankWorker<S, Observer>::transmit(const Receive<Cookie>& op, std::uint32_t peer,
@@ -69,16 +69,18 @@ template <class Context>
 [[gnu::always_inline]] inline auto RankWorker<S, Observer>::send_eagerly(const Ready& ready, const Moment& now,
                                                                          Context& context) -> Moment {
     const Op& op = ready.op;
-    const Receive<Cookie> at = receive_of(ready);
+    const Receive<Cookie> at = handed_over(ready);
     const std::uint16_t message_class = recent_.number(op.size, op.tag);
     const Costs& costs = costs_of(message_class, op.size, op.peer);
-    if (Observer::looks || message_class == Message::no_class) {
-        return transmit(at, op.peer, {.size = op.size, .tag = op.tag, .message_class = message_class}, costs, now,
-                        context);
+    if constexpr (!Observer::looks) {
+        if (message_class != Message::no_class) [[likely]] {
+            const Sent sent = occupy_sender(at, {MessageKind::data, op.peer, op.size}, costs, now);
+            context.send(op.peer, sent.arrival, message_class);
+            return sent.free;
+        }
     }
-    const Sent sent = occupy_sender(at, {MessageKind::data, op.peer, op.size}, costs, now);
-    context.send(op.peer, sent.arrival, message_class);
-    return sent.free;
+    const Message message{.size = op.size, .tag = op.tag, .message_class = message_class};
+    return transmit(at, op.peer, message, costs, now, context);
 }
 
 /// A reception takes the CPU and the NIC's receive side from `now` on. Returns when the message is processed.
@@ -131,6 +133,13 @@ template <class Context>
     }
 }
 
+/// When the reception of a message that has `arrived` begins, for which nothing else waits.
+template <Source S, class Observer>
+[[gnu::always_inline]] inline auto RankWorker<S, Observer>::reception_at(const Moment& arrived,
+                                                                         const Receive<Cookie>& op) const -> Moment {
+    return latest(arrived, latest(clocks_[Layout::cpu(op.cpu)], clocks_[model_.layout.rx(op.nic)]));
+}
+
 /// A message whose receive was posted is received when it arrives, unless that could not begin before `until`. Returns
 /// whether this made an op ready that is now in `next_[0]`.
 template <Source S, class Observer>
@@ -139,8 +148,7 @@ template <Source S, class Observer>
     -> bool {
     const Payload& message = *event.payload;
     const Moment arrived = model_.observer.arrival(message, event.time);
-    const Moment now =
-        latest(arrived, latest(clocks_[Layout::cpu(receive.cpu)], clocks_[model_.layout.rx(receive.nic)]));
+    const Moment now = reception_at(arrived, receive);
     if (time_of(now) >= until) {
         ask_to_receive(event, receive, Work::receive_expected, receive.place);
         return false;
@@ -179,7 +187,7 @@ template <Source S, class Observer>
 void RankWorker<S, Observer>::await_receive_alone(const Event& event, Time until) {
     const Receive<Cookie> nobody{.place = unknown_place};
     const Moment arrived = model_.observer.arrival(*event.payload, event.time);
-    const Moment now = latest(arrived, latest(clocks_[Layout::cpu(nobody.cpu)], clocks_[model_.layout.rx(nobody.nic)]));
+    const Moment now = reception_at(arrived, nobody);
     if (time_of(now) >= until) {
         await_receive(event);
         return;
@@ -187,8 +195,8 @@ void RankWorker<S, Observer>::await_receive_alone(const Event& event, Time until
     const Payload& message = *event.payload;
     const std::uint32_t handle = add_stray(event);
     add_unexpected(handle);
-    processed(handle, occupy_receiver(nobody, {message.kind, event.source, message.size},
-                                      costs_of(message.message_class, message.size, event.source), now));
+    message_processed(handle, occupy_receiver(nobody, {message.kind, event.source, message.size},
+                                              costs_of(message.message_class, message.size, event.source), now));
 }
 
 /// Ask for what a reception needs: the CPU and NIC of `op`.
@@ -282,33 +290,26 @@ std::uint32_t RankWorker<S, Observer>::unexpected_messages() const {
     return first == 0 ? 0 : strays_[first].next == 0 ? 1 : 2;
 }
 
-/// A receive is posted.
-template <Source S, class Observer>
-void RankWorker<S, Observer>::post(const Ready& ready, const Moment& now) {
-    show_start(ready, now);
-    op_started(ready, now);
-    look_for_message(receive_of(ready), ready.op.peer, ready.op.tag, now);
-}
-
 /// A receive is posted while no other is, and no message waits. Returns whether this made an op ready, which takes the
 /// place of `ready`.
 template <Source S, class Observer>
 [[gnu::always_inline]] inline auto RankWorker<S, Observer>::post_alone(Ready& ready, const Moment& now) -> bool {
     show_start(ready, now);
     model_.observer.posted(self_, 0, false);
-    const Receive<Cookie> receive = receive_of(ready);
+    const Receive<Cookie> receive = handed_over(ready);
     wait_for(receive, ready.op.peer, ready.op.tag);
     return tell_start(receive.place, receive.cookie, now, ready);
 }
 
-/// The same while others are, or messages wait.
+/// The same while others are, or messages wait; `next` may be `ready`.
 template <Source S, class Observer>
-[[gnu::noinline]] auto RankWorker<S, Observer>::post_among_others(Ready& ready, const Moment& now) -> bool {
+[[gnu::noinline]] auto RankWorker<S, Observer>::post_among_others(const Ready& ready, const Moment& now, Ready& next)
+    -> bool {
     show_start(ready, now);
-    const Receive<Cookie> receive = receive_of(ready);
+    const Receive<Cookie> receive = handed_over(ready);
     const std::uint32_t source = ready.op.peer;
     const std::uint32_t tag = ready.op.tag;
-    const bool there = tell_start(receive.place, receive.cookie, now, ready);
+    const bool there = tell_start(receive.place, receive.cookie, now, next);
     look_for_message(receive, source, tag, now);
     return there;
 }
@@ -401,7 +402,7 @@ auto RankWorker<S, Observer>::receive(const Request<Cookie, Moment>& request, co
 
 /// A message that had no receive when it arrived, or one of a rendezvous, is processed.
 template <Source S, class Observer>
-void RankWorker<S, Observer>::processed(std::uint32_t handle, const Moment& time) {
+void RankWorker<S, Observer>::message_processed(std::uint32_t handle, const Moment& time) {
     Stray<Cookie, Moment>& stray = strays_[handle];
     stray.processed_at = time;
     stray.processed = true;

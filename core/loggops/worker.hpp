@@ -243,7 +243,7 @@ class RankWorker {
             case Work::receive_unexpected:
             case Work::receive_request_to_send:
             case Work::receive_data:
-                processed(request.handle, receive(request, now));
+                message_processed(request.handle, receive(request, now));
                 break;
             case Work::send_clear_to_send:
                 send_clear_to_send(request, now, context);
@@ -267,9 +267,11 @@ class RankWorker {
             case OpKind::send:
                 send(ready, now, context);
                 break;
-            case OpKind::recv:
-                post(ready, now);
+            case OpKind::recv: {
+                Ready next;
+                keep(post_among_others(ready, now, next), next);
                 break;
+            }
             case OpKind::calc:
                 calc(ready, now);
                 break;
@@ -293,7 +295,7 @@ class RankWorker {
                     there = post_alone(*next, at);
                     continue;
                 }
-                there = post_among_others(*next, at);
+                there = post_among_others(*next, at, *next);
                 if (agenda_.idle()) {
                     continue;
                 }
@@ -487,8 +489,8 @@ class RankWorker {
         return send_eagerly(ready, now, context);
     }
 
-    /// What is needed of an op once it has started.
-    [[nodiscard, gnu::always_inline]] static Receive<Cookie> receive_of(const Ready& ready) {
+    /// What is needed of an op once it has started; of a receive, that waits.
+    [[nodiscard, gnu::always_inline]] static Receive<Cookie> handed_over(const Ready& ready) {
         if constexpr (S::one_of_each) {
             return {.place = ready.place, .cookie = ready.cookie, .waits = true};
         } else {
@@ -500,8 +502,7 @@ class RankWorker {
     /// Whether a receive that is posted now is the only one, and no message waits for it.
     [[nodiscard]] bool waits_alone() const { return rank_->crowd == 0 && !rank_->posted.waits; }
     bool post_alone(Ready& ready, const Moment& now);
-    bool post_among_others(Ready& ready, const Moment& now);
-    void post(const Ready& ready, const Moment& now);
+    bool post_among_others(const Ready& ready, const Moment& now, Ready& next);
     void look_for_message(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag, const Moment& now);
     void wait_for(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag);
 
@@ -540,6 +541,7 @@ class RankWorker {
     void meet_alone(const Event& event, Time until, Context& context);
     template <class Context>
     void meet_among_others(const Event& event, Time until, Context& context);
+    [[nodiscard]] Moment reception_at(const Moment& arrived, const Receive<Cookie>& op) const;
     bool receive_at_once(const Event& event, const Receive<Cookie>& receive, Time until);
     void arrive(const Event& event);
     void await_receive(const Event& event);
@@ -552,7 +554,7 @@ class RankWorker {
     [[nodiscard]] std::uint32_t unexpected_messages() const;
     std::uint32_t add_stray(const Event& event);
     Moment receive(const Request<Cookie, Moment>& request, const Moment& now);
-    void processed(std::uint32_t handle, const Moment& time);
+    void message_processed(std::uint32_t handle, const Moment& time);
     [[nodiscard]] Place place_of(const Request<Cookie, Moment>& reception) const;
     Moment occupy_receiver(const Receive<Cookie>& op, const About& message, const Costs& costs, const Moment& now);
     void meet(std::uint32_t handle);
@@ -589,7 +591,7 @@ class RankWorker {
     static constexpr std::uint32_t nothing = 31;
     std::uint32_t performing_ = nothing;  ///< the slot of the request that is being performed
     typename S::Scratch scratch_{};
-    std::array<Ready, 2> next_;  ///< ops that have just become ready, as long as there is only one
+    std::array<Ready, 2> next_;  ///< the op that is next, and room for what its end makes ready
     using ReadyList = ReadyOps<Cookie, Moment>;
     std::array<ReadyList, 2> ready_lists_;
     ReadyList* ready_ = &ready_lists_[0];  ///< ops that have just become ready; in the other list one may be starting

@@ -23,7 +23,7 @@ struct ContextShape {
 };
 
 /// A model: LPs with a typed state, told of typed events. Beside the events that it is sent, an LP does things by
-/// itself. Zero bytes are a valid State.
+/// itself.
 ///
 /// The model itself is shared by all threads and changes nothing but what is made for that; each thread has a Worker.
 /// - `start` is called once for every LP before anything happens; returns when the LP has something to do by itself
