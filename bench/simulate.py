@@ -39,7 +39,7 @@ NETWORK = 'name = "bench"\n[network]\nL = "2.5us"\no = "1.5us"\ng = "1us"\nG = "
 LOGGOPSIM_NETWORK = ["-L", "2500", "-o", "1500", "-g", "1000", "-G", "6", "-O", "0", "-S", "1000000000"]
 DETOURS = 10_000
 SEEDS = 64
-WIDTH = 110
+WIDTH = 120
 SEED_RANKS = 2**14
 STARTER = """
 import json, os, subprocess, sys, time
