@@ -36,9 +36,8 @@ class InlineVector {
 
     void push_back(const T& value) {
         if (size_ == capacity_) {
-            const T kept = value;  // it may be one of ours
-            grow();
-            data_[size_++] = kept;
+            const std::unique_ptr<T[]> before = grow();  // where `value` may be
+            data_[size_++] = value;
             return;
         }
         data_[size_++] = value;
@@ -69,13 +68,15 @@ class InlineVector {
     }
 
   private:
-    [[gnu::noinline]] void grow() {
+    /// Returns what the values were in, if that was outside.
+    [[gnu::noinline]] std::unique_ptr<T[]> grow() {
         const std::uint32_t larger = 2 * capacity_;
         auto values = std::make_unique<T[]>(larger);
         std::copy(begin(), end(), values.get());
-        outside_ = std::move(values);
+        outside_.swap(values);
         data_ = outside_.get();
         capacity_ = larger;
+        return values;
     }
 
     T* data_ = nullptr;

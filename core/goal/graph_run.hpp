@@ -51,7 +51,7 @@ std::optional<Moment> meet_requirement(const RankBlock& block, Graph::State<Mome
     if (--join->left > 0) {
         return std::nullopt;
     }
-    const Moment all_met = join->ready_at;
+    Moment all_met = join->ready_at;
     state.remove_join(place);
     return all_met;
 }

@@ -38,7 +38,7 @@ class Windowed {
     using Poll = std::function<void(Time)>;
 
     Windowed(M& model, Lps<typename M::State>& lps, std::uint32_t threads, const Poll& poll)
-        : model_(model), lps_(lps), poll_(poll), grid_(model.lookahead(), lps.size(), threads), barrier_(threads) {
+        : barrier_(threads), model_(model), lps_(lps), poll_(poll), grid_(model.lookahead(), lps.size(), threads) {
         for (std::uint32_t i = 0; i < threads; ++i) {
             threads_.push_back(std::make_unique<Thread>(*this, i));
             calendars_.push_back(&threads_.back()->calendar);
@@ -365,13 +365,13 @@ class Windowed {
         std::int64_t cell = 0;
     };
 
+    Barrier barrier_;
     M& model_;
     Lps<typename M::State>& lps_;
     const Poll& poll_;
     Grid grid_;
     ChunkStore chunks_;
     ParcelStore<Payload> parcels_;
-    Barrier barrier_;
     FirstError error_;
     std::vector<std::unique_ptr<Thread>> threads_;
     std::vector<Calendar*> calendars_;
