@@ -16,8 +16,9 @@
 
 namespace idlewave {
 
-/// Simulates ranks, one at a time: a thread's part of the model. Here is what ops do, and which request is next; what a
-/// message does at both ends is in transmission.hpp, the rendezvous in rendezvous.hpp.
+/// Simulates ranks, one at a time: a thread's part of the model. Here is how a rank is entered and left, and whom it
+/// tells; which thing is next is in following.hpp, what ops do in ops.hpp, what a message does at both ends in
+/// transmission.hpp, the rendezvous in rendezvous.hpp.
 template <Source S, class Observer>
 class RankWorker {
   public:
@@ -177,174 +178,19 @@ class RankWorker {
         return {};
     }
 
-    /// All that the rank is told and does before `until`, in the order of time.
-    template <class Context>
-    [[gnu::noinline]] Time go_through(std::span<const Event> events, Time until, Context& context) {
-        const Event* event = events.data();
-        const Event* const end = event + events.size();
-        while (true) {
-            const Time told = event == end ? until : event->time;
-            if (!agenda_.idle()) {
-                const auto next = agenda_.next(clocks_);
-                if (next.at < told) {
-                    if (agenda_.one() && is_simple(agenda_[next.index].work)) {
-                        follow(take_up(next), told, context);
-                    } else {
-                        perform(next, context);
-                        follow_all(told, context);
-                    }
-                    continue;
-                }
-                if (event == end) {
-                    return leave(next.at);
-                }
-            } else if (event == end) {
-                return leave(never);
-            }
-            const Event* const first = event++;
-            const Time then = event == end ? until : event->time;
-            if (agenda_.idle() && then > told && first->payload->kind == MessageKind::data) [[likely]] {
-                meet_alone(*first, then, context);
-                continue;
-            }
-            arrive(*first);
-            for (; event != end && event->time == told; ++event) {
-                arrive(*event);
-            }
-        }
-    }
-
-    /// The only request, whose time has come: it is no longer one. Returns whether an op is now in `next_[0]`: it, or
-    /// what the reception of a message has made ready.
-    bool take_up(const typename Agenda<Cookie, Moment>::Next& next) {
-        const Request<Cookie, Moment> request = agenda_[next.index];
-        agenda_.done(next.index);
-        if (request.work != Work::receive_expected) {
-            next_[0] = request.ready;
-            return true;
-        }
-        const Moment processed = receive(request, start_of(request, next.at));
-        return tell_end(request.handle, request.ready.cookie, processed, next_[0]);
-    }
-
-    /// Do what a request asks for, whose time has come.
-    template <class Context>
-    void perform(const typename Agenda<Cookie, Moment>::Next& next, Context& context) {
-        performing_ = agenda_.take(next.index);
-        const Request<Cookie, Moment>& request = agenda_[performing_];
-        const Moment now = start_of(request, next.at);
-        switch (request.work) {
-            case Work::receive_expected:
-                op_ended(request.handle, request.ready.cookie, receive(request, now));
-                break;
-            case Work::receive_clear_to_send:
-                cleared_to_send(request.handle, receive(request, now));
-                break;
-            case Work::receive_unexpected:
-            case Work::receive_request_to_send:
-            case Work::receive_data:
-                message_processed(request.handle, receive(request, now));
-                break;
-            case Work::send_clear_to_send:
-                send_clear_to_send(request, now, context);
-                break;
-            case Work::send_data:
-                send_data(request, now, context);
-                break;
-            case Work::send:
-            case Work::post:
-            case Work::calc:
-                perform(request.ready, now, context);
-                break;
-        }
-        agenda_.done(performing_);
-        performing_ = nothing;
-    }
+    // ---- what is next: following.hpp
 
     template <class Context>
-    [[gnu::always_inline]] void perform(const Ready& ready, const Moment& now, Context& context) {
-        switch (ready.op.kind) {
-            case OpKind::send:
-                send(ready, now, context);
-                break;
-            case OpKind::recv: {
-                Ready next;
-                keep(post_among_others(ready, now, next), next);
-                break;
-            }
-            case OpKind::calc:
-                calc(ready, now);
-                break;
-        }
-    }
-
-    /// Ops that become ready one by one, while nothing else waits: `there` says whether there is one, in `next_[0]`.
-    /// What may not start before `until` has to be asked for.
+    Time go_through(std::span<const Event> events, Time until, Context& context);
+    bool take_up(const typename Agenda<Cookie, Moment>::Next& next);
     template <class Context>
-    [[gnu::always_inline]] void follow(bool there, Time until, Context& context) {
-        Ready* next = &next_[0];
-        Ready* spare = &next_[1];
-        while (there && ready_->empty()) {
-            const Moment at = start_of(*next);
-            if (time_of(at) >= until) {
-                ask_for(*next);
-                return;
-            }
-            if (next->op.kind == OpKind::recv) {
-                if (waits_alone()) [[likely]] {
-                    there = post_alone(*next, at);
-                    continue;
-                }
-                there = post_among_others(*next, at, *next);
-                if (agenda_.idle()) {
-                    continue;
-                }
-                break;  // a message of a rendezvous may be cleared to send
-            }
-            if (next->op.kind == OpKind::send && !is_eager(next->op)) [[unlikely]] {
-                break;
-            }
-            const Place place = next->place;
-            const Cookie cookie = next->cookie;
-            const Moment end = next->op.kind == OpKind::send ? begin_send(*next, at, context) : begin_calc(*next, at);
-            there = tell_start(place, cookie, at, *next);
-            if (tell_end(place, cookie, end, *spare)) {
-                keep(there, *next);
-                std::swap(next, spare);
-                there = true;
-            }
-        }
-        keep(there, *next);
-        if (!ready_->empty()) [[unlikely]] {
-            follow_all(until, context);
-        }
-    }
-
-    /// The same for those that are written down. The next is one of them, as long as nothing else waits.
+    void perform(const typename Agenda<Cookie, Moment>::Next& next, Context& context);
     template <class Context>
-    [[gnu::noinline]] void follow_all(Time until, Context& context) {
-        while (agenda_.idle() && ready_->size() <= 2) {
-            if (ready_->empty()) {
-                return;
-            }
-            // The op stays where it is, and what its start makes ready goes elsewhere: a copy would be loaded as a
-            // whole, and wait for the stores of its parts.
-            ReadyList& starting = *ready_;
-            const bool alone = starting.size() == 1;
-            const std::size_t first = alone || !goes_first(starting[1], starting[0]) ? 0 : 1;
-            const Moment at = start_of(starting[first]);
-            if (time_of(at) >= until) {
-                break;
-            }
-            ready_ = &ready_lists_[ready_ == &ready_lists_[0] ? 1 : 0];
-            perform(starting[first], at, context);
-            if (!alone) {
-                ready_->push_back(starting[1 - first]);
-            }
-            starting.clear();
-        }
-        ask_for_ready();
-    }
+    void perform(const Ready& ready, const Moment& now, Context& context);
+    template <class Context>
+    void follow(bool there, Time until, Context& context);
+    template <class Context>
+    void follow_all(Time until, Context& context);
 
     [[nodiscard, gnu::always_inline]] Moment start_of(const Ready& ready) const {
         const Moment& cpu = clocks_[Layout::cpu(ready.op.cpu)];
@@ -442,53 +288,14 @@ class RankWorker {
         keep(tell_end(place, cookie, end, next), next);
     }
 
-    void calc(const Ready& ready, const Moment& now) {
-        const Moment end = begin_calc(ready, now);
-        op_started(ready, now);
-        op_ended(ready.place, ready.cookie, end);
-    }
-    /// Returns when it ends.
-    Moment begin_calc(const Ready& ready, const Moment& now) {
-        show_start(ready, now);
-        Time work = 0;
-        if (__builtin_mul_overflow(ready.op.size, picoseconds_per_nanosecond, &work)) {
-            throw TimeOverflow();
-        }
-        const NoiseReach& reach = model_.machine.noise_reach;
-        const bool reached = noisy_ && (ready.op.reduction ? reach.reduction : reach.calc);
-        const Time begin = time_of(now);
-        const Activity activity{.doing = Doing::computation,
-                                .size = static_cast<std::uint64_t>(work),
-                                .place = ready.place,
-                                .stands = Observer::looks && reached && stands_still(begin)};
-        const auto begun = model_.observer.begin(self_, now, activity);
-        const Time done = reached ? model_.machine.noise.finish(model_.noise[self_], begin, work) : later(begin, work);
-        const Moment end = model_.observer.at(begun, Point::computed, done);
-        clocks_[Layout::cpu(ready.op.cpu)] = end;
-        return end;
-    }
-
+    void calc(const Ready& ready, const Moment& now);
+    Moment begin_calc(const Ready& ready, const Moment& now);
     [[nodiscard]] bool is_eager(const Op& send) const { return send.size <= model_.machine.level(self_, send.peer).S; }
 
     template <class Context>
-    void send(const Ready& ready, const Moment& now, Context& context) {
-        if (is_eager(ready.op)) {
-            const Moment end = begin_send(ready, now, context);
-            op_started(ready, now);
-            op_ended(ready.place, ready.cookie, end);
-        } else {
-            show_start(ready, now);
-            op_started(ready, now);
-            request_to_send(ready, now, context);
-        }
-    }
-    /// Returns when it ends.
+    void send(const Ready& ready, const Moment& now, Context& context);
     template <class Context>
-    [[gnu::always_inline]] Moment begin_send(const Ready& ready, const Moment& now, Context& context) {
-        show_start(ready, now);
-        return send_eagerly(ready, now, context);
-    }
-
+    Moment begin_send(const Ready& ready, const Moment& now, Context& context);
     /// What is needed of an op once it has started; of a receive, that waits.
     [[nodiscard, gnu::always_inline]] static Receive<Cookie> handed_over(const Ready& ready) {
         if constexpr (S::one_of_each) {
@@ -603,6 +410,8 @@ class RankWorker {
 
 }  // namespace idlewave
 
+#include "loggops/following.hpp"
+#include "loggops/ops.hpp"
 #include "loggops/rendezvous.hpp"
 #include "loggops/transmission.hpp"
 #include "loggops/unfinished.hpp"

@@ -1,0 +1,186 @@
+#pragma once
+
+#include "loggops/worker.hpp"
+
+/// What a rank does next (SEMANTICS.md: "Who goes first"): of what it is told, what it has asked for, and the ops that
+/// have just become ready.
+namespace idlewave {
+
+/// All that the rank is told and does before `until`, in the order of time.
+template <Source S, class Observer>
+template <class Context>
+[[gnu::noinline]] Time RankWorker<S, Observer>::go_through(std::span<const Event> events, Time until,
+                                                           Context& context) {
+    const Event* event = events.data();
+    const Event* const end = event + events.size();
+    while (true) {
+        const Time told = event == end ? until : event->time;
+        if (!agenda_.idle()) {
+            const auto next = agenda_.next(clocks_);
+            if (next.at < told) {
+                if (agenda_.one() && is_simple(agenda_[next.index].work)) {
+                    follow(take_up(next), told, context);
+                } else {
+                    perform(next, context);
+                    follow_all(told, context);
+                }
+                continue;
+            }
+            if (event == end) {
+                return leave(next.at);
+            }
+        } else if (event == end) {
+            return leave(never);
+        }
+        const Event* const first = event++;
+        const Time then = event == end ? until : event->time;
+        if (agenda_.idle() && then > told && first->payload->kind == MessageKind::data) [[likely]] {
+            meet_alone(*first, then, context);
+            continue;
+        }
+        arrive(*first);
+        for (; event != end && event->time == told; ++event) {
+            arrive(*event);
+        }
+    }
+}
+
+/// The only request, whose time has come: it is no longer one. Returns whether an op is now in `next_[0]`: it, or
+/// what the reception of a message has made ready.
+template <Source S, class Observer>
+bool RankWorker<S, Observer>::take_up(const typename Agenda<Cookie, Moment>::Next& next) {
+    const Request<Cookie, Moment> request = agenda_[next.index];
+    agenda_.done(next.index);
+    if (request.work != Work::receive_expected) {
+        next_[0] = request.ready;
+        return true;
+    }
+    const Moment processed = receive(request, start_of(request, next.at));
+    return tell_end(request.handle, request.ready.cookie, processed, next_[0]);
+}
+
+/// Do what a request asks for, whose time has come.
+template <Source S, class Observer>
+template <class Context>
+void RankWorker<S, Observer>::perform(const typename Agenda<Cookie, Moment>::Next& next, Context& context) {
+    performing_ = agenda_.take(next.index);
+    const Request<Cookie, Moment>& request = agenda_[performing_];
+    const Moment now = start_of(request, next.at);
+    switch (request.work) {
+        case Work::receive_expected:
+            op_ended(request.handle, request.ready.cookie, receive(request, now));
+            break;
+        case Work::receive_clear_to_send:
+            cleared_to_send(request.handle, receive(request, now));
+            break;
+        case Work::receive_unexpected:
+        case Work::receive_request_to_send:
+        case Work::receive_data:
+            message_processed(request.handle, receive(request, now));
+            break;
+        case Work::send_clear_to_send:
+            send_clear_to_send(request, now, context);
+            break;
+        case Work::send_data:
+            send_data(request, now, context);
+            break;
+        case Work::send:
+        case Work::post:
+        case Work::calc:
+            perform(request.ready, now, context);
+            break;
+    }
+    agenda_.done(performing_);
+    performing_ = nothing;
+}
+
+template <Source S, class Observer>
+template <class Context>
+[[gnu::always_inline]] inline void RankWorker<S, Observer>::perform(const Ready& ready, const Moment& now,
+                                                                    Context& context) {
+    switch (ready.op.kind) {
+        case OpKind::send:
+            send(ready, now, context);
+            break;
+        case OpKind::recv: {
+            Ready next;
+            keep(post_among_others(ready, now, next), next);
+            break;
+        }
+        case OpKind::calc:
+            calc(ready, now);
+            break;
+    }
+}
+
+/// Ops that become ready one by one, while nothing else waits: `there` says whether there is one, in `next_[0]`.
+/// What may not start before `until` has to be asked for.
+template <Source S, class Observer>
+template <class Context>
+[[gnu::always_inline]] inline void RankWorker<S, Observer>::follow(bool there, Time until, Context& context) {
+    Ready* next = &next_[0];
+    Ready* spare = &next_[1];
+    while (there && ready_->empty()) {
+        const Moment at = start_of(*next);
+        if (time_of(at) >= until) {
+            ask_for(*next);
+            return;
+        }
+        if (next->op.kind == OpKind::recv) {
+            if (waits_alone()) [[likely]] {
+                there = post_alone(*next, at);
+                continue;
+            }
+            there = post_among_others(*next, at, *next);
+            if (agenda_.idle()) {
+                continue;
+            }
+            break;  // a message of a rendezvous may be cleared to send
+        }
+        if (next->op.kind == OpKind::send && !is_eager(next->op)) [[unlikely]] {
+            break;
+        }
+        const Place place = next->place;
+        const Cookie cookie = next->cookie;
+        const Moment end = next->op.kind == OpKind::send ? begin_send(*next, at, context) : begin_calc(*next, at);
+        there = tell_start(place, cookie, at, *next);
+        if (tell_end(place, cookie, end, *spare)) {
+            keep(there, *next);
+            std::swap(next, spare);
+            there = true;
+        }
+    }
+    keep(there, *next);
+    if (!ready_->empty()) [[unlikely]] {
+        follow_all(until, context);
+    }
+}
+
+/// The same for those that are written down. The next is one of them, as long as nothing else waits.
+template <Source S, class Observer>
+template <class Context>
+[[gnu::noinline]] void RankWorker<S, Observer>::follow_all(Time until, Context& context) {
+    while (agenda_.idle() && ready_->size() <= 2) {
+        if (ready_->empty()) {
+            return;
+        }
+        // The op stays where it is, and what its start makes ready goes elsewhere: a copy would be loaded as a
+        // whole, and wait for the stores of its parts.
+        ReadyList& starting = *ready_;
+        const bool alone = starting.size() == 1;
+        const std::size_t first = alone || !goes_first(starting[1], starting[0]) ? 0 : 1;
+        const Moment at = start_of(starting[first]);
+        if (time_of(at) >= until) {
+            break;
+        }
+        ready_ = &ready_lists_[ready_ == &ready_lists_[0] ? 1 : 0];
+        perform(starting[first], at, context);
+        if (!alone) {
+            ready_->push_back(starting[1 - first]);
+        }
+        starting.clear();
+    }
+    ask_for_ready();
+}
+
+}  // namespace idlewave
