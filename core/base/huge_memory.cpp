@@ -1,7 +1,6 @@
 #include "base/huge_memory.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <new>
@@ -11,6 +10,11 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t{1} << 21;
 
+/// How much is mapped for so many bytes.
+std::size_t mapped(std::size_t bytes) {
+    return bytes < smallest_huge_memory ? bytes : (bytes + huge_page - 1) / huge_page * huge_page;
+}
+
 std::byte* map(std::size_t bytes) {
     void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
@@ -19,36 +23,36 @@ std::byte* map(std::size_t bytes) {
     return static_cast<std::byte*>(memory);
 }
 
-/// A mapping that begins at a huge page.
+/// A mapping of whole huge pages.
 std::byte* map_aligned(std::size_t bytes) {
     std::byte* const memory = map(bytes + huge_page);
     const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(memory) % huge_page) % huge_page;
     if (before > 0) {
         ::munmap(memory, before);
     }
-    // Mappings end at a page.
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    const std::size_t kept = before + (bytes + page - 1) / page * page;
-    if (kept < bytes + huge_page) {
-        ::munmap(memory + kept, bytes + huge_page - kept);
-    }
+    ::munmap(memory + before + bytes, huge_page - before);
     return memory + before;
 }
 
 }  // namespace
 
 void HugeMemoryRelease::operator()(std::byte* memory) const {
-    ::munmap(memory, bytes);
+    ::munmap(memory, mapped(bytes));
 }
 
 HugeMemory huge_memory(std::size_t bytes) {
     if (bytes == 0) {
         return {};
     }
-    std::byte* const memory = bytes < huge_page ? map(bytes) : map_aligned(bytes);
+    if (bytes > static_cast<std::size_t>(-1) / 2) {
+        throw std::bad_alloc();
+    }
+    const bool huge = bytes >= smallest_huge_memory;
+    std::byte* const memory = huge ? map_aligned(mapped(bytes)) : map(bytes);
 #ifdef MADV_HUGEPAGE
-    // A wish: where it is refused, small pages do.
-    ::madvise(memory, bytes, MADV_HUGEPAGE);
+    if (huge) {
+        ::madvise(memory, mapped(bytes), MADV_HUGEPAGE);  // a wish: where it is refused, small pages do
+    }
 #endif
     return {memory, HugeMemoryRelease{bytes}};
 }

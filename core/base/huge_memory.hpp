@@ -13,7 +13,9 @@ struct HugeMemoryRelease {
 };
 using HugeMemory = std::unique_ptr<std::byte, HugeMemoryRelease>;
 
-/// From 2 MiB on it begins at a multiple of 2 MiB. Throws std::bad_alloc.
+/// From `smallest_huge_memory` bytes on it is whole huge pages of 2 MiB, which takes the system one call for each that
+/// is touched first, where small pages take 512. Throws std::bad_alloc.
+inline constexpr std::size_t smallest_huge_memory = std::size_t{1} << 20;
 HugeMemory huge_memory(std::size_t bytes);
 
 /// `count` values, all zero: for types of which zero bytes are a value.

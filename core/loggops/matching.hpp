@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/large_vector.hpp"
 #include "goal/op.hpp"
 #include "loggops/match_index.hpp"
 
@@ -147,7 +148,7 @@ class MatchList {
         index_.reset();
     }
 
-    std::vector<Entry> entries_;  ///< oldest first; some are gone
+    LargeVector<Entry> entries_;  ///< oldest first; some are gone
     std::size_t first_ = 0;       ///< all before it are gone
     std::uint32_t waiting_ = 0;
     std::unique_ptr<Index> index_;  ///< once a long list has been searched

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/large_vector.hpp"
 #include "base/time.hpp"
 #include "loggops/request.hpp"
 
@@ -54,9 +55,9 @@ class RequestQueue {
         return next_ < row_.size() && (heap_.empty() || !heap_.front().before(row_[next_]));
     }
 
-    std::vector<Request<Cookie, Moment>> row_;
+    LargeVector<Request<Cookie, Moment>> row_;
     std::size_t next_ = 0;  ///< in the row; those before it are gone
-    std::vector<Request<Cookie, Moment>> heap_;
+    LargeVector<Request<Cookie, Moment>> heap_;
 };
 
 /// The requests of a rank that has many. Those that need the same things wait in one queue: when the things are free,

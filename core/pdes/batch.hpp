@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/large_vector.hpp"
 #include "pdes/calendar.hpp"
 #include "pdes/chunks.hpp"
 #include "pdes/event.hpp"
@@ -123,7 +124,7 @@ class Batch {
     const Grid& grid_;
     std::vector<Piece> unsorted_;
     std::vector<std::uint32_t> begins_;  ///< where the events of each LP begin
-    std::vector<Stored> sorted_;
+    LargeVector<Stored> sorted_;
     std::size_t count_ = 0;  ///< of events in sorted_
     ChunkPool* pool_ = nullptr;
 };

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/large_vector.hpp"
 #include "pdes/batch.hpp"
 #include "pdes/calendar.hpp"
 #include "pdes/event.hpp"
@@ -104,7 +105,7 @@ class Windowed {
         Batch batch;
         ParcelPool<Payload> parcels;
         typename M::Worker worker;
-        std::vector<Item> events;  ///< of one LP
+        LargeVector<Item> events;  ///< of one LP
         std::uint64_t handled = 0;
         unsigned round = 0;  ///< which of the two rows of candidates is next
     };

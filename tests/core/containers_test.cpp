@@ -1,9 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <new>
 #include <vector>
 
 #include "base/inline_vector.hpp"
+#include "base/large_vector.hpp"
 #include "base/slab.hpp"
 #include "dice.hpp"
 
@@ -75,6 +80,37 @@ TEST(Slab, KeepsEveryValueUnderItsNumberUntilItIsRemoved) {
         ASSERT_EQ(slab[number], value);
     }
     EXPECT_LT(largest, 1024U) << "numbers are used again before new ones are made";
+}
+
+/// Every growth from small memory to whole huge pages, and back.
+TEST(LargeVector, KeepsItsValuesWhereverTheirMemoryComesFrom) {
+    constexpr std::uint64_t most = 1'000'000;
+    LargeVector<std::uint64_t> values;
+    for (std::uint64_t i = 0; i < most; ++i) {
+        values.push_back(i * i);
+    }
+    for (const std::uint64_t size :
+         {most, most / 2, smallest_huge_memory / sizeof(std::uint64_t) + 1, std::uint64_t{10}}) {
+        values.resize(size);
+        values.shrink_to_fit();
+        for (std::uint64_t i = 0; i < size; ++i) {
+            ASSERT_EQ(values[i], i * i) << "of " << size;
+        }
+    }
+    EXPECT_THROW(values.reserve(std::size_t{1} << 59), std::bad_alloc) << "more than there can be";
+}
+
+TEST(HugeMemory, IsZeroAndBeginsAtAHugePageWhereItIsLarge) {
+    for (const std::size_t bytes :
+         {std::size_t{1}, smallest_huge_memory - 1, smallest_huge_memory, std::size_t{5'000'001}}) {
+        const HugeMemory memory = huge_memory(bytes);
+        EXPECT_TRUE(std::all_of(memory.get(), memory.get() + bytes, [](std::byte b) { return b == std::byte{0}; }));
+        if (bytes >= smallest_huge_memory) {
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % (std::uintptr_t{1} << 21), 0U);
+        }
+    }
+    EXPECT_EQ(huge_memory(0), nullptr);
+    EXPECT_THROW(huge_memory(~std::size_t{0}), std::bad_alloc);
 }
 
 }  // namespace
