@@ -8,7 +8,7 @@ namespace idlewave {
 
 /// In round i every rank sends all that it has, up to 2^i parts from its own on, to the rank 2^i before it.
 Step allgather_bruck(const CollectiveCall& call, StepNumber number) {
-    const std::uint32_t round = static_cast<std::uint32_t>(number) / 3;
+    const std::uint32_t round = number / 2;
     const std::uint64_t reach = std::uint64_t{1} << round;
     if (reach >= call.size) {
         return steps::done();
@@ -18,20 +18,14 @@ Step allgather_bruck(const CollectiveCall& call, StepNumber number) {
         const std::uint32_t count = std::min(distance, call.size - distance);
         return Parts::each(call.recv_counts, call.bytes).around(first, count, call.size);
     };
-    switch (static_cast<std::uint32_t>(number) % 3) {
-        case 0:
-            return steps::recv(number, call.ahead(distance), parts_from(call.ahead(distance)));
-        case 1:
-            return steps::send(number, call.behind(distance), parts_from(call.rank));
-        default:
-            return steps::join(number);
-    }
+    return steps::exchange(number, number % 2 != 0, {call.ahead(distance), parts_from(call.ahead(distance))},
+                           {call.behind(distance), parts_from(call.rank)});
 }
 
 /// In round i every rank sends 2^i ahead all parts that have to go so far: those whose way has bit i. Parts are of the
 /// same size: nobody knows the sizes of those that only pass by, so that counts cannot be heeded.
 Step alltoall_bruck(const CollectiveCall& call, StepNumber number) {
-    const std::uint32_t round = static_cast<std::uint32_t>(number) / 3;
+    const std::uint32_t round = number / 2;
     const std::uint64_t reach = std::uint64_t{1} << round;
     if (reach >= call.size) {
         return steps::done();
@@ -41,14 +35,8 @@ Step alltoall_bruck(const CollectiveCall& call, StepNumber number) {
     const std::uint64_t period = 2 * reach;
     const std::uint64_t over = call.size & (period - 1);
     const std::uint64_t count = ((call.size - over) >> 1) + (over > reach ? over - reach : 0);
-    switch (static_cast<std::uint32_t>(number) % 3) {
-        case 0:
-            return steps::recv(number, call.behind(distance), count * call.bytes);
-        case 1:
-            return steps::send(number, call.ahead(distance), count * call.bytes);
-        default:
-            return steps::join(number);
-    }
+    return steps::exchange(number, number % 2 != 0, {call.behind(distance), count * call.bytes},
+                           {call.ahead(distance), count * call.bytes});
 }
 
 }  // namespace idlewave

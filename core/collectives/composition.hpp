@@ -61,6 +61,7 @@ class Composition {
   public:
     using Cookie = NoCookie;
     static constexpr bool one_of_each = true;
+    static constexpr bool exchanges = true;
     static constexpr std::uint32_t no_job = 0xffffffff;
 
     template <class Moment>
@@ -187,6 +188,9 @@ class Composition {
                 issue(state, stage, step, gate, next);
                 if (step.op_kind != OpKind::calc && (!alone_ || stage.group.kind != Group::Kind::all)) {
                     next.op.peer = world(self, stage.group, step.peer);
+                    if (step.exchanges) {
+                        next.send_to = world(self, stage.group, step.next);
+                    }
                 }
                 return;
             }
@@ -196,7 +200,7 @@ class Composition {
                 }
                 gate = latest(gate, state.latest);
             }
-            state.step = step.next;
+            state.step = step.after(state.step);
             if (step.kind == Step::Kind::done) {
                 state.step = 0;
                 ++state.position;
@@ -218,6 +222,14 @@ class Composition {
         next.op.nic = 0;
         next.op.reduction = step.reduction;
         next.place = state.next_place++;
+        if (step.exchanges) {
+            next.send_to = step.next;
+            ++state.next_place;
+            state.step += 2;
+            state.open = (state.open + 2) | joining;
+            return;
+        }
+        next.send_to = nobody;
         state.step = step.next;
         if (calc) [[unlikely]] {
             state.open |= computing;

@@ -11,9 +11,8 @@ Step barrier_dissemination(const CollectiveCall& call, StepNumber number) {
     if (distance >= call.size) {
         return steps::done();
     }
-    return (number & 1) == 0
-               ? steps::recv(number, call.behind(static_cast<std::uint32_t>(distance)), call.bytes)
-               : steps::send_and_join(number, call.ahead(static_cast<std::uint32_t>(distance)), call.bytes);
+    return steps::exchange(number, (number & 1) != 0, {call.behind(static_cast<std::uint32_t>(distance)), call.bytes},
+                           {call.ahead(static_cast<std::uint32_t>(distance)), call.bytes});
 }
 
 /// The same, with a reduction in every round. Exact for powers of two, and for operations that may take a contribution
@@ -22,11 +21,8 @@ Step allreduce_dissemination(const CollectiveCall& call, StepNumber number) {
     const StepNumber round = number >> 2;
     switch (number & 3) {
         case 0:
-        case 1: {
-            Step step = barrier_dissemination(call, 2 * round + (number & 3));
-            step.next = number + 1;
-            return step;
-        }
+        case 1:
+            return barrier_dissemination(call, 2 * round + (number & 3)).from(2 * round);
         case 2:
             return steps::reduce(call, number, call.bytes);
         default:

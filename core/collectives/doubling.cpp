@@ -10,7 +10,7 @@ Step allreduce_recursive_doubling(const CollectiveCall& call, StepNumber number)
     if (number < fold_steps) {
         return fold(call, folded, number, folded.partner(), call.bytes, true);
     }
-    const std::uint32_t end = fold_steps + 4 * folded.rounds();
+    const std::uint32_t end = fold_steps + 3 * folded.rounds();
     if (number >= end) {
         return unfold(folded, number, end, call.bytes);
     }
@@ -18,17 +18,11 @@ Step allreduce_recursive_doubling(const CollectiveCall& call, StepNumber number)
         return steps::jump(end);
     }
     const auto i = static_cast<std::uint32_t>(number - fold_steps);
-    const std::uint32_t peer = folded.rank_of(folded.number() ^ (std::uint32_t{1} << (i / 4)));
-    switch (i % 4) {
-        case 0:
-            return steps::recv(number, peer, call.bytes);
-        case 1:
-            return steps::send(number, peer, call.bytes);
-        case 2:
-            return steps::join(number);
-        default:
-            return steps::reduce(call, number, call.bytes);
+    if (i % 3 == 2) {
+        return steps::reduce(call, number, call.bytes);
     }
+    const std::uint32_t peer = folded.rank_of(folded.number() ^ (std::uint32_t{1} << (i / 3)));
+    return steps::exchange(number, i % 3 != 0, {peer, call.bytes}, {peer, call.bytes});
 }
 
 /// Every rank has the parts of a range of ranks, which doubles. Where the ranks are no power of two they are folded,
@@ -41,7 +35,7 @@ Step allgather_recursive_doubling(const CollectiveCall& call, StepNumber number)
                    ? fold(call, folded, number, folded.partner(), parts[call.rank & ~std::uint32_t{1}], false)
                    : steps::jump(fold_steps);
     }
-    const std::uint32_t end = fold_steps + 3 * folded.rounds();
+    const std::uint32_t end = fold_steps + 2 * folded.rounds();
     if (number >= end) {
         return folded.paired() ? unfold(folded, number, end, parts.sum(0, call.size)) : steps::done();
     }
@@ -49,20 +43,13 @@ Step allgather_recursive_doubling(const CollectiveCall& call, StepNumber number)
         return steps::jump(end);
     }
     const auto i = static_cast<std::uint32_t>(number - fold_steps);
-    const std::uint32_t distance = std::uint32_t{1} << (i / 3);
+    const std::uint32_t distance = std::uint32_t{1} << (i / 2);
     const std::uint32_t first = folded.number() & ~(distance - 1);
     const std::uint32_t peer = folded.rank_of(folded.number() ^ distance);
     const auto range = [&folded, &parts, distance](std::uint32_t n) {
         return parts.sum(folded.begin_of(n), folded.begin_of(n + distance));
     };
-    switch (i % 3) {
-        case 0:
-            return steps::recv(number, peer, range(first ^ distance));
-        case 1:
-            return steps::send(number, peer, range(first));
-        default:
-            return steps::join(number);
-    }
+    return steps::exchange(number, i % 2 != 0, {peer, range(first ^ distance)}, {peer, range(first)});
 }
 
 }  // namespace idlewave

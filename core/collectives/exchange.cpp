@@ -25,12 +25,9 @@ Step alltoall_pairwise(const CollectiveCall& call, StepNumber number) {
     if (distance >= call.size) {
         return steps::done();
     }
-    if ((number & 1) == 0) {
-        const std::uint32_t behind = call.behind(distance);
-        return steps::recv(number, behind, call.bytes_from(behind));
-    }
+    const std::uint32_t behind = call.behind(distance);
     const std::uint32_t ahead = call.ahead(distance);
-    return steps::send_and_join(number, ahead, call.bytes_to(ahead));
+    return steps::exchange(number, (number & 1) != 0, {behind, call.bytes_from(behind)}, {ahead, call.bytes_to(ahead)});
 }
 
 /// In round i every rank sends the rank i ahead its part of the vector, and reduces its own from the rank i behind.

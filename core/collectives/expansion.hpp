@@ -34,7 +34,7 @@ class Expansion {
     Gate beside(StepFunction function, const CollectiveCall& call, OpOf op_of) {
         Gate gate = gate_;
         Gate open;
-        for (Step step = function(call, 0); step.kind != Step::Kind::done; step = function(call, step.next)) {
+        for_each_step(function, call, [&](const Step& step) {
             if (step.kind == Step::Kind::join) {
                 merge(gate, open);
                 open.clear();
@@ -51,7 +51,7 @@ class Expansion {
                 merge(gate, open);
                 open.clear();
             }
-        }
+        });
         merge(gate, open);
         return gate;
     }

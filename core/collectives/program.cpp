@@ -62,9 +62,7 @@ Op ProgramSource::op_of(std::uint32_t copy, const Instruction& instruction) cons
 Place ProgramSource::count_ops(std::uint32_t copy, const CollectiveSite& site) const {
     const CollectiveCall call = call_of(copy, site);
     Place count = 0;
-    for (Step step = site.step(call, 0); step.kind != Step::Kind::done; step = site.step(call, step.next)) {
-        count += step.kind == Step::Kind::op ? 1 : 0;
-    }
+    for_each_step(site.step, call, [&count](const Step& step) { count += step.kind == Step::Kind::op ? 1 : 0; });
     return count;
 }
 

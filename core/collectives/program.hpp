@@ -66,6 +66,7 @@ class ProgramSource {
     using Cookie = std::uint32_t;
     struct Scratch {};
     static constexpr bool one_of_each = true;
+    static constexpr bool exchanges = false;
 
     template <class Moment>
     struct Slot {

@@ -188,7 +188,7 @@ bool ProgramSource::run_step(State<Moment>& state, std::uint32_t thread_index, R
             return thread_index == 0;
         }
     }
-    thread.step = step.next;
+    thread.step = step.after(thread.step);
     if (step.kind != Step::Kind::op) {
         return true;
     }

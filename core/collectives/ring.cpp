@@ -77,9 +77,8 @@ Step allreduce_ring(const CollectiveCall& call, StepNumber number) {
         return pass_and_reduce(call, number, parts[out], parts[call.turned_back(out, 1)]);
     }
     const StepNumber begin = StepNumber{4} * rounds;
-    Step step = around_the_ring(call, number - begin, call.size == 1 ? 0 : call.ahead(1), Parts::of_vector(call, {}));
-    step.next += begin;
-    return step;
+    return around_the_ring(call, number - begin, call.size == 1 ? 0 : call.ahead(1), Parts::of_vector(call, {}))
+        .from(begin);
 }
 
 }  // namespace idlewave

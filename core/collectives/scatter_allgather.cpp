@@ -11,9 +11,7 @@ namespace idlewave {
 Step bcast_scatter_allgather(const CollectiveCall& call, StepNumber number) {
     const Parts parts = Parts::of_vector(call, {});
     if (number >= steps::second_begins) {
-        Step step = around_the_ring(call, number - steps::second_begins, call.relative(), parts);
-        step.next += steps::second_begins;
-        return step;
+        return around_the_ring(call, number - steps::second_begins, call.relative(), parts).from(steps::second_begins);
     }
     const Step step =
         scatter_down(call, number, [&parts](std::uint32_t begin, std::uint32_t end) { return parts.sum(begin, end); });

@@ -29,19 +29,37 @@ struct Step {
     OpKind op_kind : 2;
     bool reduction : 1;  ///< of a calc: it is part of a reduction
     bool joins : 1;      ///< of an op: a join follows it
+    bool exchanges : 1;  ///< of a receive: the next step, numbered one more, is a send of the same size, and a join
     std::uint32_t peer;  ///< a rank of the communicator
-    StepNumber next;     ///< the number of the step after this one
+    StepNumber next;     ///< the number of the step after this one; of one that `exchanges`, to whom the send goes
 
     constexpr Step(Kind kind_, StepNumber next_)
-        : size(0), kind(kind_), op_kind(OpKind::calc), reduction(false), joins(false), peer(0), next(next_) {}
+        : size(0),
+          kind(kind_),
+          op_kind(OpKind::calc),
+          reduction(false),
+          joins(false),
+          exchanges(false),
+          peer(0),
+          next(next_) {}
     constexpr Step(OpKind op_kind_, std::uint64_t size_, std::uint32_t peer_, StepNumber next_)
         : size(size_ & most_size),
           kind(Kind::op),
           op_kind(op_kind_),
           reduction(false),
           joins(false),
+          exchanges(false),
           peer(peer_),
           next(next_) {}
+
+    /// The number of the step after this one, whose own is `number`.
+    [[nodiscard]] StepNumber after(StepNumber number) const { return exchanges ? number + 1 : next; }
+    /// The same step of an algorithm whose numbers begin at `first` instead of 0.
+    [[nodiscard]] Step from(StepNumber first) const {
+        Step step = *this;
+        step.next += exchanges ? 0 : first;
+        return step;
+    }
 
     [[nodiscard]] Op op() const { return {.size = size, .peer = peer, .kind = op_kind, .reduction = reduction}; }
 };
@@ -110,6 +128,16 @@ struct CollectiveCall {
 /// An algorithm: the step with this number. Numbers begin at 0 and go on with Step::next.
 using StepFunction = Step (*)(const CollectiveCall& call, StepNumber number);
 
+/// Calls `use` with every step of one rank up to its last.
+template <class Use>
+void for_each_step(StepFunction function, const CollectiveCall& call, Use use) {
+    StepNumber number = 0;
+    for (Step step = function(call, number); step.kind != Step::Kind::done; step = function(call, number)) {
+        use(step);
+        number = step.after(number);
+    }
+}
+
 namespace steps {
 
 inline Step done() {
@@ -151,6 +179,26 @@ inline Step recv(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
     return {OpKind::recv, checked(bytes), peer, number + 1};
 }
 
+/// One way of an exchange.
+struct Way {
+    std::uint32_t peer;
+    std::uint64_t bytes;
+};
+
+/// The two steps of an exchange, of which `number` is the first or, as said, the `second`: a receive, and a send with
+/// a join behind it. Where both have as many bytes, whoever asks for the first knows all of the second.
+[[gnu::always_inline]] inline Step exchange(StepNumber number, bool second, const Way& in, const Way& out) {
+    if (second) {
+        return send_and_join(number, out.peer, out.bytes);
+    }
+    Step step = recv(number, in.peer, in.bytes);
+    if (in.bytes == out.bytes) {
+        step.exchanges = true;
+        step.next = out.peer;
+    }
+    return step;
+}
+
 /// Computation of `ns`, even of none. What is too long for a step is too long for simulated time, which is then said.
 inline Step work(StepNumber number, std::uint64_t ns) {
     return {OpKind::calc, std::min(ns, Step::most_size), 0, number + 1};
@@ -183,9 +231,7 @@ inline Step one_after_the_other(StepFunction first, StepFunction second, const C
         const Step step = first(call, number);
         return step.kind == Step::Kind::done ? jump(second_begins) : step;
     }
-    Step step = second(call, number - second_begins);
-    step.next += second_begins;
-    return step;
+    return second(call, number - second_begins).from(second_begins);
 }
 
 }  // namespace steps

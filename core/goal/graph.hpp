@@ -24,6 +24,7 @@ class Graph {
     using Cookie = NoCookie;
     struct Scratch {};
     static constexpr bool one_of_each = false;
+    static constexpr bool exchanges = false;
 
     template <class Moment>
     using State = Progress<Moment>;

@@ -15,6 +15,8 @@ namespace idlewave {
 /// For sources that know an op by its place alone.
 struct NoCookie {};
 
+inline constexpr std::uint32_t nobody = 0xffffffff;
+
 /// An op whose requirements are met, and when they were. `cookie` is the source's own and comes back with every
 /// notice of that op.
 template <class Cookie, class Moment = Time>
@@ -23,6 +25,9 @@ struct ReadyOp {
     Op op = {};
     Place place = 0;
     [[no_unique_address]] Cookie cookie = {};
+    /// Of a receive, where the source has `exchanges`: a send of the same size and tag, which is the next op, is ready
+    /// for that rank as soon as the receive has started, of which the source is then not told.
+    std::uint32_t send_to = nobody;
 };
 
 /// Ops that have just become ready.
@@ -40,7 +45,8 @@ struct Notice {
 /// Where the simulated ranks get their ops from. A source is shared and immutable; all that changes in a run is in a
 /// `State` per rank. It is told when ops start and end, and answers with the ops that this makes ready: in a list, but
 /// for one that it may write to `next`, which it then says. What it has to work out again and again it may keep in a
-/// `Scratch`, of which every thread has its own. `one_of_each` says that no rank has more than one CPU and one NIC.
+/// `Scratch`, of which every thread has its own. `one_of_each` says that no rank has more than one CPU and one NIC,
+/// `exchanges` that some receives bring a send along.
 ///
 /// `call` says of an op that is just starting to which operation it belongs, as a number (collectives/call_name.hpp).
 ///
@@ -58,6 +64,7 @@ concept Source =
         { source.started(rank, state, scratch, notice, next, ready) } -> std::same_as<bool>;
         { source.ended(rank, state, scratch, notice, next, ready) } -> std::same_as<bool>;
         { S::one_of_each } -> std::convertible_to<bool>;
+        { S::exchanges } -> std::convertible_to<bool>;
         { source.name(rank, Place{}) } -> std::convertible_to<std::string>;
         source.unfinished(rank, view, waiting);
         { source.call(rank, view, notice.cookie) } -> std::same_as<std::uint16_t>;

@@ -15,6 +15,13 @@ template <class Context>
     const Event* const end = event + events.size();
     while (true) {
         const Time told = event == end ? until : event->time;
+        if (rank_->posted.to_be_told) {
+            if (event == end && next_told() >= until) {
+                return leave(next_told());
+            }
+            tell_late(told, context);
+            continue;
+        }
         if (!agenda_.idle()) {
             const auto next = agenda_.next(clocks_);
             if (next.at < told) {
@@ -111,6 +118,17 @@ template <class Context>
             calc(ready, now);
             break;
     }
+}
+
+/// The source is told of a receive's end, which lay beyond what was known of the rank's future when the receive began.
+/// Until now the rank has done nothing else, so that nobody misses what the end makes ready.
+template <Source S, class Observer>
+template <class Context>
+[[gnu::noinline]] void RankWorker<S, Observer>::tell_late(Time until, Context& context) {
+    Receive<Cookie>& receive = rank_->posted;
+    receive.to_be_told = false;
+    const Moment end = clocks_[Layout::cpu(0)];
+    follow(tell_end(receive.place, receive.cookie, end, next_[0]), until, context);
 }
 
 /// Ops that become ready one by one, while nothing else waits: `there` says whether there is one, in `next_[0]`.

@@ -19,8 +19,8 @@ struct Receive {
     [[no_unique_address]] Cookie cookie = {};
     std::uint8_t cpu = 0;
     std::uint8_t nic = 0;
-    bool waits = false;   ///< it is posted
-    bool unused = false;  ///< so that it is copied as one word
+    bool waits = false;       ///< it is posted
+    bool to_be_told = false;  ///< it ends when the CPU is free, of which the source has yet to be told
 };
 
 /// A message that arrived before its receive was posted, or that announces a rendezvous, until its receive has ended.

@@ -156,6 +156,15 @@ template <Source S, class Observer>
     const Moment processed = occupy_receiver(receive, {message.kind, event.source, message.size},
                                              costs_of(message.message_class, message.size, event.source), now);
     model_.observer.received(self_, receive.place, arrived, arrived, processed);
+    if constexpr (S::one_of_each && !Observer::looks) {
+        if (processed >= until && processed == clocks_[Layout::cpu(0)]) {
+            State& rank = *rank_;
+            rank.posted.place = receive.place;
+            rank.posted.cookie = receive.cookie;
+            rank.posted.to_be_told = true;
+            return false;
+        }
+    }
     return tell_end(receive.place, receive.cookie, processed, next_[0]);
 }
 
@@ -185,9 +194,9 @@ void RankWorker<S, Observer>::await_receive(const Event& event) {
 /// The same while nothing else waits: received at once, unless that could not begin before `until`.
 template <Source S, class Observer>
 void RankWorker<S, Observer>::await_receive_alone(const Event& event, Time until) {
-    const Receive<Cookie> nobody{.place = unknown_place};
+    const Receive<Cookie> unknown{.place = unknown_place};
     const Moment arrived = model_.observer.arrival(*event.payload, event.time);
-    const Moment now = reception_at(arrived, nobody);
+    const Moment now = reception_at(arrived, unknown);
     if (time_of(now) >= until) {
         await_receive(event);
         return;
@@ -195,7 +204,7 @@ void RankWorker<S, Observer>::await_receive_alone(const Event& event, Time until
     const Payload& message = *event.payload;
     const std::uint32_t handle = add_stray(event);
     add_unexpected(handle);
-    message_processed(handle, occupy_receiver(nobody, {message.kind, event.source, message.size},
+    message_processed(handle, occupy_receiver(unknown, {message.kind, event.source, message.size},
                                               costs_of(message.message_class, message.size, event.source), now));
 }
 
@@ -298,7 +307,7 @@ template <Source S, class Observer>
     model_.observer.posted(self_, 0, false);
     const Receive<Cookie> receive = handed_over(ready);
     wait_for(receive, ready.op.peer, ready.op.tag);
-    return tell_start(receive.place, receive.cookie, now, ready);
+    return tell_posted(ready, now, ready);
 }
 
 /// The same while others are, or messages wait; `next` may be `ready`.
@@ -309,7 +318,7 @@ template <Source S, class Observer>
     const Receive<Cookie> receive = handed_over(ready);
     const std::uint32_t source = ready.op.peer;
     const std::uint32_t tag = ready.op.tag;
-    const bool there = tell_start(receive.place, receive.cookie, now, next);
+    const bool there = tell_posted(ready, now, next);
     look_for_message(receive, source, tag, now);
     return there;
 }

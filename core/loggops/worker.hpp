@@ -50,14 +50,18 @@ class RankWorker {
     template <class Context>
     [[gnu::always_inline]] Time run(State& rank, std::span<const Event> events, Time until, Context& context) {
         enter(rank, context.self());
+        if (rank.posted.to_be_told) [[unlikely]] {
+            tell_late(events.empty() ? until : events.front().time, context);
+        }
         if (agenda_.idle() && events.size() == 1 && events.front().payload->kind == MessageKind::data) [[likely]] {
             meet_alone(events.front(), until, context);
-            if (agenda_.idle()) [[likely]] {
-                return leave(never);
-            }
-            return go_through({}, until, context);
+        } else if (!agenda_.idle() || !events.empty()) {
+            return go_through(events, until, context);
         }
-        return go_through(events, until, context);
+        if (agenda_.idle()) [[likely]] {
+            return leave(next_told());
+        }
+        return go_through({}, until, context);
     }
 
     template <class Context>
@@ -84,10 +88,12 @@ class RankWorker {
         if constexpr (requires { model_.source.prefetch(r, rank.source); }) {
             model_.source.prefetch(r, rank.source);
         }
-        agenda_.prefetch(rank.pending);
-        strays_.prefetch(rank.first_stray());
-        if (rank.has_crowd()) {
-            crowds_.prefetch(rank.crowd);
+        if ((rank.pending | rank.crowd) != 0) {
+            agenda_.prefetch(rank.pending);
+            strays_.prefetch(rank.first_stray());
+            if (rank.has_crowd()) {
+                crowds_.prefetch(rank.crowd);
+            }
         }
     }
 
@@ -187,6 +193,10 @@ class RankWorker {
     void perform(const typename Agenda<Cookie, Moment>::Next& next, Context& context);
     template <class Context>
     void perform(const Ready& ready, const Moment& now, Context& context);
+    /// When the rank goes on by itself, while nothing waits.
+    [[nodiscard]] Time next_told() const { return rank_->posted.to_be_told ? time_of(clocks_[Layout::cpu(0)]) : never; }
+    template <class Context>
+    void tell_late(Time until, Context& context);
     template <class Context>
     void follow(bool there, Time until, Context& context);
     template <class Context>
@@ -267,6 +277,26 @@ class RankWorker {
     /// The source is told; whether this made an op ready that is now in `next`.
     [[gnu::always_inline]] bool tell_start(Place place, Cookie cookie, const Moment& now, Ready& next) {
         return model_.source.started(self_, rank_->source, scratch_, {now, place, cookie}, next, *ready_);
+    }
+    /// The same of a receive, which may bring a send along (ReadyOp::send_to); `next` may be `posted`.
+    [[gnu::always_inline]] bool tell_posted(const Ready& posted, const Moment& now, Ready& next) {
+        if constexpr (S::exchanges) {
+            if (posted.send_to != nobody) {
+                next.at = now;
+                next.op.size = posted.op.size;
+                next.op.peer = posted.send_to;
+                next.op.tag = posted.op.tag;
+                next.op.kind = OpKind::send;
+                next.op.cpu = posted.op.cpu;
+                next.op.nic = posted.op.nic;
+                next.op.reduction = false;
+                next.place = posted.place + 1;
+                next.cookie = posted.cookie;
+                next.send_to = nobody;
+                return true;
+            }
+        }
+        return tell_start(posted.place, posted.cookie, now, next);
     }
     [[gnu::always_inline]] bool tell_end(Place place, Cookie cookie, const Moment& end, Ready& next) {
         model_.observer.ended(self_, place, end);

@@ -164,11 +164,11 @@ class CollectiveRun {
             begin(r, rank, step.op());
             rank.joining = step.joins;
         }
-        if (step.next <= rank.number) {
+        if (step.after(rank.number) <= rank.number) {
             wrong_ = "a step goes back";
             rank.done = true;
         }
-        rank.number = step.next;
+        rank.number = step.after(rank.number);
         return true;
     }
 

@@ -58,7 +58,7 @@ TEST(Allreduce, RecursiveDoublingHasEveryContributionOnceAtEveryRank) {
         const CollectiveRun run(algorithm(Collective::allreduce, "recursive_doubling").step, P, calls(P, 0, 10));
         const std::uint32_t rounds = log2_down(P);
         const std::uint32_t surplus = P - (1U << rounds);
-        const Sums sums = sums_of(between(run.messages(), 0, 3 + 4 * rounds), P);
+        const Sums sums = sums_of(between(run.messages(), 0, 3 + 3 * rounds), P);
         for (std::uint32_t r = 0; r < P; ++r) {
             const bool aside = r < 2 * surplus && r % 2 == 0;
             for (std::uint32_t of = 0; of < P && !aside; ++of) {
@@ -67,7 +67,7 @@ TEST(Allreduce, RecursiveDoublingHasEveryContributionOnceAtEveryRank) {
         }
         ASSERT_EQ(run.messages().size(), 2 * surplus + rounds * (1U << rounds));
         ASSERT_EQ(run.bytes(), 10 * run.messages().size()) << "always the whole vector";
-        const auto told = between(run.messages(), 3 + 4 * rounds, 1000);
+        const auto told = between(run.messages(), 3 + 3 * rounds, 1000);
         ASSERT_EQ(told.size(), surplus);
         for (const Sent& m : told) {
             ASSERT_TRUE(m.to % 2 == 0 && m.from == m.to + 1 && m.from < 2 * surplus);

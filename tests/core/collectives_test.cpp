@@ -42,6 +42,33 @@ INSTANTIATE_TEST_SUITE_P(Collectives, EveryAlgorithm, ::testing::Range(std::size
                              return std::string(name_of(a.collective)) + "_" + std::string(a.name);
                          });
 
+/// Whoever asks for the first step of an exchange does without the second.
+TEST_P(EveryAlgorithm, SaysOfAnExchangeInItsFirstStepAllThatItsSecondSays) {
+    for (const std::uint32_t P : rank_counts) {
+        for (std::uint32_t rank = 0; rank < P; ++rank) {
+            const CollectiveCall call = testing::call_of(rank, P, 0, 100);
+            StepNumber number = 0;
+            for (Step step = tested().step(call, 0); step.kind != Step::Kind::done;
+                 step = tested().step(call, number)) {
+                const StepNumber first = number;
+                number = step.after(number);
+                if (!step.exchanges) {
+                    continue;
+                }
+                const Step second = tested().step(call, number);
+                ASSERT_EQ(step.op_kind, OpKind::recv) << P << " ranks, rank " << rank << ", step " << first;
+                ASSERT_EQ(number, first + 1);
+                ASSERT_EQ(second.kind, Step::Kind::op);
+                ASSERT_EQ(second.op_kind, OpKind::send) << P << " ranks, rank " << rank << ", step " << first;
+                ASSERT_TRUE(second.joins);
+                ASSERT_EQ(second.peer, step.next);
+                ASSERT_EQ(second.size, step.size);
+                ASSERT_EQ(second.next, first + 2);
+            }
+        }
+    }
+}
+
 TEST_P(EveryAlgorithm, EndsWithEveryMessageReceivedEagerOrByRendezvous) {
     for (const std::uint32_t P : rank_counts) {
         for (const std::uint32_t root : roots(P)) {
