@@ -23,7 +23,7 @@ template <class Context>
             continue;
         }
         if (!agenda_.idle()) {
-            const auto next = agenda_.next(clocks_);
+            const auto next = agenda_.next(clocks());
             if (next.at < told) {
                 if (agenda_.one() && is_simple(agenda_[next.index].work)) {
                     follow(take_up(next), told, context);
@@ -127,7 +127,7 @@ template <class Context>
 [[gnu::noinline]] void RankWorker<S, Observer>::tell_late(Time until, Context& context) {
     Receive<Cookie>& receive = rank_->posted;
     receive.to_be_told = false;
-    const Moment end = clocks_[Layout::cpu(0)];
+    const Moment end = clocks()[Layout::cpu(0)];
     follow(tell_end(receive.place, receive.cookie, end, next_[0]), until, context);
 }
 
@@ -139,28 +139,37 @@ template <class Context>
     Ready* next = &next_[0];
     Ready* spare = &next_[1];
     while (there && ready_->empty()) {
-        const Moment at = start_of(*next);
+        Moment at = start_of(*next);
         if (time_of(at) >= until) {
             ask_for(*next);
             return;
         }
+        bool sends = next->op.kind == OpKind::send;
         if (next->op.kind == OpKind::recv) {
-            if (waits_alone()) [[likely]] {
-                there = post_alone(*next, at);
+            if (!waits_alone()) {
+                there = post_among_others(*next, at, *next);
+                if (agenda_.idle()) {
+                    continue;
+                }
+                break;  // a message of a rendezvous may be cleared to send
+            }
+            sends = S::exchanges && next->send_to != nobody;
+            there = post_alone(*next, at);
+            if (!sends) {
                 continue;
             }
-            there = post_among_others(*next, at, *next);
-            if (agenda_.idle()) {
-                continue;
+            at = start_of_send(*next);
+            if (time_of(at) >= until) {
+                ask_for(*next);
+                return;
             }
-            break;  // a message of a rendezvous may be cleared to send
         }
-        if (next->op.kind == OpKind::send && !is_eager(next->op)) [[unlikely]] {
+        if (sends && !is_eager(next->op)) [[unlikely]] {
             break;
         }
         const Place place = next->place;
         const Cookie cookie = next->cookie;
-        const Moment end = next->op.kind == OpKind::send ? begin_send(*next, at, context) : begin_calc(*next, at);
+        const Moment end = sends ? begin_send(*next, at, context) : begin_calc(*next, at);
         there = tell_start(place, cookie, at, *next);
         if (tell_end(place, cookie, end, *spare)) {
             keep(there, *next);

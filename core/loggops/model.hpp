@@ -59,7 +59,7 @@ class LogGops {
     }
 
     [[nodiscard]] Moment* clocks_of(std::uint32_t r, State& rank) {
-        return S::one_of_each || clocks.empty() ? rank.clocks.data() : &clocks[std::size_t{r} * layout.size()];
+        return clocks.empty() ? rank.clocks.data() : &clocks[std::size_t{r} * layout.size()];
     }
 
     /// When rank `r` has finished: the latest of an op's end, a CPU free, a message processed.

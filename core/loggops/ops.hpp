@@ -30,7 +30,7 @@ auto RankWorker<S, Observer>::begin_calc(const Ready& ready, const Moment& now) 
     const auto begun = model_.observer.begin(self_, now, activity);
     const Time done = reached ? model_.machine.noise.finish(model_.noise[self_], begin, work) : later(begin, work);
     const Moment end = model_.observer.at(begun, Point::computed, done);
-    clocks_[Layout::cpu(ready.op.cpu)] = end;
+    clocks()[Layout::cpu(ready.op.cpu)] = end;
     return end;
 }
 

@@ -78,8 +78,7 @@ struct Rank {
 
     /// Whether the receive that waits alone is for a message `from` a rank with `tag`.
     [[nodiscard]] bool agrees(std::uint32_t from, std::uint32_t tag) const {
-        return (posted_source == from || posted_source == any) &&
-               (posted_tag == tag || posted_tag == any || tag == any);
+        return (posted_source == from && posted_tag == tag) || (agree(posted_source, from) && agree(posted_tag, tag));
     }
 
     std::array<Moment, 3> clocks{};  ///< as ClockLayout says, for one CPU and one NIC

@@ -43,8 +43,8 @@ template <Source S, class Observer>
         transfer(Doing::transmission, {costs.o_s, model_.machine.noise_reach.o_s}, costs, message, op.place, begin);
     const auto begun = model_.observer.begin(self_, now, activity);
     const Moment free = model_.observer.at(begun, Point::sender_free, cpu.end);
-    clocks_[Layout::cpu(op.cpu)] = free;
-    clocks_[model_.layout.tx(op.nic)] = model_.observer.at(begun, Point::sender_gap, later(begin, costs.gap));
+    clocks()[Layout::cpu(op.cpu)] = free;
+    clocks()[model_.layout.tx(op.nic)] = model_.observer.at(begun, Point::sender_gap, later(begin, costs.gap));
     ++messages_;
     return {free, later(cpu.overhead, costs.L), model_.observer.post(begun)};
 }
@@ -93,8 +93,8 @@ template <Source S, class Observer>
         transfer(Doing::reception, {costs.o_r, model_.machine.noise_reach.o_r}, costs, message, op.place, begin);
     const auto begun = model_.observer.begin(self_, now, activity);
     const Moment free = model_.observer.at(begun, Point::receiver_free, cpu.end);
-    clocks_[Layout::cpu(op.cpu)] = free;
-    clocks_[model_.layout.rx(op.nic)] = model_.observer.at(begun, Point::receiver_gap, later(begin, costs.gap));
+    clocks()[Layout::cpu(op.cpu)] = free;
+    clocks()[model_.layout.rx(op.nic)] = model_.observer.at(begun, Point::receiver_gap, later(begin, costs.gap));
     const Time after_overhead = cpu.end - cpu.overhead;
     if (costs.bytes <= after_overhead && (!Observer::looks || costs.bytes < after_overhead || message.size <= 1)) {
         return free;  // and where both are as late, both have the same slopes
@@ -137,7 +137,7 @@ template <class Context>
 template <Source S, class Observer>
 [[gnu::always_inline]] inline auto RankWorker<S, Observer>::reception_at(const Moment& arrived,
                                                                          const Receive<Cookie>& op) const -> Moment {
-    return latest(arrived, latest(clocks_[Layout::cpu(op.cpu)], clocks_[model_.layout.rx(op.nic)]));
+    return latest(arrived, latest(clocks()[Layout::cpu(op.cpu)], clocks()[model_.layout.rx(op.nic)]));
 }
 
 /// A message whose receive was posted is received when it arrives, unless that could not begin before `until`. Returns
@@ -157,7 +157,7 @@ template <Source S, class Observer>
                                              costs_of(message.message_class, message.size, event.source), now);
     model_.observer.received(self_, receive.place, arrived, arrived, processed);
     if constexpr (S::one_of_each && !Observer::looks) {
-        if (processed >= until && processed == clocks_[Layout::cpu(0)]) {
+        if (processed >= until && processed == clocks()[Layout::cpu(0)]) {
             State& rank = *rank_;
             rank.posted.place = receive.place;
             rank.posted.cookie = receive.cookie;

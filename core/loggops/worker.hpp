@@ -48,20 +48,20 @@ class RankWorker {
     }
 
     template <class Context>
-    [[gnu::always_inline]] Time run(State& rank, std::span<const Event> events, Time until, Context& context) {
+    Time run(State& rank, std::span<const Event> events, Time until, Context& context) {
         enter(rank, context.self());
-        if (rank.posted.to_be_told) [[unlikely]] {
-            tell_late(events.empty() ? until : events.front().time, context);
+        return go_through(events, until, context);
+    }
+
+    /// The same with one event: most often all that a rank is told, while nothing waits.
+    template <class Context>
+    [[gnu::always_inline]] Time run_one(State& rank, const Event& event, Time until, Context& context) {
+        enter(rank, context.self());
+        if (agenda_.idle() && !rank.posted.to_be_told && event.payload->kind == MessageKind::data) [[likely]] {
+            meet_alone(event, until, context);
+            return agenda_.idle() ? leave(next_told()) : go_through({}, until, context);
         }
-        if (agenda_.idle() && events.size() == 1 && events.front().payload->kind == MessageKind::data) [[likely]] {
-            meet_alone(events.front(), until, context);
-        } else if (!agenda_.idle() || !events.empty()) {
-            return go_through(events, until, context);
-        }
-        if (agenda_.idle()) [[likely]] {
-            return leave(next_told());
-        }
-        return go_through({}, until, context);
+        return go_through(std::span(&event, 1), until, context);
     }
 
     template <class Context>
@@ -70,7 +70,7 @@ class RankWorker {
         for (const Event& event : events) {
             arrive(event);
         }
-        const auto next = agenda_.next(clocks_);
+        const auto next = agenda_.next(clocks());
         if (next.at > now) {
             return leave(next.at);
         }
@@ -107,12 +107,23 @@ class RankWorker {
     [[gnu::always_inline]] void enter(State& rank, std::uint32_t self) {
         rank_ = &rank;
         self_ = self;
-        clocks_ = model_.clocks_of(self, rank);
+        if constexpr (!S::one_of_each) {
+            clocks_ = model_.clocks_of(self, rank);
+        }
         RequestQueues<Cookie, Moment>* queues = nullptr;
         if (rank.has_crowd() && !crowds_[rank.crowd].requests.empty()) [[unlikely]] {
             queues = &crowds_[rank.crowd].requests;
         }
         agenda_.open(rank.pending, queues);
+    }
+
+    /// From when on the rank's CPUs and NICs are free, as Layout says.
+    [[nodiscard, gnu::always_inline]] Moment* clocks() const {
+        if constexpr (S::one_of_each) {
+            return rank_->clocks.data();
+        } else {
+            return clocks_;
+        }
     }
 
     /// `next` is when the rank goes on by itself.
@@ -125,7 +136,7 @@ class RankWorker {
         return next;
     }
 
-    Time leave() { return leave(agenda_.next(clocks_).at); }
+    Time leave() { return leave(agenda_.next(clocks()).at); }
 
     /// The rank's crowd, into which its few unexpected messages move.
     Crowd<Cookie, Moment>& crowd() {
@@ -194,7 +205,9 @@ class RankWorker {
     template <class Context>
     void perform(const Ready& ready, const Moment& now, Context& context);
     /// When the rank goes on by itself, while nothing waits.
-    [[nodiscard]] Time next_told() const { return rank_->posted.to_be_told ? time_of(clocks_[Layout::cpu(0)]) : never; }
+    [[nodiscard]] Time next_told() const {
+        return rank_->posted.to_be_told ? time_of(clocks()[Layout::cpu(0)]) : never;
+    }
     template <class Context>
     void tell_late(Time until, Context& context);
     template <class Context>
@@ -203,15 +216,17 @@ class RankWorker {
     void follow_all(Time until, Context& context);
 
     [[nodiscard, gnu::always_inline]] Moment start_of(const Ready& ready) const {
-        const Moment& cpu = clocks_[Layout::cpu(ready.op.cpu)];
         switch (ready.op.kind) {
             case OpKind::send:
-                return latest(ready.at, latest(cpu, clocks_[model_.layout.tx(ready.op.nic)]));
+                return start_of_send(ready);
             case OpKind::recv:
                 return ready.at;
             default:
-                return latest(ready.at, cpu);
+                return latest(ready.at, clocks()[Layout::cpu(ready.op.cpu)]);
         }
+    }
+    [[nodiscard, gnu::always_inline]] Moment start_of_send(const Ready& ready) const {
+        return latest(ready.at, latest(clocks()[Layout::cpu(ready.op.cpu)], clocks()[model_.layout.tx(ready.op.nic)]));
     }
 
     /// The moment at which a request starts, whose time is known.
@@ -221,7 +236,7 @@ class RankWorker {
         } else if (request.work == Work::post) {
             return request.ready.at;
         } else {
-            return latest(request.ready.at, latest(clocks_[request.first_need], clocks_[request.second_need]));
+            return latest(request.ready.at, latest(clocks()[request.first_need], clocks()[request.second_need]));
         }
     }
 
@@ -421,7 +436,7 @@ class RankWorker {
     std::uint64_t asked_ = 0;  ///< requests of the protocol so far
 
     State* rank_ = nullptr;
-    Moment* clocks_ = nullptr;
+    Moment* clocks_ = nullptr;  ///< unless they are in the rank
     std::uint32_t self_ = 0;
     Costs odd_costs_;  ///< of a message that has no message_class
     Agenda<Cookie, Moment> agenda_;

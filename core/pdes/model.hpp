@@ -30,6 +30,7 @@ struct ContextShape {
 ///   (`never`: nothing).
 /// - `run` handles `events`, in their order, each at its time, and does all that the LP does by itself before, between
 ///   and after them, up to but not including `until`. Returns when there is more to do (`never`: nothing).
+/// - `run_one` is the same with one event, as it most often is.
 /// - `step` does one thing that the LP can do by itself at `now`, after handling `events`, all of that time; for
 ///   schedulers that have no lookahead.
 /// - `prefetch` brings what lies apart from an LP's state into the cache; it changes nothing.
@@ -41,6 +42,7 @@ concept Model = requires(M& model, typename M::Worker& worker, typename M::State
                          ContextShape<typename M::Payload>& context) {
     { worker.start(state, context) } -> std::same_as<Time>;
     { worker.run(state, events, time, context) } -> std::same_as<Time>;
+    { worker.run_one(state, events.front(), time, context) } -> std::same_as<Time>;
     { worker.step(state, events, time, context) } -> std::same_as<Time>;
     { model.payload(std::uint16_t{}) } -> std::same_as<const typename M::Payload&>;
     { model.lookahead() } -> std::convertible_to<Time>;

@@ -290,17 +290,24 @@ class Windowed {
     /// Runs an LP through the window: what it is told, and what it does by itself. Most often it is told one thing.
     [[gnu::always_inline]] void run_lp(Thread& thread, Context& context, std::span<const Stored> group, Time begins) {
         Lp<typename M::State>& lp = *context.record;
-        const bool told_one = group.size() == 1 && group.front().source != Stored::timer;
-        const Item one = told_one ? open(thread, group.front(), begins) : Item{};
-        const std::span<const Item> events = told_one ? std::span(&one, 1) : open_all(thread, context, group, begins);
-        const Time next = thread.worker.run(lp.state, events, context.window_end, context);
-        for (const Stored& stored : group) {
-            if (stored.code == Stored::in_parcel) [[unlikely]] {
-                thread.parcels.remove(stored.sequence);
+        Time next = never;
+        if (group.size() == 1 && group.front().source != Stored::timer) [[likely]] {
+            next = thread.worker.run_one(lp.state, open(thread, group.front(), begins), context.window_end, context);
+            close(thread, group.front());
+        } else {
+            next = thread.worker.run(lp.state, open_all(thread, context, group, begins), context.window_end, context);
+            for (const Stored& stored : group) {
+                close(thread, stored);
             }
         }
         if (next != never) {
             set_timer(thread, lp, context.lp, next);
+        }
+    }
+
+    [[gnu::always_inline]] static void close(Thread& thread, const Stored& stored) {
+        if (stored.code == Stored::in_parcel) [[unlikely]] {
+            thread.parcels.remove(stored.sequence);
         }
     }
 
@@ -322,7 +329,7 @@ class Windowed {
         return thread.events;
     }
 
-    [[nodiscard]] Item open(const Thread& thread, const Stored& stored, Time begins) const {
+    [[nodiscard, gnu::always_inline]] Item open(const Thread& thread, const Stored& stored, Time begins) const {
         const Time time = begins + stored.offset;
         if (stored.code == Stored::in_parcel) [[unlikely]] {
             const Parcel<Payload>& parcel = thread.parcels[stored.sequence];

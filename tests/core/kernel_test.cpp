@@ -63,6 +63,11 @@ class Toy {
         }
 
         template <class Context>
+        Time run_one(State& state, const pdes::Event<Payload>& event, Time until, Context& context) {
+            return run(state, std::span(&event, 1), until, context);
+        }
+
+        template <class Context>
         Time step(State& state, std::span<const pdes::Event<Payload>> events, Time now, Context& context) {
             for (const auto& event : events) {
                 handle(state, event, context);
