@@ -2,33 +2,20 @@
 
 #include <cstdint>
 #include <queue>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "base/time.hpp"
-#include "goal/op.hpp"
+#include "loggopsim/event_queue.hpp"
 
 namespace idlewave::loggopsim {
-
-/// Something to do: an op, a message that has come, or a look at a line of those who wait.
-struct Event {
-    enum class Kind : std::uint8_t { send, recv, calc, message, line };
-
-    Time time = 0;
-    std::uint64_t number = 0;  ///< counts ops that became free and messages that were created
-    std::uint32_t rank = 0;    ///< where it happens
-    std::uint32_t source = 0;  ///< of a message: the rank that sent it
-    Place place = 0;           ///< of the op, or of the op that sent the message; of a line its index
-    Kind kind = Kind::calc;
-};
 
 /// What there is to do, in LogGOPSim's order: by time, then by number.
 ///
 /// LogGOPSim puts what finds its CPU or NIC taken back into its heap, with the time at which that will be free and the
 /// old number; everyone who waits is taken out and put back each time that somebody goes first. Here those who wait for
-/// the same things stand in one line, by number, and only a look at the line is in the heap. That is the same order:
-/// clocks only go forward, so when the heap comes to the time at which the things are free, LogGOPSim has put back
+/// the same things stand in one line, by number, and only a look at the line is in the queue. That is the same order:
+/// clocks only go forward, so when the queue comes to the time at which the things are free, LogGOPSim has put back
 /// everybody with that very time, and takes the lowest number among them and among those who come just then. Where
 /// clocks can go back (a message of 0 bytes, see costs.hpp) this does not hold, and events are put back as there.
 class Agenda {
@@ -38,16 +25,15 @@ class Agenda {
     /// Adds an event at its time, with the next number.
     void add(Event event) {
         event.number = next_number_++;
-        heap_.push(event);
+        queue_.push(event);
     }
 
     /// Takes out the next event that can go on, at its `time`. `free_from(event)` says from when on what the event
     /// needs is free, and `things_of(event)` which things that is, as a number. Returns false when there is none.
     template <class FreeFrom, class ThingsOf>
     bool next(Event& event, FreeFrom free_from, ThingsOf things_of) {
-        while (!heap_.empty()) {
-            event = heap_.top();
-            heap_.pop();
+        while (!queue_.empty()) {
+            event = queue_.pop();
             if (event.kind == Event::Kind::line) {
                 if (look_at(event, free_from)) {
                     return true;
@@ -64,16 +50,6 @@ class Agenda {
     }
 
   private:
-    struct Later {
-        bool operator()(const Event& a, const Event& b) const {
-            return std::tie(a.time, a.number) > std::tie(b.time, b.number);
-        }
-    };
-
-    struct LowestNumberFirst {
-        bool operator()(const Event& a, const Event& b) const { return a.number > b.number; }
-    };
-
     /// Those who wait for the same things. The one valid look at it is at `look_time`, with the number of the first.
     struct Line {
         std::priority_queue<Event, std::vector<Event>, LowestNumberFirst> waiting;
@@ -84,7 +60,7 @@ class Agenda {
     void wait(Event event, Time until, std::uint64_t things) {
         if (put_back_) {
             event.time = until;
-            heap_.push(event);
+            queue_.push(event);
             return;
         }
         const auto [found, is_new] = line_of_.try_emplace(things, static_cast<std::uint32_t>(lines_.size()));
@@ -104,7 +80,7 @@ class Agenda {
         const Event& first = line.waiting.top();
         line.look_time = time;
         line.look_number = first.number;
-        heap_.push(
+        queue_.push(
             {.time = time, .number = first.number, .rank = first.rank, .place = index, .kind = Event::Kind::line});
     }
 
@@ -132,7 +108,7 @@ class Agenda {
         return true;
     }
 
-    std::priority_queue<Event, std::vector<Event>, Later> heap_;
+    EventQueue queue_;
     std::vector<Line> lines_;
     std::unordered_map<std::uint64_t, std::uint32_t> line_of_;
     std::uint64_t next_number_ = 0;

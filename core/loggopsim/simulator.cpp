@@ -97,16 +97,15 @@ Op Simulator::op_of(const Event& event) const {
     return schedule_.op(event.kind == Event::Kind::message ? event.source : event.rank, event.place);
 }
 
-/// A receive needs nothing; a message needs the CPU and NIC whose numbers its *send* has.
+/// A receive needs nothing.
 Time Simulator::free_from(const Event& event) const {
     if (event.kind == Event::Kind::recv) {
         return 0;
     }
-    const Op op = op_of(event);
-    Time free = cpu_.of(event.rank, op.cpu);
+    Time free = cpu_.of(event.rank, event.cpu);
     if (event.kind != Event::Kind::calc) {
         const Clocks& nic = event.kind == Event::Kind::send ? tx_ : rx_;
-        free = std::max(free, nic.of(event.rank, op.nic));
+        free = std::max(free, nic.of(event.rank, event.nic));
     }
     if (free == never) {
         refuse_clock_below_zero(event.rank);
@@ -115,10 +114,9 @@ Time Simulator::free_from(const Event& event) const {
 }
 
 std::uint64_t Simulator::things_of(const Event& event) const {
-    const Op op = op_of(event);
-    const std::uint64_t nic = event.kind == Event::Kind::calc ? 0 : op.nic;
+    const std::uint64_t nic = event.kind == Event::Kind::calc ? 0 : event.nic;
     return (std::uint64_t{event.rank} << 24U) | (static_cast<std::uint64_t>(event.kind) << 16U) |
-           (std::uint64_t{op.cpu} << 8U) | nic;
+           (std::uint64_t{event.cpu} << 8U) | nic;
 }
 
 void Simulator::calc(const Event& event) {
@@ -144,7 +142,9 @@ void Simulator::send(const Event& event) {
                  .rank = op.peer,
                  .source = event.rank,
                  .place = event.place,
-                 .kind = Event::Kind::message});
+                 .kind = Event::Kind::message,
+                 .cpu = op.cpu,
+                 .nic = op.nic});
     ++messages_;
     if (op.size <= costs_.S) {
         ended(event.rank, event.place);
@@ -208,12 +208,14 @@ void Simulator::release(std::uint32_t rank, Place place, Edge edge) {
 /// only up to 16 of them.)
 void Simulator::add_released() {
     const auto kind_of = [this](const auto& op) { return schedule_.op(op.first, op.second).kind; };
-    std::ranges::stable_sort(released_, [&](const auto& a, const auto& b) {
-        return std::pair(a.first, kind_of(a)) < std::pair(b.first, kind_of(b));
-    });
+    if (released_.size() > 1) {  // a sort of one would still allocate
+        std::ranges::stable_sort(released_, [&](const auto& a, const auto& b) {
+            return std::pair(a.first, kind_of(a)) < std::pair(b.first, kind_of(b));
+        });
+    }
     for (const auto& [rank, place] : released_) {
         const Op op = schedule_.op(rank, place);
-        Event event{.rank = rank, .place = place};
+        Event event{.rank = rank, .place = place, .cpu = op.cpu, .nic = op.nic};
         event.time = cpu_.of(rank, op.cpu);
         switch (op.kind) {
             case OpKind::send:
