@@ -3,19 +3,34 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
+#include "base/time.hpp"
+
 namespace idlewave {
 
-/// A read-only numpy array over the values of a vector that nobody changes any more; no copy is made.
-template <class T>
-nanobind::object column(std::vector<T> values) {
+/// The values of a vector that nobody changes any more, read-only, as an array of a Python library; no copy is made.
+template <class Library, class T>
+nanobind::object view_of(std::vector<T> values) {
     auto* owned = new std::vector<T>(std::move(values));
     const nanobind::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return nanobind::cast(
-        nanobind::ndarray<nanobind::numpy, const T, nanobind::ndim<1>>(owned->data(), {owned->size()}, owner));
+        nanobind::ndarray<Library, const T, nanobind::ndim<1>>(owned->data(), {owned->size()}, owner));
+}
+
+/// As a numpy array.
+template <class T>
+nanobind::object column(std::vector<T> values) {
+    return view_of<nanobind::numpy>(std::move(values));
+}
+
+/// Finish times: their latest, and all of them without loading numpy, which takes longer than many a simulation.
+inline void put_finish(nanobind::dict& answer, std::vector<Time> finish) {
+    answer["max_finish"] = finish.empty() ? Time{0} : *std::max_element(finish.begin(), finish.end());
+    answer["finish_view"] = view_of<nanobind::memview>(std::move(finish));
 }
 
 /// A column made of one field of every row.

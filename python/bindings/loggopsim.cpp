@@ -41,7 +41,7 @@ nb::dict run(const S& source, const Machine& machine, const nb::object& progress
         seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
     nb::dict answer;
-    answer["finish"] = column(std::move(result.finish));
+    put_finish(answer, std::move(result.finish));
     answer["messages"] = result.messages;
     answer["seconds"] = seconds;
     return answer;

@@ -113,7 +113,9 @@ nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::u
         }
     }
     nb::dict answer;
-    answer["finish"] = column_of<std::int64_t>(finish, [](const Caused& c) { return c.time; });
+    std::vector<Time> finish_times(finish.size());
+    std::ranges::transform(finish, finish_times.begin(), &Caused::time);
+    put_finish(answer, std::move(finish_times));
     answer["messages"] = result.found.messages;
     answer["seconds"] = result.seconds;
     answer["columns"] = op_columns(rows);

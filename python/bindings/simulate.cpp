@@ -20,7 +20,7 @@ nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::u
     Unobserved observer;
     Timed<Time> result = run_timed(source, machine, seed, threads, progress, observer);
     nb::dict answer;
-    answer["finish"] = column(std::move(result.found.finish));
+    put_finish(answer, std::move(result.found.finish));
     answer["messages"] = result.found.messages;
     answer["seconds"] = result.seconds;
     return answer;
@@ -30,7 +30,7 @@ nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::u
 
 void bind_simulate(nb::module_& m) {
     m.def("simulate", &run<Graph>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(),
-          "Simulate a schedule; the answer's columns are numpy arrays over the result's own memory.");
+          "Simulate a schedule; the answer has the finish times in the result's own memory.");
     m.def("simulate", &run<Composition>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none());
     m.def("simulate", &run<ProgramSource>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none());
 }

@@ -5,7 +5,8 @@
 >>> timeline = idlewave.simulate(schedule, machine, seed=1)
 >>> timeline.finish  # int64, one a rank, picoseconds
 
-What works on tables is loaded when it is first used, so that a simulation alone needs neither pandas nor pyarrow.
+What works on arrays and tables is loaded when it is first used, so that a simulation alone needs neither numpy nor
+pandas nor pyarrow.
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ def algorithms() -> list[tuple[str, str, str]]:
 @overload
 def simulate(schedule: Graph, machine: Machine, seed: int, threads: int, progress: object | None) -> dict:
     """
-    Simulate a schedule; the answer's columns are numpy arrays over the result's own memory.
+    Simulate a schedule; the answer has the finish times in the result's own memory.
     """
 
 @overload

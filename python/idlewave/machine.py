@@ -12,9 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any, NoReturn
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _core
 from .errors import InputError
@@ -28,11 +26,14 @@ from .noise import (
     Noise,
     ParetoLength,
     PoissonNoise,
-    Times,
     UniformLength,
+    as_times,
     read_detours,
 )
 from .units import PICOSECONDS, exact_time, parse_cost, parse_time
+
+if TYPE_CHECKING:
+    from .noise import Times
 
 _TIMES = ("L", "o_s", "o_r", "g")
 _COSTS = ("G", "O")
@@ -258,8 +259,8 @@ class _Reader:
         if kind == "periodic":
             self.only(noise, "noise", {"period", "length", "phase"})
             period = self.time_of(noise, "period")
-            lengths = np.array([self.time_of(noise, "length")], dtype=np.int64)
-            return Noise(np.zeros(1, dtype=np.int64), lengths, period, self.phase(noise)), reaches
+            lengths = as_times([self.time_of(noise, "length")])
+            return Noise(as_times([0]), lengths, period, self.phase(noise)), reaches
         if kind == "trace":
             self.only(noise, "noise", {"file", "period", "phase"})
             starts, lengths = self.detours(noise, "noise")
@@ -333,7 +334,7 @@ class _Reader:
         if not isinstance(listed, list) or not listed:
             self.fail(f"{where}.lengths", "a list of times, or file, a CSV file of detours", listed)
         times = [self.quantity(value, f"{where}.lengths[{i}]", cost=False) for i, value in enumerate(listed)]
-        return EmpiricalLength(np.array(times, dtype=np.int64))
+        return EmpiricalLength(as_times(times))
 
     def detours(self, table: dict[str, Any], where: str) -> tuple[Times, Times]:
         file = table.get("file")

@@ -9,18 +9,27 @@ import csv
 import math
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from . import _core
 from .errors import InputError
 from .units import parse_time
 
-Times = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Times = npt.NDArray[np.int64]
 
 # What a CPU does that noise can reach: overheads, bytes, the application's computation, that of reductions.
 REACHES = ("o_s", "o_r", "O", "calc", "reduction")
+
+
+def as_times(values: npt.ArrayLike) -> Times:
+    """Times in ps as the core takes them. Loads numpy, which takes longer than many a simulation, only here."""
+    import numpy as np
+
+    return np.ascontiguousarray(values, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -45,8 +54,8 @@ class Noise:
     def _core(self) -> _core.NoiseTrace:
         kind, phases = (self.phase, []) if isinstance(self.phase, str) else ("given", list(self.phase))
         return _core.NoiseTrace(
-            np.ascontiguousarray(self.starts, dtype=np.int64),
-            np.ascontiguousarray(self.lengths, dtype=np.int64),
+            as_times(self.starts),
+            as_times(self.lengths),
             self.period,
             kind,
             phases,
@@ -138,7 +147,7 @@ class EmpiricalLength:
         return float(self.lengths.mean())
 
     def _core(self) -> _core.EmpiricalLength:
-        return _core.EmpiricalLength(np.ascontiguousarray(self.lengths, dtype=np.int64))
+        return _core.EmpiricalLength(as_times(self.lengths))
 
 
 DetourLength = FixedLength | ExponentialLength | UniformLength | LognormalLength | ParetoLength | EmpiricalLength
@@ -200,4 +209,4 @@ def read_detours(path: Path) -> tuple[Times, Times]:
                 lengths.append(length)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: cannot be read as a file of detours: {error}") from error
-    return np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
+    return as_times(starts), as_times(lengths)

@@ -13,9 +13,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from . import _core
 from .errors import InputError, UsageError
 from .machine import Level, Machine
@@ -24,6 +21,8 @@ from .schedule import Schedule
 from .simulation import checked_machine, checked_run
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pandas as pd
 
 PARAMETERS = ("L", "o", "o_s", "o_r", "g", "G", "O")

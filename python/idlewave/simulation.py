@@ -102,4 +102,4 @@ def _simulate_loggopsim(
     if record:
         raise UsageError("the loggopsim dialect gives finish times only: ops are not recorded")
     answer = _core.simulate_loggopsim(schedule.core(), machine.core(), progress)
-    return Timeline(answer["finish"], answer["messages"], answer["seconds"])
+    return Timeline(**answer)

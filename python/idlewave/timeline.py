@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
-import numpy.typing as npt
 
 from . import _core
 from .errors import UsageError
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pandas as pd
     import pyarrow as pa
+
+    Columns = dict[str, npt.NDArray[Any]]
 
 OP_KINDS = ("send", "recv", "calc")
 WAIT_STATES = ("", "late sender", "late receiver", "wait at collective", "cpu", "nic")
@@ -23,8 +25,6 @@ MESSAGES = ("data", "request to send", "clear to send", "data of a rendezvous")
 POINTS = ("start", "sender's CPU", "sender's NIC", "arrival", "receiver's CPU", "last byte", "receiver's NIC", "end")
 NEVER = 2**63 - 1
 SPANS = ("latency", "overhead", "gap", "wire_bytes", "cpu_bytes", "computation", "noise")
-
-Columns = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,8 @@ class Recording:
 class Timeline:
     """What one simulation found. Arrays are read-only views of the simulator's own memory.
 
-    `finish` is int64, one a rank, ps. `messages` counts transmissions, control messages of rendezvous included.
+    `finish` is int64, one a rank, ps; `finish_view` the same as a memoryview, for who does without numpy; `max_finish`
+    is when the last rank finished, ps. `messages` counts transmissions, control messages of rendezvous included.
     `seconds` is the time that simulation and generation took.
 
     The rest is empty unless it was recorded. `columns` has the ops, in the order (rank, op); docs/timeline.md says
@@ -70,20 +71,31 @@ class Timeline:
     what each rank's matching queues were like.
     """
 
-    finish: npt.NDArray[np.int64]
+    max_finish: int
+    finish_view: memoryview = field(repr=False)
     messages: int
     seconds: float
     columns: Columns = field(default_factory=dict)
     path: Columns = field(default_factory=dict)
     queues: Columns = field(default_factory=dict)
 
-    @property
-    def max_finish(self) -> int:
-        """When the last rank finished, ps."""
-        return int(self.finish.max())
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in self.__dict__.items() if name != "finish"}
+        return state | {"finish_view": self.finish_view.tobytes()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state | {"finish_view": memoryview(state["finish_view"]).cast("q")})
+
+    @cached_property
+    def finish(self) -> npt.NDArray[np.int64]:
+        """When each rank finished, ps."""
+        import numpy as np
+
+        return np.asarray(self.finish_view)
 
     def to_arrow(self) -> pa.Table:
         """The finish times as an Arrow table (rank, finish_ps); the times are not copied."""
+        import numpy as np
         import pyarrow as pa
 
         ranks = pa.array(np.arange(len(self.finish), dtype=np.uint32))
@@ -144,6 +156,7 @@ class Timeline:
         `unexpected` of them found none. `receives` looked for their message when they were posted, among
         `mean_unexpected` and at most `most_unexpected` that were there; `late` of them found it.
         """
+        import numpy as np
         import pandas as pd
 
         self._needs_record()
@@ -206,6 +219,7 @@ def _names(numbers: npt.NDArray[Any], words: tuple[str, ...]) -> pa.Array:
 
 
 def _categories(numbers: npt.NDArray[Any], words: tuple[str, ...]) -> pd.Categorical[str]:
+    import numpy as np
     import pandas as pd
 
     return pd.Categorical.from_codes(numbers.astype(np.int16), categories=pd.Index(words))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import idlewave
@@ -26,6 +27,14 @@ def test_finish_times_are_read_only_views_shared_with_arrow(machine: Machine, pi
     assert column.buffers()[1].address == timeline.finish.ctypes.data
     through_capsule = pa.table(timeline)
     assert through_capsule["finish_ps"].to_pylist() == timeline.finish.tolist()
+
+
+def test_a_timeline_can_be_sent_to_another_process(machine: Machine, ping: Schedule) -> None:
+    timeline = simulate(ping, machine, record=True)
+    copy = pickle.loads(pickle.dumps(timeline))
+    assert (copy.finish == timeline.finish).all()
+    assert (copy.max_finish, copy.messages) == (timeline.max_finish, timeline.messages)
+    assert copy.ops_to_pandas().equals(timeline.ops_to_pandas())
 
 
 def test_a_recorded_timeline_says_when_each_op_ran(machine: Machine, ping: Schedule) -> None:

@@ -9,7 +9,7 @@ import idlewave
 import pytest
 from idlewave.cli import COMMANDS, cli
 
-HEAVY = ("pandas", "pyarrow", "scipy", "matplotlib")
+HEAVY = ("numpy", "pandas", "pyarrow", "scipy", "matplotlib")
 
 
 def loaded_by(program: str) -> set[str]:
@@ -33,14 +33,19 @@ def test_a_command_without_tables_loads_no_library_for_them(arguments: list[str]
     assert loaded_by(program) == set()
 
 
-def test_nor_does_a_simulation_in_python() -> None:
-    program = """
+SIMULATION = """
 import idlewave
 machine = idlewave.Machine.preset("odin")
 schedule = idlewave.Schedule.pattern("dissemination", ranks=8, bytes=1)
-idlewave.simulate(schedule, machine, record=True).finish
 """
-    assert loaded_by(program) == set()
+
+
+def test_nor_does_a_simulation_in_python() -> None:
+    assert loaded_by(f"{SIMULATION}idlewave.simulate(schedule, machine).max_finish") == set()
+
+
+def test_who_asks_for_arrays_pays_for_arrays_alone() -> None:
+    assert loaded_by(f"{SIMULATION}idlewave.simulate(schedule, machine, record=True).finish") == {"numpy"}
 
 
 def test_every_public_name_is_there_though_some_are_loaded_late() -> None:

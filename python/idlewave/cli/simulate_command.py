@@ -49,7 +49,7 @@ def simulate(
     if as_json:
         found: dict[str, object] = {"max_finish_ps": timeline.max_finish}
         if schedule.ranks <= MOST_RANKS_LISTED:
-            found["finish_ps"] = timeline.finish.tolist()
+            found["finish_ps"] = timeline.finish_view.tolist()
         found["messages"] = timeline.messages
         found["seconds"] = timeline.seconds
         found["peak_rss_bytes"] = peak_memory()
