@@ -13,8 +13,8 @@ struct HugeMemoryRelease {
 };
 using HugeMemory = std::unique_ptr<std::byte, HugeMemoryRelease>;
 
-/// From `smallest_huge_memory` bytes on it is whole huge pages of 2 MiB, which takes the system one call for each that
-/// is touched first, where small pages take 512. Throws std::bad_alloc.
+/// From `smallest_huge_memory` bytes on it is whole huge pages of 2 MiB, each of which takes one page fault where small
+/// pages take 512. Throws std::bad_alloc.
 inline constexpr std::size_t smallest_huge_memory = std::size_t{1} << 20;
 HugeMemory huge_memory(std::size_t bytes);
 

@@ -18,8 +18,9 @@ Step allgather_bruck(const CollectiveCall& call, StepNumber number) {
         const std::uint32_t count = std::min(distance, call.size - distance);
         return Parts::each(call.recv_counts, call.bytes).around(first, count, call.size);
     };
-    return steps::exchange(number, number % 2 != 0, {call.ahead(distance), parts_from(call.ahead(distance))},
-                           {call.behind(distance), parts_from(call.rank)});
+    const auto in = [&] { return steps::Way{call.ahead(distance), parts_from(call.ahead(distance))}; };
+    const auto out = [&] { return steps::Way{call.behind(distance), parts_from(call.rank)}; };
+    return steps::exchange(number, number % 2 != 0, in, out);
 }
 
 /// In round i every rank sends 2^i ahead all parts that have to go so far: those whose way has bit i. Parts are of the
@@ -35,8 +36,9 @@ Step alltoall_bruck(const CollectiveCall& call, StepNumber number) {
     const std::uint64_t period = 2 * reach;
     const std::uint64_t over = call.size & (period - 1);
     const std::uint64_t count = ((call.size - over) >> 1) + (over > reach ? over - reach : 0);
-    return steps::exchange(number, number % 2 != 0, {call.behind(distance), count * call.bytes},
-                           {call.ahead(distance), count * call.bytes});
+    const auto in = [&] { return steps::Way{call.behind(distance), count * call.bytes}; };
+    const auto out = [&] { return steps::Way{call.ahead(distance), count * call.bytes}; };
+    return steps::exchange(number, number % 2 != 0, in, out);
 }
 
 }  // namespace idlewave

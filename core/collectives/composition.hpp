@@ -189,7 +189,7 @@ class Composition {
                 if (step.op_kind != OpKind::calc && (!alone_ || stage.group.kind != Group::Kind::all)) {
                     next.op.peer = world(self, stage.group, step.peer);
                     if (step.exchanges) {
-                        next.send_to = world(self, stage.group, step.next);
+                        next.along.to = world(self, stage.group, step.send_to());
                     }
                 }
                 return;
@@ -223,13 +223,13 @@ class Composition {
         next.op.reduction = step.reduction;
         next.place = state.next_place++;
         if (step.exchanges) {
-            next.send_to = step.next;
+            next.along.to = step.send_to();
             ++state.next_place;
             state.step += 2;
             state.open = (state.open + 2) | joining;
             return;
         }
-        next.send_to = nobody;
+        next.along.to = nobody;
         state.step = step.next;
         if (calc) [[unlikely]] {
             state.open |= computing;

@@ -11,8 +11,9 @@ Step barrier_dissemination(const CollectiveCall& call, StepNumber number) {
     if (distance >= call.size) {
         return steps::done();
     }
-    return steps::exchange(number, (number & 1) != 0, {call.behind(static_cast<std::uint32_t>(distance)), call.bytes},
-                           {call.ahead(static_cast<std::uint32_t>(distance)), call.bytes});
+    const auto in = [&] { return steps::Way{call.behind(static_cast<std::uint32_t>(distance)), call.bytes}; };
+    const auto out = [&] { return steps::Way{call.ahead(static_cast<std::uint32_t>(distance)), call.bytes}; };
+    return steps::exchange(number, (number & 1) != 0, in, out);
 }
 
 /// The same, with a reduction in every round. Exact for powers of two, and for operations that may take a contribution

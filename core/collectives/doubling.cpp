@@ -22,7 +22,8 @@ Step allreduce_recursive_doubling(const CollectiveCall& call, StepNumber number)
         return steps::reduce(call, number, call.bytes);
     }
     const std::uint32_t peer = folded.rank_of(folded.number() ^ (std::uint32_t{1} << (i / 3)));
-    return steps::exchange(number, i % 3 != 0, {peer, call.bytes}, {peer, call.bytes});
+    const auto both = [&] { return steps::Way{peer, call.bytes}; };
+    return steps::exchange(number, i % 3 != 0, both, both);
 }
 
 /// Every rank has the parts of a range of ranks, which doubles. Where the ranks are no power of two they are folded,
@@ -49,7 +50,9 @@ Step allgather_recursive_doubling(const CollectiveCall& call, StepNumber number)
     const auto range = [&folded, &parts, distance](std::uint32_t n) {
         return parts.sum(folded.begin_of(n), folded.begin_of(n + distance));
     };
-    return steps::exchange(number, i % 2 != 0, {peer, range(first ^ distance)}, {peer, range(first)});
+    const auto in = [&] { return steps::Way{peer, range(first ^ distance)}; };
+    const auto out = [&] { return steps::Way{peer, range(first)}; };
+    return steps::exchange(number, i % 2 != 0, in, out);
 }
 
 }  // namespace idlewave

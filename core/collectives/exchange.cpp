@@ -27,7 +27,9 @@ Step alltoall_pairwise(const CollectiveCall& call, StepNumber number) {
     }
     const std::uint32_t behind = call.behind(distance);
     const std::uint32_t ahead = call.ahead(distance);
-    return steps::exchange(number, (number & 1) != 0, {behind, call.bytes_from(behind)}, {ahead, call.bytes_to(ahead)});
+    const auto in = [&] { return steps::Way{behind, call.bytes_from(behind)}; };
+    const auto out = [&] { return steps::Way{ahead, call.bytes_to(ahead)}; };
+    return steps::exchange(number, (number & 1) != 0, in, out);
 }
 
 /// In round i every rank sends the rank i ahead its part of the vector, and reduces its own from the rank i behind.

@@ -30,8 +30,8 @@ struct Halves {
 
 /// One exchange with `peer`; sizes are functions, for only one of them is needed.
 template <class In, class Out>
-Step exchange(const CollectiveCall& call, StepNumber number, std::uint32_t part, std::uint32_t peer, In in, Out out,
-              bool reducing) {
+Step exchange_and_reduce(const CollectiveCall& call, StepNumber number, std::uint32_t part, std::uint32_t peer, In in,
+                         Out out, bool reducing) {
     switch (part) {
         case 0:
             return steps::recv(number, peer, in());
@@ -69,8 +69,8 @@ Step allreduce_rabenseifner(const CollectiveCall& call, StepNumber number) {
     const auto keep = [&] { return halves.of(mine, halvings); };
     const auto give = [&] { return halves.of(other, halvings); };
     const std::uint32_t peer = folded.rank_of(other);
-    return halving ? exchange(call, number, i % 4, peer, keep, give, true)
-                   : exchange(call, number, i % 4, peer, give, keep, false);
+    return halving ? exchange_and_reduce(call, number, i % 4, peer, keep, give, true)
+                   : exchange_and_reduce(call, number, i % 4, peer, give, keep, false);
 }
 
 /// Reduce-scatter by recursive halving, then a binomial gather that takes the same way back. Ranks are numbered as seen
@@ -93,7 +93,7 @@ Step reduce_rabenseifner(const CollectiveCall& call, StepNumber number) {
     const Halves halves{call.bytes, rounds};
     const std::uint32_t peer = call.absolute(folded.rank_of(other));
     if (halving) {
-        return exchange(
+        return exchange_and_reduce(
             call, number, i % 4, peer, [&] { return halves.of(mine, halvings); },
             [&] { return halves.of(other, halvings); }, true);
     }
@@ -132,7 +132,7 @@ Step reduce_scatter_halving(const CollectiveCall& call, StepNumber number) {
     const std::uint32_t distance = folded.active >> (i / 4 + 1);
     const std::uint32_t keeps = folded.number() & ~(distance - 1);
     const auto half = [&](std::uint32_t n) { return parts.sum(folded.begin_of(n), folded.begin_of(n + distance)); };
-    return exchange(
+    return exchange_and_reduce(
         call, number, i % 4, folded.rank_of(folded.number() ^ distance), [&] { return half(keeps); },
         [&] { return half(keeps ^ distance); }, true);
 }

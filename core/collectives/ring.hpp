@@ -14,8 +14,9 @@ inline Step around_the_ring(const CollectiveCall& call, StepNumber number, std::
     if (round + 1 >= call.size) {
         return steps::done();
     }
-    return steps::exchange(number, number % 2 != 0, {call.behind(1), parts[call.turned_back(own, round + 1)]},
-                           {call.ahead(1), parts[call.turned_back(own, round)]});
+    const auto in = [&] { return steps::Way{call.behind(1), parts[call.turned_back(own, round + 1)]}; };
+    const auto out = [&] { return steps::Way{call.ahead(1), parts[call.turned_back(own, round)]}; };
+    return steps::exchange(number, number % 2 != 0, in, out);
 }
 
 }  // namespace idlewave

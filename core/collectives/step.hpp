@@ -52,6 +52,8 @@ struct Step {
           peer(peer_),
           next(next_) {}
 
+    /// Of one that `exchanges`.
+    [[nodiscard]] std::uint32_t send_to() const { return next; }
     /// The number of the step after this one, whose own is `number`.
     [[nodiscard]] StepNumber after(StepNumber number) const { return exchanges ? number + 1 : next; }
     /// The same step of an algorithm whose numbers begin at `first` instead of 0.
@@ -125,7 +127,7 @@ struct CollectiveCall {
     }
 };
 
-/// An algorithm: the step with this number. Numbers begin at 0 and go on with Step::next.
+/// An algorithm: the step with this number. Numbers begin at 0 and go on with Step::after.
 using StepFunction = Step (*)(const CollectiveCall& call, StepNumber number);
 
 /// Calls `use` with every step of one rank up to its last.
@@ -186,15 +188,19 @@ struct Way {
 };
 
 /// The two steps of an exchange, of which `number` is the first or, as said, the `second`: a receive, and a send with
-/// a join behind it. Where both have as many bytes, whoever asks for the first knows all of the second.
-[[gnu::always_inline]] inline Step exchange(StepNumber number, bool second, const Way& in, const Way& out) {
+/// a join behind it. Where both have as many bytes, whoever asks for the first knows all of the second. The ways are
+/// functions, since the second step needs only one.
+template <class In, class Out>
+[[gnu::always_inline]] inline Step exchange(StepNumber number, bool second, In in, Out out) {
+    const Way to = out();
     if (second) {
-        return send_and_join(number, out.peer, out.bytes);
+        return send_and_join(number, to.peer, to.bytes);
     }
-    Step step = recv(number, in.peer, in.bytes);
-    if (in.bytes == out.bytes) {
+    const Way from = in();
+    Step step = recv(number, from.peer, from.bytes);
+    if (from.bytes == to.bytes) {
         step.exchanges = true;
-        step.next = out.peer;
+        step.next = to.peer;
     }
     return step;
 }

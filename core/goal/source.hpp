@@ -17,6 +17,16 @@ struct NoCookie {};
 
 inline constexpr std::uint32_t nobody = 0xffffffff;
 
+/// Of a receive, where the source has `exchanges`: a send of the same size and tag, which is the next op, is ready for
+/// this rank as soon as the receive has started, of which the source is then not told. Only sources that know an op by
+/// its place have such.
+template <class Cookie>
+struct SendAlong {};
+template <>
+struct SendAlong<NoCookie> {
+    std::uint32_t to = nobody;
+};
+
 /// An op whose requirements are met, and when they were. `cookie` is the source's own and comes back with every
 /// notice of that op.
 template <class Cookie, class Moment = Time>
@@ -25,9 +35,7 @@ struct ReadyOp {
     Op op = {};
     Place place = 0;
     [[no_unique_address]] Cookie cookie = {};
-    /// Of a receive, where the source has `exchanges`: a send of the same size and tag, which is the next op, is ready
-    /// for that rank as soon as the receive has started, of which the source is then not told.
-    std::uint32_t send_to = nobody;
+    [[no_unique_address]] SendAlong<Cookie> along = {};
 };
 
 /// Ops that have just become ready.
@@ -37,7 +45,7 @@ using ReadyOps = InlineVector<ReadyOp<Cookie, Moment>, 4>;
 /// An op that has started or ended.
 template <class Cookie, class Moment = Time>
 struct Notice {
-    const Moment& time;  ///< may lie ahead: an end is told as soon as it is certain
+    const Moment& time;  ///< may lie ahead: an end may be told as soon as it is certain
     Place place = 0;
     [[no_unique_address]] Cookie cookie = {};
 };

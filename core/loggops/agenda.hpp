@@ -133,6 +133,7 @@ class Agenda {
         std::uint32_t next = 0;
         std::uint32_t number = 0;  ///< its own
     };
+    static_assert(sizeof(Moment) > sizeof(Time) || sizeof(Waiting) == 64);
 
     void add_made() {
         slots_[static_cast<std::size_t>(std::countr_one(used_))] = made_;

@@ -153,7 +153,7 @@ template <class Context>
                 }
                 break;  // a message of a rendezvous may be cleared to send
             }
-            sends = S::exchanges && next->send_to != nobody;
+            sends = brings_send(*next);
             there = post_alone(*next, at);
             if (!sends) {
                 continue;

@@ -85,7 +85,7 @@ struct Rank {
     typename Source::template State<Moment> source;
     std::uint32_t pending = 0;  ///< the first of its waiting requests
     std::uint32_t crowd = 0;    ///< its Crowd, if it has one; or `few` and the first of one or two unexpected messages
-    /// The receive that was posted last while no other waited.
+    /// The receive that was posted last while no other waited; or that is `to_be_told`, while none waits here.
     std::uint32_t posted_source = 0;
     std::uint32_t posted_tag = 0;
     Receive<Cookie> posted = {};

@@ -293,13 +293,21 @@ class RankWorker {
     [[gnu::always_inline]] bool tell_start(Place place, Cookie cookie, const Moment& now, Ready& next) {
         return model_.source.started(self_, rank_->source, scratch_, {now, place, cookie}, next, *ready_);
     }
-    /// The same of a receive, which may bring a send along (ReadyOp::send_to); `next` may be `posted`.
+    /// Whether a receive brings a send along.
+    [[nodiscard]] static bool brings_send(const Ready& receive) {
+        if constexpr (S::exchanges) {
+            return receive.along.to != nobody;
+        } else {
+            return false;
+        }
+    }
+    /// The same as `tell_start` of a receive, which may bring a send along; `next` may be `posted`.
     [[gnu::always_inline]] bool tell_posted(const Ready& posted, const Moment& now, Ready& next) {
         if constexpr (S::exchanges) {
-            if (posted.send_to != nobody) {
+            if (brings_send(posted)) {
                 next.at = now;
                 next.op.size = posted.op.size;
-                next.op.peer = posted.send_to;
+                next.op.peer = posted.along.to;
                 next.op.tag = posted.op.tag;
                 next.op.kind = OpKind::send;
                 next.op.cpu = posted.op.cpu;
@@ -307,7 +315,7 @@ class RankWorker {
                 next.op.reduction = false;
                 next.place = posted.place + 1;
                 next.cookie = posted.cookie;
-                next.send_to = nobody;
+                next.along.to = nobody;
                 return true;
             }
         }
@@ -436,7 +444,7 @@ class RankWorker {
     std::uint64_t asked_ = 0;  ///< requests of the protocol so far
 
     State* rank_ = nullptr;
-    Moment* clocks_ = nullptr;  ///< unless they are in the rank
+    Moment* clocks_ = nullptr;  ///< where ranks may have several CPUs or NICs
     std::uint32_t self_ = 0;
     Costs odd_costs_;  ///< of a message that has no message_class
     Agenda<Cookie, Moment> agenda_;

@@ -42,6 +42,17 @@ INSTANTIATE_TEST_SUITE_P(Collectives, EveryAlgorithm, ::testing::Range(std::size
                              return std::string(name_of(a.collective)) + "_" + std::string(a.name);
                          });
 
+TEST(Exchange, IsSaidInOneStepWhereBothWaysHaveAsManyBytes) {
+    const std::vector<std::uint64_t> counts{10, 20};
+    CollectiveCall call = testing::call_of(0, 4, 0, 100);
+    EXPECT_TRUE(algorithm(Collective::barrier, "dissemination").step(call, 0).exchanges);
+    EXPECT_TRUE(algorithm(Collective::alltoall, "pairwise").step(call, 0).exchanges);
+    call.recv_counts = counts;
+    const Step uneven = algorithm(Collective::alltoall, "pairwise").step(call, 0);
+    EXPECT_FALSE(uneven.exchanges);
+    EXPECT_EQ(uneven.next, 1U);
+}
+
 /// Whoever asks for the first step of an exchange does without the second.
 TEST_P(EveryAlgorithm, SaysOfAnExchangeInItsFirstStepAllThatItsSecondSays) {
     for (const std::uint32_t P : rank_counts) {

@@ -12,6 +12,7 @@
 #include "goal/goal_writer.hpp"
 #include "goal/graph.hpp"
 #include "outcome.hpp"
+#include "random_schedule.hpp"
 
 namespace idlewave {
 namespace {
@@ -73,6 +74,18 @@ TEST(Composition, RunsExactlyAsItsScheduleWrittenOut) {
         const Composition source(jobs);
         ASSERT_EQ(testing::outcome_of(source, machine), testing::outcome_of(written_out(source), machine))
             << "seed " << seed;
+    }
+}
+
+TEST(Composition, EndsAtTheSameTimesWhetherSomebodyLooksOnOrNot) {
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+        Dice dice(seed);
+        const Composition source(std::vector<Job>{random_job(dice, 0, 1)});
+        const Machine machine = testing::random_machine(dice);
+        const std::vector<Time> finish = testing::outcome_of(source, machine, seed).finish;
+        for (const std::uint32_t threads : {1U, 2U}) {
+            ASSERT_EQ(testing::finish_of(source, machine, seed, threads), finish) << "seed " << seed;
+        }
     }
 }
 

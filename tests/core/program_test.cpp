@@ -146,6 +146,7 @@ TEST(Program, RunsExactlyAsItsScheduleWrittenOut) {
         const Outcome graph = testing::outcome_of(written_out(source), machine, seed);
         ASSERT_EQ(direct.deadlock, "") << "seed " << seed;
         ASSERT_EQ(direct, graph) << "seed " << seed;
+        ASSERT_EQ(testing::finish_of(source, machine, seed, 2), direct.finish) << "seed " << seed;
     }
 }
 
