@@ -3,7 +3,7 @@
 #include "loggops/worker.hpp"
 
 /// A computation, and a send of any size, from start to end (SEMANTICS.md: "calc", "send"); a receive is posted in
-/// transmission.hpp.
+/// meeting.hpp.
 namespace idlewave {
 
 template <Source S, class Observer>

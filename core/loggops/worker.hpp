@@ -17,8 +17,9 @@
 namespace idlewave {
 
 /// Simulates ranks, one at a time: a thread's part of the model. Here is how a rank is entered and left, and whom it
-/// tells; which thing is next is in following.hpp, what ops do in ops.hpp, what a message does at both ends in
-/// transmission.hpp, the rendezvous in rendezvous.hpp.
+/// tells; which thing is next is in following.hpp, what ops do in ops.hpp, what a message costs in transmission.hpp,
+/// what becomes of one that has come in arrival.hpp, how it meets its receive in meeting.hpp, the rendezvous in
+/// rendezvous.hpp.
 template <Source S, class Observer>
 class RankWorker {
   public:
@@ -359,14 +360,7 @@ class RankWorker {
         }
     }
 
-    /// Whether a receive that is posted now is the only one, and no message waits for it.
-    [[nodiscard]] bool waits_alone() const { return rank_->crowd == 0 && !rank_->posted.waits; }
-    bool post_alone(Ready& ready, const Moment& now);
-    bool post_among_others(const Ready& ready, const Moment& now, Ready& next);
-    void look_for_message(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag, const Moment& now);
-    void wait_for(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag);
-
-    // ---- messages at both ends: transmission.hpp
+    // ---- what a message costs: transmission.hpp
 
     [[nodiscard]] bool within_node(std::uint32_t peer) const {
         return levels_ && self_ / model_.machine.node_ranks == peer / model_.machine.node_ranks;
@@ -397,6 +391,10 @@ class RankWorker {
                     const Moment& now, Context& context);
     template <class Context>
     Moment send_eagerly(const Ready& ready, const Moment& now, Context& context);
+    Moment occupy_receiver(const Receive<Cookie>& op, const About& message, const Costs& costs, const Moment& now);
+
+    // ---- a message that has come: arrival.hpp
+
     template <class Context>
     void meet_alone(const Event& event, Time until, Context& context);
     template <class Context>
@@ -407,16 +405,24 @@ class RankWorker {
     void await_receive(const Event& event);
     void await_receive_alone(const Event& event, Time until);
     void ask_to_receive(const Event& event, const Receive<Cookie>& receive, Work work, std::uint32_t handle);
+    std::uint32_t add_stray(const Event& event);
+    [[nodiscard]] Place place_of(const Request<Cookie, Moment>& reception) const;
+    Moment receive(const Request<Cookie, Moment>& request, const Moment& now);
+    void message_processed(std::uint32_t handle, const Moment& time);
+
+    // ---- a receive and its message: meeting.hpp
+
     bool take_posted(std::uint32_t source, std::uint32_t tag, Receive<Cookie>& receive);
     [[nodiscard]] std::uint32_t posted_receives() const;
     void add_unexpected(std::uint32_t stray);
     bool take_unexpected(std::uint32_t source, std::uint32_t tag, std::uint32_t& stray);
     [[nodiscard]] std::uint32_t unexpected_messages() const;
-    std::uint32_t add_stray(const Event& event);
-    Moment receive(const Request<Cookie, Moment>& request, const Moment& now);
-    void message_processed(std::uint32_t handle, const Moment& time);
-    [[nodiscard]] Place place_of(const Request<Cookie, Moment>& reception) const;
-    Moment occupy_receiver(const Receive<Cookie>& op, const About& message, const Costs& costs, const Moment& now);
+    /// Whether a receive that is posted now is the only one, and no message waits for it.
+    [[nodiscard]] bool waits_alone() const { return rank_->crowd == 0 && !rank_->posted.waits; }
+    bool post_alone(Ready& ready, const Moment& now);
+    bool post_among_others(const Ready& ready, const Moment& now, Ready& next);
+    void look_for_message(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag, const Moment& now);
+    void wait_for(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag);
     void meet(std::uint32_t handle);
 
     // ---- large messages: rendezvous.hpp
@@ -463,7 +469,9 @@ class RankWorker {
 
 }  // namespace idlewave
 
+#include "loggops/arrival.hpp"
 #include "loggops/following.hpp"
+#include "loggops/meeting.hpp"
 #include "loggops/ops.hpp"
 #include "loggops/rendezvous.hpp"
 #include "loggops/transmission.hpp"
