@@ -78,6 +78,7 @@ struct Rank {
 
     /// Whether the receive that waits alone is for a message `from` a rank with `tag`.
     [[nodiscard]] bool agrees(std::uint32_t from, std::uint32_t tag) const {
+        // Both alike is what nearly always holds, and is asked first.
         return (posted_source == from && posted_tag == tag) || (agree(posted_source, from) && agree(posted_tag, tag));
     }
 
