@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "base/huge_memory.hpp"
+
 namespace idlewave {
 
-/// Keeps pieces of memory that stay where they are. It grows by whole chunks, so that nothing is copied and no more
-/// than one chunk is unused.
+/// Keeps pieces of memory that stay where they are. It grows by whole chunks, each as large as all before it up to a
+/// few huge pages, so that nothing is copied and little is unused.
 class WordArena {
   public:
     WordArena() = default;
@@ -19,28 +20,32 @@ class WordArena {
     WordArena& operator=(WordArena&&) = default;
     ~WordArena() = default;
 
-    /// Room for `words` words, uninitialised, which lives as long as the arena.
+    /// Room for `words` words, all zero, which lives as long as the arena.
     std::span<std::uint64_t> take(std::uint64_t words) {
         if (words > left_) {
-            left_ = std::max(words, chunk);
-            chunks_.push_back(std::make_unique_for_overwrite<std::uint64_t[]>(left_));
-            next_ = chunks_.back().get();
-            taken_ += left_;
+            left_ = std::max(words, std::clamp(held_, smallest_chunk, largest_chunk));
+            chunks_.emplace_back(left_);
+            next_ = chunks_.back().data();
+            held_ += left_;
         }
         const std::span<std::uint64_t> room(next_, words);
         next_ += words;
         left_ -= words;
+        taken_ += words;
         return room;
     }
 
+    /// What has been taken.
     [[nodiscard]] std::uint64_t bytes() const { return 8 * taken_; }
 
   private:
-    static constexpr std::uint64_t chunk = std::uint64_t{1} << 17;  // 1 MiB
+    static constexpr std::uint64_t smallest_chunk = std::uint64_t{1} << 12;  // 32 KiB
+    static constexpr std::uint64_t largest_chunk = std::uint64_t{1} << 20;   // 8 MiB
 
-    std::vector<std::unique_ptr<std::uint64_t[]>> chunks_;
+    std::vector<HugeArray<std::uint64_t>> chunks_;
     std::uint64_t* next_ = nullptr;
     std::uint64_t left_ = 0;
+    std::uint64_t held_ = 0;  ///< words in all chunks
     std::uint64_t taken_ = 0;
 };
 

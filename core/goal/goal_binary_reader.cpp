@@ -1,6 +1,7 @@
 #include "goal/goal_binary_reader.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/bytes.hpp"
 #include "base/error.hpp"
@@ -14,6 +15,19 @@ namespace {
 
 constexpr std::size_t table_ahead = std::size_t{1} << 16;
 constexpr std::size_t body_ahead = std::size_t{1} << 19;
+
+/// Of an op whose type is sound.
+OpKind kind_of(const std::byte* op) {
+    return static_cast<OpKind>(load<std::uint8_t>(op + node::type) - 1);
+}
+
+/// Not 0 if two ops differ in more than their peers.
+std::uint64_t difference(const std::byte* a, const std::byte* b) {
+    static_assert(node::type == 4 && node::peer == 5 && node::size == 9 && node_size == 39);
+    constexpr std::uint64_t before_peer = (std::uint64_t{1} << 8 * node::peer) - 1;
+    const auto differ = [=](std::size_t at) { return load<std::uint64_t>(a + at) ^ load<std::uint64_t>(b + at); };
+    return (differ(0) & before_peer) | differ(node::size) | differ(17) | differ(25) | differ(node_size - 8);
+}
 
 std::string up_to(std::uint64_t largest) {
     return std::to_string(largest) + " or less";
@@ -69,8 +83,62 @@ bool GoalBinaryReader::next(Listing& rank) {
         followers(p, place, Edge::end, rank.requirements);
     }
     check_waiting(p);
-    ++read_;
+    last_bytes_.assign(p.bytes.begin(), p.bytes.end());
+    last_ = p;
+    last_.bytes = last_bytes_;
+    done(p);
     return true;
+}
+
+bool GoalBinaryReader::next_like_last(std::vector<std::uint32_t>& peers) {
+    if (read_ == 0 || read_ == ranks_) {
+        return false;
+    }
+    const Part p = part();
+    if (!is_like_last(p)) {
+        return false;
+    }
+    peers.resize(p.nodes);
+    const std::byte* n = p.node(0);
+    for (std::uint32_t& peer : peers) {
+        peer = load<std::uint32_t>(n + node::peer);
+        if (!is_sound(kind_of(n), peer)) {
+            return false;
+        }
+        n += node_size;
+    }
+    done(p);
+    return true;
+}
+
+/// Whether all but the peers is the same.
+bool GoalBinaryReader::is_like_last(const Part& part) const {
+    const auto same = [&](std::uint64_t begin, std::uint64_t end) {
+        return std::memcmp(part.bytes.data() + begin, last_.bytes.data() + begin, end - begin) == 0;
+    };
+    if (part.bytes.size() != last_.bytes.size() || !same(0, rank_header) || !same(rank_header, part.nodes_begin) ||
+        !same(part.appendix_begin, part.bytes.size())) {
+        return false;
+    }
+    const std::byte* n = part.node(0);
+    const std::byte* before = last_.node(0);
+    std::uint64_t different = 0;
+    for (Place place = 0; place < part.nodes; ++place) {
+        different |= difference(n, before);
+        n += node_size;
+        before += node_size;
+    }
+    return different == 0;
+}
+
+/// Whether an op may have this peer.
+bool GoalBinaryReader::is_sound(OpKind kind, std::uint32_t peer) const {
+    return peer < (kind == OpKind::calc ? 1 : ranks_) || (kind == OpKind::recv && peer == any);
+}
+
+void GoalBinaryReader::done(const Part& part) {
+    bytes_read_ += part.bytes.size();
+    ++read_;
 }
 
 /// Finds the next rank's part. Ranks must not overlap, or a small file could be a large schedule.
@@ -93,8 +161,7 @@ GoalBinaryReader::Part GoalBinaryReader::part() {
                  std::to_string(last),
              end);
     }
-    bytes_read_ += end - begin;
-    if (bytes_read_ > last - first) {
+    if (bytes_read_ + (end - begin) > last - first) {
         fail(entry, "ranks that do not overlap", begin);
     }
     Part p{.begin = base + begin, .bytes = body_.view(base + begin, end - begin)};
@@ -121,15 +188,14 @@ void GoalBinaryReader::read(const Part& part, Place place, Op& op) const {
     op.size = load<std::uint64_t>(n + node::size);
     op.peer = load<std::uint32_t>(n + node::peer);
     op.tag = load<std::uint32_t>(n + node::tag);
-    op.kind = static_cast<OpKind>(type - 1);
+    op.kind = kind_of(n);
     op.cpu = load<std::uint8_t>(n + node::cpu);
     op.nic = load<std::uint8_t>(n + node::nic);
     const bool calc = op.kind == OpKind::calc;
     if (op.size > (calc ? largest_calc : largest_size)) {
         fail(part, place, node::size, up_to(calc ? largest_calc : largest_size), op.size);
     }
-    const bool any_source = op.kind == OpKind::recv && op.peer == any;
-    if (!any_source && op.peer >= (calc ? 1 : ranks_)) {
+    if (!is_sound(op.kind, op.peer)) {
         fail(part, place, node::peer, calc ? "0, as a calc has no peer" : "a rank below " + std::to_string(ranks_),
              op.peer);
     }

@@ -24,6 +24,10 @@ class GoalBinaryReader {
     /// Reads the next rank. False if there are no more.
     bool next(Listing& rank);
 
+    /// Reads the next rank if it differs from the last that `next` has read in its peers alone: they are one an op, 0
+    /// of a calc. False if it does not, or is unsound, of which `next` will tell.
+    bool next_like_last(std::vector<std::uint32_t>& peers);
+
   private:
     /// One rank in the file, cut into its parts.
     struct Part {
@@ -39,6 +43,9 @@ class GoalBinaryReader {
     };
 
     Part part();
+    void done(const Part& part);
+    [[nodiscard]] bool is_like_last(const Part& part) const;
+    [[nodiscard]] bool is_sound(OpKind kind, std::uint32_t peer) const;
     void read(const Part& part, Place place, Op& op) const;
     void followers(const Part& part, Place place, Edge edge, std::vector<Requirement>& requirements);
     void check_waiting(const Part& part);
@@ -52,8 +59,10 @@ class GoalBinaryReader {
     std::uint32_t ranks_ = 0;
     std::uint8_t highest_cpu_ = 0;
     std::uint8_t highest_nic_ = 0;
-    std::uint32_t read_ = 0;            ///< ranks
-    std::uint64_t bytes_read_ = 0;      ///< of ranks; more than the file has if they overlap
+    std::uint32_t read_ = 0;        ///< ranks
+    std::uint64_t bytes_read_ = 0;  ///< of ranks; more than the file has if they overlap
+    Part last_;                     ///< what `next` has read last, its bytes in last_bytes_
+    std::vector<std::byte> last_bytes_;
     std::uint64_t listed_ = 0;          ///< followers of this rank
     std::vector<std::uint32_t> waits_;  ///< requirements found, per op of this rank
 };

@@ -30,14 +30,38 @@ void GraphBuilder::append(const Listing& listing) {
 }
 
 void GraphBuilder::append_checked(std::span<const std::uint64_t> words) {
+    if (!graph_.blocks_.empty() && graph_.blocks_.back().is_like(words)) {
+        const RankBlock own(words.data());
+        peers_.resize(own.size());
+        for (Place place = 0; place < own.size(); ++place) {
+            peers_[place] = own.op(place).peer;
+        }
+        append_like_last(peers_);
+        return;
+    }
     const std::span<std::uint64_t> room = graph_.arena_.take(words.size());
     std::copy(words.begin(), words.end(), room.begin());
     const RankBlock block(room.data());
     const RankBlock::Limits limits = block.limits();
     graph_.cpus_ = std::max(graph_.cpus_, limits.cpu + 1U);
     graph_.nics_ = std::max(graph_.nics_, limits.nic + 1U);
+    add(block, limits.peer);
+}
+
+void GraphBuilder::append_like_last(std::span<const std::uint32_t> peers) {
+    auto* const own = reinterpret_cast<std::uint32_t*>(graph_.arena_.take((peers.size() + 1) / 2).data());
+    std::uint32_t highest = 0;
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+        own[i] = peers[i];
+        highest = std::max(highest, peers[i]);
+    }
+    const RankBlock block(graph_.blocks_.back(), own);
+    add(block, highest == any ? block.limits().peer : highest);
+}
+
+void GraphBuilder::add(const RankBlock& block, std::uint32_t highest_peer) {
     graph_.op_count_ += block.size();
-    highest_peer_ = std::max(highest_peer_, limits.peer);
+    highest_peer_ = std::max(highest_peer_, highest_peer);
     graph_.blocks_.push_back(block);
 }
 

@@ -24,7 +24,7 @@ class Graph {
     using Cookie = NoCookie;
     struct Scratch {};
     static constexpr bool one_of_each = false;
-    static constexpr bool exchanges = false;
+    static constexpr bool exchanges = true;
 
     template <class Moment>
     using State = Progress<Moment>;
@@ -70,8 +70,11 @@ class Graph {
     friend class GraphBuilder;
 
     template <class Moment>
-    bool release(std::uint32_t rank, State<Moment>& state, const Notice<Cookie, Moment>& notice, Edge edge,
-                 ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const;
+    static void make_ready(const RankBlock& own, Place place, const Moment& at, State<Moment>& state,
+                           ReadyOp<Cookie, Moment>& ready);
+    template <Edge edge, class Moment>
+    static bool release(const RankBlock& own, State<Moment>& state, const Notice<Cookie, Moment>& notice,
+                        ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready);
 
     WordArena arena_;
     std::vector<RankBlock> blocks_;  ///< one a rank, in the arena
@@ -98,17 +101,22 @@ class GraphBuilder {
     /// Add a whole rank in the form in which it will lie in memory; it has passed `check_block`.
     void append_checked(std::span<const std::uint64_t> words);
 
+    /// Add the rank before once more, with other peers: one an op, 0 of a calc.
+    void append_like_last(std::span<const std::uint32_t> peers);
+
     /// The finished schedule. Throws InputError naming rank and op where a peer does not exist.
     Graph finish();
 
   private:
     void end_rank();
+    void add(const RankBlock& block, std::uint32_t highest_peer);
     void refuse_peer() const;
 
     Graph graph_;
     RankEncoder encoder_;
-    Listing rank_;  ///< the one that is being built
-    std::uint64_t highest_peer_ = 0;
+    Listing rank_;                      ///< the one that is being built
+    std::vector<std::uint32_t> peers_;  ///< of a rank that is being added
+    std::uint32_t highest_peer_ = 0;
     bool in_rank_ = false;
 };
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,21 @@
 /// What a rank of a Graph does when ops start and end: which others become ready, and when.
 namespace idlewave {
 
+/// An op becomes ready at `at`.
+template <class Moment>
+[[gnu::always_inline]] inline void Graph::make_ready(const RankBlock& own, Place place, const Moment& at,
+                                                     State<Moment>& state, ReadyOp<Cookie, Moment>& ready) {
+    state.set_ready(place);
+    ready.at = at;
+    own.read(place, ready.op);
+    ready.place = place;
+    ready.along.to = nobody;
+    if (own.exchanges(place)) {
+        state.set_ready(place + 1);
+        ready.along.to = own.peer(place + 1);
+    }
+}
+
 template <class Moment>
 void Graph::begin(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
                   ReadyOps<Cookie, Moment>& ready) const {
@@ -16,61 +30,62 @@ void Graph::begin(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/
     state.begin(own.size());
     for (Place place = 0; place < own.size(); ++place) {
         if (own.is_root(place)) {
-            state.set_ready(place);
-            ready.push_back({.at = Moment{}, .op = own.op(place), .place = place});
+            ReadyOp<Cookie, Moment> root;
+            make_ready(own, place, Moment{}, state, root);
+            ready.push_back(root);
         }
     }
 }
 
+/// Most ops have nobody who waits for their start.
 template <class Moment>
-bool Graph::started(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
-                    const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
-                    ReadyOps<Cookie, Moment>& ready) const {
-    return release(rank, state, notice, Edge::start, next, ready);
+[[gnu::always_inline]] inline bool Graph::started(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
+                                                  const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
+                                                  ReadyOps<Cookie, Moment>& ready) const {
+    const RankBlock& own = block(rank);
+    return own.has_followers(notice.place, Edge::start) && release<Edge::start>(own, state, notice, next, ready);
 }
 
 template <class Moment>
-bool Graph::ended(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/, const Notice<Cookie, Moment>& notice,
-                  ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const {
-    return release(rank, state, notice, Edge::end, next, ready);
+[[gnu::always_inline]] inline bool Graph::ended(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
+                                                const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
+                                                ReadyOps<Cookie, Moment>& ready) const {
+    return release<Edge::end>(block(rank), state, notice, next, ready);
 }
 
-/// One requirement of `place` is met at `now`. Returns when all were met, if this was the last.
+/// One requirement of `place` is met at `at`. Returns whether it was the last; then `at` is when all were met.
 template <class Moment>
-std::optional<Moment> meet_requirement(const RankBlock& block, Graph::State<Moment>& state, Place place,
-                                       const Moment& now) {
+[[gnu::always_inline]] inline bool meet_requirement(const RankBlock& block, Graph::State<Moment>& state, Place place,
+                                                    Moment& at) {
     if (!block.joins(place)) {
-        return now;
+        return true;
     }
     Join<Moment>* join = state.join(place);
     if (join == nullptr) {
-        state.add({.place = place, .left = static_cast<std::uint32_t>(block.requirements(place) - 1), .ready_at = now});
-        return std::nullopt;
+        state.add({.place = place, .left = static_cast<std::uint32_t>(block.requirements(place) - 1), .ready_at = at});
+        return false;
     }
-    join->ready_at = latest(join->ready_at, now);
+    join->ready_at = latest(join->ready_at, at);
     if (--join->left > 0) {
-        return std::nullopt;
+        return false;
     }
-    Moment all_met = join->ready_at;
+    at = join->ready_at;
     state.remove_join(place);
-    return all_met;
+    return true;
 }
 
-template <class Moment>
-bool Graph::release(std::uint32_t rank, State<Moment>& state, const Notice<Cookie, Moment>& notice, Edge edge,
-                    ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const {
-    const RankBlock& own = block(rank);
+template <Edge edge, class Moment>
+[[gnu::noinline]] bool Graph::release(const RankBlock& own, State<Moment>& state, const Notice<Cookie, Moment>& notice,
+                                      ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) {
     Followers followers = own.followers(notice.place, edge);
     bool there = false;
     for (Place follower = 0; followers.next(follower);) {
-        if (const std::optional<Moment> at = meet_requirement(own, state, follower, notice.time)) {
-            state.set_ready(follower);
+        Moment at = notice.time;
+        if (meet_requirement(own, state, follower, at)) {
             if (there) {
                 ready.push_back(next);
             }
-            next.at = *at;
-            own.read(follower, next.op);
-            next.place = follower;
+            make_ready(own, follower, at, state, next);
             there = true;
         }
     }
@@ -80,6 +95,9 @@ bool Graph::release(std::uint32_t rank, State<Moment>& state, const Notice<Cooki
 template <class Moment>
 void Graph::unfinished(std::uint32_t rank, const State<Moment>& state, std::vector<Waiting>& waiting) const {
     const RankBlock& own = block(rank);
+    if (state.are_few_and_ready(own.size())) {
+        return;
+    }
     for (Place place = 0; place < own.size(); ++place) {
         if (state.is_ready(place)) {
             continue;

@@ -38,6 +38,10 @@ class Progress {
     [[nodiscard]] bool is_ready(Place place) const {
         return place < 64 ? (bits_ >> place & 1) != 0 : more_->ready.test(place - 64);
     }
+    /// Whether all of `ops` ops are. Where there are more than 64 it does not know.
+    [[nodiscard]] bool are_few_and_ready(Place ops) const {
+        return ops <= 64 && static_cast<Place>(std::popcount(bits_)) == ops;
+    }
     void set_ready(Place place) {
         if (place < 64) {
             bits_ |= std::uint64_t{1} << place;

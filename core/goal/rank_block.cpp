@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/bytes.hpp"
-
 namespace idlewave {
 
 using namespace op_word;
@@ -17,71 +15,23 @@ RankBlock::Sizes RankBlock::sizes(const std::uint64_t* header) {
             .label_words = header[1] >> 32};
 }
 
-Shape RankBlock::shape(std::uint64_t index) const {
-    return load<Shape>(reinterpret_cast<const std::byte*>(words_ + header_words + 2 * index));
-}
-
-Op RankBlock::op(Place place) const {
-    Op op;
-    read(place, op);
-    return op;
-}
-
-void RankBlock::read(Place place, Op& op) const {
-    const std::uint64_t w = word(place);
-    const Kind kind = op_word::kind(w);
-    if (kind == Kind::calc) {
-        op.size = w >> size_shift;
-        op.peer = 0;
-        op.tag = 0;
-        op.kind = OpKind::calc;
-        op.cpu = static_cast<std::uint8_t>(w >> payload_shift);
-        op.nic = 0;
-    } else {
-        const Shape s = shape(op_word::shape(w));
-        const bool message = kind != Kind::long_calc;
-        op.size = s.size;
-        op.peer = message ? static_cast<std::uint32_t>(w >> peer_shift) : 0;
-        op.tag = message ? s.tag : 0;
-        op.kind = kind == Kind::send ? OpKind::send : message ? OpKind::recv : OpKind::calc;
-        op.cpu = s.cpu;
-        op.nic = message ? s.nic : std::uint8_t{0};
+bool RankBlock::is_like(std::span<const std::uint64_t> words) const {
+    const Sizes own = sizes(words_);
+    const std::uint64_t ops_begin = header_words + 2 * own.shapes;
+    const auto same = [&](std::uint64_t begin, std::uint64_t end) {
+        return std::equal(words_ + begin, words_ + end, words.begin() + static_cast<std::ptrdiff_t>(begin));
+    };
+    if (!same(0, header_words) || !same(header_words, ops_begin) || !same(ops_begin + own.ops, own.words())) {
+        return false;
     }
-    op.reduction = false;
-}
-
-std::uint64_t RankBlock::requirements(Place place) const {
-    const std::uint64_t w = word(place);
-    if (!waits_for_several(w)) {
-        return waits(w) == Waits::no ? 0 : 1;
-    }
-    const std::uint8_t* at = entry(place);
-    return take_varint(at) + 2;
-}
-
-/// Where the links of op `place` are, which has some: behind those of the ops before it in its group.
-const std::uint8_t* RankBlock::entry(Place place) const {
-    std::uint32_t begin = 0;
-    std::memcpy(&begin, links() + sizeof begin * (place / group), sizeof begin);
-    const std::uint8_t* at = stream() + begin;
-    for (Place before = place - place % group; before < place; ++before) {
-        if (waits_for_several(word(before))) {
-            take_varint(at);
-        }
-        if ((word(before) & leads) != 0) {
-            while ((take_varint(at) & 1) != 0) {
-            }
+    constexpr std::uint64_t without_peer = (std::uint64_t{1} << peer_shift) - 1;
+    for (std::uint64_t at = ops_begin; at < ops_begin + own.ops; ++at) {
+        const std::uint64_t counts = op_word::kind(words_[at]) == Kind::calc ? ~std::uint64_t{0} : without_peer;
+        if (((words_[at] ^ words[at]) & counts) != 0) {
+            return false;
         }
     }
-    return at;
-}
-
-const std::uint8_t* RankBlock::list(Place place) const {
-    const std::uint8_t* at = entry(place);
-    if (waits_for_several(word(place))) {
-        take_varint(at);
-    }
-    return at;
+    return true;
 }
 
 std::string RankBlock::label(Place place) const {
@@ -105,11 +55,11 @@ RankBlock::Limits RankBlock::limits() const {
     }
     for (Place place = 0; place < size(); ++place) {
         const std::uint64_t w = word(place);
-        const std::uint64_t peer = w >> peer_shift;
+        const std::uint32_t its_peer = peer(place);
         if (op_word::kind(w) == Kind::calc) {
             found.cpu = std::max(found.cpu, static_cast<std::uint8_t>(w >> payload_shift));
-        } else if (op_word::kind(w) == Kind::send || (op_word::kind(w) == Kind::recv && peer != any)) {
-            found.peer = std::max(found.peer, peer);
+        } else if (op_word::kind(w) == Kind::send || (op_word::kind(w) == Kind::recv && its_peer != any)) {
+            found.peer = std::max(found.peer, its_peer);
         }
     }
     return found;

@@ -57,6 +57,23 @@ void read_blocks(IdgReader& reader, const RankProgress& progress, GraphBuilder& 
     }
 }
 
+/// Ranks that do the same with others are read as their peers alone.
+void read_ranks(GoalBinaryReader& reader, const RankProgress& progress, GraphBuilder& builder) {
+    Listing rank;
+    std::vector<std::uint32_t> peers;
+    for (std::uint32_t done = 1; done <= reader.ranks(); ++done) {
+        if (reader.next_like_last(peers)) {
+            builder.append_like_last(peers);
+        } else {
+            reader.next(rank);
+            builder.append(rank);
+        }
+        if (progress) {
+            progress(done, reader.ranks());
+        }
+    }
+}
+
 template <class... Functions>
 struct Overloaded : Functions... {
     using Functions::operator()...;
@@ -87,6 +104,7 @@ Graph read_schedule(const std::string& path, const RankProgress& progress) {
     InputFile file(path);
     GraphBuilder builder;
     with_reader(file, Overloaded{[&](IdgReader& reader) { read_blocks(reader, progress, builder); },
+                                 [&](GoalBinaryReader& reader) { read_ranks(reader, progress, builder); },
                                  [&](auto& reader) {
                                      each_rank(reader, progress, [&](const Listing& rank) { builder.append(rank); });
                                  }});

@@ -65,12 +65,75 @@ TEST(RankBlock, HoldsEveryRankAndIsFoundSound) {
         const auto words = encoder.encode(rank);
         const RankBlock block(words.data());
         expect_same(rank, block);
-        ASSERT_EQ(block.words().size(), words.size());
+        ASSERT_EQ(RankBlock::sizes(words.data()).words(), words.size());
         ASSERT_NO_THROW(check_block(words, 5));
         Listing again;
         block.list_into(again);
         expect_same(again, block);
     }
+}
+
+/// The same rank with other peers.
+Listing with_other_peers(Dice& dice, Listing rank, std::uint32_t ranks) {
+    for (Op& op : rank.ops) {
+        if (op.kind != OpKind::calc) {
+            op.peer = dice.one_in(8) && op.kind == OpKind::recv ? any : dice.small(ranks);
+        }
+    }
+    return rank;
+}
+
+TEST(RankBlock, ARankWithOtherPeersMayShareTheWordsOfAnother) {
+    Dice dice(2);
+    RankEncoder encoder;
+    for (int i = 0; i < 500; ++i) {
+        const Listing rank = testing::random_listing(dice, 5, 40);
+        const auto encoded = encoder.encode(rank);
+        const std::vector<std::uint64_t> words(encoded.begin(), encoded.end());
+        const RankBlock block(words.data());
+        const Listing other = with_other_peers(dice, rank, 5);
+        ASSERT_TRUE(block.is_like(encoder.encode(other)));
+        std::vector<std::uint32_t> peers;
+        for (const Op& op : other.ops) {
+            peers.push_back(op.peer);
+        }
+        const RankBlock shared(block, peers.data());
+        expect_same(other, shared);
+        ASSERT_TRUE(shared.is_like(words));
+    }
+}
+
+TEST(RankBlock, IsNotLikeOneThatDiffersInAnythingElse) {
+    Listing rank;
+    rank.ops = {{.size = 8, .peer = 1, .tag = 2, .kind = OpKind::recv},
+                {.size = 8, .peer = 1, .tag = 2, .kind = OpKind::send},
+                {.size = 100, .kind = OpKind::calc}};
+    rank.requirements = {{2, 0, Edge::end}};
+    for (int i = 0; i < 3; ++i) {
+        rank.labels.add("x");
+    }
+    RankEncoder encoder;
+    const auto encoded = encoder.encode(rank);
+    const std::vector<std::uint64_t> words(encoded.begin(), encoded.end());
+    const auto is_like = [&](auto change) {
+        Listing other = rank;
+        change(other);
+        return RankBlock(words.data()).is_like(encoder.encode(other));
+    };
+    EXPECT_TRUE(is_like([](Listing& /*other*/) {}));
+    EXPECT_TRUE(is_like([](Listing& other) { other.ops[0].peer = any; }));
+    EXPECT_FALSE(is_like([](Listing& other) { other.ops[0].size = 9; }));
+    EXPECT_FALSE(is_like([](Listing& other) { other.ops[1].tag = 3; }));
+    EXPECT_FALSE(is_like([](Listing& other) { other.ops[1].kind = OpKind::recv; }));
+    EXPECT_FALSE(is_like([](Listing& other) { other.ops[2].size += std::uint64_t{1} << 40; }));
+    EXPECT_FALSE(is_like([](Listing& other) { other.requirements[0].edge = Edge::start; }));
+    EXPECT_FALSE(is_like([](Listing& other) { other.ops.push_back(other.ops[2]); }));
+    EXPECT_FALSE(is_like([](Listing& other) {
+        other.labels.clear();
+        for (const char* label : {"x", "y", "x"}) {
+            other.labels.add(label);
+        }
+    }));
 }
 
 TEST(RankBlock, HoldsManyDifferentMessages) {

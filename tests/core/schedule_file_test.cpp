@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "dice.hpp"
+#include "goal/goal_binary_reader.hpp"
 #include "goal/goal_writer.hpp"
 #include "random_listing.hpp"
 #include "schedule_damage.hpp"
@@ -53,6 +54,13 @@ std::vector<Listing> random_ranks(Dice& dice, std::uint32_t most) {
     const std::uint32_t count = 1 + dice.small(5);
     std::vector<Listing> ranks;
     for (std::uint32_t i = 0; i < count; ++i) {
+        if (i > 0 && dice.one_in(3)) {  // the rank before, with other peers
+            ranks.push_back(ranks.back());
+            for (Op& op : ranks.back().ops) {
+                op.peer = op.kind == OpKind::calc ? 0 : dice.small(count);
+            }
+            continue;
+        }
         ranks.push_back(testing::random_listing(dice, count, most));
         for (Op& op : ranks.back().ops) {
             op.nic = op.kind == OpKind::calc ? 0 : op.nic;
@@ -271,6 +279,44 @@ TEST(GoalBinaryReader, ASmallFileIsNoLargeSchedule) {
 }
 
 // ---- .idg, damaged
+
+/// Whatever of a rank that is like the one before is changed, what is read is what reading each rank by itself gives.
+TEST(GoalBinaryReader, AChangedByteOfARankLikeTheOneBeforeIsReadOrRefusedAsAnyOther) {
+    const TemporaryFolder folder;
+    Listing rank;
+    rank.ops = {{.size = 8, .peer = 1, .tag = 2, .kind = OpKind::recv},
+                {.size = 8, .peer = 1, .tag = 2, .kind = OpKind::send},
+                {.size = 100, .kind = OpKind::calc}};
+    rank.requirements = {{1, 0, Edge::start}, {2, 0, Edge::end}, {2, 1, Edge::end}};
+    write(folder / "x.bin", ScheduleFormat::loggopsim, {rank, rank, rank});
+    const std::string sound = read_file(folder / "x.bin");
+    for (std::size_t at = 14; at < sound.size(); ++at) {
+        for (const char change : {'\x01', '\x80', '\xff'}) {
+            std::string bytes = sound;
+            bytes[at] = static_cast<char>(bytes[at] ^ change);
+            write_file(folder / "x.bin", bytes);
+            const InputFile file(folder / "x.bin");
+            std::string expected;
+            try {
+                GoalBinaryReader reader(file);
+                std::vector<Listing> ranks(3);
+                for (Listing& each : ranks) {
+                    reader.next(each);
+                }
+                expected = goal_text(3, [&](std::uint32_t r, Listing& listing) { listing = ranks[r]; });
+            } catch (const InputError& error) {
+                expected = error.what();
+            }
+            std::string found;
+            try {
+                found = text_of(read_schedule(folder / "x.bin"));
+            } catch (const InputError& error) {
+                found = error.what();
+            }
+            ASSERT_EQ(found, expected) << at;
+        }
+    }
+}
 
 TEST(IdgReader, EveryChangedByteIsNoticed) {
     const TemporaryFolder folder;
