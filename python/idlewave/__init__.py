@@ -5,8 +5,8 @@
 >>> timeline = idlewave.simulate(schedule, machine, seed=1)
 >>> timeline.finish  # int64, one a rank, picoseconds
 
-What works on arrays and tables is loaded when it is first used, so that a simulation alone needs neither numpy nor
-pandas nor pyarrow.
+What a plain simulation does without is loaded when it is first used, so that it needs neither numpy nor pandas nor
+pyarrow, and begins at once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._core import version as _version
-from .compose import Job, Operation
 from .errors import (
     Deadlock,
     IdlewaveError,
@@ -38,12 +37,13 @@ from .noise import (
 )
 from .patterns import PatternOptions
 from .schedule import Schedule, algorithms, convert
-from .sensitivity import LatencyTolerance, Sensitivities, latency_tolerance, sensitivities
 from .simulation import simulate
 from .study import study
 from .timeline import Recording, Timeline
 
 if TYPE_CHECKING:
+    from .compose import Job, Operation
+    from .sensitivity import LatencyTolerance, Sensitivities, latency_tolerance, sensitivities
     from .trace import Trace
 
 __version__ = _version()
@@ -88,13 +88,22 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # else every name would pass for one that the package has
+    _LATER = {
+        "Job": "compose",
+        "LatencyTolerance": "sensitivity",
+        "Operation": "compose",
+        "Sensitivities": "sensitivity",
+        "Trace": "trace",
+        "latency_tolerance": "sensitivity",
+        "sensitivities": "sensitivity",
+    }
 
     def __getattr__(name: str) -> object:
-        if name == "Trace":
-            from .trace import Trace
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
 
-            return Trace
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f".{_LATER[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:

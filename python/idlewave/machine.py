@@ -10,7 +10,6 @@ import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -33,6 +32,8 @@ from .noise import (
 from .units import PICOSECONDS, exact_time, parse_cost, parse_time
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     from .noise import Times
 
 _TIMES = ("L", "o_s", "o_r", "g")
@@ -118,7 +119,7 @@ class Machine:
     @classmethod
     def preset(cls, name: str) -> Machine:
         """A machine that ships with Idlewave, such as "odin"; `Machine.presets()` lists them."""
-        file = resources.files("idlewave") / "presets" / f"{name}.toml"
+        file = _presets() / f"{name}.toml"
         if not file.is_file():
             raise InputError(f"no preset is called '{name}'; there are {', '.join(cls.presets())}")
         return cls.from_toml(file.read_text(encoding="utf-8"), name=f"preset {name}")
@@ -126,8 +127,7 @@ class Machine:
     @staticmethod
     def presets() -> list[str]:
         """The names of the presets."""
-        folder = resources.files("idlewave") / "presets"
-        return sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
+        return sorted(f.name.removesuffix(".toml") for f in _presets().iterdir() if f.name.endswith(".toml"))
 
     def with_noise(self, noise: Noise | PoissonNoise | None) -> Machine:
         """This machine with other noise, or with none."""
@@ -165,6 +165,12 @@ class Machine:
                 )
             )
         return self._compiled[0]
+
+
+def _presets() -> Traversable:
+    from importlib import resources
+
+    return resources.files("idlewave") / "presets"
 
 
 def _core_level(level: Level) -> _core.Level:

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import _core
-from .compose import Job, Operation
 from .errors import UsageError
 from .patterns import DEFAULT_SEGMENT, PatternOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .compose import Job
     from .trace import Trace
 
 FORMATS = ("goal", "loggopsim", "idg")
@@ -100,6 +100,8 @@ class Schedule:
         Raises UsageError that names an option without meaning, InputError that lists what there is where a name is
         unknown.
         """
+        from .compose import Job, Operation
+
         chosen = PatternOptions(
             root=root,
             segment=segment,

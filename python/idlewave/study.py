@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +15,8 @@ from .schedule import Schedule
 from .simulation import simulate
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
     import pandas as pd
 
 COLUMNS = ["ranks", "noise", "seed", "finish_ps", "messages", "seconds"]
@@ -48,6 +49,8 @@ def study(
     computing). `threads` simulations run at a time (default: one a core). `on_row` is called with each row as it is
     found, so an interrupted study has lost nothing that it was told.
     """
+    from concurrent.futures import as_completed
+
     import pandas as pd
 
     sizes = [schedule.ranks] if ranks is None else list(ranks)
@@ -95,6 +98,8 @@ def _check(stop: threading.Event) -> None:
 @contextmanager
 def _pool(threads: int | None) -> Iterator[tuple[ThreadPoolExecutor, threading.Event]]:
     """Threads to simulate on; whatever ends the block early also ends the simulations that run."""
+    from concurrent.futures import ThreadPoolExecutor
+
     if threads is not None and threads < 1:
         raise UsageError(f"expected at least one thread, found {threads}")
     stop = threading.Event()

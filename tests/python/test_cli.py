@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -12,7 +13,8 @@ from pathlib import Path
 import idlewave
 import pandas as pd
 import pytest
-from idlewave.cli import COMMANDS
+from idlewave.cli import COMMANDS, inputs, terminal
+from rich.console import Console
 
 PING = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
 
@@ -177,3 +179,27 @@ def test_the_installed_script_is_the_same_program() -> None:
         pytest.skip("the package's script is not installed beside this Python")
     done = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
     assert idlewave.__version__ in done.stdout
+
+
+def test_progress_of_ranks_is_shown_once_it_has_taken_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    monkeypatch.setattr(terminal, "errors", Console(file=shown, force_terminal=True, width=100))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(inputs, "PATIENCE", 3600.0)
+    with inputs.rank_progress("reading a.goal") as update:
+        update(1, 4)
+    assert shown.getvalue() == ""
+    monkeypatch.setattr(inputs, "PATIENCE", 0.0)
+    with inputs.rank_progress("reading a.goal") as update:
+        update(3, 4)
+    assert "reading a.goal" in shown.getvalue()
+    assert "3/4" in shown.getvalue()
+
+
+def test_progress_goes_nowhere_but_to_a_terminal(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "PATIENCE", 0.0)
+    with inputs.rank_progress("reading a.goal") as update:
+        update(3, 4)
+    assert capfd.readouterr() == ("", "")

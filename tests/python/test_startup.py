@@ -12,9 +12,9 @@ from idlewave.cli import COMMANDS, cli
 HEAVY = ("numpy", "pandas", "pyarrow", "scipy", "matplotlib")
 
 
-def loaded_by(program: str) -> set[str]:
+def loaded_by(program: str, libraries: tuple[str, ...] = HEAVY) -> set[str]:
     """Which of the large libraries a new Python has loaded after `program`."""
-    program += f"\nimport sys\nprint(*(name for name in {HEAVY} if name in sys.modules))"
+    program += f"\nimport sys\nprint(*(name for name in {libraries} if name in sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
     return set(done.stdout.splitlines()[-1].split())
 
@@ -31,6 +31,12 @@ def loaded_by(program: str) -> set[str]:
 def test_a_command_without_tables_loads_no_library_for_them(arguments: list[str]) -> None:
     program = f"from idlewave.cli import cli\ncli({arguments}, standalone_mode=False)"
     assert loaded_by(program) == set()
+
+
+def test_a_simulation_that_nobody_watches_draws_no_progress() -> None:
+    arguments = ["simulate", "dissemination", "--ranks", "64", "--machine", "odin"]
+    program = f"from idlewave.cli import cli\ncli({arguments}, standalone_mode=False)"
+    assert loaded_by(program, ("rich", "concurrent.futures")) == set()
 
 
 SIMULATION = """

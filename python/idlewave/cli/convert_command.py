@@ -8,7 +8,8 @@ import click
 
 from ..schedule import FORMATS, format_for
 from ..schedule import convert as run
-from .terminal import output, rank_progress
+from .inputs import rank_progress
+from .terminal import output
 
 
 @click.command()

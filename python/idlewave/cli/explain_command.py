@@ -12,9 +12,10 @@ from ..errors import InputError
 from ..sensitivity import LatencyTolerance, Sensitivities, latency_tolerance, sensitivities
 from ..simulation import simulate
 from ..units import format_time
+from .inputs import load_machine, machine_option
 from .run import run_arguments, run_options
 from .source import schedule_from, source_options
-from .terminal import load_machine, machine_option, output, show
+from .terminal import output, show
 
 if TYPE_CHECKING:
     from ..machine import Machine

@@ -15,7 +15,8 @@ from ..reporting import report_data
 from ..schedule import Schedule
 from ..simulation import simulate
 from ..trace import Trace
-from .terminal import algorithm_options, algorithms_from, output
+from .inputs import algorithm_options, algorithms_from
+from .terminal import output
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from ..schedule import FORMATS, format_for
+from .inputs import rank_progress
 from .source import schedule_from, source_options
-from .terminal import output, rank_progress
+from .terminal import output
 
 
 @click.command()

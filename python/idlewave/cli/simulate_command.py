@@ -11,9 +11,9 @@ import click
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
 from ..units import format_time
+from .inputs import load_machine, machine_option
 from .run import run_arguments, run_options
 from .source import schedule_from, source_options
-from .terminal import load_machine, machine_option, output
 
 MOST_RANKS_LISTED = 65536
 
@@ -55,7 +55,7 @@ def simulate(
         found["peak_rss_bytes"] = peak_memory()
         click.echo(json.dumps(found))
         return
-    output.print(
+    click.echo(
         f"{schedule.name} on {machine.name}: {schedule.ranks} ranks finish after "
         f"{format_time(timeline.max_finish, 6)} ({timeline.messages} messages, simulated in {timeline.seconds:.3f} s)"
     )

@@ -11,7 +11,7 @@ import click
 from ..errors import UsageError
 from ..patterns import DEFAULT_SEGMENT
 from ..schedule import Schedule
-from .terminal import load_schedule
+from .inputs import load_schedule
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -12,16 +12,8 @@ from ..machine import Machine
 from ..schedule import Schedule
 from ..study import COLUMNS
 from ..study import study as run
-from .terminal import (
-    algorithm_options,
-    errors,
-    load_machine,
-    load_schedule,
-    machine_option,
-    output,
-    progress_bar,
-    show,
-)
+from .inputs import algorithm_options, load_machine, load_schedule, machine_option
+from .terminal import errors, output, progress_bar, show
 
 
 @click.command()

@@ -11,9 +11,10 @@ from ..export import writer_for
 from ..simulation import simulate as run
 from ..timeline import Recording
 from ..units import parse_time
+from .inputs import load_machine, machine_option
 from .run import run_arguments, run_options
 from .source import schedule_from, source_options
-from .terminal import load_machine, machine_option, output
+from .terminal import output
 
 
 @click.command()

@@ -1,0 +1,90 @@
+"""What the commands read, and the options that name it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ..errors import InputError, UsageError
+from ..machine import Machine
+from ..schedule import RankProgress, Schedule
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+PATIENCE = 0.3
+"""Seconds: a display of what is over sooner costs more time than it says of."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@contextmanager
+def rank_progress(description: str) -> Iterator[RankProgress]:
+    """Shows how many ranks are done, once that has taken a while; yields what is to be called with it."""
+    begin = time.monotonic()
+    bar: Progress | None = None
+    with ExitStack() as stack:
+
+        def update(done: int, ranks: int) -> None:
+            nonlocal bar
+            if bar is None:
+                if not sys.stderr.isatty() or time.monotonic() - begin < PATIENCE:
+                    return
+                from .terminal import progress_bar
+
+                bar = stack.enter_context(progress_bar(count=True))
+                bar.add_task(description, total=ranks)
+            bar.update(bar.task_ids[0], completed=done)
+
+        yield update
+
+
+def machine_option(command: F) -> F:
+    """--machine: a machine.toml, a folder that has one, or the name of a preset."""
+    text = "A machine.toml, a folder that has one, or the name of a preset (idlewave machines)."
+    return click.option("-m", "--machine", "machine_name", required=True, metavar="MACHINE", help=text)(command)
+
+
+def algorithm_options(command: F) -> F:
+    """--algorithm COLLECTIVE=NAME and --reduction-cost."""
+    text = "Carry out a collective by this algorithm (idlewave algorithms); may be repeated."
+    command = click.option("-a", "--algorithm", "chosen", multiple=True, metavar="COLLECTIVE=NAME", help=text)(command)
+    text = "Computation of a reduction, ns per byte."
+    return click.option("--reduction-cost", type=float, default=0.0, show_default=True, help=text)(command)
+
+
+def load_machine(name: str) -> Machine:
+    """The machine that --machine names."""
+    path = Path(name)
+    if path.is_dir():
+        return Machine.load(path / "machine.toml")
+    if path.exists() or path.suffix == ".toml":
+        return Machine.load(path)
+    if name in Machine.presets():
+        return Machine.preset(name)
+    raise InputError(f"{name}: expected a file, a folder, or a preset ({', '.join(Machine.presets())})")
+
+
+def load_schedule(source: str, chosen: Iterable[str], reduction_cost: float) -> Schedule:
+    """The schedule in a file (GOAL, or a binary one) or in a directory (a trace)."""
+    if not Path(source).is_dir():
+        with rank_progress(f"reading {Path(source).name}") as progress:
+            return Schedule.load(source, progress=progress)
+    return Schedule.from_trace(source, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
+
+
+def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:
+    """The choices in ``("allreduce=ring", …)``."""
+    named = {}
+    for text in chosen:
+        collective, equals, name = text.partition("=")
+        if not equals or not collective or not name:
+            raise UsageError(f"expected COLLECTIVE=NAME, such as allreduce=ring, found '{text}'")
+        named[collective] = name
+    return named
