@@ -8,28 +8,30 @@ namespace {
 template <class BytesTo>
 Step from_root(const CollectiveCall& call, StepNumber number, std::uint64_t own, BytesTo bytes_to) {
     if (call.rank != call.root) {
-        return number == 0 ? steps::recv(number, call.root, own) : number == 1 ? steps::join(number) : steps::done();
+        return number == 0 ? steps::and_join(steps::recv(number, call.root, own)) : steps::done();
     }
     const std::uint32_t others = call.size - 1;
-    if (number < others) {
-        const std::uint32_t peer = call.absolute(static_cast<std::uint32_t>(number) + 1);
-        return steps::send(number, peer, bytes_to(peer));
+    if (number >= others) {
+        return steps::done();
     }
-    return number == others ? steps::join(number) : steps::done();
+    const std::uint32_t peer = call.absolute(number + 1);
+    const Step send = steps::send(number, peer, bytes_to(peer));
+    return number + 1 == others ? steps::and_join(send) : send;
 }
 
 /// The root receives from all others.
 template <class BytesFrom>
 Step to_root(const CollectiveCall& call, StepNumber number, std::uint64_t own, BytesFrom bytes_from) {
     if (call.rank != call.root) {
-        return number == 0 ? steps::send(number, call.root, own) : number == 1 ? steps::join(number) : steps::done();
+        return number == 0 ? steps::and_join(steps::send(number, call.root, own)) : steps::done();
     }
     const std::uint32_t others = call.size - 1;
-    if (number < others) {
-        const std::uint32_t peer = call.absolute(static_cast<std::uint32_t>(number) + 1);
-        return steps::recv(number, peer, bytes_from(peer));
+    if (number >= others) {
+        return steps::done();
     }
-    return number == others ? steps::join(number) : steps::done();
+    const std::uint32_t peer = call.absolute(number + 1);
+    const Step recv = steps::recv(number, peer, bytes_from(peer));
+    return number + 1 == others ? steps::and_join(recv) : recv;
 }
 
 }  // namespace
@@ -49,35 +51,33 @@ Step gather_linear(const CollectiveCall& call, StepNumber number) {
 }
 
 Step reduce_linear(const CollectiveCall& call, StepNumber number) {
-    if (call.rank != call.root || number < call.size) {
-        return to_root(call, number, call.bytes, [&call](std::uint32_t) { return call.bytes; });
+    const std::uint32_t others = call.size - 1;
+    if (call.rank == call.root && number == others) {
+        return steps::reduce(call, number, call.bytes, others);
     }
-    return number == call.size ? steps::reduce(call, number, call.bytes, call.size - 1) : steps::done();
+    return to_root(call, number, call.bytes, [&call](std::uint32_t) { return call.bytes; });
 }
 
 /// Rank 0 hears from all, then tells all.
 Step barrier_linear(const CollectiveCall& call, StepNumber number) {
+    const std::uint32_t others = call.size - 1;
     if (call.rank != 0) {
         switch (number) {
             case 0:
                 return steps::send(number, 0, call.bytes);
             case 1:
-                return steps::recv(number, 0, call.bytes);
-            case 2:
-                return steps::join(number);
+                return steps::and_join(steps::recv(number, 0, call.bytes));
             default:
                 return steps::done();
         }
     }
-    const std::uint32_t others = call.size - 1;
-    const auto n = static_cast<std::uint32_t>(number);
-    if (n < others) {
-        return steps::recv(number, n + 1, call.bytes);
+    if (number >= 2 * std::uint64_t{others}) {
+        return steps::done();
     }
-    if (n == others || n == 2 * others + 1) {
-        return steps::join(number);
-    }
-    return n > 2 * others + 1 ? steps::done() : steps::send(number, n - others, call.bytes);
+    const bool hears = number < others;
+    const std::uint32_t peer = hears ? number + 1 : number - others + 1;
+    const Step step = hears ? steps::recv(number, peer, call.bytes) : steps::send(number, peer, call.bytes);
+    return peer == others ? steps::and_join(step) : step;
 }
 
 }  // namespace idlewave

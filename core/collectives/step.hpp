@@ -170,15 +170,14 @@ inline Step send(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
     return {OpKind::send, checked(bytes), peer, number + 1};
 }
 
-/// A send, and a join behind it.
-inline Step send_and_join(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
-    Step step = send(number, peer, bytes);
-    step.joins = true;
-    return step;
-}
-
 inline Step recv(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
     return {OpKind::recv, checked(bytes), peer, number + 1};
+}
+
+/// The same op, and a join behind it.
+inline Step and_join(Step step) {
+    step.joins = true;
+    return step;
 }
 
 /// One way of an exchange.
@@ -194,7 +193,7 @@ template <class In, class Out>
 [[gnu::always_inline]] inline Step exchange(StepNumber number, bool second, In in, Out out) {
     const Way to = out();
     if (second) {
-        return send_and_join(number, to.peer, to.bytes);
+        return and_join(send(number, to.peer, to.bytes));
     }
     const Way from = in();
     Step step = recv(number, from.peer, from.bytes);

@@ -26,17 +26,14 @@ template <class BytesOf>
 Step scatter_down(const CollectiveCall& call, StepNumber number, BytesOf bytes_of) {
     const std::uint32_t v = call.relative();
     const std::uint32_t level = subtree_level(v, call.size);
-    if (number < 2) {
-        if (v == 0) {
-            return steps::jump(2);
-        }
-        return number == 0 ? steps::recv(number, call.absolute(v - (std::uint32_t{1} << level)),
-                                         bytes_of(v, subtree_end(v, level, call.size)))
-                           : steps::join(number);
+    if (number == 0) {
+        return v == 0 ? steps::skip(number)
+                      : steps::and_join(steps::recv(number, call.absolute(v - (std::uint32_t{1} << level)),
+                                                    bytes_of(v, subtree_end(v, level, call.size))));
     }
-    const auto i = static_cast<std::uint32_t>(number - 2);
+    const std::uint32_t i = number - 1;
     if (i >= level) {
-        return i == level ? steps::join(number) : steps::done();
+        return steps::done();
     }
     const std::uint32_t below = level - 1 - i;
     const std::uint64_t child = v + (std::uint64_t{1} << below);
@@ -44,7 +41,8 @@ Step scatter_down(const CollectiveCall& call, StepNumber number, BytesOf bytes_o
         return steps::skip(number);
     }
     const auto c = static_cast<std::uint32_t>(child);
-    return steps::send(number, call.absolute(c), bytes_of(c, subtree_end(c, below, call.size)));
+    const Step send = steps::send(number, call.absolute(c), bytes_of(c, subtree_end(c, below, call.size)));
+    return below == 0 ? steps::and_join(send) : send;
 }
 
 /// From the leaves up to the root, the nearest child first.
@@ -52,22 +50,18 @@ template <class BytesOf>
 Step gather_up(const CollectiveCall& call, StepNumber number, BytesOf bytes_of) {
     const std::uint32_t v = call.relative();
     const std::uint32_t level = subtree_level(v, call.size);
-    if (number < 2 * level) {
-        const auto below = static_cast<std::uint32_t>(number) / 2;
-        const std::uint64_t child = v + (std::uint64_t{1} << below);
+    if (number < level) {
+        const std::uint64_t child = v + (std::uint64_t{1} << number);
         if (child >= call.size) {
-            return steps::jump(2 * level);
+            return steps::jump(level);
         }
         const auto c = static_cast<std::uint32_t>(child);
-        return number % 2 == 0 ? steps::recv(number, call.absolute(c), bytes_of(c, subtree_end(c, below, call.size)))
-                               : steps::join(number);
+        return steps::and_join(steps::recv(number, call.absolute(c), bytes_of(c, subtree_end(c, number, call.size))));
     }
-    if (v == 0 || number > 2 * level + 1) {
-        return steps::done();
-    }
-    return number == 2 * level ? steps::send(number, call.absolute(v - (std::uint32_t{1} << level)),
-                                             bytes_of(v, subtree_end(v, level, call.size)))
-                               : steps::join(number);
+    return v == 0 || number > level
+               ? steps::done()
+               : steps::and_join(steps::send(number, call.absolute(v - (std::uint32_t{1} << level)),
+                                             bytes_of(v, subtree_end(v, level, call.size))));
 }
 
 }  // namespace idlewave

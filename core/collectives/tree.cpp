@@ -7,18 +7,17 @@ namespace idlewave {
 
 Step bcast_binomial(const CollectiveCall& call, StepNumber number) {
     const std::uint32_t v = call.relative();
-    if (number < 2) {
-        if (v == 0) {
-            return steps::jump(2);
-        }
-        return number == 0 ? steps::recv(number, call.absolute(parent(v)), call.bytes) : steps::join(number);
+    if (number == 0) {
+        return v == 0 ? steps::skip(number)
+                      : steps::and_join(steps::recv(number, call.absolute(parent(v)), call.bytes));
     }
-    const auto i = static_cast<std::uint32_t>(number - 2);
+    const std::uint32_t i = number - 1;
     const std::uint32_t count = children(v, call.size);
-    if (i < count) {
-        return steps::send(number, call.absolute(child(v, i)), call.bytes);
+    if (i >= count) {
+        return steps::done();
     }
-    return i == count ? steps::join(number) : steps::done();
+    const Step send = steps::send(number, call.absolute(child(v, i)), call.bytes);
+    return i + 1 == count ? steps::and_join(send) : send;
 }
 
 Step reduce_binomial(const CollectiveCall& call, StepNumber number) {

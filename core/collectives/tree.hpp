@@ -31,21 +31,15 @@ inline std::uint32_t child(std::uint32_t v, std::uint32_t i) {
 inline Step up_the_tree(const CollectiveCall& call, StepNumber number, bool reducing) {
     const std::uint32_t v = call.relative();
     const std::uint32_t count = children(v, call.size);
-    if (number < 3 * count) {
-        const std::uint32_t i = count - 1 - static_cast<std::uint32_t>(number) / 3;
-        switch (static_cast<std::uint32_t>(number) % 3) {
-            case 0:
-                return steps::recv(number, call.absolute(child(v, i)), call.bytes);
-            case 1:
-                return steps::join(number);
-            default:
-                return reducing ? steps::reduce(call, number, call.bytes) : steps::skip(number);
+    if (number < 2 * count) {
+        if (number % 2 == 1) {
+            return reducing ? steps::reduce(call, number, call.bytes) : steps::skip(number);
         }
+        const std::uint32_t i = count - 1 - number / 2;
+        return steps::and_join(steps::recv(number, call.absolute(child(v, i)), call.bytes));
     }
-    if (v == 0 || number > 3 * count + 1) {
-        return steps::done();
-    }
-    return number == 3 * count ? steps::send(number, call.absolute(parent(v)), call.bytes) : steps::join(number);
+    return v == 0 || number > 2 * count ? steps::done()
+                                        : steps::and_join(steps::send(number, call.absolute(parent(v)), call.bytes));
 }
 
 }  // namespace idlewave
