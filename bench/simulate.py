@@ -3,7 +3,9 @@
     python bench/simulate.py --floor FILE [--large] [--largest] [--loggopsim DIRECTORY] [--output DIRECTORY]
 
 Each row of the first table is a process of its own, so that memory is its own. "seconds" is simulation with
-generation of the schedule, without start-up; a row is run three times (large ones once), and the fastest is shown.
+generation of the schedule, without start-up; a row is run three times (the largest once), and the fastest is shown: on
+a virtual machine the first may also wait for the host's memory, up to four seconds a gigabyte. "noise" is the share of
+time that 10,000 detours take.
 "over floor" is how many times as long a message takes as in bench/floor.cpp on as many ranks: rules of CPU and NIC for
 one pattern, and nothing else. With ``--large`` also 16,777,216 ranks, with ``--largest`` 134,217,728.
 With the directory of a LogGOPSim build (the program loggopsim) both simulate the same schedules, from LogGOPSim's own
@@ -34,10 +36,15 @@ from rich.table import Table
 IDLEWAVE = Path(sys.executable).parent / "idlewave"
 REPETITIONS = 3
 LARGE_RANKS = 2**24
-NOISE = '\n[noise]\nkind = "trace"\nfile = "noise.csv"\nperiod = "1s"\n'
+LARGEST_RANKS = 2**27
 NETWORK = 'name = "bench"\n[network]\nL = "2.5us"\no = "1.5us"\ng = "1us"\nG = "6ns"\nO = "0ns"\nS = "inf"\n'
 LOGGOPSIM_NETWORK = ["-L", "2500", "-o", "1500", "-g", "1000", "-G", "6", "-O", "0", "-S", "1000000000"]
 DETOURS = 10_000
+DETOUR_LENGTHS = (2_000, 3_000, 5_000, 20_000)
+"""ns, each as likely."""
+PERIODS = {"7.5%": 1, "0.3%": 25}
+"""Seconds over which the detours are strewn, by their share of the time: far more than a machine should have, and what
+a timer and a few daemons take."""
 SEEDS = 64
 WIDTH = 120
 SEED_RANKS = 2**14
@@ -60,7 +67,8 @@ class Work:
     ranks: int
     algorithm: str = ""
     threads: int = 1
-    noise: bool = False
+    noise: str = ""
+    """Of PERIODS."""
 
     def source(self) -> list[str]:
         """The pattern as arguments."""
@@ -69,22 +77,28 @@ class Work:
 
     def options(self, machines: Path) -> list[str]:
         """The machine and the scheduler as arguments."""
-        options = ["--json", "--machine", str(machines / ("noisy.toml" if self.noise else "quiet.toml"))]
+        options = ["--json", "--machine", str(machines / machine_file(self.noise))]
         return options + (["--scheduler", "yawns", "--threads", str(self.threads)] if self.threads > 1 else [])
+
+
+def machine_file(noise: str) -> str:
+    """The machine with that share of noise, or with none."""
+    return f"noise-{noise.rstrip('%')}.toml" if noise else "quiet.toml"
 
 
 CURVE = [2**power for power in range(10, 21, 2)]
 WORKS = [
     *(Work("dissemination", ranks) for ranks in CURVE),
     Work("dissemination", 2**20, threads=2),
-    *(Work("dissemination", ranks, noise=True) for ranks in CURVE),
+    *(Work("dissemination", ranks, noise="7.5%") for ranks in CURVE),
+    Work("dissemination", 2**20, noise="0.3%"),
     Work("bcast", 2**20),
     Work("gather", 2**16),
     Work("scatter", 2**16),
     Work("alltoall", 2**12, algorithm="pairwise"),
 ]
 LARGE = [Work("dissemination", LARGE_RANKS), Work("dissemination", LARGE_RANKS, threads=2)]
-LARGEST = [Work("dissemination", 2**27, threads=2)]
+LARGEST = [Work("dissemination", LARGEST_RANKS, threads=2)]
 PEER_WORKS = [
     Work("dissemination", 2**17),
     Work("bcast", 2**17),
@@ -108,14 +122,16 @@ class Answer:
 
 
 def write_machines(folder: Path) -> None:
-    """A quiet machine, and one with a recording of many short detours and few long ones."""
-    dice = random.Random(1)
-    starts = sorted(dice.sample(range(0, 1_000_000_000, 100_000), DETOURS))
-    lengths = [dice.choice((2_000, 3_000, 5_000, 20_000)) for _ in starts]
-    rows = "".join(f"{start},{length}\n" for start, length in zip(starts, lengths, strict=True))
-    (folder / "noise.csv").write_text("start_ns,length_ns\n" + rows, encoding="utf-8")
+    """A quiet machine, and for each share of noise one with a recording of many short detours and few long ones."""
     (folder / "quiet.toml").write_text(NETWORK, encoding="utf-8")
-    (folder / "noisy.toml").write_text(NETWORK + NOISE, encoding="utf-8")
+    for noise, seconds in PERIODS.items():
+        dice = random.Random(1)
+        starts = sorted(dice.sample(range(0, seconds * 1_000_000_000, 100_000), DETOURS))
+        rows = "".join(f"{start},{dice.choice(DETOUR_LENGTHS)}\n" for start in starts)
+        file = machine_file(noise)
+        (folder / f"{file}.csv").write_text("start_ns,length_ns\n" + rows, encoding="utf-8")
+        table = f'\n[noise]\nkind = "trace"\nfile = "{file}.csv"\nperiod = "{seconds}s"\n'
+        (folder / file).write_text(NETWORK + table, encoding="utf-8")
 
 
 def fastest(command: Sequence[str | Path], repetitions: int) -> Answer:
@@ -129,7 +145,7 @@ def fastest(command: Sequence[str | Path], repetitions: int) -> Answer:
 
 def repetitions(ranks: int) -> int:
     """How often a row is run."""
-    return 1 if ranks >= LARGE_RANKS else REPETITIONS
+    return 1 if ranks >= LARGEST_RANKS else REPETITIONS
 
 
 def table_of(works: list[Work], machines: Path, floor: Path, output: Path) -> Table:
@@ -147,7 +163,7 @@ def table_of(works: list[Work], machines: Path, floor: Path, output: Path) -> Ta
             work.pattern,
             f"{work.ranks:,}",
             str(work.threads),
-            "on" if work.noise else "off",
+            work.noise or "none",
             f"{answer.messages:,}",
             f"{answer.seconds:.3f}",
             f"{answer.nanoseconds:.0f}",
@@ -170,7 +186,7 @@ def over_floor(work: Work, answer: Answer, floors: dict[int, Answer], floor: Pat
 def plot(answers: dict[Work, Answer], floors: dict[int, Answer], output: Path) -> None:
     """Time a message against ranks: a flat line is a cost that grows linearly in messages."""
     figure, axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
-    curves = [("without noise", "o", False), ("noise of 10,000 detours", "s", True)]
+    curves = [("without noise", "o", ""), ("noise that takes 7.5% of the time", "s", "7.5%")]
     for label, marker, noise in curves:
         rows = [w for w in answers if w.pattern == "dissemination" and w.threads == 1 and w.noise == noise]
         axes.plot([w.ranks for w in rows], [answers[w].nanoseconds for w in rows], marker=marker, label=label)
@@ -248,7 +264,7 @@ def many_runs(machines: Path) -> Table:
     """Seeds beside each other on threads, and derivatives beside plain simulations."""
     table = Table("what", "seconds", "beside", "seconds", "ratio")
     schedule = idlewave.Schedule.pattern("dissemination", ranks=SEED_RANKS)
-    noisy = idlewave.Machine.load(machines / "noisy.toml")
+    noisy = idlewave.Machine.load(machines / machine_file("7.5%"))
     one, two = (min(seeds_on(threads, schedule, noisy) for _ in range(REPETITIONS)) for threads in (1, 2))
     work = f"{SEEDS} seeds, {SEED_RANKS:,} ranks"
     table.add_row(f"{work}, 1 thread", f"{one:.2f}", "2 threads", f"{two:.2f}", f"{one / two:.2f}")
