@@ -24,6 +24,11 @@ class TimeOverflow : public std::overflow_error {
 constexpr Time latest(Time a, Time b) {
     return a < b ? b : a;
 }
+/// Of three; where several come last, the first of them.
+template <class Moment>
+[[gnu::always_inline]] inline Moment latest(const Moment& a, const Moment& b, const Moment& c) {
+    return latest(a, latest(b, c));
+}
 constexpr Time time_of(Time t) {
     return t;
 }

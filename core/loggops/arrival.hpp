@@ -39,7 +39,7 @@ template <class Context>
 template <Source S, class Observer>
 [[gnu::always_inline]] inline auto RankWorker<S, Observer>::reception_at(const Moment& arrived,
                                                                          const Receive<Cookie>& op) const -> Moment {
-    return latest(arrived, latest(clocks()[Layout::cpu(op.cpu)], clocks()[model_.layout.rx(op.nic)]));
+    return latest(arrived, clocks()[Layout::cpu(op.cpu)], clocks()[model_.layout.rx(op.nic)]);
 }
 
 /// A message whose receive was posted is received when it arrives, unless that could not begin before `until`. Returns

@@ -73,7 +73,28 @@ struct Slopes {
         if (a.time != b.time) [[likely]] {
             return a.time < b.time ? b : a;
         }
-        return steepest(a, b);
+        return a.has_slopes_of(b) ? a : steepest(a, b);
+    }
+    /// Of three; most often one comes last, and only that is copied.
+    [[gnu::always_inline]] friend Slopes latest(const Slopes& a, const Slopes& b, const Slopes& c) {
+        const Slopes& last = a.time < b.time ? b : a;
+        const Slopes& other = a.time < b.time ? a : b;
+        if (c.time > last.time) {
+            return c;
+        }
+        if (other.time < last.time && c.time < last.time) {
+            return last;
+        }
+        return latest(latest(a, b), c);
+    }
+
+    /// What comes at one time is often the same thing, known by two names.
+    [[nodiscard, gnu::always_inline]] bool has_slopes_of(const Slopes& other) const {
+        SlopeWords differ = {};
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            differ |= words[i] ^ other.words[i];
+        }
+        return (differ[0] | differ[1]) == 0;
     }
 
     /// Of two at one time.
@@ -121,7 +142,10 @@ struct Differentiation {
 
     struct Begun {
         const Moment& now;
-        const Activity& activity;
+        std::uint64_t size;  ///< bytes; of a computation ps
+        unsigned level;
+        bool stands;  ///< as of the Activity
+        bool stands_late;
     };
 
     using Sent = Moment;
@@ -129,23 +153,24 @@ struct Differentiation {
     static constexpr bool looks = true;
     static constexpr bool records = false;
 
-    static Begun begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity) { return {now, activity}; }
+    [[gnu::always_inline]] static Begun begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity) {
+        const unsigned level = Levels > 1 && activity.within_node ? Levels - 1 : 0;
+        return {now, activity.size, level, activity.stands, activity.stands_late};
+    }
 
     /// Work that begins inside a detour begins at that detour's end, whatever came before.
     [[gnu::always_inline]] static Moment at(const Begun& begun, Point point, Time time) {
-        const Activity& activity = begun.activity;
         const bool gap = point == Point::sender_gap || point == Point::receiver_gap;
         const bool bytes = point == Point::sender_free || point == Point::receiver_free;
-        const unsigned level = Levels > 1 && activity.within_node ? Levels - 1 : 0;
-        const bool late = bytes && activity.stands_late;
-        const bool cut = late || (!gap && activity.stands);
+        const bool late = bytes && begun.stands_late;
+        const bool cut = late || (!gap && begun.stands);
         Moment moment;
         for (std::size_t i = 0; i < moment.words.size(); ++i) {
             moment.words[i] = cut ? SlopeWords{} : begun.now.words[i];
         }
-        moment.add(level, late ? LevelSlopes{.O = bytes_of(activity)} : counts(activity, point));
+        moment.add(begun.level, late ? LevelSlopes{.O = bytes_of(begun)} : counts(begun, point));
         if (point == Point::computed) {
-            moment.words[2] += SlopeWords{0, activity.size};
+            moment.words[2] += SlopeWords{0, begun.size};
         }
         moment.time = time;
         return moment;
@@ -179,22 +204,22 @@ struct Differentiation {
     /// The highest bits of two counts in a word.
     static constexpr std::uint64_t most_counted = 0x8000000080000000;
 
-    static std::uint64_t bytes_of(const Activity& activity) { return activity.size > 0 ? activity.size - 1 : 0; }
+    static std::uint64_t bytes_of(const Begun& begun) { return begun.size > 0 ? begun.size - 1 : 0; }
 
     /// What the time from an activity's start to a point holds (SEMANTICS.md, "Rank").
-    [[gnu::always_inline]] static LevelSlopes counts(const Activity& activity, Point point) {
+    [[gnu::always_inline]] static LevelSlopes counts(const Begun& begun, Point point) {
         switch (point) {
             case Point::sender_free:
-                return {.o_s = 1, .o = 1, .O = bytes_of(activity)};
+                return {.o_s = 1, .o = 1, .O = bytes_of(begun)};
             case Point::receiver_free:
-                return {.o_r = 1, .o = 1, .O = bytes_of(activity)};
+                return {.o_r = 1, .o = 1, .O = bytes_of(begun)};
             case Point::arrival:
                 return {.L = 1, .o_s = 1, .o = 1};
             case Point::wire:
-                return {.o_r = 1, .o = 1, .G = bytes_of(activity)};
+                return {.o_r = 1, .o = 1, .G = bytes_of(begun)};
             case Point::sender_gap:
             case Point::receiver_gap:
-                return {.g = 1, .G = bytes_of(activity)};
+                return {.g = 1, .G = bytes_of(begun)};
             default:
                 return {};
         }

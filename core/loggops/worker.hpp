@@ -186,14 +186,17 @@ class RankWorker {
         bool first = false;
         bool late = false;
     };
-    [[nodiscard]] Stands stands_of(Time t, Overhead overhead, Time bytes) const {
+    [[nodiscard, gnu::always_inline]] Stands stands_of(Time t, Overhead overhead, Time bytes) const {
         if constexpr (Observer::looks) {
             if (noisy_) {
-                const bool late = !overhead.reached && bytes > 0 && model_.machine.noise_reach.O;
-                return {overhead.reached && stands_still(t), late && stands_still(later(t, overhead.length))};
+                return stands_in_noise(t, overhead, bytes);
             }
         }
         return {};
+    }
+    [[nodiscard, gnu::noinline]] Stands stands_in_noise(Time t, Overhead overhead, Time bytes) const {
+        const bool late = !overhead.reached && bytes > 0 && model_.machine.noise_reach.O;
+        return {overhead.reached && stands_still(t), late && stands_still(later(t, overhead.length))};
     }
 
     // ---- what is next: following.hpp
@@ -227,7 +230,7 @@ class RankWorker {
         }
     }
     [[nodiscard, gnu::always_inline]] Moment start_of_send(const Ready& ready) const {
-        return latest(ready.at, latest(clocks()[Layout::cpu(ready.op.cpu)], clocks()[model_.layout.tx(ready.op.nic)]));
+        return latest(ready.at, clocks()[Layout::cpu(ready.op.cpu)], clocks()[model_.layout.tx(ready.op.nic)]);
     }
 
     /// The moment at which a request starts, whose time is known.
@@ -237,7 +240,7 @@ class RankWorker {
         } else if (request.work == Work::post) {
             return request.ready.at;
         } else {
-            return latest(request.ready.at, latest(clocks()[request.first_need], clocks()[request.second_need]));
+            return latest(request.ready.at, clocks()[request.first_need], clocks()[request.second_need]);
         }
     }
 
