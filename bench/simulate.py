@@ -3,9 +3,9 @@
     python bench/simulate.py --floor FILE [--large] [--largest] [--loggopsim DIRECTORY] [--output DIRECTORY]
 
 Each row of the first table is a process of its own, so that memory is its own. "seconds" is simulation with
-generation of the schedule, without start-up; a row is run three times (the largest once), and the fastest is shown: on
-a virtual machine the first may also wait for the host's memory, up to four seconds a gigabyte. "noise" is the share of
-time that 10,000 detours take.
+generation of the schedule, without start-up; a row is run five times (large ones three times, the largest once), and
+the fastest is shown: on a virtual machine the first may also wait for the host's memory, up to four seconds a gigabyte.
+"noise" is the share of time that 10,000 detours take.
 "over floor" is how many times as long a message takes as in bench/floor.cpp on as many ranks: rules of CPU and NIC for
 one pattern, and nothing else. With ``--large`` also 16,777,216 ranks, with ``--largest`` 134,217,728.
 With the directory of a LogGOPSim build (the program loggopsim) both simulate the same schedules, from LogGOPSim's own
@@ -34,7 +34,8 @@ from rich.progress import track
 from rich.table import Table
 
 IDLEWAVE = Path(sys.executable).parent / "idlewave"
-REPETITIONS = 3
+REPETITIONS = 5
+LARGE_REPETITIONS = 3
 LARGE_RANKS = 2**24
 LARGEST_RANKS = 2**27
 NETWORK = 'name = "bench"\n[network]\nL = "2.5us"\no = "1.5us"\ng = "1us"\nG = "6ns"\nO = "0ns"\nS = "inf"\n'
@@ -145,7 +146,9 @@ def fastest(command: Sequence[str | Path], repetitions: int) -> Answer:
 
 def repetitions(ranks: int) -> int:
     """How often a row is run."""
-    return 1 if ranks >= LARGEST_RANKS else REPETITIONS
+    if ranks >= LARGEST_RANKS:
+        return 1
+    return LARGE_REPETITIONS if ranks >= LARGE_RANKS else REPETITIONS
 
 
 def table_of(works: list[Work], machines: Path, floor: Path, output: Path) -> Table:

@@ -48,16 +48,19 @@ Simulated<typename Observer::Moment> simulate(const S& source, const Machine& ma
             result.messages += worker.messages();
             worker.unfinished_sends(waiting);
         });
-        result.finish.reserve(ranks.size());
         for (std::uint32_t r = 0; r < ranks.size(); ++r) {
             scheduler.worker_of(r).unfinished(r, ranks[r].state, waiting);
-            result.finish.push_back(model.finish(r, ranks[r].state));
         }
     });
     if (!waiting.empty()) {
         std::stable_sort(waiting.begin(), waiting.end(),
                          [](const Waiting& a, const Waiting& b) { return a.rank < b.rank; });
         throw deadlock(std::move(waiting));
+    }
+    // Only now, when the scheduler's memory is free again.
+    result.finish.resize(ranks.size());
+    for (std::uint32_t r = 0; r < ranks.size(); ++r) {
+        result.finish[r] = model.finish(r, ranks[r].state);
     }
     return result;
 }
