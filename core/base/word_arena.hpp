@@ -20,13 +20,14 @@ class WordArena {
     WordArena& operator=(WordArena&&) = default;
     ~WordArena() = default;
 
-    /// Room for `words` words, all zero, which lives as long as the arena.
+    /// Room for `words` words which lives as long as the arena.
     std::span<std::uint64_t> take(std::uint64_t words) {
         if (words > left_) {
-            left_ = std::max(words, std::clamp(held_, smallest_chunk, largest_chunk));
-            chunks_.emplace_back(left_);
+            const std::uint64_t chunk = std::max(words, std::clamp(held_, smallest_chunk, largest_chunk));
+            chunks_.emplace_back(chunk);
             next_ = chunks_.back().data();
-            held_ += left_;
+            left_ = chunk;
+            held_ += chunk;
         }
         const std::span<std::uint64_t> room(next_, words);
         next_ += words;

@@ -15,8 +15,7 @@ Step from_root(const CollectiveCall& call, StepNumber number, std::uint64_t own,
         return steps::done();
     }
     const std::uint32_t peer = call.absolute(number + 1);
-    const Step send = steps::send(number, peer, bytes_to(peer));
-    return number + 1 == others ? steps::and_join(send) : send;
+    return steps::and_join(steps::send(number, peer, bytes_to(peer)), number + 1 == others);
 }
 
 /// The root receives from all others.
@@ -30,8 +29,7 @@ Step to_root(const CollectiveCall& call, StepNumber number, std::uint64_t own, B
         return steps::done();
     }
     const std::uint32_t peer = call.absolute(number + 1);
-    const Step recv = steps::recv(number, peer, bytes_from(peer));
-    return number + 1 == others ? steps::and_join(recv) : recv;
+    return steps::and_join(steps::recv(number, peer, bytes_from(peer)), number + 1 == others);
 }
 
 }  // namespace
@@ -77,7 +75,7 @@ Step barrier_linear(const CollectiveCall& call, StepNumber number) {
     const bool hears = number < others;
     const std::uint32_t peer = hears ? number + 1 : number - others + 1;
     const Step step = hears ? steps::recv(number, peer, call.bytes) : steps::send(number, peer, call.bytes);
-    return peer == others ? steps::and_join(step) : step;
+    return steps::and_join(step, peer == others);
 }
 
 }  // namespace idlewave

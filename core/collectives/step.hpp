@@ -174,9 +174,9 @@ inline Step recv(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
     return {OpKind::recv, checked(bytes), peer, number + 1};
 }
 
-/// The same op, and a join behind it.
-inline Step and_join(Step step) {
-    step.joins = true;
+/// The same op, and a join behind it if it is the `last`.
+inline Step and_join(Step step, bool last = true) {
+    step.joins = last;
     return step;
 }
 

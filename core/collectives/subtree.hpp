@@ -41,8 +41,8 @@ Step scatter_down(const CollectiveCall& call, StepNumber number, BytesOf bytes_o
         return steps::skip(number);
     }
     const auto c = static_cast<std::uint32_t>(child);
-    const Step send = steps::send(number, call.absolute(c), bytes_of(c, subtree_end(c, below, call.size)));
-    return below == 0 ? steps::and_join(send) : send;
+    return steps::and_join(steps::send(number, call.absolute(c), bytes_of(c, subtree_end(c, below, call.size))),
+                           below == 0);
 }
 
 /// From the leaves up to the root, the nearest child first.

@@ -16,8 +16,7 @@ Step bcast_binomial(const CollectiveCall& call, StepNumber number) {
     if (i >= count) {
         return steps::done();
     }
-    const Step send = steps::send(number, call.absolute(child(v, i)), call.bytes);
-    return i + 1 == count ? steps::and_join(send) : send;
+    return steps::and_join(steps::send(number, call.absolute(child(v, i)), call.bytes), i + 1 == count);
 }
 
 Step reduce_binomial(const CollectiveCall& call, StepNumber number) {

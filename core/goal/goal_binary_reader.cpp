@@ -83,9 +83,11 @@ bool GoalBinaryReader::next(Listing& rank) {
         followers(p, place, Edge::end, rank.requirements);
     }
     check_waiting(p);
-    last_bytes_.assign(p.bytes.begin(), p.bytes.end());
-    last_ = p;
-    last_.bytes = last_bytes_;
+    if (keeps_last_) {
+        last_bytes_.assign(p.bytes.begin(), p.bytes.end());
+        last_ = p;
+        last_.bytes = last_bytes_;
+    }
     done(p);
     return true;
 }

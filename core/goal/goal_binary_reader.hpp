@@ -24,6 +24,9 @@ class GoalBinaryReader {
     /// Reads the next rank. False if there are no more.
     bool next(Listing& rank);
 
+    /// From now on `next` remembers what it has read, for `next_like_last`.
+    void keep_last() { keeps_last_ = true; }
+
     /// Reads the next rank if it differs from the last that `next` has read in its peers alone: they are one an op, 0
     /// of a calc. False if it does not, or is unsound, of which `next` will tell.
     bool next_like_last(std::vector<std::uint32_t>& peers);
@@ -60,8 +63,9 @@ class GoalBinaryReader {
     std::uint8_t highest_cpu_ = 0;
     std::uint8_t highest_nic_ = 0;
     std::uint32_t read_ = 0;        ///< ranks
-    std::uint64_t bytes_read_ = 0;  ///< of ranks; more than the file has if they overlap
-    Part last_;                     ///< what `next` has read last, its bytes in last_bytes_
+    std::uint64_t bytes_read_ = 0;  ///< of ranks
+    bool keeps_last_ = false;
+    Part last_;  ///< what `next` has read last, its bytes in last_bytes_; none if it is not kept
     std::vector<std::byte> last_bytes_;
     std::uint64_t listed_ = 0;          ///< followers of this rank
     std::vector<std::uint32_t> waits_;  ///< requirements found, per op of this rank

@@ -18,7 +18,7 @@
 namespace idlewave {
 
 /// A schedule in memory: every rank's ops in order, and which waits for which, each rank as a RankBlock of some ten
-/// bytes an op. Immutable once built (GraphBuilder).
+/// bytes an op, or four where it differs from the rank before in its peers alone. Immutable once built (GraphBuilder).
 class Graph {
   public:
     using Cookie = NoCookie;

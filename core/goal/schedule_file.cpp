@@ -61,6 +61,7 @@ void read_blocks(IdgReader& reader, const RankProgress& progress, GraphBuilder& 
 void read_ranks(GoalBinaryReader& reader, const RankProgress& progress, GraphBuilder& builder) {
     Listing rank;
     std::vector<std::uint32_t> peers;
+    reader.keep_last();
     for (std::uint32_t done = 1; done <= reader.ranks(); ++done) {
         if (reader.next_like_last(peers)) {
             builder.append_like_last(peers);

@@ -17,9 +17,9 @@ struct NoCookie {};
 
 inline constexpr std::uint32_t nobody = 0xffffffff;
 
-/// Of a receive, where the source has `exchanges`: a send of the same size and tag, which is the next op, is ready for
-/// this rank as soon as the receive has started, of which the source is then not told. Only sources that know an op by
-/// its place have such.
+/// Of a receive, where the source has `exchanges`: a send of the same size, tag, CPU and NIC, which is the next op, is
+/// ready for this rank as soon as the receive has started, of which the source is then not told. Only sources that know
+/// an op by its place have such.
 template <class Cookie>
 struct SendAlong {};
 template <>

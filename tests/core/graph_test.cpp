@@ -246,6 +246,34 @@ TEST(Graph, KnowsOfAReceiveThatASendGoesAlong) {
     EXPECT_EQ(exchanges, std::vector<Place>{0});
 }
 
+/// Two ranks of a receive and a send, the second with these peers.
+Graph two_ranks_alike(std::uint32_t source, std::uint32_t destination) {
+    GraphBuilder builder;
+    builder.append({.ops = {{.size = 8, .peer = 1, .kind = OpKind::recv}, {.size = 8, .peer = 1, .kind = OpKind::send}},
+                    .requirements = {},
+                    .labels = {}});
+    builder.append_like_last(std::vector<std::uint32_t>{source, destination});
+    return builder.finish();
+}
+
+TEST(GraphBuilder, ARankLikeTheOneBeforeMayReceiveFromAnyAndSendToRanksThatExist) {
+    const Graph graph = two_ranks_alike(any, 0);
+    EXPECT_EQ(graph.op(1, 0).peer, any);
+    EXPECT_EQ(graph.op(1, 1).peer, 0U);
+    EXPECT_EQ(graph.op(1, 1).size, 8U);
+    for (const std::uint32_t nobody_there : {2U, any}) {
+        for (const std::uint32_t source : {0U, any}) {
+            try {
+                two_ranks_alike(source, nobody_there);
+                FAIL();
+            } catch (const InputError& error) {
+                EXPECT_EQ(error.what(),
+                          "rank 1, op 1: its peer is rank " + std::to_string(nobody_there) + ", expected one below 2");
+            }
+        }
+    }
+}
+
 TEST(GraphBuilder, NamesAnOpWhosePeerDoesNotExist) {
     GraphBuilder builder;
     builder.begin_rank();

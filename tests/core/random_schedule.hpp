@@ -78,6 +78,16 @@ inline Graph random_schedule(Dice& dice, std::uint32_t ranks, std::uint32_t mess
             planned.waits_for.emplace_back(dice.small(place), dice.one_in(3) ? Edge::start : Edge::end);
         }
     };
+    // A receive, and a send of the same kind that waits for its start alone.
+    const auto exchange = [&](std::uint32_t rank, std::uint32_t peer, std::uint64_t size, std::uint32_t tag) {
+        add(rank, {.size = size, .peer = peer, .tag = tag, .kind = OpKind::recv});
+        Planned& planned = plan[rank];
+        Op send = planned.ops.back();
+        send.kind = OpKind::send;
+        planned.ops.push_back(send);
+        planned.waiting.push_back(static_cast<Place>(planned.ops.size() - 1));
+        planned.waits_for.emplace_back(static_cast<Place>(planned.ops.size() - 2), Edge::start);
+    };
     for (std::uint32_t i = 0; i < messages; ++i) {
         const std::uint32_t from = dice.small(ranks);
         const std::uint32_t to = dice.small(ranks);
@@ -85,6 +95,11 @@ inline Graph random_schedule(Dice& dice, std::uint32_t ranks, std::uint32_t mess
         const std::uint64_t size = dice.roll(40);
         if (dice.one_in(2)) {
             add(from, {.size = dice.roll(2), .kind = OpKind::calc});
+        }
+        if (dice.one_in(4)) {
+            exchange(from, to, size, tag);
+            exchange(to, from, size, tag);
+            continue;
         }
         add(from, {.size = size, .peer = to, .tag = tag, .kind = OpKind::send});
         add(to, {.size = size,

@@ -57,7 +57,8 @@ std::vector<Listing> random_ranks(Dice& dice, std::uint32_t most) {
         if (i > 0 && dice.one_in(3)) {  // the rank before, with other peers
             ranks.push_back(ranks.back());
             for (Op& op : ranks.back().ops) {
-                op.peer = op.kind == OpKind::calc ? 0 : dice.small(count);
+                const bool from_any = op.kind == OpKind::recv && dice.one_in(4);
+                op.peer = op.kind == OpKind::calc ? 0 : from_any ? any : dice.small(count);
             }
             continue;
         }
@@ -278,8 +279,6 @@ TEST(GoalBinaryReader, ASmallFileIsNoLargeSchedule) {
         << error_of(folder / "x.bin");
 }
 
-// ---- .idg, damaged
-
 /// Whatever of a rank that is like the one before is changed, what is read is what reading each rank by itself gives.
 TEST(GoalBinaryReader, AChangedByteOfARankLikeTheOneBeforeIsReadOrRefusedAsAnyOther) {
     const TemporaryFolder folder;
@@ -317,6 +316,8 @@ TEST(GoalBinaryReader, AChangedByteOfARankLikeTheOneBeforeIsReadOrRefusedAsAnyOt
         }
     }
 }
+
+// ---- .idg, damaged
 
 TEST(IdgReader, EveryChangedByteIsNoticed) {
     const TemporaryFolder folder;

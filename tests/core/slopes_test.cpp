@@ -139,5 +139,38 @@ TEST(Slopes, OfCollectivesAreThoseToTheRightWhereManyRanksAreAsLate) {
     }
 }
 
+/// Some slopes at one of few times, so that two or three come together, alike or not.
+Slopes<2> random_slopes(testing::Dice& dice) {
+    Slopes<2> slopes;
+    slopes.time = static_cast<Time>(dice.roll(3));
+    const auto few = [&dice] { return dice.small(2); };
+    for (unsigned level = 0; level < 2; ++level) {
+        slopes.add(level, {few(), few(), few(), few(), few(), few(), few()});
+    }
+    slopes.words[2] += SlopeWords{0, few()};
+    return slopes;
+}
+
+TEST(Slopes, TheLatestOfThreeIsTheLatestOfTwoAndTheThird) {
+    testing::Dice dice(4);
+    for (int i = 0; i < 20'000; ++i) {
+        const Slopes<2> a = random_slopes(dice);
+        const Slopes<2> b = dice.one_in(4) ? a : random_slopes(dice);
+        const Slopes<2> c = dice.one_in(4) ? b : random_slopes(dice);
+        const Slopes<2> expected = latest(a, latest(b, c));
+        const Slopes<2> found = latest(a, b, c);
+        ASSERT_EQ(found.time, std::max({a.time, b.time, c.time}));
+        ASSERT_EQ(found.time, expected.time);
+        ASSERT_TRUE(found.has_slopes_of(expected));
+        for (const Slopes<2>& one : {a, b, c}) {
+            if (one.time == found.time) {
+                ASSERT_GE(found.level(0).L, one.level(0).L);
+                ASSERT_GE(found.level(1).O, one.level(1).O);
+                ASSERT_GE(found.computation(), one.computation());
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace idlewave

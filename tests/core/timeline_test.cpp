@@ -251,10 +251,8 @@ TEST(OpRows, EveryReceiveNamesTheSendWhoseMessageItTook) {
     }
 }
 
-TEST(Recorder, APartOfTheRecordIsThatPartOfTheWhole) {
-    testing::Dice dice(17);
-    const Machine machine = testing::random_machine(dice);
-    const Graph graph = testing::random_schedule(dice, 6, 60);
+/// Compares the record of some ranks and times with that part of the whole; returns of how many ops it is.
+std::size_t expect_part_of_the_whole(const Graph& graph, const Machine& machine) {
     const auto rows = op_rows(record_of(graph, machine).record, machine);
     const Recording recording{.first = 1, .last = 3, .from = 50, .until = 400};
     Recorder recorder(graph.ranks(), recording);
@@ -265,7 +263,10 @@ TEST(Recorder, APartOfTheRecordIsThatPartOfTheWhole) {
         if (!recording.holds(row.op.rank, row.op.start.time)) {
             continue;
         }
-        ASSERT_LT(i, part.size());
+        if (i == part.size()) {
+            ADD_FAILURE() << "more ops than were recorded";
+            break;
+        }
         EXPECT_EQ(testing::as_tuple(part[i].op), testing::as_tuple(row.op));
         EXPECT_EQ(part[i].match_rank, row.match_rank);
         const bool sender_in =
@@ -278,7 +279,22 @@ TEST(Recorder, APartOfTheRecordIsThatPartOfTheWhole) {
         ++i;
     }
     EXPECT_EQ(i, part.size());
-    EXPECT_GT(i, 5U);
+    return i;
+}
+
+TEST(Recorder, APartOfTheRecordIsThatPartOfTheWhole) {
+    std::size_t ops = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        testing::Dice dice(seed);
+        const Machine machine = testing::random_machine(dice);
+        const Graph graph = testing::random_schedule(dice, 6, 60);
+        try {
+            ops += expect_part_of_the_whole(graph, machine);
+        } catch (const Deadlock&) {
+            continue;
+        }
+    }
+    EXPECT_GT(ops, 50U);
 }
 
 TEST(Recorder, WhatEndsAnOpIsKeptThoughItBeginsAfterTheWindow) {

@@ -107,10 +107,25 @@ def random_goal(dice: random.Random, limits: Limits) -> str:
     lines: list[list[str]] = [[] for _ in range(ranks)]
     counts = [0] * ranks
 
-    def add(rank: int, statement: str, *, message: bool = True) -> None:
+    def attributes_of(*, message: bool) -> str:
         cpu = dice.randrange(cpus)
         nic = dice.randrange(nics) if message else 0
-        attributes = (f" cpu {cpu}" if cpu else "") + (f" nic {nic}" if nic else "")
+        return (f" cpu {cpu}" if cpu else "") + (f" nic {nic}" if nic else "")
+
+    def exchange(rank: int, peer: int, size: int, tag: int) -> None:
+        """A receive, and a send of the same kind that waits for its start alone."""
+        attributes = attributes_of(message=True)
+        place = counts[rank]
+        source = -1 if wildcards and dice.random() < 0.4 else peer
+        lines[rank].append(f"l{place}: recv {size}b from {source} tag {tag}{attributes}")
+        if place > 0 and dice.random() < 0.7:
+            lines[rank].append(f"l{place} requires l{dice.randrange(place)}")
+        lines[rank].append(f"l{place + 1}: send {size}b to {peer} tag {tag}{attributes}")
+        lines[rank].append(f"l{place + 1} irequires l{place}")
+        counts[rank] += 2
+
+    def add(rank: int, statement: str, *, message: bool = True) -> None:
+        attributes = attributes_of(message=message)
         place = counts[rank]
         lines[rank].append(f"l{place}: {statement}{attributes}")
         for _ in range(dice.choice((0, 0, 1, 1, 2))):
@@ -126,6 +141,10 @@ def random_goal(dice: random.Random, limits: Limits) -> str:
             add(source, f"calc {dice.randint(0, 12)}", message=False)
         if dice.random() < 0.5:
             add(destination, f"calc {dice.randint(0, 12)}", message=False)
+        if dice.random() < 0.25:
+            exchange(source, destination, size, tag)
+            exchange(destination, source, size, tag)
+            continue
         any_source = wildcards and dice.random() < 0.4
         any_tag = wildcards and dice.random() < 0.4
         send = f"send {size}b to {destination} tag {tag}"

@@ -13,7 +13,7 @@ from pathlib import Path
 import idlewave
 import pandas as pd
 import pytest
-from idlewave.cli import COMMANDS, inputs, terminal
+from idlewave.cli import COMMANDS, progress, terminal
 from rich.console import Console
 
 PING = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
@@ -185,12 +185,12 @@ def test_progress_of_ranks_is_shown_once_it_has_taken_a_while(monkeypatch: pytes
     shown = io.StringIO()
     monkeypatch.setattr(terminal, "errors", Console(file=shown, force_terminal=True, width=100))
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr(inputs, "PATIENCE", 3600.0)
-    with inputs.rank_progress("reading a.goal") as update:
+    monkeypatch.setattr(progress, "PATIENCE", 3600.0)
+    with progress.rank_progress("reading a.goal") as update:
         update(1, 4)
     assert shown.getvalue() == ""
-    monkeypatch.setattr(inputs, "PATIENCE", 0.0)
-    with inputs.rank_progress("reading a.goal") as update:
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    with progress.rank_progress("reading a.goal") as update:
         update(3, 4)
     assert "reading a.goal" in shown.getvalue()
     assert "3/4" in shown.getvalue()
@@ -199,7 +199,10 @@ def test_progress_of_ranks_is_shown_once_it_has_taken_a_while(monkeypatch: pytes
 def test_progress_goes_nowhere_but_to_a_terminal(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inputs, "PATIENCE", 0.0)
-    with inputs.rank_progress("reading a.goal") as update:
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    with progress.rank_progress("reading a.goal") as update:
+        update(3, 4)
+    monkeypatch.setattr("sys.stderr", None)  # as where it is closed
+    with progress.rank_progress("reading a.goal") as update:
         update(3, 4)
     assert capfd.readouterr() == ("", "")

@@ -8,7 +8,7 @@ import click
 
 from ..schedule import FORMATS, format_for
 from ..schedule import convert as run
-from .inputs import rank_progress
+from .progress import rank_progress
 from .terminal import output
 
 

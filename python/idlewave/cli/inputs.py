@@ -2,47 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from ..errors import InputError, UsageError
 from ..machine import Machine
-from ..schedule import RankProgress, Schedule
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
-PATIENCE = 0.3
-"""Seconds: a display of what is over sooner costs more time than it says of."""
+from ..schedule import Schedule
+from .progress import rank_progress
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-@contextmanager
-def rank_progress(description: str) -> Iterator[RankProgress]:
-    """Shows how many ranks are done, once that has taken a while; yields what is to be called with it."""
-    begin = time.monotonic()
-    bar: Progress | None = None
-    with ExitStack() as stack:
-
-        def update(done: int, ranks: int) -> None:
-            nonlocal bar
-            if bar is None:
-                if not sys.stderr.isatty() or time.monotonic() - begin < PATIENCE:
-                    return
-                from .terminal import progress_bar
-
-                bar = stack.enter_context(progress_bar(count=True))
-                bar.add_task(description, total=ranks)
-            bar.update(bar.task_ids[0], completed=done)
-
-        yield update
 
 
 def machine_option(command: F) -> F:

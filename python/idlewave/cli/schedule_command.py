@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ..schedule import FORMATS, format_for
-from .inputs import rank_progress
+from .progress import rank_progress
 from .source import schedule_from, source_options
 from .terminal import output
 

@@ -1,0 +1,43 @@
+"""How far reading and writing a schedule have come."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+from ..schedule import RankProgress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+PATIENCE = 0.3
+"""Seconds: a display of what is over sooner costs more time than it says of."""
+
+
+@contextmanager
+def rank_progress(description: str) -> Iterator[RankProgress]:
+    """Shows how many ranks are done, once that has taken a while; yields what is to be called with it."""
+    begin = time.monotonic()
+    bar: Progress | None = None
+    with ExitStack() as stack:
+
+        def update(done: int, ranks: int) -> None:
+            nonlocal bar
+            if bar is None:
+                if not _watched() or time.monotonic() - begin < PATIENCE:
+                    return
+                from .terminal import progress_bar
+
+                bar = stack.enter_context(progress_bar(count=True))
+                bar.add_task(description, total=ranks)
+            bar.update(bar.task_ids[0], completed=done)
+
+        yield update
+
+
+def _watched() -> bool:
+    """Whether the error stream is there, and a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
