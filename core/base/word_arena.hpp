@@ -20,7 +20,7 @@ class WordArena {
     WordArena& operator=(WordArena&&) = default;
     ~WordArena() = default;
 
-    /// Room for `words` words which lives as long as the arena.
+    /// Room for `words` words, which lives as long as the arena.
     std::span<std::uint64_t> take(std::uint64_t words) {
         if (words > left_) {
             const std::uint64_t chunk = std::max(words, std::clamp(held_, smallest_chunk, largest_chunk));

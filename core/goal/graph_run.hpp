@@ -30,9 +30,7 @@ void Graph::begin(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/
     state.begin(own.size());
     for (Place place = 0; place < own.size(); ++place) {
         if (own.is_root(place)) {
-            ReadyOp<Cookie, Moment> root;
-            make_ready(own, place, Moment{}, state, root);
-            ready.push_back(root);
+            make_ready(own, place, Moment{}, state, ready.add());
         }
     }
 }
