@@ -8,6 +8,7 @@
 
 #include "base/time.hpp"
 #include "base/word_arena.hpp"
+#include "goal/known_follower.hpp"
 #include "goal/listing.hpp"
 #include "goal/op.hpp"
 #include "goal/progress.hpp"
@@ -22,7 +23,9 @@ namespace idlewave {
 class Graph {
   public:
     using Cookie = NoCookie;
-    struct Scratch {};
+    struct Scratch {
+        KnownFollowers known;
+    };
     static constexpr bool one_of_each = false;
     static constexpr bool exchanges = true;
 
@@ -73,8 +76,12 @@ class Graph {
     static void make_ready(const RankBlock& own, Place place, const Moment& at, State<Moment>& state,
                            ReadyOp<Cookie, Moment>& ready);
     template <Edge edge, class Moment>
-    static bool release(const RankBlock& own, State<Moment>& state, const Notice<Cookie, Moment>& notice,
-                        ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready);
+    static bool release(const RankBlock& own, State<Moment>& state, Scratch& scratch,
+                        const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
+                        ReadyOps<Cookie, Moment>& ready);
+    template <Edge edge, class Moment>
+    static bool release_all(const RankBlock& own, State<Moment>& state, const Notice<Cookie, Moment>& notice,
+                            ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready);
 
     WordArena arena_;
     std::vector<RankBlock> blocks_;  ///< one a rank, in the arena

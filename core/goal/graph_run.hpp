@@ -37,30 +37,28 @@ void Graph::begin(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/
 
 /// Most ops have nobody who waits for their start.
 template <class Moment>
-[[gnu::always_inline]] inline bool Graph::started(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
+[[gnu::always_inline]] inline bool Graph::started(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
                                                   const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
                                                   ReadyOps<Cookie, Moment>& ready) const {
     const RankBlock& own = block(rank);
-    return own.has_followers(notice.place, Edge::start) && release<Edge::start>(own, state, notice, next, ready);
+    return own.has_followers(notice.place, Edge::start) &&
+           release<Edge::start>(own, state, scratch, notice, next, ready);
 }
 
 template <class Moment>
-[[gnu::always_inline]] inline bool Graph::ended(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
+[[gnu::always_inline]] inline bool Graph::ended(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
                                                 const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
                                                 ReadyOps<Cookie, Moment>& ready) const {
-    return release<Edge::end>(block(rank), state, notice, next, ready);
+    return release<Edge::end>(block(rank), state, scratch, notice, next, ready);
 }
 
-/// One requirement of `place` is met at `at`. Returns whether it was the last; then `at` is when all were met.
-template <class Moment>
-[[gnu::always_inline]] inline bool meet_requirement(const RankBlock& block, Graph::State<Moment>& state, Place place,
-                                                    Moment& at) {
-    if (!block.joins(place)) {
-        return true;
-    }
+/// One of several requirements of `place` is met at `at`. Returns whether it was the last; then `at` is when all were
+/// met. `count` says how many there are.
+template <class Moment, class Count>
+[[gnu::always_inline]] inline bool meet_requirement(Graph::State<Moment>& state, Place place, Moment& at, Count count) {
     Join<Moment>* join = state.join(place);
     if (join == nullptr) {
-        state.add({.place = place, .left = static_cast<std::uint32_t>(block.requirements(place) - 1), .ready_at = at});
+        state.add({.place = place, .left = static_cast<std::uint32_t>(count() - 1), .ready_at = at});
         return false;
     }
     join->ready_at = latest(join->ready_at, at);
@@ -72,14 +70,43 @@ template <class Moment>
     return true;
 }
 
+/// What an op's start or end makes ready. Where other ranks have the same words it is known who waits for it.
 template <Edge edge, class Moment>
-[[gnu::noinline]] bool Graph::release(const RankBlock& own, State<Moment>& state, const Notice<Cookie, Moment>& notice,
-                                      ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) {
+[[gnu::always_inline]] inline bool Graph::release(const RankBlock& own, State<Moment>& state, Scratch& scratch,
+                                                  const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
+                                                  ReadyOps<Cookie, Moment>& ready) {
+    if (!own.shares_words()) {
+        return release_all<edge>(own, state, notice, next, ready);
+    }
+    const KnownFollower& known = scratch.known.of(own, notice.place, edge);
+    if (known.count != 1) {
+        return known.count > 1 && release_all<edge>(own, state, notice, next, ready);
+    }
+    next.at = notice.time;
+    if (known.requirements > 1 && !meet_requirement(state, known.place, next.at, [&] { return known.requirements; })) {
+        return false;
+    }
+    state.set_ready(known.place);
+    next.op = known.op;
+    next.op.peer = own.peer(known.place);
+    next.place = known.place;
+    next.along.to = nobody;
+    if (known.exchanges) {
+        state.set_ready(known.place + 1);
+        next.along.to = own.peer(known.place + 1);
+    }
+    return true;
+}
+
+template <Edge edge, class Moment>
+[[gnu::noinline]] bool Graph::release_all(const RankBlock& own, State<Moment>& state,
+                                          const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
+                                          ReadyOps<Cookie, Moment>& ready) {
     Followers followers = own.followers(notice.place, edge);
     bool there = false;
     for (Place follower = 0; followers.next(follower);) {
         Moment at = notice.time;
-        if (meet_requirement(own, state, follower, at)) {
+        if (!own.joins(follower) || meet_requirement(state, follower, at, [&] { return own.requirements(follower); })) {
             if (there) {
                 ready.push_back(next);
             }

@@ -158,6 +158,11 @@ class RankBlock {
 
     [[nodiscard]] Place size() const { return size_; }
 
+    /// Blocks of the same words differ in their peers alone.
+    [[nodiscard]] const std::uint64_t* words() const { return words_; }
+    /// Whether its words are another rank's too.
+    [[nodiscard]] bool shares_words() const { return peer_step_ != sizeof(std::uint64_t); }
+
     /// Whether the rank of another block, of these words, differs from this one in its peers alone.
     [[nodiscard]] bool is_like(std::span<const std::uint64_t> words) const;
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
+#include <tuple>
 #include <vector>
 
 #include "dice.hpp"
@@ -63,66 +63,108 @@ class Plain {
     std::vector<Time> ready_at_;
 };
 
-std::vector<Told> take(ReadyOps<NoCookie>& ready) {
+/// What has become ready; every op is as the graph has it.
+std::vector<Told> take(const Graph& graph, std::uint32_t rank, ReadyOps<NoCookie>& ready) {
+    const auto parts = [](const Op& op) { return std::tuple(op.kind, op.size, op.peer, op.tag, op.cpu, op.nic); };
     std::vector<Told> told;
     for (const ReadyOp<NoCookie>& op : ready) {
+        EXPECT_EQ(parts(op.op), parts(graph.op(rank, op.place)));
         told.push_back({op.place, op.at, op.along.to != nobody});
+        if (told.back().exchanges) {
+            EXPECT_EQ(op.along.to, graph.op(rank, op.place + 1).peer);
+        }
     }
     ready.clear();
     return told;
 }
 
-/// An op of the only rank has started or ended; what this makes ready is added.
+/// An op of a rank has started or ended; what this makes ready is added.
+void tell(const Graph& graph, std::uint32_t rank, Graph::State<Time>& state, Graph::Scratch& scratch, Edge edge,
+          const Notice<NoCookie>& notice, ReadyOps<NoCookie>& ready) {
+    ReadyOp<NoCookie> next;
+    if (edge == Edge::start ? graph.started(rank, state, scratch, notice, next, ready)
+                            : graph.ended(rank, state, scratch, notice, next, ready)) {
+        ready.push_back(next);
+    }
+}
 void tell(const Graph& graph, Graph::State<Time>& state, Edge edge, const Notice<NoCookie>& notice,
           ReadyOps<NoCookie>& ready) {
     Graph::Scratch scratch;
-    ReadyOp<NoCookie> next;
-    if (edge == Edge::start ? graph.started(0, state, scratch, notice, next, ready)
-                            : graph.ended(0, state, scratch, notice, next, ready)) {
-        ready.push_back(next);
+    tell(graph, 0, state, scratch, edge, notice, ready);
+}
+
+/// Ranks that have the schedule `first`, each with other peers.
+Graph ranks_alike(const Listing& first, std::uint32_t ranks) {
+    GraphBuilder builder;
+    builder.append(first);
+    std::vector<std::uint32_t> peers;
+    for (std::uint32_t rank = 1; rank < ranks; ++rank) {
+        peers.clear();
+        for (const Op& op : first.ops) {
+            const bool turns = op.kind != OpKind::calc && op.peer != any;
+            peers.push_back(turns ? (op.peer + rank) % ranks : op.peer);
+        }
+        builder.append_like_last(peers);
     }
+    return builder.finish();
+}
+
+/// Ops start and end in some order that the graph allows.
+void expect_all_requirements_to_be_heeded(const Graph& graph, std::uint32_t rank, const Listing& listing,
+                                          Graph::Scratch& scratch, Dice& dice) {
+    Plain plain(listing);
+    Graph::State<Time> state;
+    ReadyOps<NoCookie> ready;
+    graph.begin(rank, state, scratch, ready);
+    std::vector<Told> started = take(graph, rank, ready);
+    ASSERT_EQ(started, plain.roots());
+    std::vector<Told> running;
+    while (!started.empty() || !running.empty()) {
+        const Time now = dice.between(0, 1000);
+        const bool start = running.empty() || (!started.empty() && dice.one_in(2));
+        std::vector<Told>& from = start ? started : running;
+        const std::size_t which = dice.roll(from.size());
+        const Place place = from[which].place;
+        const bool send_is_known = start && from[which].exchanges;
+        from.erase(from.begin() + static_cast<std::ptrdiff_t>(which));
+        std::vector<Told> told;
+        if (send_is_known) {
+            told.push_back({place + 1, now});
+        } else {
+            tell(graph, rank, state, scratch, start ? Edge::start : Edge::end, {now, place}, ready);
+            told = take(graph, rank, ready);
+        }
+        ASSERT_EQ(told, plain.met(place, start ? Edge::start : Edge::end, now));
+        started.insert(started.end(), told.begin(), told.end());
+        if (start) {
+            running.push_back({place, now});
+        }
+    }
+    std::vector<Waiting> waiting;
+    graph.unfinished(rank, state, waiting);
+    ASSERT_EQ(waiting.size(), plain.waiting());
 }
 
 TEST(Graph, TellsOpsWhenAllTheirRequirementsAreMet) {
     Dice dice(1);
     for (int round = 0; round < 1000; ++round) {
         const Listing rank = testing::random_listing(dice, 1, round % 50 == 0 ? 300 : 30);
-        GraphBuilder builder;
-        builder.append(rank);
-        const Graph graph = builder.finish();
-        Plain plain(rank);
-        Graph::State<Time> state;
         Graph::Scratch scratch;
-        ReadyOps<NoCookie> ready;
-        graph.begin(0, state, scratch, ready);
-        std::vector<Told> started = take(ready);
-        ASSERT_EQ(started, plain.roots());
-        std::vector<Told> running;
-        const auto hear = [&](std::vector<Told> told) { started.insert(started.end(), told.begin(), told.end()); };
-        while (!started.empty() || !running.empty()) {
-            const Time now = dice.between(0, 1000);
-            const bool start = running.empty() || (!started.empty() && dice.one_in(2));
-            std::vector<Told>& from = start ? started : running;
-            const std::size_t which = dice.roll(from.size());
-            const Place place = from[which].place;
-            const bool send_is_known = start && from[which].exchanges;
-            from.erase(from.begin() + static_cast<std::ptrdiff_t>(which));
-            std::vector<Told> told;
-            if (send_is_known) {
-                told.push_back({place + 1, now});
-            } else {
-                tell(graph, state, start ? Edge::start : Edge::end, {now, place}, ready);
-                told = take(ready);
-            }
-            ASSERT_EQ(told, plain.met(place, start ? Edge::start : Edge::end, now));
-            hear(told);
-            if (start) {
-                running.push_back({place, now});
-            }
+        expect_all_requirements_to_be_heeded(ranks_alike(rank, 1), 0, rank, scratch, dice);
+    }
+}
+
+/// What one rank's ops lead to is known from another's with the same words; a scratch outlasts the ranks.
+TEST(Graph, TellsRanksThatDifferInTheirPeersAloneTheSameOpsEachWithItsPeers) {
+    constexpr std::uint32_t ranks = 4;
+    Dice dice(2);
+    for (int round = 0; round < 500; ++round) {
+        const Listing rank = testing::random_listing(dice, ranks, round % 50 == 0 ? 300 : 30);
+        const Graph graph = ranks_alike(rank, ranks);
+        Graph::Scratch scratch;
+        for (std::uint32_t r = 0; r < ranks; ++r) {
+            expect_all_requirements_to_be_heeded(graph, r, rank, scratch, dice);
         }
-        std::vector<Waiting> waiting;
-        graph.unfinished(0, state, waiting);
-        ASSERT_EQ(waiting.size(), plain.waiting());
     }
 }
 
