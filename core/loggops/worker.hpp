@@ -38,14 +38,14 @@ class RankWorker {
     [[nodiscard]] std::uint64_t messages() const { return messages_; }
 
     template <class Context>
-    Time start(State& rank, Context& context) {
+    Time start(State& rank, Time until, Context& context) {
         enter(rank, context.self());
         if (noisy_) {
             model_.noise[self_] = model_.machine.noise.begin(model_.seed, self_);
         }
         model_.source.begin(self_, rank.source, scratch_, *ready_);
-        ask_for_ready();
-        return leave();
+        follow_all(until, context);
+        return agenda_.idle() ? leave(next_told()) : go_through({}, until, context);
     }
 
     template <class Context>

@@ -42,7 +42,8 @@ class Batch {
     /// How far behind the end one may look: there the last event is repeated.
     static constexpr std::size_t margin = 16;
 
-    /// The events, those of an LP one after the other, in no order; valid until the next gather.
+    /// The events, those of an LP one after the other, most often in the order in which they were sent; valid until the
+    /// next gather.
     [[nodiscard]] std::span<const Stored> events() const { return {sorted_.data(), count_}; }
 
   private:
@@ -58,12 +59,14 @@ class Batch {
 
     void empty(Stored* end, std::uint32_t offset, ChunkPool& pool) {
         pool_ = &pool;
+        const std::size_t first = unsorted_.size();
         while (end != nullptr) {
             Chunk* chunk = Chunk::of(end - 1);
             const auto count = static_cast<std::uint32_t>(end - chunk->events);
             unsorted_.push_back({chunk->events, count, offset, chunk});
             end = chunk->before == nullptr ? nullptr : chunk->before->events + Chunk::capacity;
         }
+        std::reverse(unsorted_.begin() + static_cast<std::ptrdiff_t>(first), unsorted_.end());
     }
 
     void sort() {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 
 #include "base/time.hpp"
 
@@ -16,7 +15,12 @@ struct Event {
     std::uint32_t sequence = 0;  ///< how many events the source had sent before
     const Payload* payload = nullptr;
 
-    [[nodiscard]] auto order() const { return std::tuple(time, source, sequence); }
+    [[nodiscard]] bool before(const Event& other) const {
+        if (time != other.time) {
+            return time < other.time;
+        }
+        return source != other.source ? source < other.source : sequence < other.sequence;
+    }
 };
 
 /// An event as it waits, in 16 bytes: all of its bucket's events lie in one cell of time and go to one block of LPs.

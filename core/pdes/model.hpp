@@ -26,10 +26,10 @@ struct ContextShape {
 /// itself.
 ///
 /// The model itself is shared by all threads and changes nothing but what is made for that; each thread has a Worker.
-/// - `start` is called once for every LP before anything happens; returns when the LP has something to do by itself
-///   (`never`: nothing).
+/// - `start` is called once for every LP, before it is told anything: it does all that the LP does by itself up to but
+///   not including `until`. Returns when there is more to do (`never`: nothing).
 /// - `run` handles `events`, in their order, each at its time, and does all that the LP does by itself before, between
-///   and after them, up to but not including `until`. Returns when there is more to do (`never`: nothing).
+///   and after them, up to `until` as well. Returns the same.
 /// - `run_one` is the same with one event, as it most often is.
 /// - `step` does one thing that the LP can do by itself at `now`, after handling `events`, all of that time; for
 ///   schedulers that have no lookahead.
@@ -40,7 +40,7 @@ template <class M>
 concept Model = requires(M& model, typename M::Worker& worker, typename M::State& state, std::uint32_t lp,
                          std::span<const Event<typename M::Payload>> events, Time time,
                          ContextShape<typename M::Payload>& context) {
-    { worker.start(state, context) } -> std::same_as<Time>;
+    { worker.start(state, time, context) } -> std::same_as<Time>;
     { worker.run(state, events, time, context) } -> std::same_as<Time>;
     { worker.run_one(state, events.front(), time, context) } -> std::same_as<Time>;
     { worker.step(state, events, time, context) } -> std::same_as<Time>;

@@ -28,7 +28,7 @@ class OneByOne {
         Context context{*this, 0};
         for (std::uint32_t lp = 0; lp < lps_.size(); ++lp) {
             context.lp = lp;
-            set_timer(lp, worker_.start(lps_.make(lp).state, context));
+            set_timer(lp, worker_.start(lps_.make(lp).state, 0, context));
         }
         std::uint64_t handled = 0;
         while (!pending_.empty()) {

@@ -45,9 +45,9 @@ class Toy {
         explicit Worker(Toy& toy) : toy_(toy) {}
 
         template <class Context>
-        Time start(State& state, Context& context) {
+        Time start(State& state, Time until, Context& context) {
             plan(state, static_cast<Time>(mix(state, context.self(), 0) % 40));
-            return state.planned.back();
+            return run(state, {}, until, context);
         }
 
         static void prefetch(const State& /*state*/, std::uint32_t /*lp*/) {}
