@@ -1,13 +1,13 @@
 """How long the simulator takes per message, and how much memory: tables and a plot. ``make bench``.
 
-    python bench/simulate.py --floor FILE [--large] [--largest] [--loggopsim DIRECTORY] [--output DIRECTORY]
+    python bench/simulate.py --floors DIRECTORY [--large] [--largest] [--loggopsim DIRECTORY] [--output DIRECTORY]
 
-Each row of the first table is a process of its own, so that memory is its own. "seconds" is simulation with
-generation of the schedule, without start-up; a row is run five times (large ones three times, the largest once), and
-the fastest is shown: on a virtual machine the first may also wait for the host's memory, up to four seconds a gigabyte.
-"noise" is the share of time that 10,000 detours take.
-"over floor" is how many times as long a message takes as in bench/floor.cpp on as many ranks: rules of CPU and NIC for
-one pattern, and nothing else. With ``--large`` also 16,777,216 ranks, with ``--largest`` 134,217,728.
+Each row of the first table is a process of its own, so that memory is its own, which runs it five times (large ones
+three times, the largest once). "seconds" is the fastest: simulation with generation of the schedule, without start-up;
+"first" is the first, which on a virtual machine may wait for the host's memory, up to four seconds a gigabyte. "noise"
+is the share of time that 10,000 detours take. "over floor" is how many times as long a message takes as in
+bench/floor.cpp, or with noise bench/noise_floor.cpp, on as many ranks: one pattern by the rules of CPU and NIC and
+nothing else, with the same answer. With ``--large`` also 16,777,216 ranks, with ``--largest`` 134,217,728.
 With the directory of a LogGOPSim build (the program loggopsim) both simulate the same schedules, from LogGOPSim's own
 binary files.
 """
@@ -23,9 +23,10 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import idlewave
 import matplotlib.pyplot as plt
@@ -34,6 +35,7 @@ from rich.progress import track
 from rich.table import Table
 
 IDLEWAVE = Path(sys.executable).parent / "idlewave"
+REPEAT = Path(__file__).parent / "repeat.py"
 REPETITIONS = 5
 LARGE_REPETITIONS = 3
 LARGE_RANKS = 2**24
@@ -46,6 +48,8 @@ DETOUR_LENGTHS = (2_000, 3_000, 5_000, 20_000)
 PERIODS = {"7.5%": 1, "0.3%": 25}
 """Seconds over which the detours are strewn, by their share of the time: far more than a machine should have, and what
 a timer and a few daemons take."""
+COMPARED_RANKS = 2**20
+SLOPES_RANKS = 2**10
 SEEDS = 64
 WIDTH = 120
 SEED_RANKS = 2**14
@@ -71,15 +75,10 @@ class Work:
     noise: str = ""
     """Of PERIODS."""
 
-    def source(self) -> list[str]:
-        """The pattern as arguments."""
+    def pattern_arguments(self) -> list[str]:
+        """The pattern, for the command line."""
         chosen = ["--algorithm", self.algorithm] if self.algorithm else []
         return [self.pattern, "--ranks", str(self.ranks), *chosen]
-
-    def options(self, machines: Path) -> list[str]:
-        """The machine and the scheduler as arguments."""
-        options = ["--json", "--machine", str(machines / machine_file(self.noise))]
-        return options + (["--scheduler", "yawns", "--threads", str(self.threads)] if self.threads > 1 else [])
 
 
 def machine_file(noise: str) -> str:
@@ -110,11 +109,15 @@ PEER_WORKS = [
 
 @dataclass(frozen=True)
 class Answer:
-    """What a process said of itself."""
+    """What a process said of itself, or was seen to need."""
 
     messages: int
     seconds: float
-    memory: int  # bytes
+    memory: int = 0  # bytes
+    first: float = 0.0
+    """Seconds that the first of several runs took."""
+    last: int = 0
+    """When the last rank finishes, ps."""
 
     @property
     def nanoseconds(self) -> float:
@@ -135,13 +138,23 @@ def write_machines(folder: Path) -> None:
         (folder / file).write_text(NETWORK + table, encoding="utf-8")
 
 
-def fastest(command: Sequence[str | Path], repetitions: int) -> Answer:
-    """The fastest of some runs of a program that prints JSON."""
-    answers = []
-    for _ in range(repetitions):
-        said = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-        answers.append(Answer(said["messages"], said["seconds"], said.get("peak_rss_bytes", 0)))
-    return min(answers, key=lambda answer: answer.seconds)
+def said_by(command: Sequence[str | Path]) -> dict[str, Any]:
+    """The JSON that a program prints."""
+    said: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return said
+
+
+def repeated(machine: Path, times: int, threads: int, *work: str | Path) -> Answer:
+    """The fastest of some simulations in one process."""
+    said = said_by([sys.executable, REPEAT, machine, str(times), str(threads), *work])
+    seconds = said["seconds"]
+    return Answer(said["messages"], min(seconds), said["memory"], seconds[0], said["max_finish_ps"])
+
+
+def simulated(work: Work, machines: Path) -> Answer:
+    """A row."""
+    arguments = [work.pattern, str(work.ranks), *([work.algorithm] if work.algorithm else [])]
+    return repeated(machines / machine_file(work.noise), repetitions(work.ranks), work.threads, *arguments)
 
 
 def repetitions(ranks: int) -> int:
@@ -151,50 +164,102 @@ def repetitions(ranks: int) -> int:
     return LARGE_REPETITIONS if ranks >= LARGE_RANKS else REPETITIONS
 
 
-def table_of(works: list[Work], machines: Path, floor: Path, output: Path) -> Table:
-    """All rows, and the plot."""
-    table = Table("pattern", "ranks", "threads", "noise", "messages", "seconds", "ns a message", "over floor", "MiB")
+class Floors:
+    """What the floor's programs say, each asked once."""
+
+    def __init__(self, folder: Path, machines: Path) -> None:
+        self.folder = folder
+        self.machines = machines
+        self.answers: dict[tuple[int, str], Answer] = {}
+
+    def of(self, ranks: int, noise: str = "") -> Answer:
+        """The floor of dissemination."""
+        if (ranks, noise) not in self.answers:
+            command = [self.folder / "floor", str(ranks)]
+            if noise:
+                recording = self.machines / f"{machine_file(noise)}.csv"
+                command = [self.folder / "noise_floor", str(ranks), recording, str(PERIODS[noise])]
+            self.answers[ranks, noise] = self.fastest(command, repetitions(ranks))
+        return self.answers[ranks, noise]
+
+    def with_slopes(self, ranks: int) -> Answer:
+        """The floor when every time carries its derivatives."""
+        return self.fastest([self.folder / "floor", str(ranks), "slopes"], repetitions(ranks))
+
+    @staticmethod
+    def fastest(command: Sequence[str | Path], times: int) -> Answer:
+        """The fastest of some runs."""
+        said = min((said_by(command) for _ in range(times)), key=lambda answer: float(answer["seconds"]))
+        return Answer(said["messages"], said["seconds"], last=said.get("max_finish_ps", 0))
+
+
+def table_of(works: list[Work], answers: dict[Work, Answer], floors: Floors) -> Table:
+    """All rows."""
+    table = Table(
+        "pattern", "ranks", "threads", "noise", "messages", "first", "seconds", "ns each", "over floor", "MiB"
+    )
     for column in table.columns[1:]:
         column.justify = "right"
-    answers = {}
-    floors: dict[int, Answer] = {}
-    for work in track(works, description="simulating", transient=True):
-        times = repetitions(work.ranks)
-        answer = fastest([IDLEWAVE, "simulate", *work.source(), *work.options(machines)], times)
-        answers[work] = answer
+    for work in works:
+        answer = answers[work]
         table.add_row(
             work.pattern,
             f"{work.ranks:,}",
             str(work.threads),
             work.noise or "none",
             f"{answer.messages:,}",
+            f"{answer.first:.3f}",
             f"{answer.seconds:.3f}",
             f"{answer.nanoseconds:.0f}",
-            over_floor(work, answer, floors, floor),
+            over_floor(work, answer, floors),
             f"{answer.memory / 2**20:.0f}",
         )
-    plot(answers, floors, output)
     return table
 
 
-def over_floor(work: Work, answer: Answer, floors: dict[int, Answer], floor: Path) -> str:
+def over_floor(work: Work, answer: Answer, floors: Floors) -> str:
     """How many times as long a message takes as by the floor's rules; the floor knows dissemination only."""
     if work.pattern != "dissemination" or work in LARGEST:
         return ""
-    if work.ranks not in floors:
-        floors[work.ranks] = fastest([floor, str(work.ranks)], repetitions(work.ranks))
-    return f"{answer.nanoseconds / floors[work.ranks].nanoseconds:.1f} x"
+    floor = floors.of(work.ranks, work.noise)
+    if floor.last not in (0, answer.last):
+        raise SystemExit(f"{work}: the simulator says {answer.last} ps, the floor {floor.last} ps")
+    return f"{answer.nanoseconds / floor.nanoseconds:.1f} x"
 
 
-def plot(answers: dict[Work, Answer], floors: dict[int, Answer], output: Path) -> None:
+def beside_floor(answers: dict[Work, Answer], floors: Floors, machines: Path) -> Table:
+    """What noise and derivatives cost, the simulator and the floor."""
+    table = Table(f"dissemination, {COMPARED_RANKS:,} ranks", "times as long as without", "the floor, times")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    plain = answers[Work("dissemination", COMPARED_RANKS)]
+    floor = floors.of(COMPARED_RANKS)
+    for noise in PERIODS:
+        ours = answers[Work("dissemination", COMPARED_RANKS, noise=noise)].seconds / plain.seconds
+        theirs = floors.of(COMPARED_RANKS, noise).seconds / floor.seconds
+        table.add_row(f"noise that takes {noise} of the time", f"{ours:.1f}", f"{theirs:.1f}")
+    schedule = idlewave.Schedule.pattern("dissemination", ranks=COMPARED_RANKS)
+    slopes = derivatives(schedule, idlewave.Machine.load(machines / "quiet.toml"))
+    theirs = floors.with_slopes(COMPARED_RANKS).seconds / floor.seconds
+    table.add_row("derivatives", f"{slopes / plain.seconds:.1f}", f"{theirs:.1f}")
+    return table
+
+
+def derivatives(schedule: idlewave.Schedule, machine: idlewave.Machine) -> float:
+    """Seconds of a simulation with derivatives."""
+    return min(idlewave.sensitivities(schedule, machine).seconds for _ in range(REPETITIONS))
+
+
+def plot(answers: dict[Work, Answer], floors: Floors, output: Path) -> None:
     """Time a message against ranks: a flat line is a cost that grows linearly in messages."""
     figure, axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
-    curves = [("without noise", "o", ""), ("noise that takes 7.5% of the time", "s", "7.5%")]
-    for label, marker, noise in curves:
+    curves = [("without noise", "o", "C0", ""), ("noise that takes 7.5% of the time", "s", "C1", "7.5%")]
+    for label, marker, color, noise in curves:
         rows = [w for w in answers if w.pattern == "dissemination" and w.threads == 1 and w.noise == noise]
-        axes.plot([w.ranks for w in rows], [answers[w].nanoseconds for w in rows], marker=marker, label=label)
-    ranks = sorted(floors)
-    axes.plot(ranks, [floors[r].nanoseconds for r in ranks], "k--", label="floor: CPU and NIC rules alone")
+        ranks = [w.ranks for w in rows]
+        axes.plot(ranks, [answers[w].nanoseconds for w in rows], color, marker=marker, label=label)
+        lowest = [floors.of(r, noise).nanoseconds for r in ranks]
+        axes.plot(ranks, lowest, color, linestyle="--", label="floor: CPU and NIC rules alone")
     axes.set(xlabel="ranks", ylabel="time of a message [ns]", title="Dissemination, one thread")
     axes.set_xscale("log", base=2)
     axes.set_ylim(bottom=0)
@@ -206,53 +271,54 @@ def plot(answers: dict[Work, Answer], floors: dict[int, Answer], output: Path) -
 
 def beside_peer(peer: Path, machines: Path, folder: Path) -> Table:
     """The same schedules by both simulators, from the same binary files."""
-    table = Table("pattern", "ranks", "LogGOPSim, s", "MiB", "Idlewave, s", "MiB", "times as fast", "same answer")
+    headings = ("LogGOPSim", "MiB", "read, run", "times as fast", "process", "times as fast", "MiB", "same answer")
+    table = Table("pattern", "ranks", *headings)
     for column in table.columns[1:]:
         column.justify = "right"
+    quiet = machines / "quiet.toml"
     for work in track(PEER_WORKS, description="beside LogGOPSim", transient=True):
         file = folder / f"{work.pattern}.bin"
-        subprocess.run([IDLEWAVE, "schedule", *work.source(), "-o", file], capture_output=True, check=True)
-        theirs, last = run_peer(peer, file)
-        command = [IDLEWAVE, "simulate", file, "--dialect", "loggopsim", "--json", "--machine", machines / "quiet.toml"]
-        dialect = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-        ours = min((whole_process(work, file, machines) for _ in range(REPETITIONS)), key=lambda a: a.seconds)
+        subprocess.run([IDLEWAVE, "schedule", *work.pattern_arguments(), "-o", file], capture_output=True, check=True)
+        theirs = min((run_peer(peer, file) for _ in range(LARGE_REPETITIONS)), key=lambda answer: answer.seconds)
+        dialect = said_by([IDLEWAVE, "simulate", file, "--dialect", "loggopsim", "--json", "--machine", quiet])
+        last = dialect["max_finish_ps"]
+        command = [IDLEWAVE, "simulate", file, "--json", "--machine", quiet]
+        whole = min((measured(command)[0] for _ in range(REPETITIONS)), key=lambda answer: answer.seconds)
+        within = repeated(quiet, REPETITIONS, 1, file)
         table.add_row(
             work.pattern,
             f"{work.ranks:,}",
             f"{theirs.seconds:.2f}",
             f"{theirs.memory / 2**20:.0f}",
-            f"{ours.seconds:.2f}",
-            f"{ours.memory / 2**20:.0f}",
-            f"{theirs.seconds / ours.seconds:.1f}",
-            "yes" if last * 1000 == dialect["max_finish_ps"] else f"{last} ns and {dialect['max_finish_ps']} ps",
+            f"{within.seconds:.2f}",
+            f"{theirs.seconds / within.seconds:.1f}",
+            f"{whole.seconds:.2f}",
+            f"{theirs.seconds / whole.seconds:.1f}",
+            f"{whole.memory / 2**20:.0f}",
+            "yes" if theirs.last == last else f"{theirs.last} and {last} ps",
         )
     return table
 
 
 def measured(command: Sequence[str | Path]) -> tuple[Answer, str]:
-    """A whole process, start-up and reading included.
+    """A whole process, start-up and reading included, and what it printed.
 
     It is started by a small one: a process counts as its own the memory of the one that it comes from.
     """
     starter = [sys.executable, "-S", "-c", STARTER, *map(str, command)]
-    said = json.loads(subprocess.run(starter, capture_output=True, text=True, check=True).stdout)
+    said = said_by(starter)
     if said["status"] != 0:
         raise SystemExit(f"{command[0]} failed: {said['text']}")
     return Answer(0, said["seconds"], said["memory"]), said["text"]
 
 
-def whole_process(work: Work, file: Path, machines: Path) -> Answer:
-    """Idlewave on a file."""
-    return measured([IDLEWAVE, "simulate", str(file), *work.options(machines)])[0]
-
-
-def run_peer(peer: Path, file: Path) -> tuple[Answer, int]:
-    """LogGOPSim on a file, and when its last rank finished, ns."""
+def run_peer(peer: Path, file: Path) -> Answer:
+    """LogGOPSim on a file."""
     answer, text = measured([peer / "loggopsim", *LOGGOPSIM_NETWORK, "--batchmode", "-f", file])
     last = re.search(r"finishing time at host \d+: (\d+)", text)
     if last is None:
         raise SystemExit(f"{peer / 'loggopsim'} does not say when its last rank finished")
-    return answer, int(last[1])
+    return replace(answer, last=int(last[1]) * 1000)
 
 
 def seeds_on(threads: int, schedule: idlewave.Schedule, machine: idlewave.Machine) -> float:
@@ -272,19 +338,20 @@ def many_runs(machines: Path) -> Table:
     work = f"{SEEDS} seeds, {SEED_RANKS:,} ranks"
     table.add_row(f"{work}, 1 thread", f"{one:.2f}", "2 threads", f"{two:.2f}", f"{one / two:.2f}")
     quiet = idlewave.Machine.load(machines / "quiet.toml")
-    for pattern, ranks in (("dissemination", 2**20), ("alltoall", 2**10)):
-        schedule = idlewave.Schedule.pattern(pattern, ranks=ranks)
-        plain = min(idlewave.simulate(schedule, quiet).seconds for _ in range(REPETITIONS))
-        slopes = min(idlewave.sensitivities(schedule, quiet).seconds for _ in range(REPETITIONS))
-        what = f"{pattern}, {ranks:,} ranks, with derivatives"
-        table.add_row(what, f"{slopes:.2f}", "without", f"{plain:.2f}", f"{slopes / plain:.2f}")
+    schedule = idlewave.Schedule.pattern("alltoall", ranks=SLOPES_RANKS)
+    plain = min(idlewave.simulate(schedule, quiet).seconds for _ in range(REPETITIONS))
+    slopes = derivatives(schedule, quiet)
+    what = f"alltoall, {SLOPES_RANKS:,} ranks, with derivatives"
+    table.add_row(what, f"{slopes:.2f}", "without", f"{plain:.2f}", f"{slopes / plain:.2f}")
     return table
 
 
 def main() -> None:
     """Run all rows, and show them."""
     parser = argparse.ArgumentParser(description="How long the simulator takes.")
-    parser.add_argument("--floor", type=Path, required=True, help="bench/floor.cpp, compiled")
+    parser.add_argument(
+        "--floors", type=Path, required=True, help="directory of floor.cpp and noise_floor.cpp, compiled"
+    )
     parser.add_argument("--large", action="store_true", help="also 16,777,216 ranks")
     parser.add_argument("--largest", action="store_true", help="also 134,217,728 ranks: needs 14 GB, takes minutes")
     parser.add_argument("--loggopsim", type=Path, help="directory of a LogGOPSim build")
@@ -296,7 +363,12 @@ def main() -> None:
         folder = Path(name)
         write_machines(folder)
         works = WORKS + (LARGE if arguments.large else []) + (LARGEST if arguments.largest else [])
-        console.print(table_of(works, folder, arguments.floor, arguments.output))
+        progress = track(works, description="simulating", transient=True)
+        answers = {work: simulated(work, folder) for work in progress}
+        floors = Floors(arguments.floors, folder)
+        console.print(table_of(works, answers, floors))
+        console.print(beside_floor(answers, floors, folder))
+        plot(answers, floors, arguments.output)
         console.print(many_runs(folder))
         if arguments.loggopsim is not None:
             console.print(beside_peer(arguments.loggopsim, folder, folder))
