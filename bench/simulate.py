@@ -2,14 +2,14 @@
 
     python bench/simulate.py --floors DIRECTORY [--large] [--largest] [--loggopsim DIRECTORY] [--output DIRECTORY]
 
-Each row of the first table is a process of its own, so that memory is its own, which runs it five times (large ones
-three times, the largest once). "seconds" is the fastest: simulation with generation of the schedule, without start-up;
-"first" is the first, which on a virtual machine may wait for the host's memory, up to four seconds a gigabyte. "noise"
-is the share of time that 10,000 detours take. "over floor" is how many times as long a message takes as in
-bench/floor.cpp, or with noise bench/noise_floor.cpp, on as many ranks: one pattern by the rules of CPU and NIC and
-nothing else, with the same answer. With ``--large`` also 16,777,216 ranks, with ``--largest`` 134,217,728.
-With the directory of a LogGOPSim build (the program loggopsim) both simulate the same schedules, from LogGOPSim's own
-binary files.
+Each row of the first table is a process of its own, so that memory is its own, which runs it five times or for fifteen
+seconds (large ones three times, the largest once). "seconds" is the fastest: simulation with generation of the
+schedule, without start-up; "first" is the first, which on a virtual machine may wait for the host's memory, up to four
+seconds a gigabyte. "noise" is the share of time that 10,000 detours take. "over floor" is how many times as long a
+message takes as in bench/floor.cpp, or with noise bench/noise_floor.cpp, on as many ranks: one pattern by the rules of
+CPU and NIC and nothing else, with the same answer. With ``--large`` also 16,777,216 ranks, with ``--largest``
+134,217,728. With the directory of a LogGOPSim build (the program loggopsim) both simulate the same schedules, from
+LogGOPSim's own binary files.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from typing import Any
 
 import idlewave
 import matplotlib.pyplot as plt
+from repeat import several
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -175,7 +176,7 @@ class Floors:
     def of(self, ranks: int, noise: str = "") -> Answer:
         """The floor of dissemination."""
         if (ranks, noise) not in self.answers:
-            command = [self.folder / "floor", str(ranks)]
+            command: list[str | Path] = [self.folder / "floor", str(ranks)]
             if noise:
                 recording = self.machines / f"{machine_file(noise)}.csv"
                 command = [self.folder / "noise_floor", str(ranks), recording, str(PERIODS[noise])]
@@ -189,7 +190,7 @@ class Floors:
     @staticmethod
     def fastest(command: Sequence[str | Path], times: int) -> Answer:
         """The fastest of some runs."""
-        said = min((said_by(command) for _ in range(times)), key=lambda answer: float(answer["seconds"]))
+        said = min(several(times, said_by, command), key=lambda answer: float(answer["seconds"]))
         return Answer(said["messages"], said["seconds"], last=said.get("max_finish_ps", 0))
 
 
@@ -247,7 +248,7 @@ def beside_floor(answers: dict[Work, Answer], floors: Floors, machines: Path) ->
 
 def derivatives(schedule: idlewave.Schedule, machine: idlewave.Machine) -> float:
     """Seconds of a simulation with derivatives."""
-    return min(idlewave.sensitivities(schedule, machine).seconds for _ in range(REPETITIONS))
+    return min(run.seconds for run in several(REPETITIONS, idlewave.sensitivities, schedule, machine))
 
 
 def plot(answers: dict[Work, Answer], floors: Floors, output: Path) -> None:
@@ -259,7 +260,7 @@ def plot(answers: dict[Work, Answer], floors: Floors, output: Path) -> None:
         ranks = [w.ranks for w in rows]
         axes.plot(ranks, [answers[w].nanoseconds for w in rows], color, marker=marker, label=label)
         lowest = [floors.of(r, noise).nanoseconds for r in ranks]
-        axes.plot(ranks, lowest, color, linestyle="--", label="floor: CPU and NIC rules alone")
+        axes.plot(ranks, lowest, color, linestyle="--", label="its floor: CPU and NIC rules alone")
     axes.set(xlabel="ranks", ylabel="time of a message [ns]", title="Dissemination, one thread")
     axes.set_xscale("log", base=2)
     axes.set_ylim(bottom=0)
@@ -279,11 +280,11 @@ def beside_peer(peer: Path, machines: Path, folder: Path) -> Table:
     for work in track(PEER_WORKS, description="beside LogGOPSim", transient=True):
         file = folder / f"{work.pattern}.bin"
         subprocess.run([IDLEWAVE, "schedule", *work.pattern_arguments(), "-o", file], capture_output=True, check=True)
-        theirs = min((run_peer(peer, file) for _ in range(LARGE_REPETITIONS)), key=lambda answer: answer.seconds)
+        theirs = min(several(LARGE_REPETITIONS, run_peer, peer, file), key=lambda answer: answer.seconds)
         dialect = said_by([IDLEWAVE, "simulate", file, "--dialect", "loggopsim", "--json", "--machine", quiet])
         last = dialect["max_finish_ps"]
-        command = [IDLEWAVE, "simulate", file, "--json", "--machine", quiet]
-        whole = min((measured(command)[0] for _ in range(REPETITIONS)), key=lambda answer: answer.seconds)
+        command: list[str | Path] = [IDLEWAVE, "simulate", file, "--json", "--machine", quiet]
+        whole = min((run[0] for run in several(REPETITIONS, measured, command)), key=lambda answer: answer.seconds)
         within = repeated(quiet, REPETITIONS, 1, file)
         table.add_row(
             work.pattern,
@@ -334,12 +335,13 @@ def many_runs(machines: Path) -> Table:
     table = Table("what", "seconds", "beside", "seconds", "ratio")
     schedule = idlewave.Schedule.pattern("dissemination", ranks=SEED_RANKS)
     noisy = idlewave.Machine.load(machines / machine_file("7.5%"))
-    one, two = (min(seeds_on(threads, schedule, noisy) for _ in range(REPETITIONS)) for threads in (1, 2))
+    pairs = several(REPETITIONS, lambda: [seeds_on(threads, schedule, noisy) for threads in (1, 2)])
+    one, two = (min(seconds) for seconds in zip(*pairs, strict=True))
     work = f"{SEEDS} seeds, {SEED_RANKS:,} ranks"
     table.add_row(f"{work}, 1 thread", f"{one:.2f}", "2 threads", f"{two:.2f}", f"{one / two:.2f}")
     quiet = idlewave.Machine.load(machines / "quiet.toml")
     schedule = idlewave.Schedule.pattern("alltoall", ranks=SLOPES_RANKS)
-    plain = min(idlewave.simulate(schedule, quiet).seconds for _ in range(REPETITIONS))
+    plain = min(run.seconds for run in several(REPETITIONS, idlewave.simulate, schedule, quiet))
     slopes = derivatives(schedule, quiet)
     what = f"alltoall, {SLOPES_RANKS:,} ranks, with derivatives"
     table.add_row(what, f"{slopes:.2f}", "without", f"{plain:.2f}", f"{slopes / plain:.2f}")

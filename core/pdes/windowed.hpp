@@ -265,18 +265,19 @@ class Windowed {
         constexpr std::size_t far_ahead = Batch::margin;
         constexpr std::size_t ahead = 8;
         const std::span<const Stored> events = thread.batch.events();
+        Lp<typename M::State>* const block = &lps_[first_lp];
         const Stored* event = events.data();
         const Stored* const end = event + events.size();
         while (event != end) {
-            fetch(first_lp + event[far_ahead].lp);
+            fetch(block[event[far_ahead].lp]);
             if (event[far_ahead].code == Stored::in_parcel) {
                 thread.parcels.prefetch(event[far_ahead].sequence);
             }
-            const std::uint32_t soon = first_lp + event[ahead].lp;
-            thread.worker.prefetch(lps_[soon].state, soon);
+            const std::uint32_t soon = event[ahead].lp;
+            thread.worker.prefetch(block[soon].state, first_lp + soon);
             const Stored* const first = event++;
             context.lp = first_lp + first->lp;
-            context.record = &lps_[context.lp];
+            context.record = &block[first->lp];
             while (event != end && event->lp == first->lp) {
                 ++event;
             }
@@ -349,9 +350,9 @@ class Windowed {
         thread.calendar.push(time, number, Stored::timer, 0, 0);
     }
 
-    [[gnu::always_inline]] void fetch(std::uint32_t lp) {
+    [[gnu::always_inline]] static void fetch(const Lp<typename M::State>& lp) {
         constexpr std::size_t line = 64;
-        const auto* bytes = reinterpret_cast<const char*>(&lps_[lp]);
+        const auto* bytes = reinterpret_cast<const char*>(&lp);
         for (std::size_t byte = 0; byte < std::min<std::size_t>(sizeof(Lp<typename M::State>), 8 * line);
              byte += line) {
             __builtin_prefetch(bytes + byte, 1);
