@@ -1,15 +1,13 @@
 // The floor under the simulator with noise: dissemination as in floor.cpp, where detours of a recording stretch what
 // the CPU does, at a phase of its own for every rank. Ranks drift apart, so that more is needed than there: the
-// messages of one rank have an order, one that comes early waits for its round, and what would end behind a window is
-// put off to the next, in which an earlier message may have come. The times are the simulator's own. Prints messages,
-// seconds, and when the last rank has finished, ps.
+// messages of one rank have an order, one that comes early waits for its round, and a send that is ready only behind a
+// window waits for the next, in which an earlier message may come. The times are the simulator's own. Prints messages,
+// and when the last rank has finished.
 //
-//     noise_floor RANKS DETOURS PERIOD    (a table start_ns,length_ns in a file; s)
+//     noise_floor RANKS RUNS DETOURS PERIOD    (a table start_ns,length_ns in a file; s)
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -19,19 +17,20 @@
 #include <vector>
 
 #include "base/huge_memory.hpp"
+#include "dissemination.hpp"
 #include "machine/noise_trace.hpp"
 
 namespace {
 
+using dissemination::block_size;
+using dissemination::g;
+using dissemination::L;
+using dissemination::o;
+using dissemination::window;
 using idlewave::Detour;
 using idlewave::NoiseTrace;
 
-constexpr std::int64_t L = 2'500'000;
-constexpr std::int64_t o = 1'500'000;
-constexpr std::int64_t g = 1'000'000;
-constexpr std::int64_t window = o + L;
-constexpr std::uint32_t block_size = 4096;
-constexpr std::size_t windows_ahead = 16;
+constexpr std::size_t windows_ahead = 16;     ///< the longest detour of bench/simulate.py is five windows
 constexpr std::size_t prefetched = 12;        ///< messages ahead
 constexpr std::uint32_t wake = 0xffffffff;    ///< a round: no message, the rank may send
 constexpr std::size_t fewest_to_count = 192;  ///< messages in a bucket; fewer are compared
@@ -56,25 +55,19 @@ static_assert(sizeof(Message) == 16);
 
 class NoiseFloor {
   public:
-    NoiseFloor(std::uint32_t ranks, const std::vector<Detour>& detours, std::int64_t period)
+    NoiseFloor(std::uint32_t ranks, const std::vector<Detour>& detours, const NoiseTrace& trace)
         : size_(ranks),
           rounds_(static_cast<std::uint32_t>(std::bit_width(ranks - 1))),
-          blocks_((ranks + block_size - 1) / block_size),
           detours_(detours),
-          period_(period),
-          rank_(ranks) {
-        for (auto& buckets : buckets_) {
-            buckets.resize(blocks_);
-        }
-        const NoiseTrace trace(detours, period, idlewave::Phase::random);
+          period_(trace.period()),
+          rank_(ranks),
+          buckets_(ranks) {
         for (std::uint32_t r = 0; r < size_; ++r) {
             Rank& rank = rank_[r];
-            const std::int64_t phase = trace.phase(0, r);
-            const auto next = std::partition_point(detours_.begin(), detours_.end(), [phase](const Detour& detour) {
-                return detour.start + detour.length <= phase;
-            });
-            rank.detour = static_cast<std::uint32_t>(next - detours_.begin());
-            begin_detour(rank, -phase);
+            const NoiseTrace::Done begun = trace.run(trace.phase(0, r), 0, 0);
+            rank.cpu = begun.end;
+            rank.detour = begun.next;
+            rank.next_detour = begun.quiet_until;
         }
     }
 
@@ -83,16 +76,20 @@ class NoiseFloor {
             send(rank_[r], r);
         }
         std::uint64_t messages = 0;
-        for (std::int64_t now = 0; under_way_ > 0; ++now) {
-            window_end_ = (now + 1) * window;
-            for (std::uint32_t block = 0; block < blocks_; ++block) {
-                messages += handle(buckets_[static_cast<std::size_t>(now) % windows_ahead][block], block * block_size);
+        for (std::uint64_t now = 0; !buckets_.empty(); ++now) {
+            window_end_ = static_cast<std::int64_t>(now + 1) * window;
+            for (std::uint32_t block = 0; block < buckets_.blocks(); ++block) {
+                std::vector<Message> bucket = buckets_.take(now, block);
+                if (!bucket.empty()) {
+                    messages += handle(bucket);
+                    buckets_.give(std::move(bucket));
+                }
             }
         }
         return messages;
     }
 
-    [[nodiscard]] std::int64_t last() {
+    [[nodiscard]] std::int64_t last() const {
         std::int64_t last = 0;
         for (std::uint32_t r = 0; r < size_; ++r) {
             last = std::max(last, rank_[r].cpu);
@@ -136,19 +133,12 @@ class NoiseFloor {
     }
 
     /// Puts a bucket into the order of ranks, and a rank's messages into the order of time.
-    void sort(const std::vector<Message>& bucket, std::uint32_t first) {
+    void sort(const std::vector<Message>& bucket) {
         sorted_.resize(bucket.size() + prefetched);
         if (bucket.size() >= fewest_to_count) {
-            begins_.fill(0);
+            dissemination::count<Message>(bucket, begins_);
             for (const Message& message : bucket) {
-                ++begins_[message.destination - first];
-            }
-            std::uint32_t sum = 0;
-            for (std::uint32_t& begin : begins_) {
-                sum += std::exchange(begin, sum);
-            }
-            for (const Message& message : bucket) {
-                sorted_[begins_[message.destination - first]++] = message;
+                sorted_[begins_[message.destination % block_size]++] = message;
             }
         } else {
             std::copy(bucket.begin(), bucket.end(), sorted_.begin());
@@ -158,15 +148,10 @@ class NoiseFloor {
         std::fill(sorted_.end() - prefetched, sorted_.end(), sorted_[bucket.size() - 1]);
     }
 
-    std::uint64_t handle(std::vector<Message>& bucket, std::uint32_t first) {
-        if (bucket.empty()) {
-            return 0;
-        }
-        sort(bucket, first);
-        under_way_ -= bucket.size();
+    std::uint64_t handle(const std::vector<Message>& bucket) {
+        sort(bucket);
         Message* message = sorted_.data();
         Message* const end = message + bucket.size();
-        bucket.clear();
         std::uint64_t received = 0;
         while (message != end) {
             const Rank& ahead = rank_[message[prefetched].destination];
@@ -204,7 +189,7 @@ class NoiseFloor {
             send_before(message + 1 == end ? window_end_ : message[1].time, rank, r);
         }
         if (may_send(rank)) {
-            push(rank.ready, {rank.ready, r, wake});
+            push({rank.ready, r, wake});
         }
         return received;
     }
@@ -238,30 +223,20 @@ class NoiseFloor {
         rank.ready = rank.cpu;
         const std::uint64_t to = r + (std::uint64_t{1} << rank.round);
         const auto destination = static_cast<std::uint32_t>(to < size_ ? to : to - size_);
-        push(rank.cpu + L, {rank.cpu + L, destination, rank.round++});
+        push({rank.cpu + L, destination, rank.round++});
     }
 
-    void push(std::int64_t time, const Message& message) {
-        if (time >= window_end_ + static_cast<std::int64_t>(windows_ahead - 1) * window) [[unlikely]] {
-            std::fprintf(stderr, "noise_floor: detours longer than this loop is made for\n");
-            std::exit(1);
-        }
-        buckets_[static_cast<std::size_t>(time / window) % windows_ahead][message.destination / block_size].push_back(
-            message);
-        ++under_way_;
-    }
+    void push(const Message& message) { buckets_.push(message.time, message); }
 
     std::uint32_t size_;
     std::uint32_t rounds_;
-    std::uint32_t blocks_;
-    std::vector<Detour> detours_;
+    const std::vector<Detour>& detours_;
     std::int64_t period_;
     std::int64_t window_end_ = window;
     idlewave::HugeArray<Rank> rank_;
-    std::array<std::vector<std::vector<Message>>, windows_ahead> buckets_;
-    std::array<std::uint32_t, block_size> begins_{};
+    dissemination::Buckets<Message, windows_ahead> buckets_;
+    dissemination::Begins begins_{};
     std::vector<Message> sorted_;
-    std::uint64_t under_way_ = 0;
 };
 
 /// Of a table in ns.
@@ -282,18 +257,21 @@ std::vector<Detour> read_detours(const char* file) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    const long ranks = count == 4 ? std::strtol(arguments[1], nullptr, 10) : 0;
-    const long period = count == 4 ? std::strtol(arguments[3], nullptr, 10) : 0;
-    const std::vector<Detour> detours = count == 4 ? read_detours(arguments[2]) : std::vector<Detour>();
-    if (ranks < 2 || ranks > 1L << 30 || period < 1 || detours.empty()) {
-        std::fprintf(stderr,
-                     "usage: noise_floor RANKS DETOURS PERIOD: from 2 to 2^30, a table start_ns,length_ns, s\n");
+    const bool fits = count == 5;
+    const long ranks = fits ? std::strtol(arguments[1], nullptr, 10) : 0;
+    const long runs = fits ? std::strtol(arguments[2], nullptr, 10) : 0;
+    const std::vector<Detour> detours = fits ? read_detours(arguments[3]) : std::vector<Detour>();
+    const long period = fits ? std::strtol(arguments[4], nullptr, 10) : 0;
+    if (ranks < 2 || ranks > 1L << 30 || runs < 1 || period < 1 || detours.empty()) {
+        std::fprintf(
+            stderr,
+            "usage: noise_floor RANKS RUNS DETOURS PERIOD: from 2 to 2^30 ranks, a table start_ns,length_ns, s\n");
         return 2;
     }
-    NoiseFloor floor(static_cast<std::uint32_t>(ranks), detours, period * 1'000'000'000'000);
-    const auto begin = std::chrono::steady_clock::now();
-    const std::uint64_t messages = floor.run();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    std::printf("{\"messages\": %llu, \"seconds\": %.6f, \"max_finish_ps\": %lld}\n",
-                static_cast<unsigned long long>(messages), seconds, static_cast<long long>(floor.last()));
+    const NoiseTrace trace(detours, period * 1'000'000'000'000, idlewave::Phase::random);
+    dissemination::several(static_cast<std::size_t>(runs), [&] {
+        NoiseFloor floor(static_cast<std::uint32_t>(ranks), detours, trace);
+        const std::string messages = "\"messages\": " + std::to_string(floor.run());
+        return messages + ", \"max_finish_ps\": " + std::to_string(floor.last());
+    });
 }

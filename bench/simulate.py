@@ -2,14 +2,14 @@
 
     python bench/simulate.py --floors DIRECTORY [--large] [--largest] [--loggopsim DIRECTORY] [--output DIRECTORY]
 
-Each row of the first table is a process of its own, so that memory is its own, which runs it five times or for fifteen
-seconds (large ones three times, the largest once). "seconds" is the fastest: simulation with generation of the
-schedule, without start-up; "first" is the first, which on a virtual machine may wait for the host's memory, up to four
-seconds a gigabyte. "noise" is the share of time that 10,000 detours take. "over floor" is how many times as long a
-message takes as in bench/floor.cpp, or with noise bench/noise_floor.cpp, on as many ranks: one pattern by the rules of
-CPU and NIC and nothing else, with the same answer. With ``--large`` also 16,777,216 ranks, with ``--largest``
-134,217,728. With the directory of a LogGOPSim build (the program loggopsim) both simulate the same schedules, from
-LogGOPSim's own binary files.
+Each row of the first table is a process of its own, so that memory is its own, which runs it at least five times and up
+to thirty within fifteen seconds (large ones at least three times, the largest once); so does the floor. "seconds" is
+the fastest: simulation with generation of the schedule, without start-up; "first" is the first, which on a virtual
+machine may wait for the host's memory, up to four seconds a gigabyte. "noise" is the share of time that 10,000 detours
+take. "over floor" is how many times as long a message takes as in bench/floor.cpp, or with noise
+bench/noise_floor.cpp, on as many ranks: one pattern by the rules of CPU and NIC and nothing else, with the same answer.
+With ``--large`` also 16,777,216 ranks, with ``--largest`` 134,217,728. With the directory of a LogGOPSim build (the
+program loggopsim) both simulate the same schedules, from LogGOPSim's own binary files.
 """
 
 from __future__ import annotations
@@ -119,6 +119,8 @@ class Answer:
     """Seconds that the first of several runs took."""
     last: int = 0
     """When the last rank finishes, ps."""
+    slopes: tuple[int, int] | None = None
+    """The derivatives of that by L and by o, if they were asked for."""
 
     @property
     def nanoseconds(self) -> float:
@@ -145,17 +147,23 @@ def said_by(command: Sequence[str | Path]) -> dict[str, Any]:
     return said
 
 
-def repeated(machine: Path, times: int, threads: int, *work: str | Path) -> Answer:
-    """The fastest of some simulations in one process."""
-    said = said_by([sys.executable, REPEAT, machine, str(times), str(threads), *work])
+def fastest(command: Sequence[str | Path]) -> Answer:
+    """The fastest of the runs of a program that repeats them itself."""
+    said = said_by(command)
     seconds = said["seconds"]
-    return Answer(said["messages"], min(seconds), said["memory"], seconds[0], said["max_finish_ps"])
+    slopes = (said["L"], said["o"]) if "L" in said else None
+    return Answer(said["messages"], min(seconds), said.get("memory", 0), seconds[0], said["max_finish_ps"], slopes)
+
+
+def repeated(machine: Path, times: int, how: str, *work: str | Path) -> Answer:
+    """Simulations in one process."""
+    return fastest([sys.executable, REPEAT, machine, str(times), how, *work])
 
 
 def simulated(work: Work, machines: Path) -> Answer:
     """A row."""
     arguments = [work.pattern, str(work.ranks), *([work.algorithm] if work.algorithm else [])]
-    return repeated(machines / machine_file(work.noise), repetitions(work.ranks), work.threads, *arguments)
+    return repeated(machines / machine_file(work.noise), repetitions(work.ranks), str(work.threads), *arguments)
 
 
 def repetitions(ranks: int) -> int:
@@ -176,22 +184,16 @@ class Floors:
     def of(self, ranks: int, noise: str = "") -> Answer:
         """The floor of dissemination."""
         if (ranks, noise) not in self.answers:
-            command: list[str | Path] = [self.folder / "floor", str(ranks)]
+            command: list[str | Path] = [self.folder / "floor", str(ranks), str(repetitions(ranks))]
             if noise:
-                recording = self.machines / f"{machine_file(noise)}.csv"
-                command = [self.folder / "noise_floor", str(ranks), recording, str(PERIODS[noise])]
-            self.answers[ranks, noise] = self.fastest(command, repetitions(ranks))
+                command[0] = self.folder / "noise_floor"
+                command += [self.machines / f"{machine_file(noise)}.csv", str(PERIODS[noise])]
+            self.answers[ranks, noise] = fastest(command)
         return self.answers[ranks, noise]
 
     def with_slopes(self, ranks: int) -> Answer:
         """The floor when every time carries its derivatives."""
-        return self.fastest([self.folder / "floor", str(ranks), "slopes"], repetitions(ranks))
-
-    @staticmethod
-    def fastest(command: Sequence[str | Path], times: int) -> Answer:
-        """The fastest of some runs."""
-        said = min(several(times, said_by, command), key=lambda answer: float(answer["seconds"]))
-        return Answer(said["messages"], said["seconds"], last=said.get("max_finish_ps", 0))
+        return fastest([self.folder / "floor", str(ranks), str(repetitions(ranks)), "slopes"])
 
 
 def table_of(works: list[Work], answers: dict[Work, Answer], floors: Floors) -> Table:
@@ -222,33 +224,37 @@ def over_floor(work: Work, answer: Answer, floors: Floors) -> str:
     """How many times as long a message takes as by the floor's rules; the floor knows dissemination only."""
     if work.pattern != "dissemination" or work in LARGEST:
         return ""
-    floor = floors.of(work.ranks, work.noise)
-    if floor.last not in (0, answer.last):
-        raise SystemExit(f"{work}: the simulator says {answer.last} ps, the floor {floor.last} ps")
+    return times(answer, floors.of(work.ranks, work.noise))
+
+
+def times(answer: Answer, floor: Answer) -> str:
+    """How many times as long a message takes, where both say the same."""
+    if (answer.last, answer.slopes) != (floor.last, floor.slopes):
+        return f"{answer.last}, not {floor.last} ps"
     return f"{answer.nanoseconds / floor.nanoseconds:.1f} x"
 
 
 def beside_floor(answers: dict[Work, Answer], floors: Floors, machines: Path) -> Table:
     """What noise and derivatives cost, the simulator and the floor."""
-    table = Table(f"dissemination, {COMPARED_RANKS:,} ranks", "times as long as without", "the floor, times")
+    headings = ("times as long as without", "the floor, times", "over floor")
+    table = Table(f"dissemination, {COMPARED_RANKS:,} ranks", *headings)
     for column in table.columns[1:]:
         column.justify = "right"
     plain = answers[Work("dissemination", COMPARED_RANKS)]
-    floor = floors.of(COMPARED_RANKS)
-    for noise in PERIODS:
-        ours = answers[Work("dissemination", COMPARED_RANKS, noise=noise)].seconds / plain.seconds
-        theirs = floors.of(COMPARED_RANKS, noise).seconds / floor.seconds
-        table.add_row(f"noise that takes {noise} of the time", f"{ours:.1f}", f"{theirs:.1f}")
-    schedule = idlewave.Schedule.pattern("dissemination", ranks=COMPARED_RANKS)
-    slopes = derivatives(schedule, idlewave.Machine.load(machines / "quiet.toml"))
-    theirs = floors.with_slopes(COMPARED_RANKS).seconds / floor.seconds
-    table.add_row("derivatives", f"{slopes / plain.seconds:.1f}", f"{theirs:.1f}")
+    work = ("dissemination", str(COMPARED_RANKS))
+    slopes = repeated(machines / "quiet.toml", REPETITIONS, "slopes", *work)
+    rows = {
+        f"noise that takes {noise} of the time": (
+            answers[Work("dissemination", COMPARED_RANKS, noise=noise)],
+            floors.of(COMPARED_RANKS, noise),
+        )
+        for noise in PERIODS
+    }
+    rows["derivatives"] = (slopes, floors.with_slopes(COMPARED_RANKS))
+    for what, (ours, theirs) in rows.items():
+        dearer = theirs.seconds / floors.of(COMPARED_RANKS).seconds
+        table.add_row(what, f"{ours.seconds / plain.seconds:.1f}", f"{dearer:.1f}", times(ours, theirs))
     return table
-
-
-def derivatives(schedule: idlewave.Schedule, machine: idlewave.Machine) -> float:
-    """Seconds of a simulation with derivatives."""
-    return min(run.seconds for run in several(REPETITIONS, idlewave.sensitivities, schedule, machine))
 
 
 def plot(answers: dict[Work, Answer], floors: Floors, output: Path) -> None:
@@ -285,7 +291,7 @@ def beside_peer(peer: Path, machines: Path, folder: Path) -> Table:
         last = dialect["max_finish_ps"]
         command: list[str | Path] = [IDLEWAVE, "simulate", file, "--json", "--machine", quiet]
         whole = min((run[0] for run in several(REPETITIONS, measured, command)), key=lambda answer: answer.seconds)
-        within = repeated(quiet, REPETITIONS, 1, file)
+        within = repeated(quiet, REPETITIONS, "1", file)
         table.add_row(
             work.pattern,
             f"{work.ranks:,}",
@@ -342,7 +348,7 @@ def many_runs(machines: Path) -> Table:
     quiet = idlewave.Machine.load(machines / "quiet.toml")
     schedule = idlewave.Schedule.pattern("alltoall", ranks=SLOPES_RANKS)
     plain = min(run.seconds for run in several(REPETITIONS, idlewave.simulate, schedule, quiet))
-    slopes = derivatives(schedule, quiet)
+    slopes = min(run.seconds for run in several(REPETITIONS, idlewave.sensitivities, schedule, quiet))
     what = f"alltoall, {SLOPES_RANKS:,} ranks, with derivatives"
     table.add_row(what, f"{slopes:.2f}", "without", f"{plain:.2f}", f"{slopes / plain:.2f}")
     return table

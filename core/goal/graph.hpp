@@ -23,6 +23,7 @@ namespace idlewave {
 class Graph {
   public:
     using Cookie = NoCookie;
+    /// Of one Graph.
     struct Scratch {
         KnownFollowers known;
     };
@@ -72,6 +73,9 @@ class Graph {
   private:
     friend class GraphBuilder;
 
+    template <class Moment>
+    static void place_ready(const RankBlock& own, Place place, bool exchanges, State<Moment>& state,
+                            ReadyOp<Cookie, Moment>& ready);
     template <class Moment>
     static void make_ready(const RankBlock& own, Place place, const Moment& at, State<Moment>& state,
                            ReadyOp<Cookie, Moment>& ready);

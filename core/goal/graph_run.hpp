@@ -8,19 +8,26 @@
 /// What a rank of a Graph does when ops start and end: which others become ready, and when.
 namespace idlewave {
 
+/// What there is to say of a ready op beside the op itself, and when it was.
+template <class Moment>
+[[gnu::always_inline]] inline void Graph::place_ready(const RankBlock& own, Place place, bool exchanges,
+                                                      State<Moment>& state, ReadyOp<Cookie, Moment>& ready) {
+    state.set_ready(place);
+    ready.place = place;
+    ready.along.to = nobody;
+    if (exchanges) {
+        state.set_ready(place + 1);
+        ready.along.to = own.peer(place + 1);
+    }
+}
+
 /// An op becomes ready at `at`.
 template <class Moment>
 [[gnu::always_inline]] inline void Graph::make_ready(const RankBlock& own, Place place, const Moment& at,
                                                      State<Moment>& state, ReadyOp<Cookie, Moment>& ready) {
-    state.set_ready(place);
     ready.at = at;
     own.read(place, ready.op);
-    ready.place = place;
-    ready.along.to = nobody;
-    if (own.exchanges(place)) {
-        state.set_ready(place + 1);
-        ready.along.to = own.peer(place + 1);
-    }
+    place_ready(own, place, own.exchanges(place), state, ready);
 }
 
 template <class Moment>
@@ -70,12 +77,12 @@ template <class Moment, class Count>
     return true;
 }
 
-/// What an op's start or end makes ready. Where other ranks have the same words it is known who waits for it.
+/// What an op's start or end makes ready. Where a rank has its words from one before, it is known who waits for it.
 template <Edge edge, class Moment>
 [[gnu::always_inline]] inline bool Graph::release(const RankBlock& own, State<Moment>& state, Scratch& scratch,
                                                   const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
                                                   ReadyOps<Cookie, Moment>& ready) {
-    if (!own.shares_words()) {
+    if (!own.has_peers_apart()) {
         return release_all<edge>(own, state, notice, next, ready);
     }
     const KnownFollower& known = scratch.known.of(own, notice.place, edge);
@@ -86,15 +93,9 @@ template <Edge edge, class Moment>
     if (known.requirements > 1 && !meet_requirement(state, known.place, next.at, [&] { return known.requirements; })) {
         return false;
     }
-    state.set_ready(known.place);
     next.op = known.op;
     next.op.peer = own.peer(known.place);
-    next.place = known.place;
-    next.along.to = nobody;
-    if (known.exchanges) {
-        state.set_ready(known.place + 1);
-        next.along.to = own.peer(known.place + 1);
-    }
+    place_ready(own, known.place, known.exchanges, state, next);
     return true;
 }
 

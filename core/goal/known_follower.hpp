@@ -17,11 +17,11 @@ struct KnownFollower {
     bool exchanges = false;
     Place place = 0;
     std::uint64_t requirements = 0;
-    Op op;  ///< without its peer
+    Op op;  ///< its peer is some rank's
 };
 
-/// Followers that were looked up, each once for all: ranks that share their words come to the same ops at about the
-/// same time, one after the other.
+/// Followers that were looked up in one Graph, each for many ranks: those that share their words come to the same ops
+/// at about the same time, one after the other.
 class KnownFollowers {
   public:
     [[nodiscard, gnu::always_inline]] const KnownFollower& of(const RankBlock& block, Place place, Edge edge) {

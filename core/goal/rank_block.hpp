@@ -160,8 +160,8 @@ class RankBlock {
 
     /// Blocks of the same words differ in their peers alone.
     [[nodiscard]] const std::uint64_t* words() const { return words_; }
-    /// Whether its words are another rank's too.
-    [[nodiscard]] bool shares_words() const { return peer_step_ != sizeof(std::uint64_t); }
+    /// Whether its words are those of a rank before, and only its peers its own.
+    [[nodiscard]] bool has_peers_apart() const { return peer_step_ != sizeof(std::uint64_t); }
 
     /// Whether the rank of another block, of these words, differs from this one in its peers alone.
     [[nodiscard]] bool is_like(std::span<const std::uint64_t> words) const;
@@ -171,7 +171,7 @@ class RankBlock {
         read(place, op);
         return op;
     }
-    /// Of a message.
+    /// Of a message; 0 of a calc where peers lie apart.
     [[nodiscard]] std::uint32_t peer(Place place) const {
         return load<std::uint32_t>(peers_ + std::uint64_t{place} * peer_step_);
     }

@@ -52,9 +52,9 @@ struct Notice {
 
 /// Where the simulated ranks get their ops from. A source is shared and immutable; all that changes in a run is in a
 /// `State` per rank. It is told when ops start and end, and answers with the ops that this makes ready: in a list, but
-/// for one that it may write to `next`, which it then says. What it has to work out again and again it may keep in a
-/// `Scratch`, of which every thread has its own. `one_of_each` says that no rank has more than one CPU and one NIC,
-/// `exchanges` that some receives bring a send along.
+/// for one that it may write to `next`, which it then says; else `next` means nothing. What it has to work out again
+/// and again it may keep in a `Scratch`, of which every thread has its own. `one_of_each` says that no rank has more
+/// than one CPU and one NIC, `exchanges` that some receives bring a send along.
 ///
 /// `call` says of an op that is just starting to which operation it belongs, as a number (collectives/call_name.hpp).
 ///

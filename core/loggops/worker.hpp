@@ -45,7 +45,7 @@ class RankWorker {
         }
         model_.source.begin(self_, rank.source, scratch_, *ready_);
         follow_all(until, context);
-        return agenda_.idle() ? leave(next_told()) : go_through({}, until, context);
+        return go_through({}, until, context);
     }
 
     template <class Context>

@@ -42,8 +42,8 @@ class Batch {
     /// How far behind the end one may look: there the last event is repeated.
     static constexpr std::size_t margin = 16;
 
-    /// The events, those of an LP one after the other, most often in the order in which they were sent; valid until the
-    /// next gather.
+    /// The events, those of an LP one after the other, where there are many in the order in which they were sent; valid
+    /// until the next gather.
     [[nodiscard]] std::span<const Stored> events() const { return {sorted_.data(), count_}; }
 
   private:

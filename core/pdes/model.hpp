@@ -29,7 +29,7 @@ struct ContextShape {
 /// - `start` is called once for every LP, before it is told anything: it does all that the LP does by itself up to but
 ///   not including `until`. Returns when there is more to do (`never`: nothing).
 /// - `run` handles `events`, in their order, each at its time, and does all that the LP does by itself before, between
-///   and after them, up to `until` as well. Returns the same.
+///   and after them, up to but not including `until`. Returns the same.
 /// - `run_one` is the same with one event, as it most often is.
 /// - `step` does one thing that the LP can do by itself at `now`, after handling `events`, all of that time; for
 ///   schedulers that have no lookahead.

@@ -320,7 +320,7 @@ class Windowed {
                 lp.timer = Lp<typename M::State>::no_timer;
             }
         }
-        // Most often they come in their order: what others have sent in one window, one after the other.
+        // Most often they come in their order: cell by cell, and of one window's senders one after the other.
         const auto before = [](const Item& a, const Item& b) { return a.before(b); };
         if (!std::is_sorted(thread.events.begin(), thread.events.end(), before)) {
             std::sort(thread.events.begin(), thread.events.end(), before);

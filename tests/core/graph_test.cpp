@@ -93,18 +93,21 @@ void tell(const Graph& graph, Graph::State<Time>& state, Edge edge, const Notice
     tell(graph, 0, state, scratch, edge, notice, ready);
 }
 
-/// Ranks that have the schedule `first`, each with other peers.
-Graph ranks_alike(const Listing& first, std::uint32_t ranks) {
+/// Ranks with the schedules `listings` in turn, `alike` of each, which differ in their peers.
+Graph ranks_alike(const std::vector<Listing>& listings, std::uint32_t alike) {
+    const auto ranks = static_cast<std::uint32_t>(listings.size()) * alike;
     GraphBuilder builder;
-    builder.append(first);
     std::vector<std::uint32_t> peers;
-    for (std::uint32_t rank = 1; rank < ranks; ++rank) {
-        peers.clear();
-        for (const Op& op : first.ops) {
-            const bool turns = op.kind != OpKind::calc && op.peer != any;
-            peers.push_back(turns ? (op.peer + rank) % ranks : op.peer);
+    for (const Listing& listing : listings) {
+        builder.append(listing);
+        for (std::uint32_t i = 1; i < alike; ++i) {
+            peers.clear();
+            for (const Op& op : listing.ops) {
+                const bool turns = op.kind != OpKind::calc && op.peer != any;
+                peers.push_back(turns ? (op.peer + i) % ranks : op.peer);
+            }
+            builder.append_like_last(peers);
         }
-        builder.append_like_last(peers);
     }
     return builder.finish();
 }
@@ -150,20 +153,24 @@ TEST(Graph, TellsOpsWhenAllTheirRequirementsAreMet) {
     for (int round = 0; round < 1000; ++round) {
         const Listing rank = testing::random_listing(dice, 1, round % 50 == 0 ? 300 : 30);
         Graph::Scratch scratch;
-        expect_all_requirements_to_be_heeded(ranks_alike(rank, 1), 0, rank, scratch, dice);
+        expect_all_requirements_to_be_heeded(ranks_alike({rank}, 1), 0, rank, scratch, dice);
     }
 }
 
-/// What one rank's ops lead to is known from another's with the same words; a scratch outlasts the ranks.
+/// What one rank's ops lead to is known from another's with the same words, and not from one's with others.
 TEST(Graph, TellsRanksThatDifferInTheirPeersAloneTheSameOpsEachWithItsPeers) {
-    constexpr std::uint32_t ranks = 4;
+    constexpr std::uint32_t alike = 3;
     Dice dice(2);
-    for (int round = 0; round < 500; ++round) {
-        const Listing rank = testing::random_listing(dice, ranks, round % 50 == 0 ? 300 : 30);
-        const Graph graph = ranks_alike(rank, ranks);
+    for (int round = 0; round < 300; ++round) {
+        const std::uint32_t most = round % 50 == 0 ? 300 : 30;
+        std::vector<Listing> listings;
+        while (listings.size() < 4) {
+            listings.push_back(testing::random_listing(dice, 4 * alike, most));
+        }
+        const Graph graph = ranks_alike(listings, alike);
         Graph::Scratch scratch;
-        for (std::uint32_t r = 0; r < ranks; ++r) {
-            expect_all_requirements_to_be_heeded(graph, r, rank, scratch, dice);
+        for (std::uint32_t rank = 0; rank < graph.ranks(); ++rank) {
+            expect_all_requirements_to_be_heeded(graph, rank, listings[rank / alike], scratch, dice);
         }
     }
 }

@@ -143,10 +143,12 @@ TEST(Program, RunsExactlyAsItsScheduleWrittenOut) {
         RandomProgram random(dice, 1 + dice.small(5));
         const ProgramSource source(random.make(1 + dice.small(40)), 1 + dice.small(3));
         const Outcome direct = testing::outcome_of(source, machine, seed);
-        const Outcome graph = testing::outcome_of(written_out(source), machine, seed);
+        const Graph written = written_out(source);
+        const Outcome graph = testing::outcome_of(written, machine, seed);
         ASSERT_EQ(direct.deadlock, "") << "seed " << seed;
         ASSERT_EQ(direct, graph) << "seed " << seed;
         ASSERT_EQ(testing::finish_of(source, machine, seed, 2), direct.finish) << "seed " << seed;
+        ASSERT_EQ(testing::finish_of(written, machine, seed, 2), direct.finish) << "seed " << seed;
     }
 }
 
