@@ -74,7 +74,7 @@ class Graph {
     friend class GraphBuilder;
 
     template <class Moment>
-    static void place_ready(const RankBlock& own, Place place, bool exchanges, State<Moment>& state,
+    static void place_ready(const RankBlock& own, Place place, bool with_send, State<Moment>& state,
                             ReadyOp<Cookie, Moment>& ready);
     template <class Moment>
     static void make_ready(const RankBlock& own, Place place, const Moment& at, State<Moment>& state,

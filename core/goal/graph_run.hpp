@@ -8,14 +8,14 @@
 /// What a rank of a Graph does when ops start and end: which others become ready, and when.
 namespace idlewave {
 
-/// What there is to say of a ready op beside the op itself, and when it was.
+/// What there is to say of a ready op beside the op itself, and when it was; it may bring the send behind it along.
 template <class Moment>
-[[gnu::always_inline]] inline void Graph::place_ready(const RankBlock& own, Place place, bool exchanges,
+[[gnu::always_inline]] inline void Graph::place_ready(const RankBlock& own, Place place, bool with_send,
                                                       State<Moment>& state, ReadyOp<Cookie, Moment>& ready) {
     state.set_ready(place);
     ready.place = place;
     ready.along.to = nobody;
-    if (exchanges) {
+    if (with_send) {
         state.set_ready(place + 1);
         ready.along.to = own.peer(place + 1);
     }
