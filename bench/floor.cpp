@@ -17,6 +17,7 @@
 
 #include "base/huge_memory.hpp"
 #include "dissemination.hpp"
+#include "loggops/slopes.hpp"
 
 namespace {
 
@@ -24,44 +25,29 @@ using dissemination::block_size;
 using dissemination::g;
 using dissemination::L;
 using dissemination::o;
-
-/// What a time is made of: how often each parameter counts.
-struct Counts {
-    std::uint32_t L = 0;
-    std::uint32_t o_s = 0;
-    std::uint32_t o_r = 0;
-    std::uint32_t o = 0;
-    std::uint32_t g = 0;
-};
+using idlewave::LevelSlopes;
+using idlewave::Slopes;
 
 /// A time alone.
 struct Plain {
     std::int64_t time = 0;
-
-    [[nodiscard]] Plain after(std::int64_t span, const Counts& /*counts*/) const { return {time + span}; }
 };
+Plain after(const Plain& moment, std::int64_t span, const LevelSlopes& /*counts*/) {
+    return {moment.time + span};
+}
 
-/// A time and its derivatives by all that a simulation may have: those that count, bytes by G and O, computation.
-struct Sloped {
-    using Words = std::uint64_t __attribute__((vector_size(16)));
+/// A time and its derivatives, as the simulator has them.
+using Sloped = Slopes<1>;
+Sloped after(const Sloped& moment, std::int64_t span, const LevelSlopes& counts) {
+    Sloped later = moment;
+    later.time += span;
+    later.add(0, counts);
+    return later;
+}
 
-    Words words[3] = {};
-    std::int64_t time = 0;
-
-    [[nodiscard]] Sloped after(std::int64_t span, const Counts& more) const {
-        Sloped later = *this;
-        later.time += span;
-        later.words[0] += Words{more.L | std::uint64_t{more.o_s} << 32, more.o_r | std::uint64_t{more.o} << 32};
-        later.words[1] += Words{more.g, 0};
-        return later;
-    }
-    [[nodiscard]] Counts counts() const {
-        return {.L = static_cast<std::uint32_t>(words[0][0]), .o = static_cast<std::uint32_t>(words[0][1] >> 32)};
-    }
-};
-
+/// In this pattern nothing comes at one time.
 template <class Moment>
-const Moment& latest(const Moment& a, const Moment& b) {
+const Moment& later_of(const Moment& a, const Moment& b) {
     return a.time < b.time ? b : a;
 }
 
@@ -135,9 +121,9 @@ class Floor {
 
     void receive(const Letter& message) {
         Rank<Moment>& rank = rank_[message.destination];
-        const Moment& at = latest(message.arrival, latest(rank.cpu, rank.receive_side));
-        const Moment free = at.after(o, {.o_r = 1, .o = 1});
-        rank.receive_side = at.after(g, {.g = 1});
+        const Moment& at = later_of(message.arrival, later_of(rank.cpu, rank.receive_side));
+        const Moment free = after(at, o, {.o_r = 1, .o = 1});
+        rank.receive_side = after(at, g, {.g = 1});
         rank.cpu = free;
         if (rank.round < rounds_) {
             send(message.destination);
@@ -146,12 +132,12 @@ class Floor {
 
     void send(std::uint32_t r) {
         Rank<Moment>& rank = rank_[r];
-        const Moment& at = latest(rank.cpu, rank.send_side);
+        const Moment& at = later_of(rank.cpu, rank.send_side);
         const std::uint64_t to = r + (std::uint64_t{1} << rank.round++);
         const auto destination = static_cast<std::uint32_t>(to < size_ ? to : to - size_);
-        buckets_.push(at.time + o + L, {at.after(o + L, {.L = 1, .o_s = 1, .o = 1}), destination});
-        const Moment free = at.after(o, {.o_s = 1, .o = 1});
-        rank.send_side = at.after(g, {.g = 1});
+        buckets_.push(at.time + o + L, {after(at, o + L, {.L = 1, .o_s = 1, .o = 1}), destination});
+        const Moment free = after(at, o, {.o_s = 1, .o = 1});
+        rank.send_side = after(at, g, {.g = 1});
         rank.cpu = free;
     }
 
@@ -169,7 +155,7 @@ std::string run(std::uint32_t ranks) {
     std::string found = "\"messages\": " + std::to_string(floor.run());
     found += ", \"max_finish_ps\": " + std::to_string(floor.finish().time);
     if constexpr (std::is_same_v<Moment, Sloped>) {
-        const Counts counts = floor.finish().counts();
+        const LevelSlopes counts = floor.finish().level(0);
         found += ", \"L\": " + std::to_string(counts.L) + ", \"o\": " + std::to_string(counts.o);
     }
     return found;
