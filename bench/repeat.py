@@ -1,9 +1,8 @@
 """One simulation several times in one process, whose memory is then its own; prints JSON.
 
-    python bench/repeat.py MACHINE LEAST (THREADS | slopes) (FILE | PATTERN RANKS [ALGORITHM])
+    python bench/repeat.py MACHINE LEAST THREADS (FILE | PATTERN RANKS [ALGORITHM])
 
-It is run LEAST times, and more often if that takes less than fifteen seconds, thirty times at most; with ``slopes``
-together with its derivatives.
+It is run LEAST times, and more often if that takes less than fifteen seconds, thirty times at most.
 ``seconds``: of every time, simulation with generation of the schedule; of a file, with reading it. ``memory``: bytes,
 of the whole process at its most.
 """
@@ -17,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from idlewave import Machine, Schedule, sensitivities, simulate
+from idlewave import Machine, Schedule, simulate
 from idlewave.cli.simulate_command import peak_memory
 
 Given = ParamSpec("Given")
@@ -36,28 +35,23 @@ def several(least: int, run: Callable[Given, Outcome], *arguments: Given.args, *
     return outcomes
 
 
-def simulated(machine: Machine, how: str, work: list[str]) -> dict[str, float]:
+def simulated(machine: Machine, threads: int, work: list[str]) -> dict[str, float]:
     """What a simulation said, and the seconds that it took."""
     begin = time.perf_counter()
     if len(work) == 1:
         schedule = Schedule.load(Path(work[0]))
     else:
         schedule = Schedule.pattern(work[0], ranks=int(work[1]), algorithm=(work[2:] or [""])[0])
-    if how == "slopes":
-        slopes = sensitivities(schedule, machine)
-        said = {"messages": slopes.messages, "max_finish_ps": slopes.time, **slopes.network}
-    else:
-        threads = int(how)
-        timeline = simulate(schedule, machine, scheduler="yawns" if threads > 1 else "sequential", threads=threads)
-        said = {"messages": timeline.messages, "max_finish_ps": timeline.max_finish}
-    return {"seconds": time.perf_counter() - begin, **said}
+    timeline = simulate(schedule, machine, scheduler="yawns" if threads > 1 else "sequential", threads=threads)
+    seconds = time.perf_counter() - begin
+    return {"seconds": seconds, "messages": timeline.messages, "max_finish_ps": timeline.max_finish}
 
 
 def main() -> None:
     """Simulate, and print."""
-    machine_file, least, how, *work = sys.argv[1:]
+    machine_file, least, threads, *work = sys.argv[1:]
     machine = Machine.load(machine_file)
-    answers = several(int(least), simulated, machine, how, work)
+    answers = several(int(least), simulated, machine, int(threads), work)
     seconds = [answer.pop("seconds") for answer in answers]
     if any(answer != answers[0] for answer in answers):
         raise SystemExit(f"one simulation, several answers: {answers}")

@@ -51,6 +51,7 @@ PERIODS = {"7.5%": 1, "0.3%": 25}
 a timer and a few daemons take."""
 COMPARED_RANKS = 2**20
 SLOPES_RANKS = 2**10
+UNEVEN_STEPS = 40
 SEEDS = 64
 WIDTH = 120
 SEED_RANKS = 2**14
@@ -119,8 +120,6 @@ class Answer:
     """Seconds that the first of several runs took."""
     last: int = 0
     """When the last rank finishes, ps."""
-    slopes: tuple[int, int] | None = None
-    """The derivatives of that by L and by o, if they were asked for."""
 
     @property
     def nanoseconds(self) -> float:
@@ -151,19 +150,18 @@ def fastest(command: Sequence[str | Path]) -> Answer:
     """The fastest of the runs of a program that repeats them itself."""
     said = said_by(command)
     seconds = said["seconds"]
-    slopes = (said["L"], said["o"]) if "L" in said else None
-    return Answer(said["messages"], min(seconds), said.get("memory", 0), seconds[0], said["max_finish_ps"], slopes)
+    return Answer(said["messages"], min(seconds), said.get("memory", 0), seconds[0], said["max_finish_ps"])
 
 
-def repeated(machine: Path, times: int, how: str, *work: str | Path) -> Answer:
+def repeated(machine: Path, times: int, threads: int, *work: str | Path) -> Answer:
     """Simulations in one process."""
-    return fastest([sys.executable, REPEAT, machine, str(times), how, *work])
+    return fastest([sys.executable, REPEAT, machine, str(times), str(threads), *work])
 
 
 def simulated(work: Work, machines: Path) -> Answer:
     """A row."""
     arguments = [work.pattern, str(work.ranks), *([work.algorithm] if work.algorithm else [])]
-    return repeated(machines / machine_file(work.noise), repetitions(work.ranks), str(work.threads), *arguments)
+    return repeated(machines / machine_file(work.noise), repetitions(work.ranks), work.threads, *arguments)
 
 
 def repetitions(ranks: int) -> int:
@@ -190,10 +188,6 @@ class Floors:
                 command += [self.machines / f"{machine_file(noise)}.csv", str(PERIODS[noise])]
             self.answers[ranks, noise] = fastest(command)
         return self.answers[ranks, noise]
-
-    def with_slopes(self, ranks: int) -> Answer:
-        """The floor when every time carries its derivatives."""
-        return fastest([self.folder / "floor", str(ranks), str(repetitions(ranks)), "slopes"])
 
 
 def table_of(works: list[Work], answers: dict[Work, Answer], floors: Floors) -> Table:
@@ -229,30 +223,23 @@ def over_floor(work: Work, answer: Answer, floors: Floors) -> str:
 
 def times(answer: Answer, floor: Answer) -> str:
     """How many times as long a message takes, where both say the same."""
-    if (answer.last, answer.slopes) != (floor.last, floor.slopes):
+    if answer.last != floor.last:
         return f"{answer.last}, not {floor.last} ps"
     return f"{answer.nanoseconds / floor.nanoseconds:.1f} x"
 
 
-def beside_floor(answers: dict[Work, Answer], floors: Floors, machines: Path) -> Table:
-    """What noise and derivatives cost, the simulator and the floor."""
+def beside_floor(answers: dict[Work, Answer], floors: Floors) -> Table:
+    """What noise costs the simulator, and the floor."""
     headings = ("times as long as without", "the floor, times", "over floor")
     table = Table(f"dissemination, {COMPARED_RANKS:,} ranks", *headings)
     for column in table.columns[1:]:
         column.justify = "right"
     plain = answers[Work("dissemination", COMPARED_RANKS)]
-    work = ("dissemination", str(COMPARED_RANKS))
-    slopes = repeated(machines / "quiet.toml", REPETITIONS, "slopes", *work)
-    rows = {
-        f"noise that takes {noise} of the time": (
-            answers[Work("dissemination", COMPARED_RANKS, noise=noise)],
-            floors.of(COMPARED_RANKS, noise),
-        )
-        for noise in PERIODS
-    }
-    rows["derivatives"] = (slopes, floors.with_slopes(COMPARED_RANKS))
-    for what, (ours, theirs) in rows.items():
+    for noise in PERIODS:
+        ours = answers[Work("dissemination", COMPARED_RANKS, noise=noise)]
+        theirs = floors.of(COMPARED_RANKS, noise)
         dearer = theirs.seconds / floors.of(COMPARED_RANKS).seconds
+        what = f"noise that takes {noise} of the time"
         table.add_row(what, f"{ours.seconds / plain.seconds:.1f}", f"{dearer:.1f}", times(ours, theirs))
     return table
 
@@ -291,7 +278,7 @@ def beside_peer(peer: Path, machines: Path, folder: Path) -> Table:
         last = dialect["max_finish_ps"]
         command: list[str | Path] = [IDLEWAVE, "simulate", file, "--json", "--machine", quiet]
         whole = min((run[0] for run in several(REPETITIONS, measured, command)), key=lambda answer: answer.seconds)
-        within = repeated(quiet, REPETITIONS, "1", file)
+        within = repeated(quiet, REPETITIONS, 1, file)
         table.add_row(
             work.pattern,
             f"{work.ranks:,}",
@@ -346,12 +333,50 @@ def many_runs(machines: Path) -> Table:
     work = f"{SEEDS} seeds, {SEED_RANKS:,} ranks"
     table.add_row(f"{work}, 1 thread", f"{one:.2f}", "2 threads", f"{two:.2f}", f"{one / two:.2f}")
     quiet = idlewave.Machine.load(machines / "quiet.toml")
-    schedule = idlewave.Schedule.pattern("alltoall", ranks=SLOPES_RANKS)
-    plain = min(run.seconds for run in several(REPETITIONS, idlewave.simulate, schedule, quiet))
-    slopes = min(run.seconds for run in several(REPETITIONS, idlewave.sensitivities, schedule, quiet))
-    what = f"alltoall, {SLOPES_RANKS:,} ranks, with derivatives"
-    table.add_row(what, f"{slopes:.2f}", "without", f"{plain:.2f}", f"{slopes / plain:.2f}")
+    for name, schedule in sloped_schedules().items():
+        pairs = several(REPETITIONS, in_turns, schedule, quiet)
+        plain, slopes = (min(seconds) for seconds in zip(*pairs, strict=True))
+        table.add_row(f"{name}, with derivatives", f"{slopes:.2f}", "without", f"{plain:.2f}", f"{slopes / plain:.2f}")
     return table
+
+
+def in_turns(schedule: idlewave.Schedule, machine: idlewave.Machine) -> list[float]:
+    """Seconds without and with derivatives."""
+    begin = time.perf_counter()
+    idlewave.simulate(schedule, machine)
+    between = time.perf_counter()
+    idlewave.sensitivities(schedule, machine)
+    return [between - begin, time.perf_counter() - between]
+
+
+def sloped_schedules() -> dict[str, idlewave.Schedule]:
+    """What is differentiated: much of one kind, long chains, and ranks that all differ, as in a traced program."""
+    return {
+        f"dissemination, {COMPARED_RANKS:,} ranks": idlewave.Schedule.pattern("dissemination", ranks=COMPARED_RANKS),
+        f"alltoall, {SLOPES_RANKS:,} ranks": idlewave.Schedule.pattern("alltoall", ranks=SLOPES_RANKS),
+        f"uneven computation, {SLOPES_RANKS:,} ranks": idlewave.Schedule.from_goal(uneven_goal(SLOPES_RANKS)),
+    }
+
+
+def uneven_goal(ranks: int) -> str:
+    """Ranks that compute, each time for another time, and exchange with four others."""
+    dice = random.Random(1)
+    lines = [f"num_ranks {ranks}"]
+    for rank in range(ranks):
+        lines.append(f"rank {rank} {{")
+        met: list[str] = []
+        for step in range(UNEVEN_STEPS):
+            lines.append(f"c{step}: calc {dice.randrange(20_000, 60_000)}")
+            lines += [f"c{step} requires {label}" for label in met]
+            met = []
+            for tag, distance in enumerate((1, -1, 32, -32)):
+                lines.append(f"s{step}_{tag}: send 800b to {(rank + distance) % ranks} tag {tag}")
+                lines.append(f"r{step}_{tag}: recv 800b from {(rank - distance) % ranks} tag {tag}")
+                both = [f"s{step}_{tag}", f"r{step}_{tag}"]
+                lines += [f"{label} requires c{step}" for label in both]
+                met += both
+        lines.append("}")
+    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
@@ -375,7 +400,7 @@ def main() -> None:
         answers = {work: simulated(work, folder) for work in progress}
         floors = Floors(arguments.floors, folder)
         console.print(table_of(works, answers, floors))
-        console.print(beside_floor(answers, floors, folder))
+        console.print(beside_floor(answers, floors))
         plot(answers, floors, arguments.output)
         console.print(many_runs(folder))
         if arguments.loggopsim is not None:

@@ -20,7 +20,7 @@ class TimeOverflow : public std::overflow_error {
     TimeOverflow() : std::overflow_error("a simulated time exceeds 106 days (int64 picoseconds)") {}
 };
 
-/// The later of two times. A moment (loggops/) is a time that knows more; it has these two functions of its own.
+/// The later of two times. A moment (loggops/) is a time that knows more; it has these functions of its own.
 constexpr Time latest(Time a, Time b) {
     return a < b ? b : a;
 }
@@ -31,6 +31,9 @@ template <class Moment>
 }
 constexpr Time time_of(Time t) {
     return t;
+}
+constexpr bool same(Time a, Time b) {
+    return a == b;
 }
 
 /// `t + span`; throws TimeOverflow instead of wrapping.

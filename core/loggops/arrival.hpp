@@ -58,8 +58,8 @@ template <Source S, class Observer>
     const Moment processed = occupy_receiver(receive, {message.kind, event.source, message.size},
                                              costs_of(message.message_class, message.size, event.source), now);
     model_.observer.received(self_, receive.place, arrived, arrived, processed);
-    if constexpr (S::one_of_each && !Observer::looks) {
-        if (processed >= until && processed == clocks()[Layout::cpu(0)]) {
+    if constexpr (S::one_of_each) {
+        if (time_of(processed) >= until && same(processed, clocks()[Layout::cpu(0)])) {
             State& rank = *rank_;
             rank.posted.place = receive.place;
             rank.posted.cookie = receive.cookie;

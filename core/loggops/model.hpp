@@ -49,12 +49,14 @@ class LogGops {
 
     [[nodiscard]] std::uint32_t lps() const { return source.ranks(); }
     [[nodiscard]] Time lookahead() const { return machine.lookahead(); }
-    /// Only messages that carry nothing along are known by a code.
+    /// Of a message that travels as a code.
     [[nodiscard]] const Payload& payload(std::uint16_t code) const {
-        if constexpr (Observer::looks) {
-            return unknown_;
-        } else {
+        if constexpr (!Observer::looks) {
             return classes[code].message;
+        } else if constexpr (requires { observer.payload(code); }) {
+            return observer.payload(code);
+        } else {
+            return unknown_;
         }
     }
 

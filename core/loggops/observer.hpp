@@ -45,35 +45,53 @@ struct OpStart {
     std::uint16_t call = 0;  ///< the number of the operation that it belongs to (call_name.hpp)
 };
 
-/// Looks on while ranks are simulated: decides what a moment knows beside its time, and what a message carries along.
-/// It is shared by all threads, each of which tells it of other ranks. This one knows nothing, and costs nothing; it
-/// says what there is:
-/// - `begin`: a rank begins something at `now`; returns what `at` is to be asked with.
-/// - `at`: the moment of one of its points, of which the time is known.
-/// - `post`: what a message carries, beside itself; `arrival`: the moment at which it has arrived.
-/// - `started`, `ended`: of an op. `received`: the message of a receive is processed, which had `arrived`; what came by
+/// That part of an observer which is about who writes down what happens; this one does not. It is told of:
+/// - `started`, `ended`: an op. `received`: the message of a receive is processed, which had `arrived`; what came by
 ///   rendezvous was announced when it `arrived`.
 /// - `arrived`, `posted`: a message looked for its receive among those that were posted, a receive for its message
 ///   among those that were unexpected; how many there were, and whether it found one.
-struct Unobserved {
+struct RecordsNothing {
+    static constexpr bool records = false;
+
+    template <class Moment>
+    static void started(std::uint32_t /*rank*/, Place /*place*/, const OpStart& /*op*/, const Moment& /*ready*/,
+                        const Moment& /*now*/) {}
+    template <class Moment>
+    static void ended(std::uint32_t /*rank*/, Place /*place*/, const Moment& /*end*/) {}
+    template <class Moment>
+    static void received(std::uint32_t /*rank*/, Place /*place*/, const Moment& /*arrived*/, const Moment& /*came*/,
+                         const Moment& /*processed*/) {}
+    static void arrived(std::uint32_t /*rank*/, std::uint32_t /*posted*/, bool /*found*/) {}
+    static void posted(std::uint32_t /*rank*/, std::uint32_t /*unexpected*/, bool /*found*/) {}
+};
+
+/// Looks on while ranks are simulated: decides what a moment knows beside its time, and what a message carries along.
+/// It is shared by all threads, each of which tells it of other ranks. This one knows nothing, and costs nothing; it
+/// says what there is:
+/// - `begin`: a rank begins something at `now`, while its thread has sent so many `messages`; returns what `at` is to
+/// be
+///   asked with.
+/// - `at`: the moment of one of its points, of which the time is known.
+/// - `post`: what a message carries, beside itself; `arrival`: the moment at which it has arrived.
+/// - `code`: the number by which a message and what it carries are known, so that only that number travels; or
+///   Message::no_class. Where there are such numbers, `payload` is what one stands for; here it is the message_class.
+/// - what a RecordsNothing is told.
+/// A moment has a time, `time_of`; of two there is the `latest`; and they may be the `same` in all that they know.
+struct Unobserved : RecordsNothing {
     using Moment = Time;
     using Payload = Message;
     struct Begun {};
     struct Sent {};
 
-    static constexpr bool looks = false;    ///< whether it wants to know of anything
-    static constexpr bool records = false;  ///< whether it is told of ops and queues
+    static constexpr bool looks = false;  ///< whether it wants to know of anything
 
-    static Begun begin(std::uint32_t /*rank*/, Time /*now*/, const Activity& /*activity*/) { return {}; }
+    static Begun begin(std::uint32_t /*rank*/, Time /*now*/, const Activity& /*activity*/, std::uint64_t /*messages*/) {
+        return {};
+    }
     static Time at(const Begun& /*begun*/, Point /*point*/, Time time) { return time; }
     static Sent post(const Begun& /*begun*/) { return {}; }
     static Time arrival(const Message& /*message*/, Time time) { return time; }
-    static void started(std::uint32_t /*rank*/, Place /*place*/, const OpStart& /*op*/, Time /*ready*/, Time /*now*/) {}
-    static void ended(std::uint32_t /*rank*/, Place /*place*/, Time /*end*/) {}
-    static void received(std::uint32_t /*rank*/, Place /*place*/, Time /*arrived*/, Time /*came*/, Time /*processed*/) {
-    }
-    static void arrived(std::uint32_t /*rank*/, std::uint32_t /*posted*/, bool /*found*/) {}
-    static void posted(std::uint32_t /*rank*/, std::uint32_t /*unexpected*/, bool /*found*/) {}
+    static std::uint16_t code(const Message& message, const Sent& /*sent*/) { return message.message_class; }
 };
 
 }  // namespace idlewave

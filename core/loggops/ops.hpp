@@ -27,7 +27,7 @@ auto RankWorker<S, Observer>::begin_calc(const Ready& ready, const Moment& now) 
                             .size = static_cast<std::uint64_t>(work),
                             .place = ready.place,
                             .stands = Observer::looks && reached && stands_still(begin)};
-    const auto begun = model_.observer.begin(self_, now, activity);
+    const auto begun = model_.observer.begin(self_, now, activity, messages_);
     const Time done = reached ? model_.machine.noise.finish(model_.noise[self_], begin, work) : later(begin, work);
     const Moment end = model_.observer.at(begun, Point::computed, done);
     clocks()[Layout::cpu(ready.op.cpu)] = end;

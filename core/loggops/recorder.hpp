@@ -37,6 +37,10 @@ struct Caused {
 
     friend Time time_of(const Caused& moment) { return moment.time; }
     friend Caused latest(const Caused& a, const Caused& b) { return a.time < b.time ? b : a; }
+    friend bool same(const Caused& a, const Caused& b) {
+        return a.time == b.time && a.cause.rank == b.cause.rank && a.cause.index == b.cause.index &&
+               a.cause.point == b.cause.point;
+    }
 };
 
 /// Something that a rank did.
@@ -123,7 +127,7 @@ class Recorder {
         record_.queues.resize(ranks);
     }
 
-    Begun begin(std::uint32_t rank, const Caused& now, const Activity& activity) {
+    Begun begin(std::uint32_t rank, const Caused& now, const Activity& activity, std::uint64_t /*messages*/) {
         if (!recording_.holds(rank, now.time) && (activity.place == unknown_place || !find(rank, activity.place))) {
             return {rank, Cause::unrecorded};
         }
@@ -143,6 +147,7 @@ class Recorder {
     }
     static Cause post(const Begun& begun) { return cause_of(begun, Point::arrival); }
     static Caused arrival(const Payload& message, Time time) { return {time, message.sent}; }
+    static std::uint16_t code(const Message& /*message*/, const Cause& /*sent*/) { return Message::no_class; }
 
     void started(std::uint32_t rank, Place place, const OpStart& op, const Caused& ready, const Caused& now) {
         if (!recording_.holds(rank, now.time)) {

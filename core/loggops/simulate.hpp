@@ -13,7 +13,6 @@
 #include "loggops/model.hpp"
 #include "loggops/observer.hpp"
 #include "loggops/recorder.hpp"
-#include "loggops/slopes.hpp"
 #include "machine/machine.hpp"
 #include "pdes/run.hpp"
 

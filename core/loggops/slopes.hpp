@@ -19,6 +19,8 @@ struct LevelSlopes {
     std::uint32_t g = 0;
     std::uint64_t G = 0;  ///< bytes
     std::uint64_t O = 0;  ///< bytes
+
+    bool operator==(const LevelSlopes&) const = default;
 };
 
 /// Two words that are copied and added together. Slopes are copied more often than anything else is done with them: in
@@ -68,6 +70,9 @@ struct Slopes {
     }
 
     friend Time time_of(const Slopes& moment) { return moment.time; }
+    [[gnu::always_inline]] friend bool same(const Slopes& a, const Slopes& b) {
+        return a.time == b.time && a.has_slopes_of(b);
+    }
 
     [[gnu::always_inline]] friend Slopes latest(const Slopes& a, const Slopes& b) {
         if (a.time != b.time) [[likely]] {
@@ -122,7 +127,7 @@ struct Slopes {
 /// Differentiates the simulation by its parameters, while it runs: every moment carries its slopes. `Levels` is 2 if
 /// the machine has a network within nodes, which then is the second.
 template <unsigned Levels>
-struct Differentiation {
+struct Differentiation : RecordsNothing {
     using Moment = Slopes<Levels>;
 
     struct Payload : Message {
@@ -151,9 +156,9 @@ struct Differentiation {
     using Sent = Moment;
 
     static constexpr bool looks = true;
-    static constexpr bool records = false;
 
-    [[gnu::always_inline]] static Begun begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity) {
+    [[gnu::always_inline]] static Begun begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity,
+                                              std::uint64_t /*messages*/) {
         const unsigned level = Levels > 1 && activity.within_node ? Levels - 1 : 0;
         return {now, activity.size, level, activity.stands, activity.stands_late};
     }
@@ -192,13 +197,7 @@ struct Differentiation {
         moment.time = time;
         return moment;
     }
-    static void started(std::uint32_t /*rank*/, Place /*place*/, const OpStart& /*op*/, const Moment& /*ready*/,
-                        const Moment& /*now*/) {}
-    static void ended(std::uint32_t /*rank*/, Place /*place*/, const Moment& /*end*/) {}
-    static void received(std::uint32_t /*rank*/, Place /*place*/, const Moment& /*arrived*/, const Moment& /*came*/,
-                         const Moment& /*processed*/) {}
-    static void arrived(std::uint32_t /*rank*/, std::uint32_t /*posted*/, bool /*found*/) {}
-    static void posted(std::uint32_t /*rank*/, std::uint32_t /*unexpected*/, bool /*found*/) {}
+    static std::uint16_t code(const Message& /*message*/, const Sent& /*sent*/) { return Message::no_class; }
 
   private:
     /// The highest bits of two counts in a word.

@@ -41,7 +41,7 @@ template <Source S, class Observer>
     const Time begin = time_of(now);
     const auto [activity, cpu] =
         transfer(Doing::transmission, {costs.o_s, model_.machine.noise_reach.o_s}, costs, message, op.place, begin);
-    const auto begun = model_.observer.begin(self_, now, activity);
+    const auto begun = model_.observer.begin(self_, now, activity, messages_);
     const Moment free = model_.observer.at(begun, Point::sender_free, cpu.end);
     clocks()[Layout::cpu(op.cpu)] = free;
     clocks()[model_.layout.tx(op.nic)] = model_.observer.at(begun, Point::sender_gap, later(begin, costs.gap));
@@ -56,6 +56,13 @@ template <class Context>
                                                                      const Message& message, const Costs& costs,
                                                                      const Moment& now, Context& context) -> Moment {
     const Sent sent = occupy_sender(op, {message.kind, peer, message.size}, costs, now);
+    if (message.kind == MessageKind::data && message.message_class != Message::no_class) [[likely]] {
+        const std::uint16_t code = model_.observer.code(message, sent.carried);
+        if (code != Message::no_class) [[likely]] {
+            context.send(peer, sent.arrival, code);
+            return sent.free;
+        }
+    }
     if constexpr (Observer::looks) {
         context.send(peer, sent.arrival, message, sent.carried);
     } else {
@@ -69,18 +76,9 @@ template <class Context>
 [[gnu::always_inline]] inline auto RankWorker<S, Observer>::send_eagerly(const Ready& ready, const Moment& now,
                                                                          Context& context) -> Moment {
     const Op& op = ready.op;
-    const Receive<Cookie> at = handed_over(ready);
     const std::uint16_t message_class = recent_.number(op.size, op.tag);
-    const Costs& costs = costs_of(message_class, op.size, op.peer);
-    if constexpr (!Observer::looks) {
-        if (message_class != Message::no_class) [[likely]] {
-            const Sent sent = occupy_sender(at, {MessageKind::data, op.peer, op.size}, costs, now);
-            context.send(op.peer, sent.arrival, message_class);
-            return sent.free;
-        }
-    }
     const Message message{.size = op.size, .tag = op.tag, .message_class = message_class};
-    return transmit(at, op.peer, message, costs, now, context);
+    return transmit(handed_over(ready), op.peer, message, costs_of(message_class, op.size, op.peer), now, context);
 }
 
 /// A reception takes the CPU and the NIC's receive side from `now` on. Returns when the message is processed.
@@ -91,7 +89,7 @@ template <Source S, class Observer>
     const Time begin = time_of(now);
     const auto [activity, cpu] =
         transfer(Doing::reception, {costs.o_r, model_.machine.noise_reach.o_r}, costs, message, op.place, begin);
-    const auto begun = model_.observer.begin(self_, now, activity);
+    const auto begun = model_.observer.begin(self_, now, activity, messages_);
     const Moment free = model_.observer.at(begun, Point::receiver_free, cpu.end);
     clocks()[Layout::cpu(op.cpu)] = free;
     clocks()[model_.layout.rx(op.nic)] = model_.observer.at(begun, Point::receiver_gap, later(begin, costs.gap));

@@ -1,5 +1,9 @@
+#include "loggops/differentiate.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
+
+#include <chrono>
 
 #include "bindings.hpp"
 #include "collectives/composition.hpp"
@@ -14,10 +18,10 @@ using namespace nb::literals;
 namespace idlewave {
 namespace {
 
-template <unsigned Levels>
-nb::dict level_columns(const std::vector<Slopes<Levels>>& finish, unsigned level) {
+template <class Moment>
+nb::dict level_columns(const std::vector<Moment>& finish, unsigned level) {
     const auto slope = [&](auto field) {
-        return column_of<std::int64_t>(finish, [=](const Slopes<Levels>& s) { return s.level(level).*field; });
+        return column_of<std::int64_t>(finish, [=](const Moment& moment) { return moment.level(level).*field; });
     };
     nb::dict columns;
     columns["L"] = slope(&LevelSlopes::L);
@@ -30,27 +34,29 @@ nb::dict level_columns(const std::vector<Slopes<Levels>>& finish, unsigned level
     return columns;
 }
 
-template <unsigned Levels, class S>
-nb::dict differentiate(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
-                       const nb::object& progress) {
-    Differentiation<Levels> observer;
-    const Timed<Slopes<Levels>> result = run_timed(source, machine, seed, threads, progress, observer);
-    const std::vector<Slopes<Levels>>& finish = result.found.finish;
+template <class Moment>
+nb::dict columns_of(const Simulated<Moment>& found, bool two_levels) {
+    const std::vector<Moment>& finish = found.finish;
     nb::dict answer;
-    answer["finish"] = column_of<std::int64_t>(finish, [](const Slopes<Levels>& s) { return s.time; });
-    answer["computation"] = column_of<std::int64_t>(finish, [](const Slopes<Levels>& s) { return s.computation(); });
+    answer["finish"] = column_of<std::int64_t>(finish, [](const Moment& moment) { return time_of(moment); });
+    answer["computation"] = column_of<std::int64_t>(finish, [](const Moment& moment) { return moment.computation(); });
     answer["network"] = level_columns(finish, 0);
-    answer["node"] = Levels > 1 ? nb::object(level_columns(finish, Levels - 1)) : nb::none();
-    answer["messages"] = result.found.messages;
-    answer["seconds"] = result.seconds;
+    answer["node"] = two_levels ? nb::object(level_columns(finish, 1)) : nb::none();
+    answer["messages"] = found.messages;
     return answer;
 }
 
 template <class S>
 nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
              const nb::object& progress) {
-    return machine.node ? differentiate<2>(source, machine, seed, threads, progress)
-                        : differentiate<1>(source, machine, seed, threads, progress);
+    const auto begin = std::chrono::steady_clock::now();
+    return differentiate(machine, [&](auto& observer) {
+        const auto found = run_timed(source, machine, seed, threads, progress, observer).found;
+        const double seconds = seconds_since(begin);
+        nb::dict answer = columns_of(found, machine.node.has_value());
+        answer["seconds"] = seconds;
+        return answer;
+    });
 }
 
 }  // namespace

@@ -11,6 +11,10 @@
 
 namespace idlewave {
 
+inline double seconds_since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 /// What a simulation found, and how long it took with the generation of its schedule.
 template <class Moment>
 struct Timed {
@@ -28,7 +32,7 @@ Timed<typename Observer::Moment> run_timed(const S& source, const Machine& machi
     const auto begin = std::chrono::steady_clock::now();
     Timed<typename Observer::Moment> result;
     result.found = simulate(source, machine, options, observer);
-    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result.seconds = seconds_since(begin);
     return result;
 }
 

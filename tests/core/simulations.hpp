@@ -3,7 +3,9 @@
 #include "collectives/composition.hpp"
 #include "collectives/program.hpp"
 #include "goal/graph.hpp"
+#include "loggops/shared_slopes.hpp"
 #include "loggops/simulate.hpp"
+#include "loggops/slopes.hpp"
 
 /// Simulations that many tests run: compiled once (simulations_….cpp), since each takes a compiler half a minute.
 namespace idlewave {
@@ -14,11 +16,13 @@ extern template Simulated<Slopes<1>> simulate(const Graph&, const Machine&, cons
                                               Differentiation<1>&);
 extern template Simulated<Slopes<2>> simulate(const Graph&, const Machine&, const SimulationOptions&,
                                               Differentiation<2>&);
+extern template Simulated<SharedSlopes> simulate(const Graph&, const Machine&, const SimulationOptions&,
+                                                 SharedDifferentiation&);
 
 extern template Simulated<Caused> simulate(const Composition&, const Machine&, const SimulationOptions&, Recorder&);
 extern template Simulated<Time> simulate(const Composition&, const Machine&, const SimulationOptions&, Unobserved&);
-extern template Simulated<Slopes<2>> simulate(const Composition&, const Machine&, const SimulationOptions&,
-                                              Differentiation<2>&);
+extern template Simulated<SharedSlopes> simulate(const Composition&, const Machine&, const SimulationOptions&,
+                                                 SharedDifferentiation&);
 
 extern template Simulated<Caused> simulate(const ProgramSource&, const Machine&, const SimulationOptions&, Recorder&);
 extern template Simulated<Time> simulate(const ProgramSource&, const Machine&, const SimulationOptions&, Unobserved&);

@@ -4,7 +4,7 @@ namespace idlewave {
 
 template Simulated<Caused> simulate(const Composition&, const Machine&, const SimulationOptions&, Recorder&);
 template Simulated<Time> simulate(const Composition&, const Machine&, const SimulationOptions&, Unobserved&);
-template Simulated<Slopes<2>> simulate(const Composition&, const Machine&, const SimulationOptions&,
-                                       Differentiation<2>&);
+template Simulated<SharedSlopes> simulate(const Composition&, const Machine&, const SimulationOptions&,
+                                          SharedDifferentiation&);
 
 }  // namespace idlewave

@@ -1,13 +1,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "collectives/algorithms.hpp"
 #include "collectives/pattern.hpp"
+#include "goal/goal_reader.hpp"
+#include "loggops/differentiate.hpp"
 #include "outcome.hpp"
 #include "random_schedule.hpp"
 
@@ -78,10 +82,37 @@ Machine fine_machine(testing::Dice& dice) {
     return machine;
 }
 
-template <class S>
-std::vector<Slopes<2>> slopes_of(const S& source, const Machine& machine) {
-    Differentiation<2> differentiation;
-    return simulate(source, machine, {.seed = 3, .threads = 1, .poll = {}}, differentiation).finish;
+/// A rank's finish time, and what every way to differentiate says of it.
+struct Sloped {
+    Time time = 0;
+    std::array<LevelSlopes, 2> levels = {};
+    Time computation = 0;
+
+    bool operator==(const Sloped&) const = default;
+};
+
+template <class Moment>
+std::vector<Sloped> sloped(const std::vector<Moment>& finish) {
+    std::vector<Sloped> all;
+    for (const Moment& moment : finish) {
+        Sloped& rank = all.emplace_back(Sloped{.time = time_of(moment), .computation = moment.computation()});
+        rank.levels[0] = moment.level(0);
+        if constexpr (!std::is_same_v<Moment, Slopes<1>>) {
+            rank.levels[1] = moment.level(1);
+        }
+    }
+    return all;
+}
+
+template <class S, class Observer>
+std::vector<Sloped> slopes_of(const S& source, const Machine& machine, Observer& observer, std::uint32_t threads = 1) {
+    return sloped(simulate(source, machine, {.seed = 3, .threads = threads, .poll = {}}, observer).finish);
+}
+
+template <class Observer, class S>
+std::vector<Sloped> slopes_by(const S& source, const Machine& machine, std::uint32_t threads = 1) {
+    Observer observer;
+    return slopes_of(source, machine, observer, threads);
 }
 
 template <class S>
@@ -90,9 +121,9 @@ std::vector<Time> times_of(const S& source, const Machine& machine) {
 }
 
 /// How many of the slopes are not 0.
-template <class S>
+template <class Observer, class S>
 std::uint64_t expect_true_slopes(const S& source, const Machine& machine, const std::string& which) {
-    const std::vector<Slopes<2>> slopes = slopes_of(source, machine);
+    const std::vector<Sloped> slopes = slopes_by<Observer>(source, machine);
     const std::vector<Time> before = times_of(source, machine);
     std::uint64_t found = 0;
     for (unsigned level = 0; level < (machine.node ? 2 : 1); ++level) {
@@ -102,7 +133,7 @@ std::uint64_t expect_true_slopes(const S& source, const Machine& machine, const 
             const std::vector<Time> after = times_of(source, other);
             for (std::uint32_t r = 0; r < source.ranks(); ++r) {
                 EXPECT_EQ(slopes[r].time, before[r]);
-                const auto slope = static_cast<Time>(nudge.count(slopes[r].level(level)));
+                const auto slope = static_cast<Time>(nudge.count(slopes[r].levels[level]));
                 EXPECT_EQ(after[r] - before[r], slope)
                     << which << ", rank " << r << ", " << nudge.name << " of level " << level;
                 found += slope != 0 ? 1 : 0;
@@ -119,7 +150,7 @@ TEST(Slopes, AreWhatTheSimulationGivesWhenAParameterGrowsByALittle) {
         const Machine machine = fine_machine(dice);
         const Graph graph = testing::random_schedule(dice, 2 + dice.small(4), 1 + dice.small(20));
         try {
-            found += expect_true_slopes(graph, machine, "schedule " + std::to_string(seed));
+            found += expect_true_slopes<Differentiation<2>>(graph, machine, "schedule " + std::to_string(seed));
         } catch (const Deadlock&) {
             continue;
         }
@@ -134,8 +165,77 @@ TEST(Slopes, OfCollectivesAreThoseToTheRightWhereManyRanksAreAsLate) {
           std::pair(Collective::allreduce, "ring"), std::pair(Collective::alltoall, "pairwise"),
           std::pair(Collective::gather, "linear"), std::pair(Collective::reduce_scatter, "halving")}) {
         for (const std::uint32_t P : {2U, 7U, 16U}) {
-            expect_true_slopes(pattern(algorithm(collective, name), P, 100, 0.5), machine, name);
+            expect_true_slopes<SharedDifferentiation>(pattern(algorithm(collective, name), P, 100, 0.5), machine, name);
         }
+    }
+}
+
+/// Whole nanoseconds, as computation has them, so that many things come at one time.
+Parameters coarse_parameters(testing::Dice& dice) {
+    return {.L = 1000 * dice.between(1, 3),
+            .o_s = 1000 * dice.between(0, 2),
+            .o_r = 1000 * dice.between(0, 2),
+            .g = 1000 * dice.between(0, 3),
+            .G = dice.one_in(2) ? 1000.0 : 0.0,
+            .O = dice.one_in(2) ? 1000.0 : 0.0};
+}
+
+TEST(Slopes, AreTheSameWhetherMomentsShareThemOrEachHasItsOwn) {
+    std::uint64_t ties = 0;
+    for (std::uint64_t seed = 0; seed < 600; ++seed) {
+        testing::Dice dice(seed);
+        Machine machine = testing::random_machine(dice);
+        machine.network.segments = {{.parameters = coarse_parameters(dice)}};
+        const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(20));
+        try {
+            const std::vector<Sloped> own = slopes_by<Differentiation<2>>(graph, machine);
+            for (const std::uint32_t threads : {1U, 2U}) {
+                ASSERT_EQ(slopes_by<SharedDifferentiation>(graph, machine, threads), own) << seed;
+            }
+            for (const Sloped& rank : own) {
+                const LevelSlopes& counts = rank.levels[0];
+                ties += counts.o < counts.o_s + counts.o_r ? 1 : 0;
+            }
+        } catch (const Deadlock&) {
+            continue;
+        }
+    }
+    EXPECT_GT(ties, 20U) << "slopes that came together at one time";
+}
+
+TEST(Slopes, OfALargeScheduleAreTheSameOnAnyNumberOfThreads) {
+    Machine machine = testing::simple_machine(2'000'037, 150'011, 200'003, 2000, 501);
+    machine.noise = NoiseTrace({{0, 900'000}, {7'000'000, 50'000}}, 20'000'000, Phase::random);
+    const std::uint32_t ranks = 30'000;
+    const Composition halo = all_ranks(ranks, {stage_of("halo2d", "", ranks, {.bytes = 100})}, 3);
+    const std::vector<Sloped> one = slopes_by<SharedDifferentiation>(halo, machine);
+    ASSERT_EQ(slopes_by<SharedDifferentiation>(halo, machine, 2), one);
+    ASSERT_EQ(slopes_by<SharedDifferentiation>(halo, machine, 3), one);
+}
+
+/// Each rank computes for another time, and tells the next.
+Graph uneven_ranks(std::uint32_t ranks) {
+    std::string text = "num_ranks " + std::to_string(ranks) + "\n";
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+        text += "rank " + std::to_string(r) + " {\nc: calc " + std::to_string(1000 + 7 * r) + "\ns: send 8b to " +
+                std::to_string((r + 1) % ranks) + "\ns requires c\nrecv 8b from " +
+                std::to_string((r + ranks - 1) % ranks) + "\n}\n";
+    }
+    return read_goal(text, "uneven");
+}
+
+TEST(Slopes, OfTooManyKindsToShareAreEachMomentsOwn) {
+    const Graph graph = uneven_ranks(100);
+    Machine machine = testing::simple_machine(2'000'037, 150'011, 200'003, 2000, 501);
+    EXPECT_THROW(slopes_by<SharedDifferentiation>(graph, machine), TooManySlopes);
+    EXPECT_THROW(slopes_by<SharedDifferentiation>(graph, machine, 2), TooManySlopes);
+    for (const bool two_levels : {false, true}) {
+        if (two_levels) {
+            machine.node = machine.network;
+            machine.node_ranks = 3;
+        }
+        const auto found = differentiate(machine, [&](auto& observer) { return slopes_of(graph, machine, observer); });
+        EXPECT_EQ(found, slopes_by<Differentiation<2>>(graph, machine));
     }
 }
 

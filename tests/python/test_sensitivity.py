@@ -59,6 +59,25 @@ def test_a_network_inside_nodes_has_derivatives_of_its_own() -> None:
     assert idlewave.sensitivities(stencil(), COARSE).node is None
 
 
+def test_derivatives_of_ranks_that_all_differ_are_exact_too() -> None:
+    lines = ["num_ranks 200"]
+    for rank in range(200):
+        lines += [f"rank {rank} {{", f"c: calc {1000 + 17 * rank}", f"s: send 100b to {(rank + 1) % 200}"]
+        lines += [f"r: recv 100b from {(rank - 1) % 200}", "s requires c", "}"]
+    schedule = Schedule.from_goal("\n".join(lines) + "\n")
+    fine = Parameters(L=5_000_037, o_s=700_013, o_r=900_007, g=1_200_017, G=1003.0, O=511.0)
+    for machine in (
+        Machine(name="fine", network=Level(fine)),
+        Machine(name="fine", network=Level(fine), node=Level(fine), node_ranks=3),
+    ):
+        found = idlewave.sensitivities(schedule, machine)
+        before = idlewave.simulate(schedule, machine)
+        assert (found.finish == before.finish).all()
+        for parameter in PARAMETERS:
+            slower = idlewave.simulate(schedule, nudged(machine, parameter))
+            assert (slower.finish - before.finish == found.slopes[f"network.{parameter}"]).all()
+
+
 @pytest.mark.parametrize("threads", [2, 3])
 def test_derivatives_are_the_same_on_any_number_of_threads(threads: int) -> None:
     one = idlewave.sensitivities(stencil(), COARSE)
