@@ -8,6 +8,7 @@ the fastest: simulation with generation of the schedule, without start-up; "firs
 machine may wait for the host's memory, up to four seconds a gigabyte. "noise" is the share of time that 10,000 detours
 take. "over floor" is how many times as long a message takes as in bench/floor.cpp, or with noise
 bench/noise_floor.cpp, on as many ranks: one pattern by the rules of CPU and NIC and nothing else, with the same answer.
+What is compared with itself (on two threads, with derivatives) is run in turns: such a machine changes its speed.
 With ``--large`` also 16,777,216 ranks, with ``--largest`` 134,217,728. With the directory of a LogGOPSim build (the
 program loggopsim) both simulate the same schedules, from LogGOPSim's own binary files.
 """
@@ -21,9 +22,10 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -315,38 +317,41 @@ def run_peer(peer: Path, file: Path) -> Answer:
     return replace(answer, last=int(last[1]) * 1000)
 
 
-def seeds_on(threads: int, schedule: idlewave.Schedule, machine: idlewave.Machine) -> float:
-    """Seconds for all seeds of one schedule, which is in memory once."""
-    begin = time.perf_counter()
+def simulate_seeds(schedule: idlewave.Schedule, machine: idlewave.Machine, threads: int) -> None:
+    """All seeds of one schedule, which is in memory once."""
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda seed: idlewave.simulate(schedule, machine, seed=seed).max_finish, range(SEEDS)))
-    return time.perf_counter() - begin
 
 
-def many_runs(machines: Path) -> Table:
-    """Seeds beside each other on threads, and derivatives beside plain simulations."""
-    table = Table("what", "seconds", "beside", "seconds", "ratio")
-    schedule = idlewave.Schedule.pattern("dissemination", ranks=SEED_RANKS)
-    noisy = idlewave.Machine.load(machines / machine_file("7.5%"))
-    pairs = several(REPETITIONS, lambda: [seeds_on(threads, schedule, noisy) for threads in (1, 2)])
-    one, two = (min(seconds) for seconds in zip(*pairs, strict=True))
-    work = f"{SEEDS} seeds, {SEED_RANKS:,} ranks"
-    table.add_row(f"{work}, 1 thread", f"{one:.2f}", "2 threads", f"{two:.2f}", f"{one / two:.2f}")
+def in_turns(machines: Path, large: bool) -> Table:
+    """What a second thread gains, and what derivatives cost: of two, each made in turn with the other, the fastest."""
+    table = Table("what", "seconds", "beside", "seconds", "ratio", title="in turns")
     quiet = idlewave.Machine.load(machines / "quiet.toml")
+    noisy = idlewave.Machine.load(machines / machine_file("7.5%"))
+
+    def add(what: str, slow: Callable[[], object], beside: str, fast: Callable[[], object]) -> None:
+        pairs = several(REPETITIONS, lambda: [seconds_of(slow), seconds_of(fast)])
+        one, other = (min(seconds) for seconds in zip(*pairs, strict=True))
+        table.add_row(what, f"{one:.3f}", beside, f"{other:.3f}", f"{one / other:.2f}")
+
+    for ranks in (COMPARED_RANKS, *([LARGE_RANKS] if large else [])):
+        schedule = idlewave.Schedule.pattern("dissemination", ranks=ranks)
+        alone = partial(idlewave.simulate, schedule, quiet)
+        add(f"dissemination, {ranks:,} ranks", alone, "2 threads", partial(alone, scheduler="yawns", threads=2))
+    schedule = idlewave.Schedule.pattern("dissemination", ranks=SEED_RANKS)
+    seeds = partial(simulate_seeds, schedule, noisy)
+    add(f"{SEEDS} seeds, {SEED_RANKS:,} ranks", partial(seeds, 1), "2 threads", partial(seeds, 2))
     for name, schedule in sloped_schedules().items():
-        pairs = several(REPETITIONS, in_turns, schedule, quiet)
-        plain, slopes = (min(seconds) for seconds in zip(*pairs, strict=True))
-        table.add_row(f"{name}, with derivatives", f"{slopes:.2f}", "without", f"{plain:.2f}", f"{slopes / plain:.2f}")
+        slopes = partial(idlewave.sensitivities, schedule, quiet)
+        add(f"{name}, derivatives", slopes, "without", partial(idlewave.simulate, schedule, quiet))
     return table
 
 
-def in_turns(schedule: idlewave.Schedule, machine: idlewave.Machine) -> list[float]:
-    """Seconds without and with derivatives."""
+def seconds_of(run: Callable[[], object]) -> float:
+    """What a call takes."""
     begin = time.perf_counter()
-    idlewave.simulate(schedule, machine)
-    between = time.perf_counter()
-    idlewave.sensitivities(schedule, machine)
-    return [between - begin, time.perf_counter() - between]
+    run()
+    return time.perf_counter() - begin
 
 
 def sloped_schedules() -> dict[str, idlewave.Schedule]:
@@ -402,7 +407,7 @@ def main() -> None:
         console.print(table_of(works, answers, floors))
         console.print(beside_floor(answers, floors))
         plot(answers, floors, arguments.output)
-        console.print(many_runs(folder))
+        console.print(in_turns(folder, arguments.large))
         if arguments.loggopsim is not None:
             console.print(beside_peer(arguments.loggopsim, folder, folder))
     console.print(f"the plot: {arguments.output}/nanoseconds-per-message.svg")
