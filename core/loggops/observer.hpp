@@ -45,6 +45,12 @@ struct OpStart {
     std::uint16_t call = 0;  ///< the number of the operation that it belongs to (call_name.hpp)
 };
 
+/// How many messages a thread has sent, and how many of them an observer has counted.
+struct MessageCount {
+    std::uint64_t sent = 0;
+    std::uint64_t counted = 0;
+};
+
 /// That part of an observer which is about who writes down what happens; this one does not. It is told of:
 /// - `started`, `ended`: an op. `received`: the message of a receive is processed, which had `arrived`; what came by
 ///   rendezvous was announced when it `arrived`.
@@ -68,9 +74,7 @@ struct RecordsNothing {
 /// Looks on while ranks are simulated: decides what a moment knows beside its time, and what a message carries along.
 /// It is shared by all threads, each of which tells it of other ranks. This one knows nothing, and costs nothing; it
 /// says what there is:
-/// - `begin`: a rank begins something at `now`, while its thread has sent so many `messages`; returns what `at` is to
-/// be
-///   asked with.
+/// - `begin`: a rank begins something at `now`; returns what `at` is to be asked with. `messages`: of its thread.
 /// - `at`: the moment of one of its points, of which the time is known.
 /// - `post`: what a message carries, beside itself; `arrival`: the moment at which it has arrived.
 /// - `code`: the number by which a message and what it carries are known, so that only that number travels; or
@@ -85,7 +89,7 @@ struct Unobserved : RecordsNothing {
 
     static constexpr bool looks = false;  ///< whether it wants to know of anything
 
-    static Begun begin(std::uint32_t /*rank*/, Time /*now*/, const Activity& /*activity*/, std::uint64_t /*messages*/) {
+    static Begun begin(std::uint32_t /*rank*/, Time /*now*/, const Activity& /*activity*/, MessageCount& /*messages*/) {
         return {};
     }
     static Time at(const Begun& /*begun*/, Point /*point*/, Time time) { return time; }

@@ -127,7 +127,7 @@ class Recorder {
         record_.queues.resize(ranks);
     }
 
-    Begun begin(std::uint32_t rank, const Caused& now, const Activity& activity, std::uint64_t /*messages*/) {
+    Begun begin(std::uint32_t rank, const Caused& now, const Activity& activity, MessageCount& /*messages*/) {
         if (!recording_.holds(rank, now.time) && (activity.place == unknown_place || !find(rank, activity.place))) {
             return {rank, Cause::unrecorded};
         }

@@ -25,7 +25,7 @@ class SharedSlopes {
     }
     [[nodiscard]] Time computation() const { return known() == nullptr ? 0 : known()->slopes.computation(); }
 
-    /// Where the slopes are; nullptr at the beginning.
+    /// Where the slopes are; nullptr at the beginning, and `none` where they are 0 again.
     [[nodiscard, gnu::always_inline]] KnownSlopes* known() const { return std::bit_cast<KnownSlopes*>(words_[1]); }
 
     [[gnu::always_inline]] friend Time time_of(const SharedSlopes& moment) {
@@ -76,7 +76,7 @@ class SharedDifferentiation : public RecordsNothing {
     static constexpr bool looks = true;
 
     [[gnu::always_inline]] Begun begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity,
-                                       std::uint64_t messages) {
+                                       MessageCount& messages) {
         return {&table_.step(now.known() == nullptr ? *table_.none() : *now.known(), activity, messages)};
     }
     [[gnu::always_inline]] static Moment at(const Begun& begun, Point point, Time time) {
@@ -87,9 +87,13 @@ class SharedDifferentiation : public RecordsNothing {
             case Point::arrival:
             case Point::wire:
                 return {time, begun.step->message};
-            default:
-                return {time, begun.step->cpu};
+            case Point::start:
+            case Point::sender_free:
+            case Point::receiver_free:
+            case Point::computed:
+                break;
         }
+        return {time, begun.step->cpu};
     }
     [[gnu::always_inline]] static Sent post(const Begun& begun) { return begun.step->message; }
     [[gnu::always_inline]] static Moment arrival(const Payload& message, Time time) { return {time, message.sent}; }
@@ -111,7 +115,11 @@ class SharedDifferentiation : public RecordsNothing {
 
     [[gnu::noinline]] std::uint16_t add_code(const Message& message, Sent sent) {
         const std::lock_guard lock(mutex_);
-        if (codes_ == most_codes || sent->code.load(std::memory_order_relaxed) != KnownSlopes::no_code) {
+        if (codes_ == most_codes) {
+            sent->code.store(KnownSlopes::never_a_code, std::memory_order_relaxed);
+            return Message::no_class;
+        }
+        if (sent->code.load(std::memory_order_relaxed) != KnownSlopes::no_code) {
             return Message::no_class;
         }
         coded_[codes_] = Payload(message, sent);

@@ -3,28 +3,24 @@
 namespace idlewave {
 namespace {
 
-/// What the table may hold: some 100 MB.
-constexpr std::size_t most_known = 1 << 18;
-/// Slopes that are made for few messages cost more than those of each moment's own. That is not asked of the first
-/// ones.
+/// How many steps and ties the table may hold: with the slopes to which they lead some 100 MB.
+constexpr std::size_t most_items = 1 << 17;
+/// After so many it is asked whether sharing pays: whether there were this many messages for each. What is made for
+/// fewer costs more than if each moment had its own.
+constexpr std::size_t items_to_check = 1 << 10;
 constexpr std::uint64_t fewest_messages = 8;
-constexpr std::size_t first_known = 1 << 10;
-/// A list is gone through for each activity.
-constexpr std::uint32_t longest_list = 64;
+/// A list of steps is gone through for each activity, one of ties more seldom: most things do not come at one time.
+constexpr std::uint32_t most_steps = 64;
+constexpr std::uint32_t most_ties = 512;
 
-/// The place of a list's next item.
 template <class Item>
-std::uint32_t next_number(const Item* first) {
-    const std::uint32_t number = first == nullptr ? 0 : first->number + 1;
-    if (number == longest_list) {
-        throw TooManySlopes();
-    }
-    return number;
+std::uint32_t length_of(const Item* first) {
+    return first == nullptr ? 0 : first->number + 1;
 }
 
 }  // namespace
 
-SlopeTable::SlopeTable() : none_(known({})) {}
+SlopeTable::SlopeTable() : none_(known({})), next_check_(items_to_check) {}
 
 std::size_t SlopeTable::Hash::operator()(const KnownSlopes* known) const {
     // Odd constants of many bits: the fractions of the golden ratio and of the square root of 3.
@@ -42,9 +38,6 @@ KnownSlopes* SlopeTable::known(const Slopes<2>& slopes) {
     if (const auto found = found_.find(&sought); found != found_.end()) {
         return *found;
     }
-    if (known_.size() == most_known) {
-        throw TooManySlopes();
-    }
     KnownSlopes& added = known_.emplace_back();
     added.slopes = slopes;
     added.slopes.time = 0;
@@ -53,19 +46,32 @@ KnownSlopes* SlopeTable::known(const Slopes<2>& slopes) {
     return &added;
 }
 
-const SlopeStep& SlopeTable::add_step(KnownSlopes& from, const Activity& activity, std::uint64_t messages) {
+void SlopeTable::refuse_too_many(const SlopeStep* list, MessageCount& messages) {
+    messages_ += messages.sent - messages.counted;
+    messages.counted = messages.sent;
+    const std::size_t items = steps_.size() + ties_.size();
+    if (crowded_ || length_of(list) >= most_steps || items >= most_items) {
+        throw TooManySlopes();
+    }
+    if (items >= next_check_) {
+        if (messages_ - messages_at_check_ < fewest_messages * items_to_check) {
+            throw TooManySlopes();
+        }
+        next_check_ = items + items_to_check;
+        messages_at_check_ = messages_;
+    }
+}
+
+const SlopeStep& SlopeTable::add_step(KnownSlopes& from, const Activity& activity, MessageCount& messages) {
     using Rules = Differentiation<2>;
     const std::lock_guard lock(mutex_);
     if (const SlopeStep* known = find_step(from, activity)) {
         return *known;
     }
-    if (known_.size() > first_known && known_.size() > messages / fewest_messages) {
-        throw TooManySlopes();
-    }
     auto& steps = from.steps[static_cast<std::size_t>(activity.doing)];
-    SlopeStep step{.size = activity.size, .traits = traits_of(activity)};
-    step.next = steps.load(std::memory_order_relaxed);
-    step.number = next_number(step.next);
+    const SlopeStep* first = steps.load(std::memory_order_relaxed);
+    refuse_too_many(first, messages);
+    SlopeStep step{.size = activity.size, .traits = traits_of(activity), .number = length_of(first), .next = first};
     const Rules::Begun begun = Rules::begin(0, from.slopes, activity, messages);
     const auto at = [&](Point point) { return known(Rules::at(begun, point, 0)); };
     switch (activity.doing) {
@@ -111,7 +117,8 @@ KnownSlopes* SlopeTable::steepest(KnownSlopes& a, KnownSlopes& b) {
     const SlopeTie tie{.other = &b,
                        .steepest = known(Slopes<2>::steepest(a.slopes, b.slopes)),
                        .next = first,
-                       .number = next_number(first)};
+                       .number = length_of(first)};
+    crowded_ = crowded_ || tie.number >= most_ties;
     a.ties.store(&ties_.emplace_back(tie), std::memory_order_release);
     return tie.steepest;
 }

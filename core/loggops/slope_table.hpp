@@ -46,13 +46,14 @@ struct SlopeTie {
 /// Slopes, and what is known to become of them. All but the slopes grows while others read: lists grow at their heads.
 struct alignas(64) KnownSlopes {
     static constexpr std::uint32_t no_code = 0xffffffff;
+    static constexpr std::uint32_t never_a_code = 0xffff0000;  ///< there are no more
 
     std::array<std::atomic<const SlopeStep*>, 3> steps = {};  ///< by what is done
     std::atomic<const SlopeTie*> ties = nullptr;
     /// Of the messages that carry these slopes: a message_class (high half) and the code of those that are of it.
     std::atomic<std::uint32_t> code = no_code;
-    SlopeTable* table = nullptr;
-    Slopes<2> slopes;  ///< without a time
+    SlopeTable* table = nullptr;  ///< where it lies, for who knows nothing else
+    Slopes<2> slopes;             ///< without a time
 };
 
 /// The slopes that occur in a run, each once, for all threads. Most ranks do what others did before, so that a
@@ -64,8 +65,8 @@ class SlopeTable {
     /// Of the beginning.
     [[nodiscard]] KnownSlopes* none() const { return none_; }
 
-    /// What `activity` makes of slopes. `messages`: as many as the thread has sent. Throws TooManySlopes.
-    [[gnu::always_inline]] const SlopeStep& step(KnownSlopes& from, const Activity& activity, std::uint64_t messages) {
+    /// What `activity` makes of slopes. `messages`: of the thread. Throws TooManySlopes.
+    [[gnu::always_inline]] const SlopeStep& step(KnownSlopes& from, const Activity& activity, MessageCount& messages) {
         if (const SlopeStep* known = find_step(from, activity)) [[likely]] {
             return *known;
         }
@@ -79,7 +80,7 @@ class SlopeTable {
                         messages);
     }
 
-    /// Of two at one time. Throws TooManySlopes.
+    /// Of two at one time.
     KnownSlopes* steepest(KnownSlopes& a, KnownSlopes& b);
 
   private:
@@ -105,8 +106,10 @@ class SlopeTable {
     static KnownSlopes* find_tie(const KnownSlopes& a, const KnownSlopes& b);
 
     /// What another thread has added in the meantime is not added again.
-    [[gnu::noinline]] const SlopeStep& add_step(KnownSlopes& from, const Activity& activity, std::uint64_t messages);
+    [[gnu::noinline]] const SlopeStep& add_step(KnownSlopes& from, const Activity& activity, MessageCount& messages);
     KnownSlopes* known(const Slopes<2>& slopes);
+    /// Throws TooManySlopes.
+    void refuse_too_many(const SlopeStep* list, MessageCount& messages);
 
     std::mutex mutex_;  ///< of all that follows
     std::deque<KnownSlopes> known_;
@@ -114,6 +117,10 @@ class SlopeTable {
     std::deque<SlopeStep> steps_;
     std::deque<SlopeTie> ties_;
     KnownSlopes* none_ = nullptr;
+    bool crowded_ = false;                 ///< some list of ties is too long
+    std::uint64_t messages_ = 0;           ///< of all threads
+    std::size_t next_check_;               ///< with so many steps and ties
+    std::uint64_t messages_at_check_ = 0;  ///< at the last one
 };
 
 }  // namespace idlewave

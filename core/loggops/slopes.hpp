@@ -158,7 +158,7 @@ struct Differentiation : RecordsNothing {
     static constexpr bool looks = true;
 
     [[gnu::always_inline]] static Begun begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity,
-                                              std::uint64_t /*messages*/) {
+                                              MessageCount& /*messages*/) {
         const unsigned level = Levels > 1 && activity.within_node ? Levels - 1 : 0;
         return {now, activity.size, level, activity.stands, activity.stands_late};
     }

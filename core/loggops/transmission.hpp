@@ -45,7 +45,7 @@ template <Source S, class Observer>
     const Moment free = model_.observer.at(begun, Point::sender_free, cpu.end);
     clocks()[Layout::cpu(op.cpu)] = free;
     clocks()[model_.layout.tx(op.nic)] = model_.observer.at(begun, Point::sender_gap, later(begin, costs.gap));
-    ++messages_;
+    ++messages_.sent;
     return {free, later(cpu.overhead, costs.L), model_.observer.post(begun)};
 }
 

@@ -35,7 +35,7 @@ class RankWorker {
     explicit RankWorker(Model& model)
         : model_(model), recent_(model.classes), noisy_(!model.noise.empty()), levels_(model.machine.node) {}
 
-    [[nodiscard]] std::uint64_t messages() const { return messages_; }
+    [[nodiscard]] std::uint64_t messages() const { return messages_.sent; }
 
     template <class Context>
     Time start(State& rank, Time until, Context& context) {
@@ -189,6 +189,10 @@ class RankWorker {
     [[nodiscard, gnu::always_inline]] Stands stands_of(Time t, Overhead overhead, Time bytes) const {
         if constexpr (Observer::looks) {
             if (noisy_) {
+                const NoiseState& noise = model_.noise[self_];
+                if (noise.quiet_from <= t && later(t, overhead.length) < noise.quiet_until) [[likely]] {
+                    return {};
+                }
                 return stands_in_noise(t, overhead, bytes);
             }
         }
@@ -449,7 +453,7 @@ class RankWorker {
     RecentClasses recent_;
     bool noisy_;
     bool levels_;  ///< a network within nodes
-    std::uint64_t messages_ = 0;
+    MessageCount messages_;
     std::uint64_t asked_ = 0;  ///< requests of the protocol so far
 
     State* rank_ = nullptr;

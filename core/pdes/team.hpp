@@ -68,6 +68,11 @@ class FirstError {
             error_ = std::move(error);
         }
     }
+    /// Also if there is one already: for what must not be lost, such as an interrupt.
+    void prefer(std::exception_ptr error) {
+        const std::lock_guard lock(mutex_);
+        error_ = std::move(error);
+    }
     void rethrow() {
         if (error_) {
             std::rethrow_exception(error_);

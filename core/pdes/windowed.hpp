@@ -364,7 +364,12 @@ class Windowed {
         thread.handled += handled;
         if (thread.number == 0 && poll_ && thread.handled >= poll_interval) {
             thread.handled = 0;
-            poll_(now);
+            try {
+                poll_(now);
+            } catch (...) {
+                error_.prefer(std::current_exception());
+                throw;
+            }
         }
     }
 

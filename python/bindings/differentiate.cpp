@@ -3,8 +3,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 
-#include <chrono>
-
 #include "bindings.hpp"
 #include "collectives/composition.hpp"
 #include "collectives/program.hpp"
@@ -49,12 +47,10 @@ nb::dict columns_of(const Simulated<Moment>& found, bool two_levels) {
 template <class S>
 nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
              const nb::object& progress) {
-    const auto begin = std::chrono::steady_clock::now();
-    return differentiate(machine, [&](auto& observer) {
-        const auto found = run_timed(source, machine, seed, threads, progress, observer).found;
-        const double seconds = seconds_since(begin);
-        nb::dict answer = columns_of(found, machine.node.has_value());
-        answer["seconds"] = seconds;
+    return differentiate(machine, [&, begin = Clock::now()](auto& observer) {
+        const auto result = run_timed(source, machine, seed, threads, progress, observer, begin);
+        nb::dict answer = columns_of(result.found, machine.node.has_value());
+        answer["seconds"] = result.seconds;
         return answer;
     });
 }

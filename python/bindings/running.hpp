@@ -11,9 +11,7 @@
 
 namespace idlewave {
 
-inline double seconds_since(std::chrono::steady_clock::time_point begin) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
+using Clock = std::chrono::steady_clock;
 
 /// What a simulation found, and how long it took with the generation of its schedule.
 template <class Moment>
@@ -22,17 +20,16 @@ struct Timed {
     double seconds = 0;
 };
 
-/// Simulates without the interpreter's lock.
+/// Simulates without the interpreter's lock. The time is that since `begin`.
 template <class S, class Observer>
 Timed<typename Observer::Moment> run_timed(const S& source, const Machine& machine, std::uint64_t seed,
-                                           std::uint32_t threads, const nanobind::object& progress,
-                                           Observer& observer) {
+                                           std::uint32_t threads, const nanobind::object& progress, Observer& observer,
+                                           Clock::time_point begin = Clock::now()) {
     const SimulationOptions options{.seed = seed, .threads = threads, .poll = Poll(progress)};
     const nanobind::gil_scoped_release released;
-    const auto begin = std::chrono::steady_clock::now();
     Timed<typename Observer::Moment> result;
     result.found = simulate(source, machine, options, observer);
-    result.seconds = seconds_since(begin);
+    result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     return result;
 }
 

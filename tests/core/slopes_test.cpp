@@ -172,7 +172,7 @@ TEST(Slopes, OfCollectivesAreThoseToTheRightWhereManyRanksAreAsLate) {
 
 /// Whole nanoseconds, as computation has them, so that many things come at one time.
 Parameters coarse_parameters(testing::Dice& dice) {
-    return {.L = 1000 * dice.between(1, 3),
+    return {.L = 1000 * dice.between(0, 3),
             .o_s = 1000 * dice.between(0, 2),
             .o_r = 1000 * dice.between(0, 2),
             .g = 1000 * dice.between(0, 3),
