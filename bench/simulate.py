@@ -329,21 +329,28 @@ def in_turns(machines: Path, large: bool) -> Table:
     quiet = idlewave.Machine.load(machines / "quiet.toml")
     noisy = idlewave.Machine.load(machines / machine_file("7.5%"))
 
-    def add(what: str, slow: Callable[[], object], beside: str, fast: Callable[[], object]) -> None:
-        pairs = several(REPETITIONS, lambda: [seconds_of(slow), seconds_of(fast)])
+    def add(
+        what: str, slow: Callable[[], object], beside: str, fast: Callable[[], object], least: int = REPETITIONS
+    ) -> None:
+        pairs = several(least, lambda: [seconds_of(slow), seconds_of(fast)])
         one, other = (min(seconds) for seconds in zip(*pairs, strict=True))
         table.add_row(what, f"{one:.3f}", beside, f"{other:.3f}", f"{one / other:.2f}")
 
     for ranks in (COMPARED_RANKS, *([LARGE_RANKS] if large else [])):
         schedule = idlewave.Schedule.pattern("dissemination", ranks=ranks)
         alone = partial(idlewave.simulate, schedule, quiet)
-        add(f"dissemination, {ranks:,} ranks", alone, "2 threads", partial(alone, scheduler="yawns", threads=2))
+        together = partial(alone, scheduler="yawns", threads=2)
+        add(f"dissemination, {ranks:,} ranks", alone, "2 threads", together, repetitions(ranks))
     schedule = idlewave.Schedule.pattern("dissemination", ranks=SEED_RANKS)
     seeds = partial(simulate_seeds, schedule, noisy)
     add(f"{SEEDS} seeds, {SEED_RANKS:,} ranks", partial(seeds, 1), "2 threads", partial(seeds, 2))
     for name, schedule in sloped_schedules().items():
         slopes = partial(idlewave.sensitivities, schedule, quiet)
         add(f"{name}, derivatives", slopes, "without", partial(idlewave.simulate, schedule, quiet))
+    schedule = idlewave.Schedule.pattern("dissemination", ranks=COMPARED_RANKS)
+    what = f"dissemination, {COMPARED_RANKS:,} ranks, noise, derivatives"
+    slopes = partial(idlewave.sensitivities, schedule, noisy)
+    add(what, slopes, "without", partial(idlewave.simulate, schedule, noisy), LARGE_REPETITIONS)
     return table
 
 
