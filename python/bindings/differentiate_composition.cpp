@@ -1,0 +1,9 @@
+#include "collectives/composition.hpp"
+#include "differentiate.hpp"
+
+namespace idlewave {
+
+template nanobind::dict derivatives(const Composition&, const Machine&, std::uint64_t, std::uint32_t,
+                                    const nanobind::object&);
+
+}  // namespace idlewave

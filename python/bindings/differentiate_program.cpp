@@ -1,0 +1,9 @@
+#include "collectives/program.hpp"
+#include "differentiate.hpp"
+
+namespace idlewave {
+
+template nanobind::dict derivatives(const ProgramSource&, const Machine&, std::uint64_t, std::uint32_t,
+                                    const nanobind::object&);
+
+}  // namespace idlewave
