@@ -1,10 +1,11 @@
 // The selfish detour benchmark: what takes the CPU away from a loop that wants nothing but the time.
 //
-// A loop reads the processor's time counter. Its shortest iteration is t_min; an iteration above 9 t_min is a
-// detour of length t - t_min (P. Beckman, K. Iskra, K. Yoshii, S. Coghlan: The influence of operating systems
-// on the performance of collective operations at extreme scale, 2006). Calibration and measurement run the
-// same code: only the threshold differs. The recording is bounded in time and in records; what does not fit
-// is counted.
+// A loop reads the processor's time counter. An undisturbed iteration takes t_min; one above 9 t_min is a detour
+// of length t - t_min (P. Beckman, K. Iskra, K. Yoshii, S. Coghlan: The influence of operating systems on the
+// performance of collective operations at extreme scale, 2006). There t_min is the shortest iteration; here it is
+// the mean of the shortest of many in a row, since a counter that goes in steps may be read twice within one, and
+// some then say 1 tick, which is no iteration's time. Calibration and measurement run the same code: only the
+// threshold differs. The recording is bounded in time and in records; what does not fit is counted.
 //
 // idlewave-detour --cpu N --seconds S [--records N] --output FILE.csv       a JSON summary goes to standard
 // output
@@ -15,6 +16,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -22,6 +24,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,8 +69,9 @@ struct Recording {
     Ticks shortest = never;
 };
 
-// The loop of the benchmark. Not inlined, so that calibration and measurement are one piece of machine code.
-__attribute__((noinline)) void record(Recording& recording, Ticks threshold) {
+// The loop of the benchmark: keeps every iteration of at least so many ticks. Not inlined, so that calibration and
+// measurement are one piece of machine code.
+__attribute__((noinline)) void record(Recording& recording, Ticks least) {
     Detour* const detours = recording.detours.data();
     const std::size_t capacity = recording.detours.size();
     std::size_t count = 0;
@@ -81,7 +85,7 @@ __attribute__((noinline)) void record(Recording& recording, Ticks threshold) {
         const Ticks now = idlewave::read_ticks();
         const Ticks length = now - before;
         shortest = length < shortest ? length : shortest;
-        if (length > threshold) [[unlikely]] {
+        if (length >= least) [[unlikely]] {
             if (count < capacity) {
                 detours[count++] = {before, length};
             } else {
@@ -98,11 +102,11 @@ __attribute__((noinline)) void record(Recording& recording, Ticks threshold) {
 }
 
 // Records for so long, or until a signal comes; not at all if one has come.
-void record_for(Recording& recording, Ticks threshold, double seconds, double tick_ns) {
+void record_for(Recording& recording, Ticks least, double seconds, double tick_ns) {
     Ticks current = deadline.load();
     if (current == 0) return;
     const Ticks end = idlewave::read_ticks() + static_cast<Ticks>(seconds * 1e9 / tick_ns);
-    if (deadline.compare_exchange_strong(current, end)) record(recording, threshold);
+    if (deadline.compare_exchange_strong(current, end)) record(recording, least);
 }
 
 // Roughly; the run itself gives the exact value.
@@ -113,10 +117,21 @@ double estimate_tick_length() {
     return idlewave::tick_length(first, last);
 }
 
-// t_min. A counter coarser than the loop shows iterations of no length; its tick is then the resolution.
-Ticks calibrate(Recording& recording, double tick_ns) {
-    record_for(recording, never, 0.02, tick_ns);
-    return recording.shortest > 0 ? recording.shortest : 1;
+// t_min, rounded up: of a counter coarser than the loop it is a tick, which then is the resolution. Not if a
+// signal comes before.
+std::optional<Ticks> calibrate(double tick_ns) {
+    constexpr std::size_t in_a_row = 64;
+    constexpr std::size_t most = 1 << 17;
+    Recording all;
+    all.detours.resize(most);
+    record_for(all, 0, 0.02, tick_ns);
+    std::optional<Ticks> shortest;
+    for (std::size_t i = 0; i + in_a_row < all.count; i += in_a_row) {
+        const Ticks taken = all.detours[i + in_a_row].begin - all.detours[i].begin;
+        const Ticks mean = std::max<Ticks>(1, (taken + in_a_row - 1) / in_a_row);
+        shortest = std::min(shortest.value_or(mean), mean);
+    }
+    return shortest;
 }
 
 [[noreturn]] void fail(int status, const std::string& message) {
@@ -273,13 +288,15 @@ int main(int argc, char** argv) {  // NOLINT(misc-const-correctness): the langua
     Recording recording;
     recording.detours.resize(options.records);  // writes every page, so none is missing later
     const double estimate = estimate_tick_length();
-    const Ticks shortest = calibrate(recording, estimate);
-    if (shortest == never) fail(1, "interrupted before the measurement began");
+    const std::optional<Ticks> calibrated = calibrate(estimate);
+    if (!calibrated) fail(1, "interrupted before the measurement began");
+    const Ticks shortest = *calibrated;
+    const Ticks least = threshold_factor * shortest + 1;
 
-    record_for(recording, threshold_factor * shortest, 0.02, estimate);  // a rehearsal, thrown away
+    record_for(recording, least, 0.02, estimate);  // a rehearsal, thrown away
     const Surroundings before(options.cpu);
     const idlewave::Instant first = idlewave::instant();
-    record_for(recording, threshold_factor * shortest, options.seconds, estimate);
+    record_for(recording, least, options.seconds, estimate);
     const idlewave::Instant last = idlewave::instant();
     const Surroundings after(options.cpu);
 

@@ -46,6 +46,11 @@ def test_no_detour_is_shorter_than_the_threshold_allows(noise):
         assert own["length_ps"].min() >= row["threshold_ps"] - row["resolution_ps"] - 1
 
 
+def test_hardly_an_iteration_of_the_loop_is_a_detour(noise):
+    for row in noise.cores.to_dict("records"):
+        assert row["detours"] + row["dropped"] < 0.02 * row["duration_ps"] / row["resolution_ps"]
+
+
 def test_overhead_is_the_sum_of_the_detours_over_the_time_and_of_its_magnitudes(noise):
     for row in noise.cores.to_dict("records"):
         lengths = noise.detours.loc[noise.detours["core"] == row["core"], "length_ps"]
