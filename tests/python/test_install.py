@@ -63,8 +63,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     environment |= {"PATH": str(path_without_mpi(folder / "path")), "IDLEWAVE_CACHE": str(folder / "cache")}
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
     installation = Installation(folder / "venv/bin", environment)
-    build = f"--config-settings=build-dir={folder / 'build'}"
-    done = installation.run("python", "-m", "pip", "install", build, REPOSITORY)
+    # What is installed is looked at, not how fast it is: optimised it would be compiled for minutes.
+    settings = (f"build-dir={folder / 'build'}", "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0")
+    options = [f"--config-settings={setting}" for setting in settings]
+    done = installation.run("python", "-m", "pip", "install", *options, REPOSITORY)
     said = done.stdout + done.stderr
     if done.returncode != 0 and any(words in said for words in UNREACHABLE):
         pytest.skip("the package index cannot be reached")

@@ -122,8 +122,10 @@ def test_a_program_that_fails_after_finalize_is_an_error(tmp_path: Path) -> None
 def test_an_interrupted_program_keeps_what_was_recorded(tmp_path: Path) -> None:
     use = open_mpi()
     command = command_of(use, 2, program(use, "dies"), "hang", 0)
+    # Interrupts are ignored by what a shell without job control has started in the background, and that is inherited.
     script = (
-        "import sys; from pathlib import Path; from idlewave import tracing\n"
+        "import signal; from pathlib import Path; from idlewave import tracing\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         f"tracing.trace({command!r}, Path({str(tmp_path / 'trace')!r}))\n"
     )
     process = subprocess.Popen(
