@@ -16,21 +16,41 @@ template <Source S, class Observer>
     return odd_costs_;
 }
 
-/// The CPU's part of a message, from `begin` on: an overhead, and what O costs.
+/// The CPU's part of a message, from `begin` on: an overhead, and what O costs. Where it is quiet, noise changes
+/// nothing, whatever it reaches.
 template <Source S, class Observer>
 [[gnu::always_inline]] inline auto RankWorker<S, Observer>::transfer(Doing doing, const Overhead& overhead,
                                                                      const Costs& costs, const About& message,
                                                                      Place place, Time begin) -> Transfer {
-    const Stands stands = stands_of(begin, overhead, costs.over);
-    return {{.doing = doing,
-             .message = message.kind,
-             .within_node = within_node(message.peer),
-             .peer = message.peer,
-             .size = message.size,
-             .place = place,
-             .stands = stands.first,
-             .stands_late = stands.late},
-            occupy(begin, overhead, costs.over)};
+    const Time done = later(begin, overhead.length);
+    const Occupied undisturbed{done, later(done, costs.over)};
+    const auto by = [&](const Occupied& cpu, Stands stands) -> Transfer {
+        return {{.doing = doing,
+                 .message = message.kind,
+                 .within_node = within_node(message.peer),
+                 .peer = message.peer,
+                 .size = message.size,
+                 .place = place,
+                 .stands = stands.first,
+                 .stands_late = stands.late},
+                cpu};
+    };
+    if (!noisy_) {
+        return by(undisturbed, {});
+    }
+    NoiseState& noise = model_.noise[self_];
+    if (noise.quiet_from <= begin && begin < noise.quiet_until && undisturbed.end <= noise.quiet_until) [[likely]] {
+        return by(undisturbed, {});
+    }
+    const Stands stands = Observer::looks ? stands_of(overhead, costs.over, begin) : Stands{};
+    return by(occupy(model_.machine, noise, begin, overhead, costs.over), stands);
+}
+
+template <Source S, class Observer>
+[[gnu::noinline]] auto RankWorker<S, Observer>::stands_of(const Overhead& overhead, Time bytes, Time begin) const
+    -> Stands {
+    const bool late = !overhead.reached && bytes > 0 && model_.machine.noise_reach.O;
+    return {overhead.reached && stands_still(begin), late && stands_still(later(begin, overhead.length))};
 }
 
 /// A transmission takes the CPU and the NIC's send side from `now` on.

@@ -159,48 +159,10 @@ class RankWorker {
         return agenda_.make();
     }
 
-    /// The CPU's part in a transmission begun at `t`: an overhead, and what O costs. Where it is quiet, noise changes
-    /// nothing, whatever it reaches.
-    [[gnu::always_inline]] Occupied occupy(Time t, Overhead overhead, Time bytes) {
-        const Time done = later(t, overhead.length);
-        const Time end = later(done, bytes);
-        if (!noisy_) {
-            return {done, end};
-        }
-        NoiseState& noise = model_.noise[self_];
-        if (noise.quiet_from <= t && t < noise.quiet_until && end <= noise.quiet_until) [[likely]] {
-            return {done, end};
-        }
-        return idlewave::occupy(model_.machine, noise, t, overhead, bytes);
-    }
-
     /// Whether a detour holds the CPU at `t`.
     [[nodiscard]] bool stands_still(Time t) const {
         NoiseState ahead = model_.noise[self_];
         return model_.machine.noise.finish(ahead, t, 0) > t;
-    }
-
-    /// Whether detours hold the CPU when a transmission begins at `t`, and when noise reaches it only later: when it
-    /// goes on to the bytes. Asked only for those who look on.
-    struct Stands {
-        bool first = false;
-        bool late = false;
-    };
-    [[nodiscard, gnu::always_inline]] Stands stands_of(Time t, Overhead overhead, Time bytes) const {
-        if constexpr (Observer::looks) {
-            if (noisy_) {
-                const NoiseState& noise = model_.noise[self_];
-                if (noise.quiet_from <= t && later(t, overhead.length) < noise.quiet_until) [[likely]] {
-                    return {};
-                }
-                return stands_in_noise(t, overhead, bytes);
-            }
-        }
-        return {};
-    }
-    [[nodiscard, gnu::noinline]] Stands stands_in_noise(Time t, Overhead overhead, Time bytes) const {
-        const bool late = !overhead.reached && bytes > 0 && model_.machine.noise_reach.O;
-        return {overhead.reached && stands_still(t), late && stands_still(later(t, overhead.length))};
     }
 
     // ---- what is next: following.hpp
@@ -386,6 +348,13 @@ class RankWorker {
     };
     [[nodiscard]] Transfer transfer(Doing doing, const Overhead& overhead, const Costs& costs, const About& message,
                                     Place place, Time begin);
+    /// Whether detours hold the CPU when a transfer begins, and when noise reaches it only later: when it goes on to
+    /// the bytes.
+    struct Stands {
+        bool first = false;
+        bool late = false;
+    };
+    [[nodiscard]] Stands stands_of(const Overhead& overhead, Time bytes, Time begin) const;
     /// What a transmission leads to.
     struct Sent {
         Moment free;                                            ///< the CPU

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -81,9 +83,10 @@ class Calendar {
     [[nodiscard]] std::int64_t first(std::int64_t from) const {
         for (std::int64_t cell = from; cell < near_end_; ++cell) {
             const std::size_t slot = slot_of(cell);
-            if (cells_[slot / 64] == 0) {
+            const std::uint64_t word = cells_[slot / 64].load(std::memory_order_relaxed);
+            if (word == 0) {
                 cell |= 63;
-            } else if ((cells_[slot / 64] >> (slot % 64) & 1) != 0) {
+            } else if ((word >> (slot % 64) & 1) != 0) {
                 return cell;
             }
         }
@@ -115,7 +118,7 @@ class Calendar {
     [[nodiscard]] const std::uint64_t* blocks_of(std::int64_t cell) const { return &occupied_[slot_of(cell) * words_]; }
     [[nodiscard]] bool has(std::int64_t cell) const {
         const std::size_t slot = slot_of(cell);
-        return (cells_[slot / 64] >> (slot % 64) & 1) != 0;
+        return (cells_[slot / 64].load(std::memory_order_relaxed) >> (slot % 64) & 1) != 0;
     }
     [[nodiscard]] std::size_t words() const { return words_; }
 
@@ -148,7 +151,7 @@ class Calendar {
         Chunk* chunk = chunks_.take();
         chunk->before = end == nullptr ? nullptr : Chunk::of(end - 1);
         occupied_[slot * words_ + block / 64] |= std::uint64_t{1} << (block % 64);
-        cells_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+        mark(slot, true);
         return chunk->events;
     }
 
@@ -158,7 +161,15 @@ class Calendar {
             return;
         }
         std::fill_n(&occupied_[slot * words_], words_, 0);
-        cells_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+        mark(slot, false);
+    }
+
+    /// Whether a cell has events. Only the owner writes, so that it need not be done in one step.
+    void mark(std::size_t slot, bool has_events) {
+        const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
+        std::atomic<std::uint64_t>& word = cells_[slot / 64];
+        const std::uint64_t others = word.load(std::memory_order_relaxed) & ~bit;
+        word.store(has_events ? others | bit : others, std::memory_order_relaxed);
     }
 
     const Grid grid_;    ///< a copy, since every event asks for it
@@ -166,7 +177,9 @@ class Calendar {
     ChunkPool chunks_;
     HugeArray<Stored*> ends_;            ///< one past the last event of each bucket, by cell and block
     HugeArray<std::uint64_t> occupied_;  ///< which buckets are not empty
-    std::uint64_t cells_[Grid::near / 64] = {};
+    /// Which cells have events. Others ask of a cell of the open window while the owner writes of a later one, which
+    /// may be in the same word.
+    std::array<std::atomic<std::uint64_t>, Grid::near / 64> cells_ = {};
     std::int64_t present_ = 0;            ///< nothing is left before this cell
     std::int64_t near_end_ = Grid::near;  ///< the first cell without buckets
     FarQueue far_;
