@@ -38,7 +38,9 @@ KnownSlopes* SlopeTable::known(const Slopes<2>& slopes) {
     if (const auto found = found_.find(&sought); found != found_.end()) {
         return *found;
     }
+    const auto number = static_cast<std::uint32_t>(known_.size());
     KnownSlopes& added = known_.emplace_back();
+    added.number = number;
     added.slopes = slopes;
     added.slopes.time = 0;
     added.table = this;

@@ -52,6 +52,7 @@ struct alignas(64) KnownSlopes {
     std::atomic<const SlopeTie*> ties = nullptr;
     /// Of the messages that carry these slopes: a message_class (high half) and the code of those that are of it.
     std::atomic<std::uint32_t> code = no_code;
+    std::uint32_t number = 0;     ///< how many different slopes were there before
     SlopeTable* table = nullptr;  ///< where it lies, for who knows nothing else
     Slopes<2> slopes;             ///< without a time
 };
@@ -62,8 +63,10 @@ class SlopeTable {
   public:
     SlopeTable();
 
-    /// Of the beginning.
+    /// Of the beginning; the first of all.
     [[nodiscard]] KnownSlopes* none() const { return none_; }
+    /// All, by number. Not while a simulation runs.
+    [[nodiscard]] const std::deque<KnownSlopes>& all() const { return known_; }
 
     /// What `activity` makes of slopes. `messages`: of the thread. Throws TooManySlopes.
     [[gnu::always_inline]] const SlopeStep& step(KnownSlopes& from, const Activity& activity, MessageCount& messages) {

@@ -2,7 +2,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "columns.hpp"
@@ -11,10 +13,11 @@
 
 namespace idlewave {
 
-template <class Moment>
-nanobind::dict level_columns(const std::vector<Moment>& finish, unsigned level) {
+/// One level's slopes of what `slopes_of` finds in each row.
+template <class Rows, class SlopesOf>
+nanobind::dict level_columns(const Rows& rows, SlopesOf slopes_of, unsigned level) {
     const auto slope = [&](auto field) {
-        return column_of<std::int64_t>(finish, [=](const Moment& moment) { return moment.level(level).*field; });
+        return column_of<std::int64_t>(rows, [=](const auto& row) { return slopes_of(row).level(level).*field; });
     };
     nanobind::dict columns;
     columns["L"] = slope(&LevelSlopes::L);
@@ -27,14 +30,44 @@ nanobind::dict level_columns(const std::vector<Moment>& finish, unsigned level) 
     return columns;
 }
 
-template <class Moment>
-nanobind::dict columns_of(const Simulated<Moment>& found, bool two_levels) {
+template <class Rows, class SlopesOf>
+nanobind::dict slope_columns(const Rows& rows, bool two_levels, SlopesOf slopes_of) {
+    nanobind::dict columns;
+    columns["computation"] =
+        column_of<std::int64_t>(rows, [=](const auto& row) { return slopes_of(row).computation(); });
+    columns["network"] = level_columns(rows, slopes_of, 0);
+    columns["node"] = two_levels ? nanobind::object(level_columns(rows, slopes_of, 1)) : nanobind::none();
+    return columns;
+}
+
+/// What the ranks' slopes are: each row one set, and of each rank which set it has; or None if each has its own.
+template <unsigned Levels>
+void put_slopes(nanobind::dict& answer, const Differentiation<Levels>& /*observer*/,
+                const std::vector<Slopes<Levels>>& finish, bool two_levels) {
+    answer["sets"] = slope_columns(finish, two_levels, std::identity());
+    answer["set"] = nanobind::none();
+}
+inline void put_slopes(nanobind::dict& answer, const SharedDifferentiation& observer,
+                       const std::vector<SharedSlopes>& finish, bool two_levels) {
+    const auto slopes_of = [](const KnownSlopes& known) -> const Slopes<2>& { return known.slopes; };
+    answer["sets"] = slope_columns(observer.table().all(), two_levels, slopes_of);
+    answer["set"] = column_of<std::uint32_t>(finish, [](const SharedSlopes& moment) { return moment.number(); });
+}
+
+template <class Observer>
+nanobind::dict columns_of(const Observer& observer, const Simulated<typename Observer::Moment>& found,
+                          bool two_levels) {
+    using Moment = typename Observer::Moment;
     const std::vector<Moment>& finish = found.finish;
+    Moment last = {};
+    for (const Moment& moment : finish) {
+        last = latest(last, moment);
+    }
     nanobind::dict answer;
     answer["finish"] = column_of<std::int64_t>(finish, [](const Moment& moment) { return time_of(moment); });
-    answer["computation"] = column_of<std::int64_t>(finish, [](const Moment& moment) { return moment.computation(); });
-    answer["network"] = level_columns(finish, 0);
-    answer["node"] = two_levels ? nanobind::object(level_columns(finish, 1)) : nanobind::none();
+    answer["last"] = slope_columns(std::array{last}, two_levels, std::identity());
+    put_slopes(answer, observer, finish, two_levels);
+    answer["time"] = time_of(last);
     answer["messages"] = found.messages;
     return answer;
 }
@@ -46,7 +79,7 @@ nanobind::dict derivatives(const S& source, const Machine& machine, std::uint64_
                            const nanobind::object& progress) {
     return differentiate(machine, [&, begin = Clock::now()](auto& observer) {
         const auto result = run_timed(source, machine, seed, threads, progress, observer, begin);
-        nanobind::dict answer = columns_of(result.found, machine.node.has_value());
+        nanobind::dict answer = columns_of(observer, result.found, machine.node.has_value());
         answer["seconds"] = result.seconds;
         return answer;
     });

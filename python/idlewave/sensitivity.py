@@ -8,10 +8,10 @@ of HPC Applications with Linear Programming" (SC'24), who answer it with a linea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
 from .errors import InputError, UsageError
@@ -29,6 +29,28 @@ PARAMETERS = ("L", "o", "o_s", "o_r", "g", "G", "O")
 GROWTHS = (0.01, 0.02, 0.05)
 
 
+class SlopesOfRanks(Mapping[str, "npt.NDArray[np.int64]"]):
+    """Derivatives of every rank's finish time: arrays, by name such as "network.L" or "computation".
+
+    What ranks have in common is kept once, and an array made when it is asked for.
+    """
+
+    def __init__(self, columns: dict[str, npt.NDArray[np.int64]], rows: npt.NDArray[np.uint32] | None) -> None:
+        """`rows`: of each rank, its row in the columns; None: as many as there are ranks, in their order."""
+        self._columns = columns
+        self._rows = rows
+
+    def __getitem__(self, name: str) -> npt.NDArray[np.int64]:
+        column = self._columns[name]
+        return column if self._rows is None else column[self._rows]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+
 @dataclass(frozen=True)
 class Sensitivities:
     """The finish time and its derivatives.
@@ -36,8 +58,7 @@ class Sensitivities:
     `time` is when the last rank finishes, ps. `network` and `node` (None without a network inside nodes) have for each
     of `PARAMETERS` the derivative by it: how many times it counts (for G and O: bytes). If a parameter of that level,
     in all its segments, grows by 1 ps (G, O: 1 ps per byte), the time grows by so many ps. `computation` is the
-    derivative by a factor of all computation, ps. `finish` and `slopes` are the same of every rank: arrays, by name
-    such as "network.L" or "computation".
+    derivative by a factor of all computation, ps. `finish` and `slopes` are the same of every rank.
     """
 
     time: int
@@ -45,7 +66,7 @@ class Sensitivities:
     node: dict[str, int] | None
     computation: int
     finish: npt.NDArray[np.int64]
-    slopes: dict[str, npt.NDArray[np.int64]]
+    slopes: SlopesOfRanks
     messages: int
     seconds: float
 
@@ -95,24 +116,23 @@ def sensitivities(
     checked_run(scheduler, threads, seed)
     machine = checked_machine(machine, noise, noise_reaches)
     answer = _core.differentiate(schedule.core(), machine.core(), seed, threads, progress)
-    finish = answer["finish"]
-    last = finish == finish.max()
-    slopes = {"computation": answer["computation"]}
-    for level in ("network", "node"):
-        for name, values in (answer[level] or {}).items():
-            slopes[f"{level}.{name}"] = values
-    largest = {name: int(values[last].max()) for name, values in slopes.items()}
-    node = {name: largest[f"node.{name}"] for name in PARAMETERS} if answer["node"] is not None else None
+    last = {name: int(column[0]) for name, column in _by_name(answer["last"]).items()}
+    node = {name: last[f"node.{name}"] for name in PARAMETERS} if machine.node is not None else None
     return Sensitivities(
-        time=int(finish.max()),
-        network={name: largest[f"network.{name}"] for name in PARAMETERS},
+        time=answer["time"],
+        network={name: last[f"network.{name}"] for name in PARAMETERS},
         node=node,
-        computation=largest["computation"],
-        finish=finish,
-        slopes=slopes,
+        computation=last["computation"],
+        finish=answer["finish"],
+        slopes=SlopesOfRanks(_by_name(answer["sets"]), answer["set"]),
         messages=answer["messages"],
         seconds=answer["seconds"],
     )
+
+
+def _by_name(columns: dict[str, Any]) -> dict[str, npt.NDArray[np.int64]]:
+    levels = {f"{level}.{name}": v for level in ("network", "node") for name, v in (columns[level] or {}).items()}
+    return {"computation": columns["computation"], **levels}
 
 
 @dataclass(frozen=True)
@@ -180,8 +200,7 @@ def latency_tolerance(
     def point(growth: int) -> tuple[int, int]:
         slower = with_latency(machine, growth, level).core()
         answer = _core.differentiate(schedule.core(), slower, seed, threads, progress)
-        finish = answer["finish"]
-        return int(finish.max()), int(answer[level]["L"][finish == finish.max()].max())
+        return answer["time"], int(answer["last"][level]["L"][0])
 
     curve = _Curve(point, most_simulations)
     base = curve.time(0)

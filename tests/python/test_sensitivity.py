@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import idlewave
@@ -59,23 +60,31 @@ def test_a_network_inside_nodes_has_derivatives_of_its_own() -> None:
     assert idlewave.sensitivities(stencil(), COARSE).node is None
 
 
-def test_derivatives_of_ranks_that_all_differ_are_exact_too() -> None:
+def uneven_ring() -> Schedule:
     lines = ["num_ranks 200"]
     for rank in range(200):
         lines += [f"rank {rank} {{", f"c: calc {1000 + 17 * rank}", f"s: send 100b to {(rank + 1) % 200}"]
         lines += [f"r: recv 100b from {(rank - 1) % 200}", "s requires c", "}"]
-    schedule = Schedule.from_goal("\n".join(lines) + "\n")
+    return Schedule.from_goal("\n".join(lines) + "\n")
+
+
+def uneven_gather() -> Schedule:
+    return Schedule.pattern("gather", ranks=200, algorithm="linear", recv_counts=range(100, 20_100, 100))
+
+
+@pytest.mark.parametrize("node_ranks", [1, 3])
+@pytest.mark.parametrize("schedule", [uneven_ring, uneven_gather])
+def test_derivatives_of_ranks_that_all_differ_are_exact_too(schedule: Callable[[], Schedule], node_ranks: int) -> None:
     fine = Parameters(L=5_000_037, o_s=700_013, o_r=900_007, g=1_200_017, G=1003.0, O=511.0)
-    for machine in (
-        Machine(name="fine", network=Level(fine)),
-        Machine(name="fine", network=Level(fine), node=Level(fine), node_ranks=3),
-    ):
-        found = idlewave.sensitivities(schedule, machine)
-        before = idlewave.simulate(schedule, machine)
-        assert (found.finish == before.finish).all()
-        for parameter in PARAMETERS:
-            slower = idlewave.simulate(schedule, nudged(machine, parameter))
-            assert (slower.finish - before.finish == found.slopes[f"network.{parameter}"]).all()
+    machine = Machine(name="fine", network=Level(fine))
+    if node_ranks > 1:
+        machine = replace(machine, node=Level(fine), node_ranks=node_ranks)
+    found = idlewave.sensitivities(schedule(), machine)
+    before = idlewave.simulate(schedule(), machine)
+    assert (found.finish == before.finish).all()
+    for parameter in PARAMETERS:
+        slower = idlewave.simulate(schedule(), nudged(machine, parameter))
+        assert (slower.finish - before.finish == found.slopes[f"network.{parameter}"]).all()
 
 
 @pytest.mark.parametrize("threads", [2, 3])
