@@ -348,9 +348,11 @@ def in_turns(machines: Path, large: bool) -> Table:
         slopes = partial(idlewave.sensitivities, schedule, quiet)
         add(f"{name}, derivatives", slopes, "without", partial(idlewave.simulate, schedule, quiet))
     schedule = idlewave.Schedule.pattern("dissemination", ranks=COMPARED_RANKS)
-    what = f"dissemination, {COMPARED_RANKS:,} ranks, noise, derivatives"
-    slopes = partial(idlewave.sensitivities, schedule, noisy)
-    add(what, slopes, "without", partial(idlewave.simulate, schedule, noisy), LARGE_REPETITIONS)
+    for noise in PERIODS:
+        machine = idlewave.Machine.load(machines / machine_file(noise))
+        what = f"dissemination, {COMPARED_RANKS:,} ranks, {noise} noise, derivatives"
+        slopes = partial(idlewave.sensitivities, schedule, machine)
+        add(what, slopes, "without", partial(idlewave.simulate, schedule, machine))
     return table
 
 

@@ -63,13 +63,13 @@ class SharedSlopes {
 class SharedDifferentiation : public RecordsNothing {
   public:
     using Moment = SharedSlopes;
-    using Sent = KnownSlopes*;
+    using Sent = const SlopeStep*;
 
     struct Payload : Message {
         KnownSlopes* sent = nullptr;  ///< the slopes of its arrival
 
         Payload() = default;
-        Payload(const Message& message, KnownSlopes* slopes) : Message(message), sent(slopes) {}
+        Payload(const Message& message, Sent step) : Message(message), sent(step->message) {}
     };
 
     struct Begun {
@@ -98,16 +98,16 @@ class SharedDifferentiation : public RecordsNothing {
         }
         return {time, begun.step->cpu};
     }
-    [[gnu::always_inline]] static Sent post(const Begun& begun) { return begun.step->message; }
+    [[gnu::always_inline]] static Sent post(const Begun& begun) { return begun.step; }
     [[gnu::always_inline]] static Moment arrival(const Payload& message, Time time) { return {time, message.sent}; }
 
-    /// One message_class for each slopes has a code, that of the first message which carried them: most often all do.
+    /// Of what a step sends one message_class has a code, that of the first message: most often all are of it.
     [[gnu::always_inline]] std::uint16_t code(const Message& message, Sent sent) {
         const std::uint32_t known = sent->code.load(std::memory_order_acquire);
         if (known >> 16 == message.message_class) [[likely]] {
             return static_cast<std::uint16_t>(known);
         }
-        return known == KnownSlopes::no_code ? add_code(message, sent) : Message::no_class;
+        return known == SlopeStep::no_code ? add_code(message, sent) : Message::no_class;
     }
     [[nodiscard]] const Payload& payload(std::uint16_t code) const { return coded_[code]; }
 
@@ -121,10 +121,10 @@ class SharedDifferentiation : public RecordsNothing {
     [[gnu::noinline]] std::uint16_t add_code(const Message& message, Sent sent) {
         const std::lock_guard lock(mutex_);
         if (codes_ == most_codes) {
-            sent->code.store(KnownSlopes::never_a_code, std::memory_order_relaxed);
+            sent->code.store(SlopeStep::never_a_code, std::memory_order_relaxed);
             return Message::no_class;
         }
-        if (sent->code.load(std::memory_order_relaxed) != KnownSlopes::no_code) {
+        if (sent->code.load(std::memory_order_relaxed) != SlopeStep::no_code) {
             return Message::no_class;
         }
         coded_[codes_] = Payload(message, sent);

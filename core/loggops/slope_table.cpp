@@ -3,7 +3,7 @@
 namespace idlewave {
 namespace {
 
-/// How many steps and ties the table may hold: with the slopes to which they lead some 100 MB.
+/// How many steps and ties the table may hold: with the slopes to which they lead some 150 MB.
 constexpr std::size_t most_items = 1 << 17;
 /// After so many it is asked whether sharing pays: whether there were this many messages for each. What is made for
 /// fewer costs more than if each moment had its own.
@@ -13,19 +13,26 @@ constexpr std::uint64_t fewest_messages = 8;
 constexpr std::uint32_t most_steps = 64;
 constexpr std::uint32_t most_ties = 512;
 
-template <class Item>
-std::uint32_t length_of(const Item* first) {
+/// Lists grow at the head; or behind it, where the head is the slopes' own.
+std::uint32_t length_of(const SlopeTie* first) {
     return first == nullptr ? 0 : first->number + 1;
+}
+std::uint32_t length_of(const SlopeStep& first) {
+    if (first.traits.load(std::memory_order_relaxed) == SlopeStep::not_made) {
+        return 0;
+    }
+    const SlopeStep* next = first.next.load(std::memory_order_relaxed);
+    return next == nullptr ? 1 : next->number + 1;
 }
 
 }  // namespace
 
 SlopeTable::SlopeTable() : none_(known({})), next_check_(items_to_check) {}
 
-std::size_t SlopeTable::Hash::operator()(const KnownSlopes* known) const {
+std::size_t SlopeTable::Hash::operator()(const Slopes<2>& slopes) const {
     // Odd constants of many bits: the fractions of the golden ratio and of the square root of 3.
     std::uint64_t hash = 0;
-    for (const SlopeWords& words : known->slopes.words) {
+    for (const SlopeWords& words : slopes.words) {
         hash = (hash ^ words[0]) * 0x9e3779b97f4a7c15U;
         hash = (hash ^ (hash >> 32) ^ words[1]) * 0xbb67ae8584caa73bU;
     }
@@ -33,9 +40,7 @@ std::size_t SlopeTable::Hash::operator()(const KnownSlopes* known) const {
 }
 
 KnownSlopes* SlopeTable::known(const Slopes<2>& slopes) {
-    KnownSlopes sought;
-    sought.slopes = slopes;
-    if (const auto found = found_.find(&sought); found != found_.end()) {
+    if (const auto found = found_.find(slopes); found != found_.end()) {
         return *found;
     }
     const auto number = static_cast<std::uint32_t>(known_.size());
@@ -48,11 +53,11 @@ KnownSlopes* SlopeTable::known(const Slopes<2>& slopes) {
     return &added;
 }
 
-void SlopeTable::refuse_too_many(const SlopeStep* list, MessageCount& messages) {
+void SlopeTable::refuse_too_many(std::uint32_t steps, MessageCount& messages) {
     messages_ += messages.sent - messages.counted;
     messages.counted = messages.sent;
-    const std::size_t items = steps_.size() + ties_.size();
-    if (crowded_ || length_of(list) >= most_steps || items >= most_items) {
+    const std::size_t items = steps_ + ties_.size();
+    if (crowded_ || steps >= most_steps || items >= most_items) {
         throw TooManySlopes();
     }
     if (items >= next_check_) {
@@ -70,10 +75,12 @@ const SlopeStep& SlopeTable::add_step(KnownSlopes& from, const Activity& activit
     if (const SlopeStep* known = find_step(from, activity)) {
         return *known;
     }
-    auto& steps = from.steps[static_cast<std::size_t>(activity.doing)];
-    const SlopeStep* first = steps.load(std::memory_order_relaxed);
-    refuse_too_many(first, messages);
-    SlopeStep step{.size = activity.size, .traits = traits_of(activity), .number = length_of(first), .next = first};
+    SlopeStep& first = from.steps[static_cast<std::size_t>(activity.doing)];
+    const std::uint32_t number = length_of(first);
+    refuse_too_many(number, messages);
+    SlopeStep& step = number == 0 ? first : later_steps_.emplace_back();
+    step.number = number;
+    step.size = activity.size;
     const Rules::Begun begun = Rules::begin(0, from.slopes, activity, messages);
     const auto at = [&](Point point) { return known(Rules::at(begun, point, 0)); };
     switch (activity.doing) {
@@ -91,9 +98,13 @@ const SlopeStep& SlopeTable::add_step(KnownSlopes& from, const Activity& activit
             step.message = at(Point::wire);
             break;
     }
-    const SlopeStep& added = steps_.emplace_back(step);
-    steps.store(&added, std::memory_order_release);
-    return added;
+    step.traits.store(traits_of(activity), std::memory_order_release);
+    if (number > 0) {
+        step.next.store(first.next.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        first.next.store(&step, std::memory_order_release);
+    }
+    ++steps_;
+    return step;
 }
 
 KnownSlopes* SlopeTable::find_tie(const KnownSlopes& a, const KnownSlopes& b) {
@@ -105,8 +116,12 @@ KnownSlopes* SlopeTable::find_tie(const KnownSlopes& a, const KnownSlopes& b) {
 }
 
 KnownSlopes* SlopeTable::steepest(KnownSlopes& a, KnownSlopes& b) {
-    if (&a == &b) {
+    const Slopes<2> both = Slopes<2>::steepest(a.slopes, b.slopes);
+    if (both.has_slopes_of(a.slopes)) {
         return &a;
+    }
+    if (both.has_slopes_of(b.slopes)) {
+        return &b;
     }
     if (KnownSlopes* known = find_tie(a, b)) {
         return known;
@@ -116,10 +131,7 @@ KnownSlopes* SlopeTable::steepest(KnownSlopes& a, KnownSlopes& b) {
         return known;
     }
     const SlopeTie* first = a.ties.load(std::memory_order_relaxed);
-    const SlopeTie tie{.other = &b,
-                       .steepest = known(Slopes<2>::steepest(a.slopes, b.slopes)),
-                       .next = first,
-                       .number = length_of(first)};
+    const SlopeTie tie{.other = &b, .steepest = known(both), .next = first, .number = length_of(first)};
     crowded_ = crowded_ || tie.number >= most_ties;
     a.ties.store(&ties_.emplace_back(tie), std::memory_order_release);
     return tie.steepest;

@@ -23,16 +23,24 @@ class TooManySlopes : public std::exception {
     [[nodiscard]] const char* what() const noexcept override { return "a run has too many different slopes to share"; }
 };
 
-/// What an activity makes of the slopes with which it begins.
-struct SlopeStep {
-    std::uint64_t size = 0;    ///< as of the Activity
-    std::uint32_t traits = 0;  ///< what else of it counts
+/// What an activity makes of the slopes with which it begins: all that a message needs to be told, in one line of the
+/// cache.
+struct alignas(64) SlopeStep {
+    static constexpr std::uint32_t not_made = 0xffffffff;
+    static constexpr std::uint32_t no_code = 0xffffffff;
+    static constexpr std::uint32_t never_a_code = 0xffff0000;  ///< there are no more
+
+    /// What of the activity counts, beside its size; written last.
+    std::atomic<std::uint32_t> traits = not_made;
     std::uint32_t number = 0;  ///< how many steps of its list were made before it
+    std::uint64_t size = 0;    ///< as of the Activity
     /// Where the CPU is free; the NIC's side; and the message, at its arrival or when its last byte is here.
     KnownSlopes* cpu = nullptr;
     KnownSlopes* nic = nullptr;
     KnownSlopes* message = nullptr;
-    const SlopeStep* next = nullptr;
+    std::atomic<const SlopeStep*> next = nullptr;
+    /// Of the messages that it sends: a message_class (high half) and the code of those that are of it.
+    mutable std::atomic<std::uint32_t> code = no_code;
 };
 
 /// Slopes that came together with others, at one time.
@@ -43,18 +51,13 @@ struct SlopeTie {
     std::uint32_t number = 0;  ///< how many ties of its list were made before it
 };
 
-/// Slopes, and what is known to become of them. All but the slopes grows while others read: lists grow at their heads.
-struct alignas(64) KnownSlopes {
-    static constexpr std::uint32_t no_code = 0xffffffff;
-    static constexpr std::uint32_t never_a_code = 0xffff0000;  ///< there are no more
-
-    std::array<std::atomic<const SlopeStep*>, 3> steps = {};  ///< by what is done
+/// Slopes, and what is known to become of them. All but the slopes grows while others read: what is in a list stays.
+struct KnownSlopes {
+    std::array<SlopeStep, 3> steps = {};  ///< by what is done, the first of each list
     std::atomic<const SlopeTie*> ties = nullptr;
-    /// Of the messages that carry these slopes: a message_class (high half) and the code of those that are of it.
-    std::atomic<std::uint32_t> code = no_code;
-    std::uint32_t number = 0;     ///< how many different slopes were there before
     SlopeTable* table = nullptr;  ///< where it lies, for who knows nothing else
     Slopes<2> slopes;             ///< without a time
+    std::uint32_t number = 0;     ///< how many different slopes were there before
 };
 
 /// The slopes that occur in a run, each once, for all threads. Most ranks do what others did before, so that a
@@ -87,11 +90,17 @@ class SlopeTable {
     KnownSlopes* steepest(KnownSlopes& a, KnownSlopes& b);
 
   private:
+    /// Slopes are found by what they are.
+    static const Slopes<2>& slopes_of(const KnownSlopes* known) { return known->slopes; }
+    static const Slopes<2>& slopes_of(const Slopes<2>& slopes) { return slopes; }
     struct Hash {
-        std::size_t operator()(const KnownSlopes* known) const;
+        using is_transparent = void;
+        std::size_t operator()(const Slopes<2>& slopes) const;
+        std::size_t operator()(const KnownSlopes* known) const { return (*this)(known->slopes); }
     };
     struct Alike {
-        bool operator()(const KnownSlopes* a, const KnownSlopes* b) const { return a->slopes.has_slopes_of(b->slopes); }
+        using is_transparent = void;
+        bool operator()(const auto& a, const auto& b) const { return slopes_of(a).has_slopes_of(slopes_of(b)); }
     };
 
     [[gnu::always_inline]] static std::uint32_t traits_of(const Activity& activity) {
@@ -100,9 +109,10 @@ class SlopeTable {
 
     [[gnu::always_inline]] static const SlopeStep* find_step(const KnownSlopes& from, const Activity& activity) {
         const std::uint32_t traits = traits_of(activity);
-        const SlopeStep* step = from.steps[static_cast<std::size_t>(activity.doing)].load(std::memory_order_acquire);
-        while (step != nullptr && (step->size != activity.size || step->traits != traits)) {
-            step = step->next;
+        const SlopeStep* step = &from.steps[static_cast<std::size_t>(activity.doing)];
+        while (step != nullptr &&
+               (step->traits.load(std::memory_order_acquire) != traits || step->size != activity.size)) {
+            step = step->next.load(std::memory_order_acquire);
         }
         return step;
     }
@@ -111,13 +121,14 @@ class SlopeTable {
     /// What another thread has added in the meantime is not added again.
     [[gnu::noinline]] const SlopeStep& add_step(KnownSlopes& from, const Activity& activity, MessageCount& messages);
     KnownSlopes* known(const Slopes<2>& slopes);
-    /// Throws TooManySlopes.
-    void refuse_too_many(const SlopeStep* list, MessageCount& messages);
+    /// `steps`: of the list that is to grow. Throws TooManySlopes.
+    void refuse_too_many(std::uint32_t steps, MessageCount& messages);
 
     std::mutex mutex_;  ///< of all that follows
     std::deque<KnownSlopes> known_;
     std::unordered_set<KnownSlopes*, Hash, Alike> found_;
-    std::deque<SlopeStep> steps_;
+    std::deque<SlopeStep> later_steps_;  ///< those that are not the first of their list
+    std::size_t steps_ = 0;              ///< all
     std::deque<SlopeTie> ties_;
     KnownSlopes* none_ = nullptr;
     bool crowded_ = false;                 ///< some list of ties is too long
