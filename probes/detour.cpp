@@ -117,21 +117,22 @@ double estimate_tick_length() {
     return idlewave::tick_length(first, last);
 }
 
-// t_min, rounded up: of a counter coarser than the loop it is a tick, which then is the resolution. Not if a
-// signal comes before.
+// t_min in whole ticks: of a counter coarser than the loop it is one, which then is the resolution. In several
+// short rounds, since a processor may take a while to become fast. Not if a signal comes before.
 std::optional<Ticks> calibrate(double tick_ns) {
     constexpr std::size_t in_a_row = 64;
-    constexpr std::size_t most = 1 << 17;
+    constexpr int rounds = 10;
     Recording all;
-    all.detours.resize(most);
-    record_for(all, 0, 0.02, tick_ns);
-    std::optional<Ticks> shortest;
-    for (std::size_t i = 0; i + in_a_row < all.count; i += in_a_row) {
-        const Ticks taken = all.detours[i + in_a_row].begin - all.detours[i].begin;
-        const Ticks mean = std::max<Ticks>(1, (taken + in_a_row - 1) / in_a_row);
-        shortest = std::min(shortest.value_or(mean), mean);
+    all.detours.resize(1 << 17);
+    Ticks shortest = never;
+    for (int round = 0; round < rounds || shortest == never; ++round) {
+        record_for(all, 0, 0.002, tick_ns);
+        if (deadline.load() == 0) return std::nullopt;
+        for (std::size_t i = 0; i + in_a_row < all.count; i += in_a_row) {
+            shortest = std::min(shortest, all.detours[i + in_a_row].begin - all.detours[i].begin);
+        }
     }
-    return shortest;
+    return std::max<Ticks>(1, (shortest + in_a_row / 2) / in_a_row);
 }
 
 [[noreturn]] void fail(int status, const std::string& message) {

@@ -25,9 +25,6 @@ class SharedSlopes {
     }
     [[nodiscard]] Time computation() const { return known() == nullptr ? 0 : known()->slopes.computation(); }
 
-    /// The place of its slopes in the table.
-    [[nodiscard]] std::uint32_t number() const { return known() == nullptr ? 0 : known()->number; }
-
     /// Where the slopes are; nullptr at the beginning, and `none` where they are 0 again.
     [[nodiscard, gnu::always_inline]] KnownSlopes* known() const { return std::bit_cast<KnownSlopes*>(words_[1]); }
 
@@ -110,8 +107,6 @@ class SharedDifferentiation : public RecordsNothing {
         return known == SlopeStep::no_code ? add_code(message, sent) : Message::no_class;
     }
     [[nodiscard]] const Payload& payload(std::uint16_t code) const { return coded_[code]; }
-
-    [[nodiscard]] const SlopeTable& table() const { return table_; }
 
   private:
     /// What others carry goes in parcels. So many fit into less than is taken in huge pages, each of which is cleared.

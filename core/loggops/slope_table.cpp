@@ -3,7 +3,7 @@
 namespace idlewave {
 namespace {
 
-/// How many steps and ties the table may hold: with the slopes to which they lead some 150 MB.
+/// How many steps and ties the table may hold: with the slopes to which they lead some 160 MB.
 constexpr std::size_t most_items = 1 << 17;
 /// After so many it is asked whether sharing pays: whether there were this many messages for each. What is made for
 /// fewer costs more than if each moment had its own.
@@ -43,9 +43,7 @@ KnownSlopes* SlopeTable::known(const Slopes<2>& slopes) {
     if (const auto found = found_.find(slopes); found != found_.end()) {
         return *found;
     }
-    const auto number = static_cast<std::uint32_t>(known_.size());
     KnownSlopes& added = known_.emplace_back();
-    added.number = number;
     added.slopes = slopes;
     added.slopes.time = 0;
     added.table = this;

@@ -30,7 +30,7 @@ struct alignas(64) SlopeStep {
     static constexpr std::uint32_t no_code = 0xffffffff;
     static constexpr std::uint32_t never_a_code = 0xffff0000;  ///< there are no more
 
-    /// What of the activity counts, beside its size; written last.
+    /// What of the activity counts, beside its size. Written when all is there that stays as it is.
     std::atomic<std::uint32_t> traits = not_made;
     std::uint32_t number = 0;  ///< how many steps of its list were made before it
     std::uint64_t size = 0;    ///< as of the Activity
@@ -51,13 +51,12 @@ struct SlopeTie {
     std::uint32_t number = 0;  ///< how many ties of its list were made before it
 };
 
-/// Slopes, and what is known to become of them. All but the slopes grows while others read: what is in a list stays.
+/// Slopes, and what is known to become of them: lists that grow while others read.
 struct KnownSlopes {
     std::array<SlopeStep, 3> steps = {};  ///< by what is done, the first of each list
     std::atomic<const SlopeTie*> ties = nullptr;
     SlopeTable* table = nullptr;  ///< where it lies, for who knows nothing else
     Slopes<2> slopes;             ///< without a time
-    std::uint32_t number = 0;     ///< how many different slopes were there before
 };
 
 /// The slopes that occur in a run, each once, for all threads. Most ranks do what others did before, so that a
@@ -66,10 +65,8 @@ class SlopeTable {
   public:
     SlopeTable();
 
-    /// Of the beginning; the first of all.
+    /// Of the beginning.
     [[nodiscard]] KnownSlopes* none() const { return none_; }
-    /// All, by number. Not while a simulation runs.
-    [[nodiscard]] const std::deque<KnownSlopes>& all() const { return known_; }
 
     /// What `activity` makes of slopes. `messages`: of the thread. Throws TooManySlopes.
     [[gnu::always_inline]] const SlopeStep& step(KnownSlopes& from, const Activity& activity, MessageCount& messages) {
@@ -91,8 +88,6 @@ class SlopeTable {
 
   private:
     /// Slopes are found by what they are.
-    static const Slopes<2>& slopes_of(const KnownSlopes* known) { return known->slopes; }
-    static const Slopes<2>& slopes_of(const Slopes<2>& slopes) { return slopes; }
     struct Hash {
         using is_transparent = void;
         std::size_t operator()(const Slopes<2>& slopes) const;
@@ -100,7 +95,9 @@ class SlopeTable {
     };
     struct Alike {
         using is_transparent = void;
-        bool operator()(const auto& a, const auto& b) const { return slopes_of(a).has_slopes_of(slopes_of(b)); }
+        bool operator()(const KnownSlopes* a, const KnownSlopes* b) const { return (*this)(a->slopes, b); }
+        bool operator()(const Slopes<2>& a, const KnownSlopes* b) const { return a.has_slopes_of(b->slopes); }
+        bool operator()(const KnownSlopes* a, const Slopes<2>& b) const { return (*this)(b, a); }
     };
 
     [[gnu::always_inline]] static std::uint32_t traits_of(const Activity& activity) {

@@ -23,27 +23,26 @@ template <Source S, class Observer>
                                                                      const Costs& costs, const About& message,
                                                                      Place place, Time begin) -> Transfer {
     const Time done = later(begin, overhead.length);
-    const Occupied undisturbed{done, later(done, costs.over)};
-    const auto by = [&](const Occupied& cpu, Stands stands) -> Transfer {
-        return {{.doing = doing,
-                 .message = message.kind,
-                 .within_node = within_node(message.peer),
-                 .peer = message.peer,
-                 .size = message.size,
-                 .place = place,
-                 .stands = stands.first,
-                 .stands_late = stands.late},
-                cpu};
-    };
-    if (!noisy_) {
-        return by(undisturbed, {});
+    Occupied cpu{done, later(done, costs.over)};
+    Stands stands;
+    if (noisy_) {
+        NoiseState& noise = model_.noise[self_];
+        if (noise.quiet_from > begin || begin >= noise.quiet_until || cpu.end > noise.quiet_until) [[unlikely]] {
+            if constexpr (Observer::looks) {
+                stands = stands_of(overhead, costs.over, begin);
+            }
+            cpu = occupy(model_.machine, noise, begin, overhead, costs.over);
+        }
     }
-    NoiseState& noise = model_.noise[self_];
-    if (noise.quiet_from <= begin && begin < noise.quiet_until && undisturbed.end <= noise.quiet_until) [[likely]] {
-        return by(undisturbed, {});
-    }
-    const Stands stands = Observer::looks ? stands_of(overhead, costs.over, begin) : Stands{};
-    return by(occupy(model_.machine, noise, begin, overhead, costs.over), stands);
+    return {{.doing = doing,
+             .message = message.kind,
+             .within_node = within_node(message.peer),
+             .peer = message.peer,
+             .size = message.size,
+             .place = place,
+             .stands = stands.first,
+             .stands_late = stands.late},
+            cpu};
 }
 
 template <Source S, class Observer>

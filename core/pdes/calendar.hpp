@@ -177,8 +177,8 @@ class Calendar {
     ChunkPool chunks_;
     HugeArray<Stored*> ends_;            ///< one past the last event of each bucket, by cell and block
     HugeArray<std::uint64_t> occupied_;  ///< which buckets are not empty
-    /// Which cells have events. Others ask of a cell of the open window while the owner writes of a later one, which
-    /// may be in the same word.
+    /// Which cells have events. Others ask of a cell of the open window while the owner writes of another, which may be
+    /// in the same word.
     std::array<std::atomic<std::uint64_t>, Grid::near / 64> cells_ = {};
     std::int64_t present_ = 0;            ///< nothing is left before this cell
     std::int64_t near_end_ = Grid::near;  ///< the first cell without buckets

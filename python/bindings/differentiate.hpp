@@ -4,7 +4,8 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "columns.hpp"
@@ -13,11 +14,10 @@
 
 namespace idlewave {
 
-/// One level's slopes of what `slopes_of` finds in each row.
-template <class Rows, class SlopesOf>
-nanobind::dict level_columns(const Rows& rows, SlopesOf slopes_of, unsigned level) {
+template <class Rows>
+nanobind::dict level_columns(const Rows& rows, unsigned level) {
     const auto slope = [&](auto field) {
-        return column_of<std::int64_t>(rows, [=](const auto& row) { return slopes_of(row).level(level).*field; });
+        return column_of<std::int64_t>(rows, [=](const auto& moment) { return moment.level(level).*field; });
     };
     nanobind::dict columns;
     columns["L"] = slope(&LevelSlopes::L);
@@ -30,34 +30,39 @@ nanobind::dict level_columns(const Rows& rows, SlopesOf slopes_of, unsigned leve
     return columns;
 }
 
-template <class Rows, class SlopesOf>
-nanobind::dict slope_columns(const Rows& rows, bool two_levels, SlopesOf slopes_of) {
+template <class Rows>
+nanobind::dict slope_columns(const Rows& rows, bool two_levels) {
     nanobind::dict columns;
-    columns["computation"] =
-        column_of<std::int64_t>(rows, [=](const auto& row) { return slopes_of(row).computation(); });
-    columns["network"] = level_columns(rows, slopes_of, 0);
-    columns["node"] = two_levels ? nanobind::object(level_columns(rows, slopes_of, 1)) : nanobind::none();
+    columns["computation"] = column_of<std::int64_t>(rows, [](const auto& moment) { return moment.computation(); });
+    columns["network"] = level_columns(rows, 0);
+    columns["node"] = two_levels ? nanobind::object(level_columns(rows, 1)) : nanobind::none();
     return columns;
 }
 
-/// What the ranks' slopes are: each row one set, and of each rank which set it has; or None if each has its own.
+/// The ranks' slopes: each row one set, and of each rank which set it has; or None if each has its own.
 template <unsigned Levels>
-void put_slopes(nanobind::dict& answer, const Differentiation<Levels>& /*observer*/,
-                const std::vector<Slopes<Levels>>& finish, bool two_levels) {
-    answer["sets"] = slope_columns(finish, two_levels, std::identity());
+void put_slopes(nanobind::dict& answer, const std::vector<Slopes<Levels>>& finish, bool two_levels) {
+    answer["sets"] = slope_columns(finish, two_levels);
     answer["set"] = nanobind::none();
 }
-inline void put_slopes(nanobind::dict& answer, const SharedDifferentiation& observer,
-                       const std::vector<SharedSlopes>& finish, bool two_levels) {
-    const auto slopes_of = [](const KnownSlopes& known) -> const Slopes<2>& { return known.slopes; };
-    answer["sets"] = slope_columns(observer.table().all(), two_levels, slopes_of);
-    answer["set"] = column_of<std::uint32_t>(finish, [](const SharedSlopes& moment) { return moment.number(); });
+inline void put_slopes(nanobind::dict& answer, const std::vector<SharedSlopes>& finish, bool two_levels) {
+    std::unordered_map<const KnownSlopes*, std::uint32_t> numbers;
+    std::vector<SharedSlopes> sets;
+    std::vector<std::uint32_t> set_of_rank;
+    set_of_rank.reserve(finish.size());
+    for (const SharedSlopes& moment : finish) {
+        const auto [number, added] = numbers.try_emplace(moment.known(), static_cast<std::uint32_t>(sets.size()));
+        if (added) {
+            sets.push_back(moment);
+        }
+        set_of_rank.push_back(number->second);
+    }
+    answer["sets"] = slope_columns(sets, two_levels);
+    answer["set"] = column(std::move(set_of_rank));
 }
 
-template <class Observer>
-nanobind::dict columns_of(const Observer& observer, const Simulated<typename Observer::Moment>& found,
-                          bool two_levels) {
-    using Moment = typename Observer::Moment;
+template <class Moment>
+nanobind::dict columns_of(const Simulated<Moment>& found, bool two_levels) {
     const std::vector<Moment>& finish = found.finish;
     Moment last = {};
     for (const Moment& moment : finish) {
@@ -65,8 +70,8 @@ nanobind::dict columns_of(const Observer& observer, const Simulated<typename Obs
     }
     nanobind::dict answer;
     answer["finish"] = column_of<std::int64_t>(finish, [](const Moment& moment) { return time_of(moment); });
-    answer["last"] = slope_columns(std::array{last}, two_levels, std::identity());
-    put_slopes(answer, observer, finish, two_levels);
+    answer["last"] = slope_columns(std::array{last}, two_levels);
+    put_slopes(answer, finish, two_levels);
     answer["time"] = time_of(last);
     answer["messages"] = found.messages;
     return answer;
@@ -79,7 +84,7 @@ nanobind::dict derivatives(const S& source, const Machine& machine, std::uint64_
                            const nanobind::object& progress) {
     return differentiate(machine, [&, begin = Clock::now()](auto& observer) {
         const auto result = run_timed(source, machine, seed, threads, progress, observer, begin);
-        nanobind::dict answer = columns_of(observer, result.found, machine.node.has_value());
+        nanobind::dict answer = columns_of(result.found, machine.node.has_value());
         answer["seconds"] = result.seconds;
         return answer;
     });

@@ -32,7 +32,8 @@ GROWTHS = (0.01, 0.02, 0.05)
 class SlopesOfRanks(Mapping[str, "npt.NDArray[np.int64]"]):
     """Derivatives of every rank's finish time: arrays, by name such as "network.L" or "computation".
 
-    What ranks have in common is kept once, and an array made when it is asked for.
+    What ranks have in common is kept once, and an array, read-only, is made when it is asked for; `dict(slopes)` has
+    all.
     """
 
     def __init__(self, columns: dict[str, npt.NDArray[np.int64]], rows: npt.NDArray[np.uint32] | None) -> None:
@@ -42,7 +43,11 @@ class SlopesOfRanks(Mapping[str, "npt.NDArray[np.int64]"]):
 
     def __getitem__(self, name: str) -> npt.NDArray[np.int64]:
         column = self._columns[name]
-        return column if self._rows is None else column[self._rows]
+        if self._rows is None:
+            return column
+        values = column[self._rows]
+        values.flags.writeable = False
+        return values
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
