@@ -23,26 +23,26 @@ template <Source S, class Observer>
                                                                      const Costs& costs, const About& message,
                                                                      Place place, Time begin) -> Transfer {
     const Time done = later(begin, overhead.length);
-    Occupied cpu{done, later(done, costs.over)};
-    Stands stands;
+    Transfer transfer{{.doing = doing,
+                       .message = message.kind,
+                       .within_node = within_node(message.peer),
+                       .peer = message.peer,
+                       .size = message.size,
+                       .place = place},
+                      {done, later(done, costs.over)}};
     if (noisy_) {
         NoiseState& noise = model_.noise[self_];
-        if (noise.quiet_from > begin || begin >= noise.quiet_until || cpu.end > noise.quiet_until) [[unlikely]] {
+        if (noise.quiet_from > begin || begin >= noise.quiet_until || transfer.cpu.end > noise.quiet_until)
+            [[unlikely]] {
             if constexpr (Observer::looks) {
-                stands = stands_of(overhead, costs.over, begin);
+                const Stands stands = stands_of(overhead, costs.over, begin);
+                transfer.activity.stands = stands.first;
+                transfer.activity.stands_late = stands.late;
             }
-            cpu = occupy(model_.machine, noise, begin, overhead, costs.over);
+            transfer.cpu = occupy(model_.machine, noise, begin, overhead, costs.over);
         }
     }
-    return {{.doing = doing,
-             .message = message.kind,
-             .within_node = within_node(message.peer),
-             .peer = message.peer,
-             .size = message.size,
-             .place = place,
-             .stands = stands.first,
-             .stands_late = stands.late},
-            cpu};
+    return transfer;
 }
 
 template <Source S, class Observer>
