@@ -43,7 +43,7 @@ KnownSlopes* SlopeTable::known(const Slopes<2>& slopes) {
     if (const auto found = found_.find(slopes); found != found_.end()) {
         return *found;
     }
-    KnownSlopes& added = known_.emplace_back();
+    KnownSlopes& added = *make<KnownSlopes>();
     added.slopes = slopes;
     added.slopes.time = 0;
     added.table = this;
@@ -54,15 +54,14 @@ KnownSlopes* SlopeTable::known(const Slopes<2>& slopes) {
 void SlopeTable::refuse_too_many(std::uint32_t steps, MessageCount& messages) {
     messages_ += messages.sent - messages.counted;
     messages.counted = messages.sent;
-    const std::size_t items = steps_ + ties_.size();
-    if (crowded_ || steps >= most_steps || items >= most_items) {
+    if (crowded_ || steps >= most_steps || items_ >= most_items) {
         throw TooManySlopes();
     }
-    if (items >= next_check_) {
+    if (items_ >= next_check_) {
         if (messages_ - messages_at_check_ < fewest_messages * items_to_check) {
             throw TooManySlopes();
         }
-        next_check_ = items + items_to_check;
+        next_check_ = items_ + items_to_check;
         messages_at_check_ = messages_;
     }
 }
@@ -76,7 +75,7 @@ const SlopeStep& SlopeTable::add_step(KnownSlopes& from, const Activity& activit
     SlopeStep& first = from.steps[static_cast<std::size_t>(activity.doing)];
     const std::uint32_t number = length_of(first);
     refuse_too_many(number, messages);
-    SlopeStep& step = number == 0 ? first : later_steps_.emplace_back();
+    SlopeStep& step = number == 0 ? first : *make<SlopeStep>();
     step.number = number;
     step.size = activity.size;
     const Rules::Begun begun = Rules::begin(0, from.slopes, activity, messages);
@@ -101,7 +100,7 @@ const SlopeStep& SlopeTable::add_step(KnownSlopes& from, const Activity& activit
         step.next.store(first.next.load(std::memory_order_relaxed), std::memory_order_relaxed);
         first.next.store(&step, std::memory_order_release);
     }
-    ++steps_;
+    ++items_;
     return step;
 }
 
@@ -129,10 +128,12 @@ KnownSlopes* SlopeTable::steepest(KnownSlopes& a, KnownSlopes& b) {
         return known;
     }
     const SlopeTie* first = a.ties.load(std::memory_order_relaxed);
-    const SlopeTie tie{.other = &b, .steepest = known(both), .next = first, .number = length_of(first)};
-    crowded_ = crowded_ || tie.number >= most_ties;
-    a.ties.store(&ties_.emplace_back(tie), std::memory_order_release);
-    return tie.steepest;
+    auto* tie = make<SlopeTie>();
+    *tie = {.other = &b, .steepest = known(both), .next = first, .number = length_of(first)};
+    crowded_ = crowded_ || tie->number >= most_ties;
+    a.ties.store(tie, std::memory_order_release);
+    ++items_;
+    return tie->steepest;
 }
 
 }  // namespace idlewave

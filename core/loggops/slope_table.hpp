@@ -4,9 +4,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
+#include <memory_resource>
 #include <mutex>
+#include <type_traits>
 #include <unordered_set>
 
 #include "loggops/observer.hpp"
@@ -121,12 +122,17 @@ class SlopeTable {
     /// `steps`: of the list that is to grow. Throws TooManySlopes.
     void refuse_too_many(std::uint32_t steps, MessageCount& messages);
 
-    std::mutex mutex_;  ///< of all that follows
-    std::deque<KnownSlopes> known_;
-    std::unordered_set<KnownSlopes*, Hash, Alike> found_;
-    std::deque<SlopeStep> later_steps_;  ///< those that are not the first of their list
-    std::size_t steps_ = 0;              ///< all
-    std::deque<SlopeTie> ties_;
+    /// An item that lasts as long as the table.
+    template <class Item>
+    Item* make() {
+        static_assert(std::is_trivially_destructible_v<Item>);
+        return std::pmr::polymorphic_allocator<>(&memory_).new_object<Item>();
+    }
+
+    std::mutex mutex_;                            ///< of all that follows
+    std::pmr::monotonic_buffer_resource memory_;  ///< in few large pieces: what is looked up all the time lies close
+    std::pmr::unordered_set<KnownSlopes*, Hash, Alike> found_{&memory_};
+    std::size_t items_ = 0;  ///< steps and ties
     KnownSlopes* none_ = nullptr;
     bool crowded_ = false;                 ///< some list of ties is too long
     std::uint64_t messages_ = 0;           ///< of all threads
