@@ -352,7 +352,7 @@ def in_turns(machines: Path, large: bool) -> Table:
         machine = idlewave.Machine.load(machines / machine_file(noise))
         what = f"dissemination, {COMPARED_RANKS:,} ranks, {noise} noise, derivatives"
         slopes = partial(idlewave.sensitivities, schedule, machine)
-        add(what, slopes, "without", partial(idlewave.simulate, schedule, machine))
+        add(what, slopes, "without", partial(idlewave.simulate, schedule, machine), 2 * REPETITIONS)
     return table
 
 
