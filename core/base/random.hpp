@@ -29,7 +29,7 @@ inline Philox philox(Philox counter, std::array<std::uint64_t, 2> key) {
 }
 
 /// What a draw is for: streams of one seed never meet.
-enum class Stream : std::uint64_t { noise_phase = 1, poisson_detours = 2 };
+enum class Stream : std::uint64_t { noise_phase = 1, poisson_detours = 2, model = 3 };
 
 /// Four words of random bits, a pure function of the arguments: the draws of number `index` of an entity.
 inline Philox draws(std::uint64_t seed, Stream stream, std::uint64_t entity, std::uint64_t index) {

@@ -10,6 +10,7 @@
 #include "loggops/message.hpp"
 #include "machine/costs.hpp"
 #include "machine/machine.hpp"
+#include "pdes/event.hpp"
 
 namespace idlewave {
 
@@ -48,7 +49,7 @@ class MessageClasses {
     }
 
   private:
-    static constexpr std::size_t most = Message::no_class;
+    static constexpr std::size_t most = pdes::Stored::anti;
 
     const Machine& machine_;
     HugeArray<MessageClass> table_;

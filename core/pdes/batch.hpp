@@ -37,17 +37,24 @@ class Batch {
         sort();
     }
 
+    /// The same of one cell and one calendar.
+    void gather(Calendar& calendar, std::uint32_t block, std::int64_t cell) {
+        unsorted_.clear();
+        empty(calendar.take(cell, block), 0, calendar.chunks());
+        sort();
+    }
+
     [[nodiscard]] std::size_t size() const { return count_; }
 
     /// How far behind the end one may look: there the last event is repeated.
     static constexpr std::size_t margin = 16;
 
-    /// The events, those of an LP one after the other, where there are many in the order in which they were sent; valid
+    /// The events, those of an LP one after the other, from one calendar in the order in which they came there; valid
     /// until the next gather.
     [[nodiscard]] std::span<const Stored> events() const { return {sorted_.data(), count_}; }
 
   private:
-    static constexpr std::size_t fewest_to_count = 192;
+    static constexpr std::size_t fewest_to_count = 192;  ///< of large blocks
 
     /// What a bucket held, and where that begins in time.
     struct Piece {
@@ -77,7 +84,7 @@ class Batch {
         if (sorted_.size() < count_ + margin) {
             sorted_.resize(count_ + count_ / 2 + margin);
         }
-        if (count_ >= fewest_to_count) {
+        if (count_ >= std::min(fewest_to_count, begins_.size() / 4)) {
             sort_by_counting();
         } else {
             sort_by_comparing();
@@ -120,7 +127,7 @@ class Batch {
             }
         }
         if (count_ > 1) {
-            std::sort(sorted_.begin(), place, [](const Stored& a, const Stored& b) { return a.lp < b.lp; });
+            std::stable_sort(sorted_.begin(), place, [](const Stored& a, const Stored& b) { return a.lp < b.lp; });
         }
     }
 

@@ -30,21 +30,21 @@ struct Grid {
 
     /// `lookahead` > 0, `threads` that share the LPs.
     Grid(Time lookahead, std::uint32_t lps, std::uint32_t threads) {
-        // Several cells a window, so that a window may begin close to its first event; and offsets of 32 bits.
+        // Several cells a window, so that a window may begin close to its first event.
         constexpr unsigned cells = 4;
-        constexpr unsigned widest = 28;
-        const auto width = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(lookahead / cells)));
-        cell_shift = std::min(widest, width > 0 ? width - 1 : 0);
+        cell_shift = shift_of(lookahead / cells);
         window_cells = std::min<std::int64_t>(2 * cells, lookahead >> cell_shift);
         // Blocks that fit into the second-level cache, and some for every thread.
-        constexpr unsigned largest = 12;
         constexpr unsigned smallest = 4;
         const std::uint32_t share = lps / (8 * threads) + 1;
-        block_shift =
-            threads == 1 ? largest : std::clamp(static_cast<unsigned>(std::bit_width(share)), smallest, largest);
-        blocks = static_cast<std::uint32_t>((std::uint64_t{lps} + block_size() - 1) >> block_shift);
-        cell_mask = (1U << cell_shift) - 1;
-        block_mask = block_size() - 1;
+        cut_into_blocks(lps, threads == 1
+                                 ? largest_block
+                                 : std::clamp(static_cast<unsigned>(std::bit_width(share)), smallest, largest_block));
+    }
+
+    /// Cells at most `cell` > 0 wide, each a window.
+    Grid(Time cell, std::uint32_t lps) : cell_shift(shift_of(cell)) {
+        cut_into_blocks(lps, std::min(largest_block, static_cast<unsigned>(std::bit_width(lps))));
     }
 
     [[nodiscard]] std::uint32_t block_size() const { return 1U << block_shift; }
@@ -53,6 +53,23 @@ struct Grid {
     [[nodiscard]] std::uint32_t in_cell(Time time) const { return static_cast<std::uint32_t>(time) & cell_mask; }
     [[nodiscard]] Time begin_of(std::int64_t cell) const {
         return cell > (never >> cell_shift) ? never : cell << cell_shift;
+    }
+
+  private:
+    static constexpr unsigned largest_block = 12;
+
+    /// The largest power of two that is not wider, of what fits into offsets of 32 bits.
+    [[nodiscard]] static unsigned shift_of(Time width) {
+        constexpr unsigned widest = 28;
+        const auto bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(width)));
+        return std::min(widest, bits > 0 ? bits - 1 : 0);
+    }
+
+    void cut_into_blocks(std::uint32_t lps, unsigned shift) {
+        block_shift = shift;
+        blocks = static_cast<std::uint32_t>((std::uint64_t{lps} + block_size() - 1) >> block_shift);
+        cell_mask = (1U << cell_shift) - 1;
+        block_mask = block_size() - 1;
     }
 };
 
@@ -113,6 +130,25 @@ class Calendar {
             push(event.time, event.lp, event.source, event.sequence, event.code);
         });
     }
+
+    /// The first block that has events in `cell`, of which there is one: from now on it has none there.
+    std::uint32_t take_block(std::int64_t cell) {
+        const std::size_t slot = slot_of(cell);
+        std::uint64_t* const words = &occupied_[slot * words_];
+        std::size_t word = 0;
+        while (words[word] == 0) {
+            ++word;
+        }
+        const auto block = static_cast<std::uint32_t>(word * 64 + std::countr_zero(words[word]));
+        words[word] &= words[word] - 1;
+        if (std::all_of(words + word, words + words_, [](std::uint64_t blocks) { return blocks == 0; })) {
+            mark(slot, false);
+        }
+        return block;
+    }
+
+    /// The first cell of which it is not known which blocks have events in it.
+    [[nodiscard]] std::int64_t near_end() const { return near_end_; }
 
     /// The words that say which blocks have events in `cell`, a bit each.
     [[nodiscard]] const std::uint64_t* blocks_of(std::int64_t cell) const { return &occupied_[slot_of(cell) * words_]; }

@@ -33,6 +33,7 @@ struct Stored {
 
     static constexpr std::uint32_t timer = 0xffffffff;
     static constexpr std::uint16_t in_parcel = 0xffff;
+    static constexpr std::uint16_t anti = 0xfffe;  ///< takes back an event, that of the same source and sequence
 };
 static_assert(sizeof(Stored) == 16);
 

@@ -31,7 +31,7 @@ class FarQueue {
     /// `row` is not before those that were taken.
     void push(const FarEvent& event, std::int64_t row) {
         if (row >= taken_ + ring_size) {
-            beyond_.push({row, event});
+            beyond_.push({row, pushed_++, event});
             return;
         }
         if (rows_.empty()) {
@@ -48,9 +48,14 @@ class FarQueue {
         return std::min(first_in_ring(), beyond_.empty() ? no_row : beyond_.top().row);
     }
 
-    /// Gives all events up to and including `last` to `use`; from now on no event of these rows may come.
+    /// Gives all events up to and including `last` to `use`, those of one row in the order in which they came; from now
+    /// on no event of these rows may come.
     template <class Use>
     void take_rows(std::int64_t last, Use use) {
+        while (!beyond_.empty() && beyond_.top().row <= last) {  // came before what is in the ring
+            use(beyond_.top().event);
+            beyond_.pop();
+        }
         std::int64_t row = first_in_ring();
         while (row <= last) {
             const auto slot = static_cast<std::size_t>(row % ring_size);
@@ -64,10 +69,6 @@ class FarQueue {
             row = first_in_ring();
         }
         taken_ = std::max(taken_, last + 1);
-        while (!beyond_.empty() && beyond_.top().row <= last) {
-            use(beyond_.top().event);
-            beyond_.pop();
-        }
     }
 
   private:
@@ -75,8 +76,12 @@ class FarQueue {
 
     struct Beyond {
         std::int64_t row;
+        std::uint64_t order;
         FarEvent event;
-        bool operator<(const Beyond& other) const { return row > other.row; }  // the earliest on top
+
+        bool operator<(const Beyond& other) const {  // the earliest on top
+            return row != other.row ? row > other.row : order > other.order;
+        }
     };
 
     [[nodiscard]] std::int64_t first_in_ring() const {
@@ -99,6 +104,7 @@ class FarQueue {
     std::vector<std::vector<FarEvent>> rows_;
     std::array<std::uint64_t, ring_size / 64> occupied_{};  ///< a bit a row
     std::priority_queue<Beyond> beyond_;
+    std::uint64_t pushed_ = 0;  ///< to `beyond_`
 };
 
 }  // namespace idlewave::pdes

@@ -34,7 +34,7 @@ struct ContextShape {
 /// - `step` does one thing that the LP can do by itself at `now`, after handling `events`, all of that time; for
 ///   schedulers that have no lookahead.
 /// - `prefetch` brings what lies apart from an LP's state into the cache; it changes nothing.
-/// - `payload` is what a code stands for: codes are agreed upon by model and payload, and below Stored::in_parcel.
+/// - `payload` is what a code stands for: codes are agreed upon by model and payload, and below Stored::anti.
 /// - `lookahead` is the least time between an event and what it causes at any LP through an event.
 template <class M>
 concept Model = requires(M& model, typename M::Worker& worker, typename M::State& state, std::uint32_t lp,

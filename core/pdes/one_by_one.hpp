@@ -33,6 +33,7 @@ class OneByOne {
         std::uint64_t handled = 0;
         while (!pending_.empty()) {
             const Time now = pending_.top().time;
+            const std::uint32_t depth = pending_.top().depth();
             const std::uint32_t lp = pending_.top().destination;
             if (poll_ && (++handled & 0xfff) == 0) {
                 poll_(now);
@@ -40,7 +41,7 @@ class OneByOne {
             context.lp = lp;
             Time next = now;
             do {
-                take(now, lp);
+                take(now, depth, lp);
                 next = worker_.step(lps_[lp].state, events_, now, context);
             } while (next <= now && !earlier_lp_is(now, lp));
             set_timer(lp, std::max(next, now));
@@ -62,9 +63,18 @@ class OneByOne {
         std::uint32_t sequence;
         Payload payload;
 
+        /// Of payloads that know it.
+        [[nodiscard]] std::uint32_t depth() const {
+            if constexpr (requires { payload.depth; }) {
+                return payload.depth;
+            } else {
+                return 0;
+            }
+        }
+
         bool operator<(const Pending& other) const {  // the earliest on top
-            return std::tie(time, destination, source, sequence) >
-                   std::tie(other.time, other.destination, other.source, other.sequence);
+            return std::tuple(time, depth(), destination, source, sequence) >
+                   std::tuple(other.time, other.depth(), other.destination, other.source, other.sequence);
         }
     };
 
@@ -83,11 +93,12 @@ class OneByOne {
         }
     };
 
-    /// All that `lp` is told at `now`.
-    void take(Time now, std::uint32_t lp) {
+    /// All that `lp` is told at `now`, in that depth.
+    void take(Time now, std::uint32_t depth, std::uint32_t lp) {
         payloads_.clear();
         events_.clear();
-        while (!pending_.empty() && pending_.top().time == now && pending_.top().destination == lp) {
+        while (!pending_.empty() && pending_.top().time == now && pending_.top().depth() == depth &&
+               pending_.top().destination == lp) {
             const Pending& top = pending_.top();
             if (top.source == Stored::timer) {
                 timers_[lp] = timers_[lp] == now ? never : timers_[lp];

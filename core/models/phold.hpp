@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/elementary.hpp"
+#include "base/random.hpp"
+#include "base/time.hpp"
+
+namespace idlewave {
+
+/// PHOLD (R. M. Fujimoto: Performance of Time Warp under synthetic workloads, SCS Multiconference on Distributed
+/// Simulation, 1990), with the knobs of P. D. Barnes, C. D. Carothers, D. R. Jefferson, J. M. LaPre: Warp speed:
+/// executing Time Warp on 1,966,080 cores, PADS 2013. An LP starts some events; an event is passed on to an LP that is
+/// chosen among all with probability `remote`, else to the LP itself, after the lookahead and an exponential time more.
+struct PholdParameters {
+    std::uint32_t lps = 1024;
+    std::uint32_t start_events = 16;  ///< of each LP
+    double remote = 0.1;
+    Time mean = 900'000;       ///< of the exponential part of the delay, ps
+    Time lookahead = 100'000;  ///< the other part
+    Time end = 10'000'000;     ///< no event is sent to this time or later
+    std::uint64_t seed = 1;
+};
+
+class Phold {
+  public:
+    struct State {
+        std::uint64_t handled = 0;
+        std::uint64_t digest = 0;  ///< of when it handled what, in that order
+    };
+    struct Payload {
+        bool operator==(const Payload&) const = default;
+    };
+
+    explicit Phold(const PholdParameters& parameters)
+        : parameters_(parameters), remote_below_(static_cast<std::uint64_t>(parameters.remote * 0x1p53)) {}
+
+    [[nodiscard]] std::uint32_t lps() const { return parameters_.lps; }
+    [[nodiscard]] Time lookahead() const { return parameters_.lookahead; }
+    [[nodiscard]] std::uint64_t seed() const { return parameters_.seed; }
+
+    template <class Situation>
+    void start(State& /*state*/, Situation& situation) const {
+        for (std::uint32_t i = 0; i < parameters_.start_events; ++i) {
+            const Philox bits = situation.draws();
+            send(situation.self(), bits[2], situation);
+        }
+    }
+
+    template <class Situation>
+    [[gnu::always_inline]] void handle(State& state, const Payload& /*payload*/, Situation& situation) const {
+        ++state.handled;
+        state.digest = (state.digest ^ static_cast<std::uint64_t>(situation.now())) * 0x9e3779b97f4a7c15U;
+        const Philox bits = situation.draws();
+        const bool remote = bits[0] >> 11 < remote_below_;
+        const std::uint64_t destination = remote ? below(parameters_.lps, bits[1]) : situation.self();
+        send(static_cast<std::uint32_t>(destination), bits[2], situation);
+    }
+
+  private:
+    template <class Situation>
+    [[gnu::always_inline]] void send(std::uint32_t destination, std::uint64_t bits, Situation& situation) const {
+        const double exponential = -natural_logarithm(between_0_and_1(bits)) * static_cast<double>(parameters_.mean);
+        const Time delay = parameters_.lookahead + static_cast<Time>(exponential);
+        if (delay < parameters_.end - situation.now()) {
+            situation.send(destination, delay, {});
+        }
+    }
+
+    PholdParameters parameters_;
+    std::uint64_t remote_below_;  ///< in units of 2^-53
+};
+
+}  // namespace idlewave

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace idlewave::pdes {
+
+/// Which partition of a run an LP belongs to, and where in it; any LP's place is known to all. LPs side by side
+/// (`block`), dealt out one by one (`cyclic`), or as a table says.
+class Placement {
+  public:
+    struct Place {
+        std::uint32_t partition = 0;
+        std::uint32_t local = 0;
+    };
+
+    static Placement block(std::uint32_t lps, std::uint32_t partitions) {
+        return {Kind::block, lps, partitions, (lps + partitions - 1) / partitions};
+    }
+    static Placement cyclic(std::uint32_t lps, std::uint32_t partitions) {
+        return {Kind::cyclic, lps, partitions, partitions};
+    }
+    /// `partition_of`: by LP. Throws std::invalid_argument if there is no such partition.
+    static Placement table(const std::vector<std::uint32_t>& partition_of, std::uint32_t partitions) {
+        Placement placement(Kind::table, static_cast<std::uint32_t>(partition_of.size()), partitions, 1);
+        placement.lps_of_.resize(partitions);
+        placement.places_.reserve(partition_of.size());
+        for (std::uint32_t lp = 0; lp < partition_of.size(); ++lp) {
+            if (partition_of[lp] >= partitions) {
+                throw std::invalid_argument("an LP is placed on a partition that does not exist");
+            }
+            std::vector<std::uint32_t>& lps = placement.lps_of_[partition_of[lp]];
+            placement.places_.push_back({partition_of[lp], static_cast<std::uint32_t>(lps.size())});
+            lps.push_back(lp);
+        }
+        return placement;
+    }
+
+    [[nodiscard]] std::uint32_t lps() const { return lps_; }
+    [[nodiscard]] std::uint32_t partitions() const { return partitions_; }
+
+    [[nodiscard, gnu::always_inline]] Place of(std::uint32_t lp) const {
+        if (kind_ == Kind::table) {
+            return places_[lp];
+        }
+        __extension__ using Wide = unsigned __int128;
+        const auto quotient = static_cast<std::uint32_t>((Wide{lp} * inverse_) >> 64);
+        const std::uint32_t remainder = lp - quotient * divisor_;
+        return kind_ == Kind::block ? Place{quotient, remainder} : Place{remainder, quotient};
+    }
+
+    [[nodiscard]] std::uint32_t lp_of(std::uint32_t partition, std::uint32_t local) const {
+        switch (kind_) {
+            case Kind::block:
+                return partition * divisor_ + local;
+            case Kind::cyclic:
+                return local * divisor_ + partition;
+            default:
+                return lps_of_[partition][local];
+        }
+    }
+
+    /// How many LPs a partition has.
+    [[nodiscard]] std::uint32_t size(std::uint32_t partition) const {
+        switch (kind_) {
+            case Kind::block: {
+                const std::uint64_t first = std::uint64_t{partition} * divisor_;
+                return first >= lps_ ? 0 : static_cast<std::uint32_t>(std::min<std::uint64_t>(divisor_, lps_ - first));
+            }
+            case Kind::cyclic:
+                return lps_ / divisor_ + (partition < lps_ % divisor_ ? 1 : 0);
+            default:
+                return static_cast<std::uint32_t>(lps_of_[partition].size());
+        }
+    }
+
+  private:
+    enum class Kind : std::uint8_t { block, cyclic, table };
+
+    Placement(Kind kind, std::uint32_t lps, std::uint32_t partitions, std::uint32_t divisor)
+        : kind_(kind), lps_(lps), partitions_(partitions), divisor_(std::max(divisor, 1U)) {
+        // Rounded up, and so exact for all numerators of 32 bits; by 1 it is not used, since 2^64 does not fit.
+        inverse_ = ~std::uint64_t{0} / divisor_ + 1;
+        if (divisor_ == 1 && kind_ == Kind::block) {
+            kind_ = Kind::cyclic;  // the same, where every partition has one LP or none
+            divisor_ = partitions_;
+            inverse_ = ~std::uint64_t{0} / divisor_ + 1;
+        }
+        if (divisor_ == 1 && kind_ == Kind::cyclic) {
+            kind_ = Kind::block;  // one partition has all
+            divisor_ = std::max(lps_, 2U);
+            inverse_ = ~std::uint64_t{0} / divisor_ + 1;
+        }
+    }
+
+    Kind kind_;
+    std::uint32_t lps_;
+    std::uint32_t partitions_;
+    std::uint32_t divisor_;
+    std::uint64_t inverse_ = 0;
+    std::vector<Place> places_;                       ///< of a table: by LP
+    std::vector<std::vector<std::uint32_t>> lps_of_;  ///< of a table: by partition
+};
+
+}  // namespace idlewave::pdes

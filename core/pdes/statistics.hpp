@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace idlewave::pdes {
+
+/// What a partition counted. Events that a model counts (Worker::counted) are those that it handled.
+struct Statistics {
+    std::uint64_t committed = 0;            ///< events that are handled for good
+    std::uint64_t rolled_back = 0;          ///< events that were handled, and then undone
+    std::uint64_t primary_rollbacks = 0;    ///< of an LP, for something told late
+    std::uint64_t secondary_rollbacks = 0;  ///< of an LP, for something taken back
+    std::uint64_t taken_back = 0;           ///< events that were sent, and are not to be
+    std::uint64_t sent_again = 0;           ///< events that were sent, and after a rollback the same once more
+    std::uint64_t told_elsewhere = 0;       ///< events, and what takes them back, for another partition
+    std::uint64_t mails = 0;                ///< in so many pieces
+    std::uint64_t gvt_rounds = 0;
+    std::uint64_t idle = 0;     ///< times that there was nothing to do
+    std::size_t log_bytes = 0;  ///< the most memory that visits took until they were committed
+
+    /// Of all partitions; rounds of GVT are the same ones for all.
+    Statistics& operator+=(const Statistics& other) {
+        committed += other.committed;
+        rolled_back += other.rolled_back;
+        primary_rollbacks += other.primary_rollbacks;
+        secondary_rollbacks += other.secondary_rollbacks;
+        taken_back += other.taken_back;
+        sent_again += other.sent_again;
+        told_elsewhere += other.told_elsewhere;
+        mails += other.mails;
+        gvt_rounds = other.gvt_rounds;
+        idle += other.idle;
+        log_bytes += other.log_bytes;
+        return *this;
+    }
+
+    /// As ROSS defines it (tw_net_stats): 1 less the events rolled back for one that was not.
+    [[nodiscard]] double efficiency() const {
+        return committed == 0 ? 1 : 1 - static_cast<double>(rolled_back) / static_cast<double>(committed);
+    }
+};
+
+}  // namespace idlewave::pdes

@@ -1,0 +1,780 @@
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/huge_memory.hpp"
+#include "base/large_vector.hpp"
+#include "pdes/batch.hpp"
+#include "pdes/calendar.hpp"
+#include "pdes/event.hpp"
+#include "pdes/gvt.hpp"
+#include "pdes/lps.hpp"
+#include "pdes/mail.hpp"
+#include "pdes/model.hpp"
+#include "pdes/parcels.hpp"
+#include "pdes/placement.hpp"
+#include "pdes/statistics.hpp"
+#include "pdes/throttle.hpp"
+#include "pdes/visit_log.hpp"
+
+namespace idlewave::pdes {
+
+/// How partitions go ahead of what is certain.
+enum class Advance : std::uint8_t {
+    conservative,  ///< not at all (YAWNS)
+    optimistic,    ///< and back, where that was too early (Time Warp)
+};
+
+struct Manner {
+    Advance advance = Advance::optimistic;
+    Time cell = 1;      ///< how long a cell is at most, > 0; where there is a lookahead, not longer than that
+    bool lazy = false;  ///< what was sent is taken back only once it is not sent again (lazy cancellation)
+};
+
+/// One partition of a run: LPs that one thread simulates, which tells and is told through a Port.
+///
+/// Time is cut into cells no longer than the lookahead. An LP is visited once for each cell in which there is something
+/// for it, and then does all that belongs there. It may turn out too early: something is told for a cell that the LP
+/// has left behind, or what it was told is taken back. Then its visits are undone back to that cell: its state is as it
+/// was, what it was told waits again, and what it told is taken back (D. R. Jefferson: Virtual time, TOPLAS 7(3),
+/// 1985). What takes an event back (`anti`) lies in the same bucket as the event, and both vanish when the bucket is
+/// opened, so that nothing is ever searched for. Visits before GVT are committed: nobody can undo them.
+///
+/// Without a lookahead cells have some length, and what is told within a cell lets the LP's visit be made again, until
+/// nothing changes any more. There cancellation is lazy (A. Gafni: Rollback mechanisms for optimistic distributed
+/// simulation systems, 1988): two LPs that tell each other things within a cell would else take them back forever.
+template <Model M, class Port>
+class Partition {
+  public:
+    using Payload = typename M::Payload;
+    using State = typename M::State;
+    using Item = Event<Payload>;
+    static_assert(std::is_trivially_copyable_v<State> && std::is_trivially_copyable_v<Payload>);
+
+    Partition(M& model, const Placement& placement, std::uint32_t self, Port& port, const Manner& manner)
+        : model_(model),
+          placement_(placement),
+          self_(self),
+          port_(port),
+          advance_(manner.advance),
+          lookahead_(model.lookahead() > 0),
+          lazy_(manner.lazy || !lookahead_),
+          grid_(manner.cell, placement.size(self)),
+          calendar_(grid_, chunks_),
+          batch_(grid_),
+          parcels_(store_),
+          worker_(model),
+          lps_(placement.size(self)),
+          last_(placement.size(self)),
+          waiting_since_(lookahead_ ? 0 : placement.size(self)),
+          log_(placement.size(self) < few_lps ? few_bytes : many_bytes),
+          outgoing_(placement.partitions()) {}
+
+    /// Makes the LPs, which do what they do in the first cell.
+    void begin() {
+        const Time end = lookahead_ ? grid_.begin_of(1) : 0;
+        Context context{*this, end, 0};
+        for (std::uint32_t i = 0; i < lps_.size(); ++i) {
+            context.enter(i);
+            Lp<State>& lp = lps_.make(i);
+            context.record = &lp;
+            set_timer(lp, i, worker_.start(lp.state, end, context));
+        }
+        counted_ = worker_.counted();
+        statistics_.committed += counted_;
+        send_mails();
+    }
+
+    /// Goes on a little. Returns whether there is more to do: it is over for all partitions at once.
+    bool step() {
+        receive_mails();
+        if (gvt_.poll(port_, [this] { return first_waiting(); })) {
+            if (gvt_.cell() == Gvt::nothing) {
+                log_.commit_before(Gvt::nothing, [this](Visit& visit) { commit(visit); });
+                return false;
+            }
+            know_gvt();
+        }
+        const std::int64_t cell = first_waiting();
+        const bool may_go = cell < calendar_.near_end() && cell <= limit();
+        if (may_go) {
+            go_through(cell);
+            handled_since_ += batch_.size();
+        } else {
+            ++statistics_.idle;
+        }
+        if (!gvt_.asking() && (!may_go || handled_since_ >= throttle_.interval())) {
+            send_mails();
+            handled_since_ = 0;
+            gvt_.begin(port_, first_waiting());
+        }
+        return true;
+    }
+
+    /// Shows every LP's number and state to `use`.
+    template <class Use>
+    void each_lp(Use use) const {
+        for (std::uint32_t i = 0; i < lps_.size(); ++i) {
+            use(placement_.lp_of(self_, i), lps_[i].state);
+        }
+    }
+
+    [[nodiscard]] const Statistics& statistics() {
+        statistics_.gvt_rounds = gvt_.rounds();
+        statistics_.log_bytes = log_.bytes();
+        return statistics_;
+    }
+    [[nodiscard]] typename M::Worker& worker() { return worker_; }
+    /// Before this time all is committed.
+    [[nodiscard]] Time gvt() const { return grid_.begin_of(gvt_.cell()); }
+
+  private:
+    static constexpr std::uint32_t few_lps = 1 << 14;
+    static constexpr std::size_t few_bytes = std::size_t{1} << 16;
+    static constexpr std::size_t many_bytes = std::size_t{1} << 21;
+    static constexpr std::size_t full_mail = 1 << 12;  ///< records
+
+    /// What an LP has sent in visits that were undone, until it is known whether it sends that again.
+    struct Withdrawn {
+        Sent sent;
+        std::uint32_t sequence = 0;
+        std::int64_t cell = 0;  ///< in which it was sent
+        Payload payload{};
+    };
+    using Withdrawals = std::deque<Withdrawn>;  ///< by sequence
+
+    /// What is to be taken back.
+    struct Cancelled {
+        Sent sent;
+        std::uint32_t sequence = 0;
+        std::uint32_t source = 0;
+    };
+
+    /// What a model sees of the scheduler while it runs an LP.
+    struct Context {
+        Partition& partition;
+        Time until;
+        std::int64_t cell;
+        std::uint32_t lp = 0;     ///< its number
+        std::uint32_t local = 0;  ///< its place
+        Lp<State>* record = nullptr;
+        bool logged = false;               ///< what it sends may have to be taken back
+        Withdrawals* withdrawn = nullptr;  ///< what it may send again
+
+        void enter(std::uint32_t place) {
+            local = place;
+            lp = partition.placement_.lp_of(partition.self_, place);
+        }
+
+        [[nodiscard]] std::uint32_t self() const { return lp; }
+        [[nodiscard]] std::uint32_t sent() const { return record->sequence; }
+
+        [[gnu::always_inline]] void send(std::uint32_t destination, Time time, std::uint16_t code) {
+            const Placement::Place place = check(destination, time);
+            const Sent sent{time, destination, code};
+            if (withdrawn == nullptr || !partition.sends_again(*this, sent, nullptr)) [[likely]] {
+                const Record told{time, place.local, lp, record->sequence, code};
+                if (place.partition == partition.self_) [[likely]] {
+                    partition.put(told);
+                } else {
+                    partition.tell(place.partition, told);
+                }
+            }
+            count(sent);
+        }
+
+        template <class... Parts>
+        [[gnu::always_inline]] void send(std::uint32_t destination, Time time, const Parts&... parts) {
+            const Placement::Place place = check(destination, time);
+            const Payload payload(parts...);
+            const Sent sent{time, destination, Stored::in_parcel};
+            if (withdrawn == nullptr || !partition.sends_again(*this, sent, &payload)) [[likely]] {
+                Record told{time, place.local, lp, record->sequence, Stored::in_parcel};
+                if (place.partition == partition.self_) [[likely]] {
+                    told.sequence = partition.parcels_.put(record->sequence, payload);
+                    partition.put(told);
+                } else {
+                    partition.tell(place.partition, told, payload);
+                }
+            }
+            if (logged && partition.lazy_) {
+                partition.sent_payloads_.push_back(payload);
+            }
+            count(sent);
+        }
+
+        [[gnu::always_inline]] Placement::Place check(std::uint32_t destination, Time time) const {
+            const bool too_early = partition.lookahead_ ? time < until : partition.grid_.cell_of(time) < cell;
+            if (too_early || destination >= partition.placement_.lps()) [[unlikely]] {
+                partition.refuse(lp, destination, time);
+            }
+            return partition.placement_.of(destination);
+        }
+
+        [[gnu::always_inline]] void count(const Sent& sent) const {
+            if (logged) {
+                partition.sent_.push_back(sent);
+            }
+            if (++record->sequence == 0) [[unlikely]] {
+                throw InputError("LP " + std::to_string(lp) + " sends more than 2^32 events");
+            }
+        }
+    };
+
+    /// The last visit of an LP that can be undone.
+    struct Last {
+        Visit* visit = nullptr;
+        std::int64_t cell_after = 0;  ///< one past its cell: 0 if there was none
+    };
+
+    [[noreturn, gnu::noinline]] void refuse(std::uint32_t lp, std::uint32_t destination, Time time) const {
+        const std::string what = "LP " + std::to_string(lp) + " sends an event to LP " + std::to_string(destination) +
+                                 " at " + std::to_string(time) + " ps: ";
+        if (destination >= placement_.lps()) {
+            throw LogicError(what + "there are LPs below " + std::to_string(placement_.lps()));
+        }
+        throw LogicError(what + (lookahead_ ? "that violates the lookahead" : "that is in the past"));
+    }
+
+    // ---- what waits
+
+    [[nodiscard]] std::int64_t first_waiting() {
+        first_ = calendar_.first(first_);
+        return first_;
+    }
+
+    /// The last cell that may be gone through.
+    [[nodiscard]] std::int64_t limit() const {
+        return advance_ == Advance::conservative ? safe_ : std::max(safe_, gvt_.cell() + throttle_.cells_ahead());
+    }
+
+    /// Something that an LP of this partition is told: from now on it waits.
+    [[gnu::always_inline]] void put(const Record& told) {
+        const std::int64_t cell = grid_.cell_of(told.time);
+        if (cell <= frontier_) [[unlikely]] {
+            put_back_to(told, cell);
+            return;
+        }
+        push(told, cell);
+    }
+
+    [[gnu::always_inline]] void push(const Record& told, std::int64_t cell) {
+        first_ = std::min(first_, cell);
+        calendar_.push(told.time, told.lp, told.source, told.sequence, told.code);
+    }
+
+    /// The same in a cell that was gone through: whoever was visited in it too early has to be again.
+    [[gnu::noinline]] void put_back_to(const Record& told, std::int64_t cell) {
+        put_among_visited(told, cell);
+        take_back_all();
+    }
+
+    void take_back_all() {
+        while (!cancelled_.empty()) {
+            const Cancelled cancelled = cancelled_.back();
+            cancelled_.pop_back();
+            take_back(cancelled);
+        }
+    }
+
+    void put_among_visited(const Record& told, std::int64_t cell) {
+        if (cell == going_through_ && told.lp >> grid_.block_shift == block_) [[unlikely]] {
+            meanwhile_.push_back(told);
+            return;
+        }
+        if (last_[told.lp].cell_after > cell) {
+            if (told.code == Stored::anti) {
+                ++statistics_.secondary_rollbacks;
+            } else {
+                ++statistics_.primary_rollbacks;
+            }
+            undo_from(told.lp, cell);
+        }
+        push(told, cell);
+    }
+
+    /// An event that was sent is not to be.
+    void take_back(const Cancelled& cancelled) {
+        const Placement::Place place = placement_.of(cancelled.sent.destination);
+        const Record anti{cancelled.sent.time, place.local, cancelled.source, cancelled.sequence, Stored::anti};
+        ++statistics_.taken_back;
+        if (place.partition != self_) {
+            tell(place.partition, anti);
+            return;
+        }
+        const std::int64_t cell = grid_.cell_of(anti.time);
+        if (cell <= frontier_) {
+            put_among_visited(anti, cell);
+        } else {
+            push(anti, cell);
+        }
+    }
+
+    // ---- what others tell
+
+    void receive_mails() {
+        while (Mail<Payload>* mail = port_.receive()) {
+            gvt_.received(mail->epoch);
+            auto payload = mail->payloads.cbegin();
+            for (Record& told : mail->records) {
+                if (told.code == Stored::in_parcel) {
+                    told.sequence = parcels_.put(told.sequence, *payload++);
+                }
+                put(told);
+            }
+            port_.give_back(mail);
+        }
+    }
+
+    void tell(std::uint32_t partition, const Record& told) {
+        Mail<Payload>& mail = mail_for(partition);
+        mail.records.push_back(told);
+        note_told(told.time);
+    }
+    void tell(std::uint32_t partition, const Record& told, const Payload& payload) {
+        Mail<Payload>& mail = mail_for(partition);
+        mail.records.push_back(told);
+        mail.payloads.push_back(payload);
+        note_told(told.time);
+    }
+
+    void note_told(Time time) {
+        gvt_.told(grid_.cell_of(time));
+        ++statistics_.told_elsewhere;
+    }
+
+    Mail<Payload>& mail_for(std::uint32_t partition) {
+        Mail<Payload>*& mail = outgoing_[partition];
+        if (mail == nullptr) {
+            mail = port_.blank();
+            to_send_.push_back(partition);
+        } else if (mail->records.size() >= full_mail) {
+            send_mail(partition, mail);
+            mail = port_.blank();
+        }
+        return *mail;
+    }
+
+    void send_mail(std::uint32_t partition, Mail<Payload>* mail) {
+        mail->epoch = gvt_.epoch();
+        gvt_.sent();
+        ++statistics_.mails;
+        port_.send(partition, mail);
+    }
+
+    void send_mails() {
+        for (const std::uint32_t partition : to_send_) {
+            send_mail(partition, outgoing_[partition]);
+            outgoing_[partition] = nullptr;
+        }
+        to_send_.clear();
+    }
+
+    // ---- going through a cell
+
+    /// One block of LPs in `cell`.
+    void go_through(std::int64_t cell) {
+        frontier_ = std::max(frontier_, cell);
+        const std::uint32_t block = calendar_.take_block(cell);
+        batch_.gather(calendar_, block, cell);
+        if (!lookahead_) {
+            let_visited_wait(cell, block << grid_.block_shift);
+        }
+        going_through_ = cell;
+        block_ = block;
+        run_block(cell, block << grid_.block_shift);
+        going_through_ = none;
+        for (const Record& told : std::exchange(meanwhile_, {})) {
+            put(told);
+        }
+        send_mails();
+    }
+
+    void run_block(std::int64_t cell, std::uint32_t first_lp) {
+        constexpr std::size_t far_ahead = Batch::margin;
+        constexpr std::size_t ahead = 8;
+        const bool logged = cell > safe_;
+        Context context{*this, grid_.begin_of(cell + 1), cell, 0, 0, nullptr, logged};
+        const std::span<const Stored> events = batch_.events();
+        const Stored* event = events.data();
+        const Stored* const end = event + events.size();
+        while (event != end) {
+            __builtin_prefetch(&lps_[first_lp + event[far_ahead].lp], 1);
+            __builtin_prefetch(&last_[first_lp + event[far_ahead].lp], 1);
+            if (event[far_ahead].code == Stored::in_parcel) {
+                parcels_.prefetch(event[far_ahead].sequence);
+            }
+            const std::uint32_t soon = first_lp + event[ahead].lp;
+            worker_.prefetch(lps_[soon].state, soon);
+            const Stored* const first = event++;
+            bool anti = first->code == Stored::anti;
+            while (event != end && event->lp == first->lp) {
+                anti = anti || event->code == Stored::anti;
+                ++event;
+            }
+            context.enter(first_lp + first->lp);
+            context.record = &lps_[context.local];
+            const std::span<const Stored> told(first, event);
+            if (lookahead_ || !waits_again(context.local)) [[likely]] {
+                visit(context, anti ? without_cancelled(told, cell) : told);
+            }
+        }
+    }
+
+    /// An LP does what belongs into a cell.
+    [[gnu::always_inline]] void visit(Context& context, std::span<const Stored> told) {
+        if (!withdrawn_.empty()) [[unlikely]] {
+            const auto found = withdrawn_.find(context.local);
+            context.withdrawn = found == withdrawn_.end() ? nullptr : &found->second;
+        }
+        if (!told.empty()) [[likely]] {
+            make(context, told);
+        }
+        if (context.withdrawn != nullptr) [[unlikely]] {
+            settle(context);
+        }
+    }
+
+    [[gnu::always_inline]] void make(Context& context, std::span<const Stored> told) {
+        const Time begins = grid_.begin_of(context.cell);
+        if (!context.logged) {
+            run_lp(context, told, begins);
+            for (const Stored& stored : told) {
+                close(stored);
+            }
+            statistics_.committed += worker_.counted() - counted_;
+            counted_ = worker_.counted();
+            return;
+        }
+        sent_.clear();
+        sent_payloads_.clear();
+        Visit* made = remember(context, told);
+        run_lp(context, told, begins);
+        keep(made, context);
+    }
+
+    /// Without a lookahead, before a block goes through a cell: of LPs that have been there already all waits again,
+    /// what they had been told and, after that, what they are told now.
+    [[gnu::noinline]] void let_visited_wait(std::int64_t cell, std::uint32_t first_lp) {
+        ++gathered_;
+        const std::span<const Stored> events = batch_.events();
+        const Time begins = grid_.begin_of(cell);
+        for (const Stored& stored : events) {
+            const std::uint32_t local = first_lp + stored.lp;
+            if (last_[local].cell_after > cell) {
+                ++statistics_.primary_rollbacks;
+                undo_from(local, cell);
+                waiting_since_[local] = gathered_;
+            }
+            if (waits_again(local)) {
+                push({begins + stored.offset, local, stored.source, stored.sequence, stored.code}, cell);
+            }
+        }
+        take_back_all();
+    }
+
+    [[nodiscard]] bool waits_again(std::uint32_t local) const { return waiting_since_[local] == gathered_; }
+
+    /// Whether what an LP sends now is what it has sent before, in a visit that was undone: then it is there already.
+    /// Else that is taken back.
+    [[gnu::noinline]] bool sends_again(const Context& context, const Sent& sent, const Payload* payload) {
+        Withdrawals& withdrawn = *context.withdrawn;
+        while (!withdrawn.empty() && withdrawn.front().sequence <= context.record->sequence) {
+            const Withdrawn old = withdrawn.front();
+            withdrawn.pop_front();
+            if (old.sequence == context.record->sequence && old.sent == sent &&
+                (payload == nullptr || alike(old.payload, *payload))) {
+                ++statistics_.sent_again;
+                return true;
+            }
+            take_back({old.sent, old.sequence, context.lp});
+            take_back_all();
+        }
+        return false;
+    }
+
+    [[nodiscard]] static bool alike(const Payload& a, const Payload& b) {
+        if constexpr (std::equality_comparable<Payload>) {
+            return a == b;
+        } else {
+            return false;
+        }
+    }
+
+    /// What an LP has sent up to this cell in visits that were undone, and not again, is taken back.
+    [[gnu::noinline]] void settle(Context& context) {
+        Withdrawals& withdrawn = *context.withdrawn;
+        while (!withdrawn.empty() && withdrawn.front().cell <= context.cell) {
+            const Withdrawn old = withdrawn.front();
+            withdrawn.pop_front();
+            take_back({old.sent, old.sequence, context.lp});
+            take_back_all();
+        }
+        if (withdrawn.empty()) {
+            withdrawn_.erase(context.local);
+        }
+        context.withdrawn = nullptr;
+    }
+
+    [[gnu::always_inline]] void run_lp(Context& context, std::span<const Stored> told, Time begins) {
+        Lp<State>& lp = *context.record;
+        Time next = never;
+        if (told.size() == 1 && told.front().source != Stored::timer) [[likely]] {
+            next = worker_.run_one(lp.state, open(told.front(), begins), context.until, context);
+        } else {
+            next = worker_.run(lp.state, open_all(context, told, begins), context.until, context);
+        }
+        set_timer(lp, context.local, next);
+    }
+
+    [[nodiscard, gnu::always_inline]] Item open(const Stored& stored, Time begins) const {
+        const Time time = begins + stored.offset;
+        if (stored.code == Stored::in_parcel) [[unlikely]] {
+            const Parcel<Payload>& parcel = parcels_[stored.sequence];
+            return {time, stored.source, parcel.sequence, &parcel.payload};
+        }
+        return {time, stored.source, stored.sequence, &model_.payload(stored.code)};
+    }
+
+    [[gnu::always_inline]] void close(const Stored& stored) {
+        if (stored.code == Stored::in_parcel) [[unlikely]] {
+            parcels_.remove(stored.sequence);
+        }
+    }
+
+    /// The events of an LP in their order, without the timer, which is no event.
+    std::span<const Item> open_all(const Context& context, std::span<const Stored> told, Time begins) {
+        Lp<State>& lp = *context.record;
+        events_.clear();
+        for (const Stored& stored : told) {
+            if (stored.source != Stored::timer) {
+                events_.push_back(open(stored, begins));
+            } else if (lp.timer != Lp<State>::no_timer && lp.timer <= context.cell) {
+                lp.timer = Lp<State>::no_timer;
+            }
+        }
+        const auto before = [](const Item& a, const Item& b) { return a.before(b); };
+        if (!std::is_sorted(events_.begin(), events_.end(), before)) {
+            std::sort(events_.begin(), events_.end(), before);
+        }
+        return events_;
+    }
+
+    /// What is left when events that were taken back are gone, each with what takes it back; those of one source and
+    /// sequence are in the order in which they were told.
+    [[gnu::noinline]] std::span<const Stored> without_cancelled(std::span<const Stored> told, std::int64_t cell) {
+        left_.clear();
+        sorted_.assign(told.begin(), told.end());
+        const auto sequence = [this](const Stored& stored) {
+            return stored.code == Stored::in_parcel ? parcels_[stored.sequence].sequence : stored.sequence;
+        };
+        const auto key = [&](const Stored& stored) {
+            return std::tuple(stored.source, sequence(stored), stored.offset);
+        };
+        std::stable_sort(sorted_.begin(), sorted_.end(),
+                         [&](const Stored& a, const Stored& b) { return key(a) < key(b); });
+        for (const Stored& stored : sorted_) {
+            if (stored.code != Stored::anti) {
+                left_.push_back(stored);
+                continue;
+            }
+            if (left_.empty() || left_.back().source != stored.source || sequence(left_.back()) != stored.sequence ||
+                left_.back().offset != stored.offset) {
+                throw LogicError("an event from LP " + std::to_string(stored.source) + " at " +
+                                 std::to_string(grid_.begin_of(cell) + stored.offset) +
+                                 " ps is taken back, and was never told");
+            }
+            close(left_.back());
+            left_.pop_back();
+        }
+        return left_;
+    }
+
+    void set_timer(Lp<State>& lp, std::uint32_t local, Time time) {
+        if (time == never) [[likely]] {
+            return;
+        }
+        const std::int64_t cell = grid_.cell_of(time);
+        if (cell >= lp.timer) {
+            if (lp.timer != Lp<State>::no_timer) {
+                return;
+            }
+        } else {
+            lp.timer = static_cast<std::uint32_t>(cell);
+        }
+        push({time, local, Stored::timer, 0, 0}, cell);
+    }
+
+    // ---- there and back
+
+    /// Writes down how the LP is, and what it is told, before it is visited.
+    Visit* remember(const Context& context, std::span<const Stored> told) {
+        constexpr std::size_t state_bytes = (sizeof(State) + 15) / 16 * 16;
+        Visit* made = log_.open(sizeof(Visit) + state_bytes + told.size() * sizeof(Stored));
+        const Lp<State>& lp = *context.record;
+        const Last& last = last_[context.local];
+        made->before = last.visit;
+        made->cell_before = last.cell_after;
+        made->cell = context.cell;
+        made->lp = context.local;
+        made->events = static_cast<std::uint32_t>(told.size());
+        made->sends = 0;
+        made->payload_bytes = 0;
+        made->sequence = lp.sequence;
+        made->timer = lp.timer;
+        made->state_bytes = state_bytes;
+        made->undone = false;
+        std::memcpy(made->state(), &lp.state, sizeof(State));
+        std::copy(told.begin(), told.end(), made->told().begin());
+        return made;
+    }
+
+    /// Adds what the visit led to.
+    void keep(Visit* made, const Context& context) {
+        const std::size_t written = made->bytes();
+        if (!sent_.empty()) {
+            const std::size_t payload_bytes = sent_payloads_.size() * sizeof(Payload);
+            made = log_.reopen(made, written, written + sent_.size() * sizeof(Sent) + Visit::padded(payload_bytes));
+            made->sends = static_cast<std::uint32_t>(sent_.size());
+            std::copy(sent_.begin(), sent_.end(), made->sent().begin());
+            if (payload_bytes > 0) {
+                made->payload_bytes = static_cast<std::uint32_t>(payload_bytes);
+                std::memcpy(made->payloads(), sent_payloads_.data(), payload_bytes);
+            }
+        }
+        made->counted = static_cast<std::uint32_t>(worker_.counted() - counted_);
+        counted_ = worker_.counted();
+        log_.close(made);
+        last_[context.local] = {made, context.cell + 1};
+    }
+
+    /// Undoes all that an LP did in `cell` and after.
+    void undo_from(std::uint32_t local, std::int64_t cell) {
+        Last& last = last_[local];
+        while (last.cell_after > cell) {
+            undo(*last.visit);
+            last = {last.visit->before, last.visit->cell_before};
+        }
+    }
+
+    void undo(Visit& visit) {
+        Lp<State>& lp = lps_[visit.lp];
+        std::memcpy(&lp.state, visit.state(), sizeof(State));
+        lp.sequence = visit.sequence;
+        lp.timer = visit.timer;
+        const Time begins = grid_.begin_of(visit.cell);
+        for (const Stored& stored : visit.told()) {
+            calendar_.push(begins + stored.offset, visit.lp, stored.source, stored.sequence, stored.code);
+        }
+        first_ = std::min(first_, visit.cell);
+        if (lazy_) {
+            withdraw(visit);
+        } else {
+            cancel(visit);
+        }
+        statistics_.rolled_back += visit.counted;
+        worker_.counted() -= visit.counted;
+        counted_ -= visit.counted;
+        visit.undone = true;
+    }
+
+    void cancel(Visit& visit) {
+        const std::uint32_t source = placement_.lp_of(self_, visit.lp);
+        std::uint32_t sequence = visit.sequence;
+        for (const Sent& sent : visit.sent()) {
+            cancelled_.push_back({sent, sequence++, source});
+        }
+    }
+
+    void withdraw(Visit& visit) {
+        if (visit.sends == 0) {
+            return;
+        }
+        Withdrawals made;
+        const std::byte* payload = visit.payloads();
+        std::uint32_t sequence = visit.sequence;
+        for (const Sent& sent : visit.sent()) {
+            Withdrawn& withdrawn = made.emplace_back(Withdrawn{sent, sequence++, visit.cell, {}});
+            if (sent.code == Stored::in_parcel) {
+                std::memcpy(&withdrawn.payload, payload, sizeof(Payload));
+                payload += sizeof(Payload);
+            }
+        }
+        Withdrawals& all = withdrawn_[visit.lp];
+        all.insert(all.begin(), made.begin(), made.end());
+    }
+
+    void commit(Visit& visit) {
+        for (const Stored& stored : visit.told()) {
+            close(stored);
+        }
+        statistics_.committed += visit.counted;
+    }
+
+    /// What follows from a new GVT.
+    void know_gvt() {
+        const std::int64_t gvt = gvt_.cell();
+        log_.commit_before(gvt, [this](Visit& visit) { commit(visit); });
+        calendar_.advance(gvt);
+        if (lookahead_) {
+            safe_ = std::min(gvt_.told_from() - 1, gvt);
+        }
+        throttle_.adapt(worker_.counted(), statistics_.rolled_back);
+    }
+
+    M& model_;
+    const Placement& placement_;
+    std::uint32_t self_;
+    Port& port_;
+    Advance advance_;
+    bool lookahead_;
+    bool lazy_;
+    Grid grid_;
+    ChunkStore chunks_;
+    Calendar calendar_;
+    Batch batch_;
+    ParcelStore<Payload> store_;
+    ParcelPool<Payload> parcels_;
+    typename M::Worker worker_;
+    std::uint64_t counted_ = 0;  ///< by the worker, when the last visit was done
+    Lps<State> lps_;
+    HugeArray<Last> last_;                    ///< by LP
+    HugeArray<std::uint64_t> waiting_since_;  ///< by LP, without a lookahead: `gathered_` when all waited again
+    std::uint64_t gathered_ = 0;              ///< how often a block's events were gathered
+    VisitLog log_;
+    Gvt gvt_;
+    Throttle throttle_;
+    Statistics statistics_;
+    std::int64_t first_ = 0;      ///< nothing waits in a cell before it
+    std::int64_t frontier_ = -1;  ///< the last cell in which an LP was visited
+    std::int64_t safe_ = -1;      ///< the last cell for which all is told
+    std::uint64_t handled_since_ = 0;
+    std::vector<Sent> sent_;                                    ///< in this visit
+    std::vector<Payload> sent_payloads_;                        ///< of those that have one, where cancellation is lazy
+    std::unordered_map<std::uint32_t, Withdrawals> withdrawn_;  ///< by LP
+    static constexpr std::int64_t none = -1;
+    std::int64_t going_through_ = none;  ///< the cell, while a block does
+    std::uint32_t block_ = 0;
+    std::vector<Record> meanwhile_;     ///< what its LPs are told for that very cell: not before all have been visited
+    std::vector<Cancelled> cancelled_;  ///< to be taken back
+    LargeVector<Item> events_;          ///< of one LP
+    std::vector<Stored> sorted_;
+    std::vector<Stored> left_;
+    std::vector<Mail<Payload>*> outgoing_;  ///< by partition
+    std::vector<std::uint32_t> to_send_;    ///< the partitions for which there is one
+};
+
+}  // namespace idlewave::pdes

@@ -1,0 +1,302 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "dice.hpp"
+#include "models/phold.hpp"
+#include "pdes/by_event.hpp"
+#include "pdes/one_by_one.hpp"
+#include "pdes/partitions.hpp"
+#include "pdes/windowed.hpp"
+
+namespace idlewave {
+namespace {
+
+const std::function<void(Time)> no_poll;
+
+/// What all LPs have become, and how many events it took.
+struct Outcome {
+    std::vector<std::uint64_t> digests;
+    std::uint64_t handled = 0;
+
+    bool operator==(const Outcome&) const = default;
+};
+
+/// LPs that tell each other things at few different times, so that most come together with others: of whole steps of
+/// `lookahead` (or of 10 ps), from none at all on where there is no lookahead, up to `longest` steps.
+class Ties {
+  public:
+    struct State {
+        std::uint64_t handled = 0;
+        std::uint64_t digest = 0;
+    };
+    struct Payload {
+        std::uint32_t hops = 0;
+        std::uint32_t word = 0;
+
+        bool operator==(const Payload&) const = default;
+    };
+
+    Ties(std::uint32_t lps, Time lookahead, std::uint64_t seed, std::uint32_t longest)
+        : lps_(lps), lookahead_(lookahead), seed_(seed), longest_(longest) {}
+
+    [[nodiscard]] std::uint32_t lps() const { return lps_; }
+    [[nodiscard]] Time lookahead() const { return lookahead_; }
+    [[nodiscard]] std::uint64_t seed() const { return seed_; }
+
+    template <class Situation>
+    void start(State& /*state*/, Situation& situation) const {
+        tell(situation, 12);
+    }
+
+    template <class Situation>
+    void handle(State& state, const Payload& payload, Situation& situation) const {
+        ++state.handled;
+        state.digest =
+            philox({state.digest, static_cast<std::uint64_t>(situation.now()), payload.word, payload.hops}, {1, 2})[0];
+        if (payload.hops > 0) {
+            tell(situation, payload.hops - 1);
+            if (state.digest % 4 == 0) {
+                tell(situation, payload.hops / 2);
+            }
+        }
+    }
+
+  private:
+    template <class Situation>
+    void tell(Situation& situation, std::uint32_t hops) const {
+        const Philox bits = situation.draws();
+        const auto destination = static_cast<std::uint32_t>(below(lps_, bits[0]));
+        const Time step = lookahead_ > 0 ? lookahead_ : 10;
+        const bool itself = destination == situation.self();
+        const auto steps = static_cast<Time>(below(longest_ + 1, bits[1])) + (lookahead_ > 0 && !itself ? 1 : 0);
+        situation.send(destination, steps * step, Payload{hops, static_cast<std::uint32_t>(bits[2])});
+    }
+
+    std::uint32_t lps_;
+    Time lookahead_;
+    std::uint64_t seed_;
+    std::uint32_t longest_;
+};
+
+template <class Each>
+Outcome outcome_of(std::uint32_t lps, Each each_lp) {
+    Outcome outcome;
+    outcome.digests.resize(lps);
+    each_lp([&](std::uint32_t lp, const auto& state) {
+        outcome.digests[lp] = state.model.digest;
+        outcome.handled += state.model.handled;
+    });
+    return outcome;
+}
+
+template <class Model>
+Outcome of_lps(const pdes::Lps<typename Model::State>& lps) {
+    return outcome_of(lps.size(), [&](auto use) {
+        for (std::uint32_t i = 0; i < lps.size(); ++i) {
+            use(i, lps[i].state);
+        }
+    });
+}
+
+template <bool deep, class M>
+Outcome one_by_one(const M& written) {
+    using Model = pdes::ByEvent<M, deep>;
+    Model model(written);
+    pdes::Lps<typename Model::State> lps(model.lps());
+    pdes::OneByOne<Model>(model, lps, no_poll).run();
+    return of_lps<Model>(lps);
+}
+
+template <class M>
+Outcome windowed(const M& written, std::uint32_t threads) {
+    using Model = pdes::ByEvent<M, false>;
+    Model model(written);
+    pdes::Lps<typename Model::State> lps(model.lps());
+    pdes::Windowed<Model>(model, lps, threads, no_poll).run();
+    return of_lps<Model>(lps);
+}
+
+/// What a run of partitions found, and counted.
+struct Found {
+    Outcome outcome;
+    pdes::Statistics statistics;
+};
+
+template <bool deep, class M, class Run>
+Found partitioned(const M& written, const pdes::Placement& placement, const pdes::Manner& manner, Run run) {
+    using Model = pdes::ByEvent<M, deep>;
+    Model model(written);
+    pdes::Partitions<Model> partitions(model, placement, manner);
+    partitions.begin();
+    run(partitions);
+    Found found;
+    found.outcome = outcome_of(model.lps(), [&](auto use) { partitions.each_lp(use); });
+    found.statistics = partitions.statistics();
+    return found;
+}
+
+const auto on_threads = [](auto& partitions) { partitions.run(no_poll); };
+
+/// Partitions take turns as dice decide: some get far ahead, and others come late.
+auto in_turns(std::uint64_t seed, std::uint32_t partitions) {
+    return [=](auto& run) {
+        testing::Dice dice(seed);
+        std::uint32_t turn = 0;
+        run.run_in_turns([&] {
+            turn = dice.small(8) == 0 ? static_cast<std::uint32_t>(dice.small(partitions)) : turn;
+            return dice.small(40) == 0 ? (turn + 1) % partitions : turn;
+        });
+    };
+}
+
+PholdParameters small_phold(std::uint32_t lps, std::uint64_t seed, double remote) {
+    PholdParameters parameters;
+    parameters.lps = lps;
+    parameters.seed = seed;
+    parameters.remote = remote;
+    parameters.start_events = 4;
+    return parameters;
+}
+
+TEST(TimeWarp, GivesTheSameAsAllSchedulersOnAnyNumberOfThreads) {
+    for (const std::uint32_t lps : {1U, 2U, 17U, 300U, 1500U}) {
+        for (const double remote : {0.0, 0.1, 1.0}) {
+            const Phold phold(small_phold(lps, lps, remote));
+            const Outcome one = one_by_one<false>(phold);
+            ASSERT_GT(one.handled, 20U * lps);
+            for (const std::uint32_t threads : {1U, 2U, 3U}) {
+                ASSERT_EQ(one, windowed(phold, threads));
+                for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
+                    const auto placement = pdes::Placement::block(lps, threads);
+                    const Found found = partitioned<false>(phold, placement, {advance, phold.lookahead()}, on_threads);
+                    ASSERT_EQ(one, found.outcome) << lps << " LPs, " << remote << ", " << threads << " threads";
+                    ASSERT_EQ(found.statistics.committed, one.handled);
+                }
+            }
+        }
+    }
+}
+
+TEST(TimeWarp, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
+    std::uint64_t rolled_back = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const auto partitions = static_cast<std::uint32_t>(2 + seed % 4);
+        const Phold phold(small_phold(static_cast<std::uint32_t>(3 + seed * 7 % 90), seed, 0.5));
+        const Found found = partitioned<false>(phold, pdes::Placement::block(phold.lps(), partitions),
+                                               {pdes::Advance::optimistic, phold.lookahead(), seed % 2 == 0},
+                                               in_turns(seed, partitions));
+        ASSERT_EQ(one_by_one<false>(phold), found.outcome) << "seed " << seed;
+        ASSERT_EQ(found.statistics.committed, found.outcome.handled) << "seed " << seed;
+        rolled_back += found.statistics.rolled_back;
+    }
+    EXPECT_GT(rolled_back, 1000U) << "or nothing was tried";
+}
+
+TEST(TimeWarp, HandlesEventsOfOneTimeInTheSameOrderWhateverCameFirst) {
+    std::uint64_t rolled_back = 0;
+    for (std::uint64_t seed = 0; seed < 120; ++seed) {
+        const Ties ties(static_cast<std::uint32_t>(2 + seed % 23), 1 + static_cast<Time>(seed % 3) * 50, seed, 2);
+        const Outcome one = one_by_one<false>(ties);
+        ASSERT_EQ(one, windowed(ties, 1)) << "seed " << seed;
+        const auto partitions = static_cast<std::uint32_t>(1 + seed % 5);
+        const Found found = partitioned<false>(ties, pdes::Placement::cyclic(ties.lps(), partitions),
+                                               {pdes::Advance::optimistic, ties.lookahead(), seed % 2 == 0},
+                                               in_turns(seed, partitions));
+        ASSERT_EQ(one, found.outcome) << "seed " << seed;
+        rolled_back += found.statistics.rolled_back;
+    }
+    EXPECT_GT(rolled_back, 1000U);
+}
+
+TEST(TimeWarp, NeedsNoLookahead) {
+    std::uint64_t rolled_back = 0;
+    for (std::uint64_t seed = 0; seed < 120; ++seed) {
+        const Ties ties(static_cast<std::uint32_t>(2 + seed % 23), 0, seed, static_cast<std::uint32_t>(seed % 3));
+        const Outcome one = one_by_one<true>(ties);
+        const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
+        for (const Time cell : {1, 8, 64}) {
+            const Found found = partitioned<true>(ties, pdes::Placement::block(ties.lps(), partitions),
+                                                  {pdes::Advance::optimistic, cell}, in_turns(seed, partitions));
+            ASSERT_EQ(one, found.outcome) << "seed " << seed << ", cells of " << cell << " ps";
+            rolled_back += found.statistics.rolled_back;
+        }
+    }
+    EXPECT_GT(rolled_back, 1000U);
+}
+
+TEST(TimeWarp, NeedsNoLookaheadOnThreads) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const Ties ties(400, 0, seed, 2);
+        const Outcome one = one_by_one<true>(ties);
+        for (const std::uint32_t threads : {1U, 2U, 3U}) {
+            ASSERT_EQ(one, partitioned<true>(ties, pdes::Placement::block(400, threads), {pdes::Advance::optimistic, 4},
+                                             on_threads)
+                               .outcome)
+                << "seed " << seed << ", " << threads << " threads";
+        }
+    }
+}
+
+TEST(TimeWarp, APlacementChangesNothing) {
+    const Phold phold(small_phold(101, 5, 0.5));
+    const Outcome one = one_by_one<false>(phold);
+    std::vector<std::uint32_t> table;
+    for (std::uint32_t lp = 0; lp < 101; ++lp) {
+        table.push_back(lp * lp % 3);
+    }
+    for (const auto& placement : {pdes::Placement::block(101, 3), pdes::Placement::cyclic(101, 3),
+                                  pdes::Placement::table(table, 3), pdes::Placement::block(101, 200)}) {
+        std::uint32_t placed = 0;
+        for (std::uint32_t p = 0; p < placement.partitions(); ++p) {
+            for (std::uint32_t i = 0; i < placement.size(p); ++i, ++placed) {
+                const auto place = placement.of(placement.lp_of(p, i));
+                ASSERT_EQ(place.partition, p);
+                ASSERT_EQ(place.local, i);
+            }
+        }
+        ASSERT_EQ(placed, 101U);
+        ASSERT_EQ(one, partitioned<false>(phold, placement, {pdes::Advance::optimistic, phold.lookahead()},
+                                          in_turns(3, placement.partitions()))
+                           .outcome);
+    }
+}
+
+TEST(TimeWarp, ReportsAModelThatViolatesItsLookahead) {
+    /// It promises ten times the delay that it keeps.
+    class Liar : public Ties {
+      public:
+        explicit Liar(Time lookahead) : Ties(50, lookahead / 10, 1, 2), promised_(lookahead) {}
+        [[nodiscard]] Time lookahead() const { return promised_; }
+
+      private:
+        Time promised_;
+    };
+    for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
+        try {
+            partitioned<false>(Liar(1000), pdes::Placement::block(50, 2), {advance, 1000}, on_threads);
+            FAIL() << "the violation went unnoticed";
+        } catch (const LogicError& error) {
+            EXPECT_NE(std::string(error.what()).find("violates the lookahead"), std::string::npos) << error.what();
+        }
+    }
+}
+
+TEST(TimeWarp, APollMayEndTheRun) {
+    struct Enough : std::exception {};
+    PholdParameters parameters = small_phold(500, 1, 0.1);
+    parameters.end = 1'000'000'000;
+    for (const std::uint32_t threads : {1U, 3U}) {
+        EXPECT_THROW(partitioned<false>(Phold(parameters), pdes::Placement::block(500, threads),
+                                        {pdes::Advance::optimistic, parameters.lookahead},
+                                        [](auto& partitions) { partitions.run([](Time) { throw Enough{}; }); }),
+                     Enough);
+    }
+}
+
+}  // namespace
+}  // namespace idlewave
