@@ -38,6 +38,9 @@ class Phold {
     [[nodiscard]] std::uint32_t lps() const { return parameters_.lps; }
     [[nodiscard]] Time lookahead() const { return parameters_.lookahead; }
     [[nodiscard]] std::uint64_t seed() const { return parameters_.seed; }
+    /// In which most of what is sent comes.
+    [[nodiscard]] Time typical_delay() const { return parameters_.mean; }
+    [[nodiscard]] static std::uint64_t digest(const State& state) { return state.digest + state.handled; }
 
     template <class Situation>
     void start(State& /*state*/, Situation& situation) const {

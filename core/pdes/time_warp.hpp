@@ -570,6 +570,9 @@ class Partition {
         if (!std::is_sorted(events_.begin(), events_.end(), before)) {
             std::sort(events_.begin(), events_.end(), before);
         }
+        for (std::size_t i = 1; i < events_.size(); ++i) {
+            statistics_.ties += events_[i].time == events_[i - 1].time ? 1 : 0;
+        }
         return events_;
     }
 

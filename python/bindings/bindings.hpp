@@ -9,6 +9,7 @@ namespace idlewave {
 void bind_differentiate(nanobind::module_& m);
 void bind_errors(nanobind::module_& m);
 void bind_loggopsim(nanobind::module_& m);
+void bind_pdes(nanobind::module_& m);
 void bind_machine(nanobind::module_& m);
 void bind_record(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);

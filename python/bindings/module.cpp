@@ -14,4 +14,5 @@ NB_MODULE(_core, m) {
     idlewave::bind_record(m);
     idlewave::bind_differentiate(m);
     idlewave::bind_loggopsim(m);
+    idlewave::bind_pdes(m);
 }

@@ -250,3 +250,8 @@ def simulate_loggopsim(schedule: Composition, machine: Machine, progress: object
 
 @overload
 def simulate_loggopsim(schedule: Program, machine: Machine, progress: object | None) -> dict: ...
+
+def phold(lps: int, start_events: int, remote: float, mean: int, lookahead: int, end: int, seed: int, scheduler: str, threads: int, lazy: bool, cell: int, progress: object | None) -> dict:
+    """
+    Run PHOLD; times in ps. The answer has what the run counted, seconds, and a digest of all states.
+    """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,17 @@ def rank_progress(description: str) -> Iterator[RankProgress]:
             bar.update(bar.task_ids[0], completed=done)
 
         yield update
+
+
+@contextmanager
+def share_progress(description: str) -> Iterator[Callable[[float], None]]:
+    """The same of a run that says what share of it is done."""
+    with rank_progress(description) as update:
+
+        def update_share(share: float) -> None:
+            update(round(100 * share), 100)
+
+        yield update_share
 
 
 def _watched() -> bool:

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "base/time.hpp"
+#include "pdes/by_event.hpp"
+#include "pdes/lps.hpp"
+#include "pdes/one_by_one.hpp"
+#include "pdes/partitions.hpp"
+#include "pdes/placement.hpp"
+#include "pdes/statistics.hpp"
+
+namespace idlewave::pdes {
+
+enum class Scheduler : std::uint8_t { sequential, yawns, timewarp };
+
+/// How to run a model that is written event by event.
+struct EventRunOptions {
+    Scheduler scheduler = Scheduler::sequential;
+    std::uint32_t threads = 1;       ///< the answer is the same on any number
+    bool lazy = false;               ///< Time Warp: lazy cancellation, as always without a lookahead
+    Time cell = 0;                   ///< how long a cell is at most; 0: as long as the lookahead, or the model's typical delay / 16
+    std::function<void(Time)> poll;  ///< called now and then with the time before which all is certain; may throw
+};
+
+/// What a run counted, and how long it took: to make the LPs and their first events, and from there to the end.
+struct EventRun {
+    Statistics statistics;
+    double init_seconds = 0;
+    double seconds = 0;
+    std::uint64_t digest = 0;  ///< of all LPs' states, in no order
+};
+
+namespace run_events_detail {
+
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// What an LP's digest adds to that of the run.
+inline std::uint64_t share_of(std::uint32_t lp, std::uint64_t digest) {
+    return philox({lp, digest, 0, 0}, {0, 0})[0];
+}
+
+template <class Model, class Use>
+EventRun in_partitions(Model& model, const EventRunOptions& options, const Manner& manner, Use use) {
+    EventRun run;
+    const auto begin = Clock::now();
+    const Placement placement = Placement::block(model.lps(), options.threads);
+    Partitions<Model> partitions(model, placement, manner);
+    partitions.begin();
+    run.init_seconds = seconds_since(begin);
+    const auto ready = Clock::now();
+    partitions.run(options.poll);
+    run.seconds = seconds_since(ready);
+    run.statistics = partitions.statistics();
+    partitions.each_lp(use);
+    return run;
+}
+
+template <class Model, class Use>
+EventRun one_by_one(Model& model, const EventRunOptions& options, Use use) {
+    EventRun run;
+    const auto begin = Clock::now();
+    Lps<typename Model::State> lps(model.lps());
+    OneByOne<Model> scheduler(model, lps, options.poll);
+    run.init_seconds = seconds_since(begin);
+    const auto ready = Clock::now();
+    scheduler.run();
+    run.seconds = seconds_since(ready);
+    run.statistics.committed = scheduler.worker_of(0).counted();
+    for (std::uint32_t i = 0; i < lps.size(); ++i) {
+        use(i, lps[i].state);
+    }
+    return run;
+}
+
+}  // namespace run_events_detail
+
+/// Runs `written` to its end, and shows every LP's number and state to `use`. Throws InputError if there is no way to
+/// run it so, and what the model or the poll throws.
+template <EventModel M, class Use>
+EventRun run_events(const M& written, const EventRunOptions& options, Use use) {
+    EventRun run;
+    const auto add = [&](std::uint64_t& digest) {
+        return [&](std::uint32_t lp, const auto& state) {
+            digest += run_events_detail::share_of(lp, M::digest(state.model));
+            use(lp, state.model);
+        };
+    };
+    std::uint64_t digest = 0;
+    Manner manner{.advance = options.scheduler == Scheduler::timewarp ? Advance::optimistic : Advance::conservative,
+                  .cell = options.cell,
+                  .lazy = options.lazy};
+    if (written.lookahead() > 0) {
+        ByEvent<M, false> model(written);
+        manner.cell = options.cell > 0 ? std::min(options.cell, written.lookahead()) : written.lookahead();
+        run = run_events_detail::in_partitions(model, options, manner, add(digest));
+    } else {
+        ByEvent<M, true> model(written);
+        if (options.scheduler == Scheduler::yawns) {
+            throw InputError("yawns needs a lookahead, and the model has none: sequential and timewarp do without");
+        }
+        manner.cell = std::max<Time>(1, options.cell > 0 ? options.cell : written.typical_delay() / 16);
+        run = options.scheduler == Scheduler::sequential
+                  ? run_events_detail::one_by_one(model, options, add(digest))
+                  : run_events_detail::in_partitions(model, options, manner, add(digest));
+    }
+    run.digest = digest;
+    return run;
+}
+
+}  // namespace idlewave::pdes
