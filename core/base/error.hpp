@@ -33,6 +33,12 @@ class Deadlock : public std::runtime_error {
 /// The Deadlock that `waiting` amounts to; its message shows the first few.
 Deadlock deadlock(std::vector<Waiting> waiting);
 
+/// Processes could not tell each other things; `what()` is what the layer below says.
+class TransportError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
 /// A caller broke the contract of the library; never the answer to wrong input.
 class LogicError : public std::logic_error {
   public:

@@ -49,10 +49,16 @@ class MailStack {
 template <class Payload>
 class Mailboxes {
   public:
+    /// `partitions`: of this process, which has all.
     explicit Mailboxes(std::uint32_t partitions)
         : boxes_(partitions),
           returned_(partitions),
           cuts_{std::vector<Slot>(partitions), std::vector<Slot>(partitions)} {}
+
+    [[nodiscard]] std::uint32_t threads() const { return static_cast<std::uint32_t>(boxes_.size()); }
+    [[nodiscard]] std::uint32_t partitions() const { return threads(); }
+    /// The number of this process's first partition.
+    [[nodiscard]] static std::uint32_t first() { return 0; }
 
     /// One partition's end.
     class Port {

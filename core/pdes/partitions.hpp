@@ -11,7 +11,6 @@
 
 #include "base/error.hpp"
 #include "base/time.hpp"
-#include "pdes/mailboxes.hpp"
 #include "pdes/model.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/statistics.hpp"
@@ -20,17 +19,19 @@
 
 namespace idlewave::pdes {
 
-/// The partitions of a run in one process, a thread each.
-template <Model M>
+/// The partitions of a run in this process, a thread each. `Transport` is how they reach each other and those of other
+/// processes: Mailboxes or Processes.
+template <Model M, class Transport>
 class Partitions {
   public:
-    using Boxes = Mailboxes<typename M::Payload>;
-    using Port = typename Boxes::Port;
+    using Port = typename Transport::Port;
 
-    Partitions(M& model, const Placement& placement, const Manner& manner) : boxes_(placement.partitions()) {
-        for (std::uint32_t i = 0; i < placement.partitions(); ++i) {
-            ports_.push_back(std::make_unique<Port>(boxes_, i));
-            partitions_.push_back(std::make_unique<Partition<M, Port>>(model, placement, i, *ports_[i], manner));
+    /// `placement`: of LPs on as many partitions as the transport connects.
+    Partitions(M& model, const Placement& placement, Transport& transport, const Manner& manner) {
+        for (std::uint32_t i = 0; i < transport.threads(); ++i) {
+            ports_.push_back(std::make_unique<Port>(transport, i));
+            partitions_.push_back(
+                std::make_unique<Partition<M, Port>>(model, placement, transport.first() + i, *ports_[i], manner));
         }
     }
 
@@ -43,10 +44,20 @@ class Partitions {
     /// then on this thread.
     void run(const std::function<void(Time)>& poll) {
         on_all([&](Partition<M, Port>& partition, Port& port) {
-            constexpr std::uint64_t poll_interval = 1 << 8;
-            std::uint64_t steps = 0;
+            constexpr std::uint32_t poll_interval = 1 << 8;
+            constexpr std::uint32_t patience = 1 << 10;  // steps: then others get the processor, if any want it
             const bool polls = poll && &port == ports_.front().get();
-            while (!port.given_up() && partition.step()) {
+            std::uint32_t steps = 0;
+            std::uint32_t waited = 0;
+            while (!port.given_up()) {
+                const Step step = partition.step();
+                if (step == Step::ended) {
+                    return;
+                }
+                waited = step == Step::waited ? waited + 1 : 0;
+                if (waited > patience) {
+                    std::this_thread::yield();
+                }
                 if (polls && ++steps % poll_interval == 0) {
                     poll(partition.gvt());
                 }
@@ -61,7 +72,7 @@ class Partitions {
         std::size_t left = partitions_.size();
         while (left > 0) {
             const std::size_t i = choose();
-            if (!done[i] && !partitions_[i]->step()) {
+            if (!done[i] && partitions_[i]->step() == Step::ended) {
                 done[i] = true;
                 --left;
             }
@@ -113,7 +124,6 @@ class Partitions {
         error.rethrow();
     }
 
-    Boxes boxes_;
     std::vector<std::unique_ptr<Port>> ports_;
     std::vector<std::unique_ptr<Partition<M, Port>>> partitions_;
 };

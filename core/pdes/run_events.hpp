@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -10,10 +11,13 @@
 #include "base/time.hpp"
 #include "pdes/by_event.hpp"
 #include "pdes/lps.hpp"
+#include "pdes/mailboxes.hpp"
 #include "pdes/one_by_one.hpp"
 #include "pdes/partitions.hpp"
 #include "pdes/placement.hpp"
+#include "pdes/processes.hpp"
 #include "pdes/statistics.hpp"
+#include "pdes/wire.h"
 
 namespace idlewave::pdes {
 
@@ -22,10 +26,11 @@ enum class Scheduler : std::uint8_t { sequential, yawns, timewarp };
 /// How to run a model that is written event by event.
 struct EventRunOptions {
     Scheduler scheduler = Scheduler::sequential;
-    std::uint32_t threads = 1;       ///< the answer is the same on any number
-    bool lazy = false;               ///< Time Warp: lazy cancellation, as always without a lookahead
-    Time cell = 0;                   ///< how long a cell is at most; 0: as long as the lookahead, or the model's typical delay / 16
-    std::function<void(Time)> poll;  ///< called now and then with the time before which all is certain; may throw
+    std::uint32_t threads = 1;  ///< the answer is the same on any number
+    bool lazy = false;          ///< Time Warp: lazy cancellation, as always without a lookahead
+    Time cell = 0;  ///< how long a cell is at most; 0: as long as the lookahead, or the model's typical delay / 16
+    std::function<void(Time)> poll;       ///< called now and then with the time before which all is certain; may throw
+    const idlewave_wire* wire = nullptr;  ///< to the other processes of the run, each of which has so many threads
 };
 
 /// What a run counted, and how long it took: to make the LPs and their first events, and from there to the end.
@@ -49,12 +54,13 @@ inline std::uint64_t share_of(std::uint32_t lp, std::uint64_t digest) {
     return philox({lp, digest, 0, 0}, {0, 0})[0];
 }
 
-template <class Model, class Use>
-EventRun in_partitions(Model& model, const EventRunOptions& options, const Manner& manner, Use use) {
+template <class Model, class Transport, class Use>
+EventRun in_partitions(Model& model, Transport& transport, const EventRunOptions& options, const Manner& manner,
+                       Use use) {
     EventRun run;
     const auto begin = Clock::now();
-    const Placement placement = Placement::block(model.lps(), options.threads);
-    Partitions<Model> partitions(model, placement, manner);
+    const Placement placement = Placement::block(model.lps(), transport.partitions());
+    Partitions<Model, Transport> partitions(model, placement, transport, manner);
     partitions.begin();
     run.init_seconds = seconds_since(begin);
     const auto ready = Clock::now();
@@ -63,6 +69,34 @@ EventRun in_partitions(Model& model, const EventRunOptions& options, const Manne
     run.statistics = partitions.statistics();
     partitions.each_lp(use);
     return run;
+}
+
+template <class Model, class Use>
+EventRun in_partitions(Model& model, const EventRunOptions& options, const Manner& manner, Use use) {
+    if (options.wire != nullptr) {
+        Processes<typename Model::Payload> transport(*options.wire, options.threads);
+        return in_partitions(model, transport, options, manner, use);
+    }
+    Mailboxes<typename Model::Payload> transport(options.threads);
+    return in_partitions(model, transport, options, manner, use);
+}
+
+/// What all processes counted, in each.
+inline void add_up(EventRun& run, const idlewave_wire& wire) {
+    Statistics& counted = run.statistics;
+    const std::array<std::uint64_t*, 11> sums = {
+        &counted.committed,           &counted.rolled_back, &counted.primary_rollbacks,
+        &counted.secondary_rollbacks, &counted.taken_back,  &counted.sent_again,
+        &counted.told_elsewhere,      &counted.mails,       &counted.ties,
+        &counted.log_bytes,           &run.digest};
+    std::array<std::uint64_t, sums.size()> values{};
+    std::transform(sums.begin(), sums.end(), values.begin(), [](const std::uint64_t* sum) { return *sum; });
+    if (wire.sum(values.data(), static_cast<std::int32_t>(values.size())) != 0) {
+        throw TransportError(wire.error_text());
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        *sums[i] = values[i];
+    }
 }
 
 template <class Model, class Use>
@@ -99,6 +133,9 @@ EventRun run_events(const M& written, const EventRunOptions& options, Use use) {
     Manner manner{.advance = options.scheduler == Scheduler::timewarp ? Advance::optimistic : Advance::conservative,
                   .cell = options.cell,
                   .lazy = options.lazy};
+    if (options.wire != nullptr && options.scheduler == Scheduler::sequential) {
+        throw InputError("the sequential scheduler runs in one process; yawns and timewarp run in several");
+    }
     if (written.lookahead() > 0) {
         ByEvent<M, false> model(written);
         manner.cell = options.cell > 0 ? std::min(options.cell, written.lookahead()) : written.lookahead();
@@ -114,6 +151,9 @@ EventRun run_events(const M& written, const EventRunOptions& options, Use use) {
                   : run_events_detail::in_partitions(model, options, manner, add(digest));
     }
     run.digest = digest;
+    if (options.wire != nullptr) {
+        run_events_detail::add_up(run, *options.wire);
+    }
     return run;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace idlewave::pdes {
@@ -16,9 +15,9 @@ struct Statistics {
     std::uint64_t told_elsewhere = 0;       ///< events, and what takes them back, for another partition
     std::uint64_t mails = 0;                ///< in so many pieces
     std::uint64_t gvt_rounds = 0;
-    std::uint64_t ties = 0;  ///< events that an LP was told for the time of another, rolled back or not
-    std::uint64_t idle = 0;     ///< times that there was nothing to do
-    std::size_t log_bytes = 0;  ///< the most memory that visits took until they were committed
+    std::uint64_t ties = 0;       ///< events that an LP was told for the time of another, rolled back or not
+    std::uint64_t idle = 0;       ///< times that there was nothing to do
+    std::uint64_t log_bytes = 0;  ///< the most memory that visits took until they were committed
 
     /// Of all partitions; rounds of GVT are the same ones for all.
     Statistics& operator+=(const Statistics& other) {

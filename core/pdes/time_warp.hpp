@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -42,6 +43,15 @@ struct Manner {
     Advance advance = Advance::optimistic;
     Time cell = 1;      ///< how long a cell is at most, > 0; where there is a lookahead, not longer than that
     bool lazy = false;  ///< what was sent is taken back only once it is not sent again (lazy cancellation)
+    /// How much memory a partition's log may take, as long as it can wait for visits to be committed instead.
+    std::size_t log_bytes = std::size_t{1} << 32;
+};
+
+/// What a partition's step did.
+enum class Step : std::uint8_t {
+    went_on,
+    waited,  ///< for others
+    ended,   ///< the last one: for all partitions at once
 };
 
 /// One partition of a run: LPs that one thread simulates, which tells and is told through a Port.
@@ -72,6 +82,7 @@ class Partition {
           advance_(manner.advance),
           lookahead_(model.lookahead() > 0),
           lazy_(manner.lazy || !lookahead_),
+          log_bytes_(manner.log_bytes),
           grid_(manner.cell, placement.size(self)),
           calendar_(grid_, chunks_),
           batch_(grid_),
@@ -98,18 +109,18 @@ class Partition {
         send_mails();
     }
 
-    /// Goes on a little. Returns whether there is more to do: it is over for all partitions at once.
-    bool step() {
+    /// Goes on a little.
+    Step step() {
         receive_mails();
         if (gvt_.poll(port_, [this] { return first_waiting(); })) {
             if (gvt_.cell() == Gvt::nothing) {
                 log_.commit_before(Gvt::nothing, [this](Visit& visit) { commit(visit); });
-                return false;
+                return Step::ended;
             }
             know_gvt();
         }
         const std::int64_t cell = first_waiting();
-        const bool may_go = cell < calendar_.near_end() && cell <= limit();
+        const bool may_go = cell < calendar_.near_end() && cell <= limit() && has_room(cell);
         if (may_go) {
             go_through(cell);
             handled_since_ += batch_.size();
@@ -121,7 +132,7 @@ class Partition {
             handled_since_ = 0;
             gvt_.begin(port_, first_waiting());
         }
-        return true;
+        return may_go ? Step::went_on : Step::waited;
     }
 
     /// Shows every LP's number and state to `use`.
@@ -259,6 +270,11 @@ class Partition {
     /// The last cell that may be gone through.
     [[nodiscard]] std::int64_t limit() const {
         return advance_ == Advance::conservative ? safe_ : std::max(safe_, gvt_.cell() + throttle_.cells_ahead());
+    }
+
+    /// Where the log is full, only what is committed next may go on; the log then grows, if it has to.
+    [[nodiscard]] bool has_room(std::int64_t cell) const {
+        return log_.bytes_in_use() < log_bytes_ || cell <= std::max(safe_, gvt_.cell());
     }
 
     /// Something that an LP of this partition is told: from now on it waits.
@@ -745,6 +761,7 @@ class Partition {
     Advance advance_;
     bool lookahead_;
     bool lazy_;
+    std::size_t log_bytes_;
     Grid grid_;
     ChunkStore chunks_;
     Calendar calendar_;

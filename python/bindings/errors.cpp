@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/error.hpp"
 #include "base/time.hpp"
 #include "bindings.hpp"
 
@@ -38,6 +39,8 @@ void bind_errors(nb::module_& /*m*/) {
             raise_deadlock(deadlock);
         } catch (const TimeOverflow& error) {
             raise("InputError", error.what());
+        } catch (const TransportError& error) {
+            raise("MpiError", error.what());
         }
     });
 }

@@ -251,7 +251,27 @@ def simulate_loggopsim(schedule: Composition, machine: Machine, progress: object
 @overload
 def simulate_loggopsim(schedule: Program, machine: Machine, progress: object | None) -> dict: ...
 
-def phold(lps: int, start_events: int, remote: float, mean: int, lookahead: int, end: int, seed: int, scheduler: str, threads: int, lazy: bool, cell: int, progress: object | None) -> dict:
+class Wire:
+    """To the other processes of a run, by MPI, which this one begins."""
+
+    def __init__(self, library: str) -> None:
+        """From the library that was built with the site's MPI."""
+
+    @property
+    def process(self) -> int:
+        """The number of this process."""
+
+    @property
+    def processes(self) -> int:
+        """How many there are."""
+
+    def close(self) -> None:
+        """Ends MPI, when all processes do."""
+
+    def abort(self, status: int) -> None:
+        """Ends all processes at once."""
+
+def phold(lps: int, start_events: int, remote: float, mean: int, lookahead: int, end: int, seed: int, scheduler: str, threads: int, lazy: bool, cell: int, progress: object | None, wire: Wire | None) -> dict:
     """
     Run PHOLD; times in ps. The answer has what the run counted, seconds, and a digest of all states.
     """

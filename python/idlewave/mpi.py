@@ -79,7 +79,7 @@ def find(mpiexec: str | Path | None = None) -> Mpi:
 def build(mpi: Mpi, name: str) -> Path:
     """Build `name` with `mpi` unless that was done before, and return its path.
 
-    `name` is "tracer" (a shared library) or "loggp" (a program). Raises MpiError with the compiler's words.
+    `name` is "tracer" or "wire" (shared libraries) or "loggp" (a program). Raises MpiError with the compiler's words.
     """
     sources = package_data()
     if name == "tracer":
@@ -88,7 +88,10 @@ def build(mpi: Mpi, name: str) -> Path:
         flags = ["-std=c++20", "-O2", "-Wall", "-Wextra"]
         command = [str(mpi.mpicxx), *flags, "loggp.cpp", "-o"]
         return _build(mpi, sources / "probes", "idlewave-loggp", command)
-    raise ValueError(f"nothing to build is called '{name}': expected 'tracer' or 'loggp'")
+    if name == "wire":
+        command = [str(mpi.mpicc), "-std=c11", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "wire.c", "-o"]
+        return _build(mpi, sources / "mpi", "libidlewave-wire.so", command)
+    raise ValueError(f"nothing to build is called '{name}': expected 'tracer', 'wire' or 'loggp'")
 
 
 def build_example(mpi: Mpi, name: str, target: Path) -> Path:

@@ -66,28 +66,38 @@ def phold(
     scheduler: str = "sequential",
     threads: int = 1,
     lazy: bool = False,
+    processes: int = 1,
     progress: Callable[[float], None] | None = None,
+    wire: _core.Wire | None = None,
 ) -> EventRun:
     """PHOLD: events that are passed on, each to a random LP with probability `remote`, else to the same one.
 
     An event takes `lookahead` and an exponential time of that `mean` more, in units of simulated time, of which the
     run lasts `end`; `start_events` are begun by each of `lps` LPs. `scheduler` is sequential, yawns (conservative
     windows) or timewarp (optimistic); the latter two on `threads` threads. `lazy`: Time Warp takes back what was sent
-    only once it is not sent again. `progress` is called a few times a second with the share of simulated time that is
-    certain.
+    only once it is not sent again. `processes` started by mpiexec share the run, each with so many threads. `progress`
+    is called a few times a second with the share of simulated time that is certain. `wire`: to the other processes, in
+    one of them.
 
-    Raises UsageError for what makes no sense, InputError if yawns has no lookahead.
+    Raises UsageError for what makes no sense, InputError if yawns has no lookahead, MpiError if processes cannot be
+    started or one of them dies.
     """
-    _check_run(scheduler, threads, seed)
+    arguments = {name: value for name, value in locals().items() if name not in ("processes", "progress", "wire")}
+    _check_run(scheduler, threads, seed, processes)
     if not 1 <= lps <= MOST_LPS:
         raise UsageError(f"expected 1 to {MOST_LPS} LPs, found {lps}")
     if not 0 <= start_events < 2**20:
         raise UsageError(f"expected 0 to {2**20 - 1} events at the start of each LP, found {start_events}")
     if not 0 <= remote <= 1:
         raise UsageError(f"expected a remote share from 0 to 1, found {remote}")
-    if mean + lookahead <= 0:
-        raise UsageError("expected a mean delay or a lookahead above 0: else time never passes")
-    ticks_end = _ticks("end", end)
+    ticks_mean, ticks_lookahead, ticks_end = _ticks("mean", mean), _ticks("lookahead", lookahead), _ticks("end", end)
+    if ticks_mean + ticks_lookahead == 0:
+        raise UsageError(f"expected a mean delay or a lookahead of {1 / UNIT} or more: else time never passes")
+
+    if processes > 1:
+        from .processes import run
+
+        return EventRun(**run("phold", arguments, processes))
 
     def share(now: int) -> None:
         if progress is not None:
@@ -97,8 +107,8 @@ def phold(
         lps,
         start_events,
         remote,
-        _ticks("mean", mean),
-        _ticks("lookahead", lookahead),
+        ticks_mean,
+        ticks_lookahead,
         ticks_end,
         seed,
         scheduler,
@@ -106,17 +116,22 @@ def phold(
         lazy,
         0,
         None if progress is None else share,
+        wire,
     )
     return EventRun(**answer)
 
 
-def _check_run(scheduler: str, threads: int, seed: int) -> None:
+def _check_run(scheduler: str, threads: int, seed: int, processes: int) -> None:
     if scheduler not in SCHEDULERS:
         raise UsageError(f"no scheduler is called '{scheduler}'; there are {', '.join(SCHEDULERS)}")
     if not 1 <= threads <= 1024:
         raise UsageError(f"expected 1 to 1024 threads, found {threads}")
     if scheduler == "sequential" and threads != 1:
         raise UsageError(f"the sequential scheduler runs on one thread, not on {threads}; the others run on several")
+    if not 1 <= processes <= 2**20:
+        raise UsageError(f"expected 1 to {2**20} processes, found {processes}")
+    if scheduler == "sequential" and processes != 1:
+        raise UsageError(f"the sequential scheduler runs in one process, not in {processes}; the others run in several")
     if not 0 <= seed < 2**64:
         raise UsageError(f"expected a seed from 0 to 2^64 - 1, found {seed}")
 

@@ -9,6 +9,7 @@
 #include "dice.hpp"
 #include "models/phold.hpp"
 #include "pdes/by_event.hpp"
+#include "pdes/mailboxes.hpp"
 #include "pdes/one_by_one.hpp"
 #include "pdes/partitions.hpp"
 #include "pdes/windowed.hpp"
@@ -131,7 +132,8 @@ template <bool deep, class M, class Run>
 Found partitioned(const M& written, const pdes::Placement& placement, const pdes::Manner& manner, Run run) {
     using Model = pdes::ByEvent<M, deep>;
     Model model(written);
-    pdes::Partitions<Model> partitions(model, placement, manner);
+    pdes::Mailboxes<typename Model::Payload> transport(placement.partitions());
+    pdes::Partitions<Model, pdes::Mailboxes<typename Model::Payload>> partitions(model, placement, transport, manner);
     partitions.begin();
     run(partitions);
     Found found;
@@ -284,6 +286,22 @@ TEST(TimeWarp, ReportsAModelThatViolatesItsLookahead) {
             EXPECT_NE(std::string(error.what()).find("violates the lookahead"), std::string::npos) << error.what();
         }
     }
+}
+
+TEST(TimeWarp, WithoutRoomForUndoItWaitsForGvtAndGrowsOnlyIfItMust) {
+    PholdParameters parameters = small_phold(3000, 1, 0.5);
+    const Phold phold(parameters);
+    const Outcome one = one_by_one<false>(phold);
+    const auto placement = pdes::Placement::block(phold.lps(), 3);
+    const auto found = [&](std::size_t log_bytes) {
+        return partitioned<false>(phold, placement, {pdes::Advance::optimistic, phold.lookahead(), false, log_bytes},
+                                  in_turns(1, 3));
+    };
+    const Found roomy = found(std::size_t{1} << 30);
+    const Found starved = found(1);
+    ASSERT_EQ(one, roomy.outcome);
+    ASSERT_EQ(one, starved.outcome);
+    EXPECT_GT(roomy.statistics.log_bytes, 4 * starved.statistics.log_bytes);
 }
 
 TEST(TimeWarp, APollMayEndTheRun) {

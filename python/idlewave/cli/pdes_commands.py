@@ -39,6 +39,7 @@ def pdes() -> None:
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True)
 @click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--processes", type=click.IntRange(1), default=1, show_default=True, help="Started by mpiexec.")
 @click.option("--lazy", is_flag=True, help="Lazy cancellation.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def phold(
@@ -52,6 +53,7 @@ def phold(
     seed: int,
     scheduler: str,
     threads: int,
+    processes: int,
     lazy: bool,
     as_json: bool,
 ) -> None:
@@ -67,10 +69,14 @@ def phold(
             seed=seed,
             scheduler=scheduler,
             threads=threads,
+            processes=processes,
             lazy=lazy,
             progress=progress,
         )
-    show(f"phold, {lps} LPs, {scheduler} on {threads} {'thread' if threads == 1 else 'threads'}", run, as_json)
+    where = f"{threads} {'thread' if threads == 1 else 'threads'}"
+    if processes > 1:
+        where = f"{processes} processes of {where}"
+    show(f"phold, {lps} LPs, {scheduler} on {where}", run, as_json)
 
 
 def show(what: str, run: EventRun, as_json: bool) -> None:
