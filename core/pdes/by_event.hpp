@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -24,11 +26,27 @@ struct SituationShape {
     void send(std::uint32_t destination, Time delay, const Payload& payload);
     /// 256 random bits, other ones every time: a pure function of seed, LP and how often it has asked.
     Philox draws();
+    /// To be put out once it is certain that the event is handled here and now: of models that have a Record.
+    template <class Record>
+    void emit(const Record& record);
+    /// Before a model that `saves` writes to a field: of its state, or of what belongs to the LP elsewhere.
+    template <class Field>
+    void save(Field& field);
+};
+
+/// What it sees while it undoes one: the same random bits as it drew then.
+struct ReverseShape {
+    [[nodiscard]] std::uint32_t self() const;
+    [[nodiscard]] Time now() const;
+    Philox draws();
 };
 
 /// A model as one writes it first: an LP has a state that can be copied byte by byte, and handles one event after the
 /// other. `start` is what it does at time 0. Events of one time are handled by their depth (those that were sent at
 /// that very time after the one that sent them), then by source, then as they were sent.
+///
+/// Time Warp copies the state before it handles events, unless the model is Saving (`saves`: it says what it is about
+/// to change) or Reversible (it has a `reverse` of each event). A model with a `Record` may `emit` such.
 template <class M>
 concept EventModel =
     std::is_trivially_copyable_v<typename M::State> && std::is_trivially_copyable_v<typename M::Payload> &&
@@ -40,6 +58,28 @@ concept EventModel =
         model.start(state, situation);
         model.handle(state, payload, situation);
     };
+
+template <class M>
+concept Saving = requires { requires M::saves; };
+
+template <class M>
+concept Reversible = requires(const M& model, typename M::State& state, const typename M::Payload& payload,
+                              ReverseShape& situation) { model.reverse(state, payload, situation); };
+
+/// What an LP has put out, and when.
+template <class Record>
+struct EmittedRecord {
+    Time time = 0;
+    std::uint32_t lp = 0;
+    Record record = {};
+};
+template <class M>
+struct EmittedByEvent {};
+template <class M>
+    requires requires { typename M::Record; }
+struct EmittedByEvent<M> {
+    using Emitted = EmittedRecord<typename M::Record>;
+};
 
 /// A payload that knows how many events of its very time led to it, one after the other.
 template <class Payload>
@@ -53,8 +93,9 @@ struct DeepPayload {
 /// An EventModel as the kernel runs it: an LP goes through what it is told and what it tells itself in the order of
 /// time. `deep`: the model may have no lookahead, so that LPs tell each other things at the very time.
 template <EventModel M, bool deep>
-class ByEvent {
+class ByEvent : public EmittedByEvent<M> {
   public:
+    static constexpr bool journals = Saving<M> || Reversible<M>;
     using Payload = std::conditional_t<deep, DeepPayload<typename M::Payload>, typename M::Payload>;
     struct State {
         typename M::State model = {};
@@ -84,6 +125,7 @@ class ByEvent {
         template <class Context>
         Time run(State& state, std::span<const Event> events, Time until, Context& context) {
             Situation<Context> situation{*this, state, context, until};
+            save_draws(situation);
             if constexpr (deep) {
                 sorted_.assign(events.begin(), events.end());
                 std::sort(sorted_.begin(), sorted_.end(), before);
@@ -96,6 +138,7 @@ class ByEvent {
         template <class Context>
         [[gnu::always_inline]] Time run_one(State& state, const Event& event, Time until, Context& context) {
             Situation<Context> situation{*this, state, context, until};
+            save_draws(situation);
             handle(event, situation);
             if (!own_.empty()) [[unlikely]] {
                 go_through({}, situation);
@@ -114,6 +157,17 @@ class ByEvent {
         }
 
         void prefetch(const State& /*state*/, std::uint32_t /*lp*/) const {}
+
+        /// Undoes all that the LP `number` did since the journal was empty.
+        void undo(State& state, std::span<const std::byte> journal, std::uint32_t number)
+            requires journals
+        {
+            if constexpr (Reversible<M>) {
+                reverse_all(state, journal, number);
+            } else {
+                restore_saved(journal);
+            }
+        }
 
         /// How many events it has handled: what the kernel may take back.
         [[nodiscard]] std::uint64_t& counted() { return handled_; }
@@ -161,6 +215,21 @@ class ByEvent {
                 return idlewave::draws(worker.model_.seed(), Stream::model, self(), state.draws++);
             }
 
+            template <class Record>
+            void emit(const Record& record) {
+                context.emit({time, self(), record});
+            }
+
+            template <class Field>
+            void save(Field& field) {
+                static_assert(std::is_trivially_copyable_v<Field>);
+                if constexpr (requires { context.journal->size(); }) {
+                    if (context.journal != nullptr) {
+                        write_saved(*context.journal, field);
+                    }
+                }
+            }
+
           private:
             [[nodiscard]] std::uint32_t deeper(Time then) const { return then == time ? depth + 1 : 0; }
         };
@@ -169,11 +238,10 @@ class ByEvent {
         [[gnu::always_inline]] void handle(const Event& event, Situation& situation) {
             situation.time = event.time;
             situation.depth = depth_of(event);
-            ++handled_;
             if constexpr (deep) {
-                model_.handle(situation.state.model, event.payload->payload, situation);
+                handle_payload(event.payload->payload, situation);
             } else {
-                model_.handle(situation.state.model, *event.payload, situation);
+                handle_payload(*event.payload, situation);
             }
         }
 
@@ -181,8 +249,88 @@ class ByEvent {
         void handle(const Own& own, Situation& situation) {
             situation.time = own.time;
             situation.depth = own.depth;
+            handle_payload(own.payload, situation);
+        }
+
+        template <class Situation>
+        [[gnu::always_inline]] void handle_payload(const typename M::Payload& payload, Situation& situation) {
             ++handled_;
-            model_.handle(situation.state.model, own.payload, situation);
+            if constexpr (Reversible<M> && requires { situation.context.journal->size(); }) {
+                if (situation.context.journal != nullptr) {
+                    write(*situation.context.journal, Handled{situation.time, situation.state.draws, payload});
+                }
+            }
+            model_.handle(situation.state.model, payload, situation);
+        }
+
+        // ---- there and back
+
+        /// In the journal of a Reversible model: an event, in the order in which they were handled.
+        struct Handled {
+            Time time = 0;
+            std::uint64_t draws = 0;  ///< before it
+            typename M::Payload payload = {};
+        };
+        /// In that of a Saving one: where a field lies; what it was follows.
+        struct Saved {
+            std::byte* address = nullptr;
+            std::uint64_t bytes = 0;
+        };
+
+        struct Reversal {
+            const Worker& worker;
+            std::uint32_t number;
+            Time time;
+            std::uint64_t& draws_made;
+
+            [[nodiscard]] std::uint32_t self() const { return number; }
+            [[nodiscard]] Time now() const { return time; }
+            Philox draws() { return idlewave::draws(worker.model_.seed(), Stream::model, number, draws_made++); }
+        };
+
+        template <class T>
+        static void write(std::vector<std::byte>& journal, const T& value) {
+            const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+            journal.insert(journal.end(), bytes, bytes + sizeof value);
+        }
+
+        template <class Field>
+        static void write_saved(std::vector<std::byte>& journal, Field& field) {
+            write(journal, Saved{reinterpret_cast<std::byte*>(&field), sizeof field});
+            write(journal, field);
+        }
+
+        template <class Situation>
+        [[gnu::always_inline]] static void save_draws(Situation& situation) {
+            if constexpr (Saving<M> && !Reversible<M>) {
+                situation.save(situation.state.draws);
+            }
+        }
+
+        void reverse_all(State& state, std::span<const std::byte> journal, std::uint32_t number) {
+            Handled handled;
+            for (std::size_t end = journal.size(); end > 0; end -= sizeof handled) {
+                std::memcpy(&handled, journal.data() + end - sizeof handled, sizeof handled);
+                std::uint64_t draws = handled.draws;
+                Reversal reversal{*this, number, handled.time, draws};
+                model_.reverse(state.model, handled.payload, reversal);
+                state.draws = handled.draws;
+            }
+        }
+
+        /// The last one first, since a field may have been saved twice.
+        void restore_saved(std::span<const std::byte> journal) {
+            saved_.clear();
+            Saved saved;
+            for (std::size_t at = 0; at < journal.size(); at += sizeof saved + saved.bytes) {
+                saved_.push_back(at);
+                std::memcpy(&saved, journal.data() + at, sizeof saved);
+            }
+            for (; !saved_.empty(); saved_.pop_back()) {
+                const std::byte* entry = journal.data() + saved_.back();
+                std::memcpy(&saved, entry, sizeof saved);
+                std::memcpy(saved.address, entry + sizeof saved, saved.bytes);
+            }
         }
 
         /// All that the LP is told, and what it tells itself before `until`.
@@ -229,6 +377,7 @@ class ByEvent {
         const M& model_;
         std::vector<Own> own_;  ///< a heap
         std::vector<Event> sorted_;
+        std::vector<std::size_t> saved_;  ///< where entries begin in a journal
         std::uint64_t told_itself_ = 0;
         std::uint64_t handled_ = 0;
     };

@@ -158,11 +158,11 @@ class Mailboxes {
         std::atomic<std::uint64_t> contributed{0};
     };
 
+    std::array<Round, 2> rounds_;
     std::vector<MailStack<Payload>> boxes_;
     std::vector<MailStack<Payload>> returned_;
     /// A slot is written again two rounds later, when all have read it: they have contributed to the round between.
     std::array<std::vector<Slot>, 2> cuts_;
-    std::array<Round, 2> rounds_;
     std::atomic<bool> given_up_{false};
 };
 

@@ -49,4 +49,21 @@ concept Model = requires(M& model, typename M::Worker& worker, typename M::State
     { model.lps() } -> std::convertible_to<std::uint32_t>;
 };
 
+/// What a model puts out by `context.emit`, to appear once it is certain; of models that do not, nothing.
+struct NothingEmitted {};
+template <class M>
+struct EmittedBy {
+    using Type = NothingEmitted;
+};
+template <class M>
+    requires requires { typename M::Emitted; }
+struct EmittedBy<M> {
+    using Type = typename M::Emitted;
+};
+
+/// Whether a model undoes what it did by a journal of its own, instead of getting a copy of its state back:
+/// `context.journal` is where it writes, `worker.undo` what reads it.
+template <class M>
+inline constexpr bool journals = requires { requires M::journals; };
+
 }  // namespace idlewave::pdes

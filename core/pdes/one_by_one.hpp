@@ -20,6 +20,7 @@ class OneByOne {
   public:
     using Payload = typename M::Payload;
     using Item = Event<Payload>;
+    using Emitted = typename EmittedBy<M>::Type;
 
     OneByOne(M& model, Lps<typename M::State>& lps, const std::function<void(Time)>& poll)
         : model_(model), lps_(lps), poll_(poll), worker_(model), timers_(lps.size(), never) {}
@@ -47,6 +48,9 @@ class OneByOne {
             set_timer(lp, std::max(next, now));
         }
     }
+
+    /// All that was put out, in the order of time.
+    [[nodiscard]] const std::vector<Emitted>& output() const { return output_; }
 
     typename M::Worker& worker_of(std::uint32_t /*lp*/) { return worker_; }
 
@@ -84,6 +88,8 @@ class OneByOne {
 
         [[nodiscard]] std::uint32_t self() const { return lp; }
         [[nodiscard]] std::uint32_t sent() const { return scheduler.lps_[lp].sequence; }
+        static constexpr void* journal = nullptr;  ///< nothing is ever undone
+        void emit(const Emitted& record) { scheduler.output_.push_back(record); }
         void send(std::uint32_t destination, Time time, std::uint16_t code) {
             send(destination, time, scheduler.model_.payload(code));
         }
@@ -133,6 +139,7 @@ class OneByOne {
     std::priority_queue<Pending> pending_;
     std::vector<Item> events_;  ///< of one LP at one time
     std::vector<Payload> payloads_;
+    std::vector<Emitted> output_;
 };
 
 }  // namespace idlewave::pdes

@@ -86,6 +86,16 @@ class Partitions {
         }
     }
 
+    /// Shows all that was put out to `use`, each LP's in its order.
+    template <class Use>
+    void each_emitted(Use use) const {
+        for (const auto& partition : partitions_) {
+            for (const auto& emitted : partition->output()) {
+                use(emitted);
+            }
+        }
+    }
+
     [[nodiscard]] Statistics statistics() {
         Statistics sum;
         for (const auto& partition : partitions_) {

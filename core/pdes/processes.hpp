@@ -25,7 +25,7 @@ class Processes {
   public:
     static_assert(std::is_trivially_copyable_v<Payload>);
 
-    Processes(const idlewave_wire& wire, std::uint32_t threads) : wire_(wire), threads_(threads), boxes_(threads) {}
+    Processes(const idlewave_wire& wire, std::uint32_t threads) : boxes_(threads), wire_(wire), threads_(threads) {}
 
     [[nodiscard]] std::uint32_t threads() const { return threads_; }
     [[nodiscard]] std::uint32_t partitions() const { return threads_ * static_cast<std::uint32_t>(wire_.processes); }
@@ -221,15 +221,15 @@ class Processes {
         }
     }
 
-    const idlewave_wire& wire_;
-    std::uint32_t threads_;
     Mailboxes<Payload> boxes_;
-    std::mutex mutex_;  ///< of the wire, and of what follows
-    std::vector<Leaving> leaving_;
+    const idlewave_wire& wire_;
+    std::atomic<std::uint64_t> published_{0};  ///< rounds of which the cut is known
+    std::vector<Leaving> leaving_;             ///< with what follows and the wire, for who holds the mutex
     std::vector<Bytes> spare_;
     Bytes arrived_;
+    std::mutex mutex_;
     std::array<Cut, 2> cuts_ = {};
-    std::atomic<std::uint64_t> published_{0};  ///< rounds of which the cut is known
+    std::uint32_t threads_;
 };
 
 }  // namespace idlewave::pdes

@@ -21,7 +21,12 @@
 
 namespace idlewave::pdes {
 
-enum class Scheduler : std::uint8_t { sequential, yawns, timewarp };
+enum class Scheduler : std::uint8_t {
+    sequential,
+    yawns,     ///< conservative windows
+    timewarp,  ///< optimistic
+    check,     ///< sequential; all that an LP does is done, undone, compared and done again
+};
 
 /// How to run a model that is written event by event.
 struct EventRunOptions {
@@ -132,10 +137,8 @@ EventRun run_events(const M& written, const EventRunOptions& options, Use use) {
     std::uint64_t digest = 0;
     Manner manner{.advance = options.scheduler == Scheduler::timewarp ? Advance::optimistic : Advance::conservative,
                   .cell = options.cell,
-                  .lazy = options.lazy};
-    if (options.wire != nullptr && options.scheduler == Scheduler::sequential) {
-        throw InputError("the sequential scheduler runs in one process; yawns and timewarp run in several");
-    }
+                  .lazy = options.lazy,
+                  .check = options.scheduler == Scheduler::check};
     if (written.lookahead() > 0) {
         ByEvent<M, false> model(written);
         manner.cell = options.cell > 0 ? std::min(options.cell, written.lookahead()) : written.lookahead();
@@ -145,6 +148,7 @@ EventRun run_events(const M& written, const EventRunOptions& options, Use use) {
         if (options.scheduler == Scheduler::yawns) {
             throw InputError("yawns needs a lookahead, and the model has none: sequential and timewarp do without");
         }
+        manner.advance = Advance::optimistic;
         manner.cell = std::max<Time>(1, options.cell > 0 ? options.cell : written.typical_delay() / 16);
         run = options.scheduler == Scheduler::sequential
                   ? run_events_detail::one_by_one(model, options, add(digest))

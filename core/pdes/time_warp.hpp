@@ -41,8 +41,9 @@ enum class Advance : std::uint8_t {
 
 struct Manner {
     Advance advance = Advance::optimistic;
-    Time cell = 1;      ///< how long a cell is at most, > 0; where there is a lookahead, not longer than that
-    bool lazy = false;  ///< what was sent is taken back only once it is not sent again (lazy cancellation)
+    Time cell = 1;       ///< how long a cell is at most, > 0; where there is a lookahead, not longer than that
+    bool lazy = false;   ///< what was sent is taken back only once it is not sent again (lazy cancellation)
+    bool check = false;  ///< every visit is made, undone, compared and made again
     /// How much memory a partition's log may take, as long as it can wait for visits to be committed instead.
     std::size_t log_bytes = std::size_t{1} << 32;
 };
@@ -72,7 +73,10 @@ class Partition {
     using Payload = typename M::Payload;
     using State = typename M::State;
     using Item = Event<Payload>;
-    static_assert(std::is_trivially_copyable_v<State> && std::is_trivially_copyable_v<Payload>);
+    using Emitted = typename EmittedBy<M>::Type;
+    using Journal = std::vector<std::byte>;
+    static_assert(std::is_trivially_copyable_v<State> && std::is_trivially_copyable_v<Payload> &&
+                  std::is_trivially_copyable_v<Emitted>);
 
     Partition(M& model, const Placement& placement, std::uint32_t self, Port& port, const Manner& manner)
         : model_(model),
@@ -82,6 +86,7 @@ class Partition {
           advance_(manner.advance),
           lookahead_(model.lookahead() > 0),
           lazy_(manner.lazy || !lookahead_),
+          check_(manner.check),
           log_bytes_(manner.log_bytes),
           grid_(manner.cell, placement.size(self)),
           calendar_(grid_, chunks_),
@@ -143,6 +148,9 @@ class Partition {
         }
     }
 
+    /// All that was put out, of each LP in its order.
+    [[nodiscard]] const std::vector<Emitted>& output() const { return output_; }
+
     [[nodiscard]] const Statistics& statistics() {
         statistics_.gvt_rounds = gvt_.rounds();
         statistics_.log_bytes = log_.bytes();
@@ -184,6 +192,8 @@ class Partition {
         Lp<State>* record = nullptr;
         bool logged = false;               ///< what it sends may have to be taken back
         Withdrawals* withdrawn = nullptr;  ///< what it may send again
+        Journal* journal = nullptr;        ///< where a model that journals writes, if this may be undone
+        bool dry = false;                  ///< only to see what it would send
 
         void enter(std::uint32_t place) {
             local = place;
@@ -196,6 +206,10 @@ class Partition {
         [[gnu::always_inline]] void send(std::uint32_t destination, Time time, std::uint16_t code) {
             const Placement::Place place = check(destination, time);
             const Sent sent{time, destination, code};
+            if (dry) [[unlikely]] {
+                count(sent);
+                return;
+            }
             if (withdrawn == nullptr || !partition.sends_again(*this, sent, nullptr)) [[likely]] {
                 const Record told{time, place.local, lp, record->sequence, code};
                 if (place.partition == partition.self_) [[likely]] {
@@ -212,6 +226,10 @@ class Partition {
             const Placement::Place place = check(destination, time);
             const Payload payload(parts...);
             const Sent sent{time, destination, Stored::in_parcel};
+            if (dry) [[unlikely]] {
+                count(sent);
+                return;
+            }
             if (withdrawn == nullptr || !partition.sends_again(*this, sent, &payload)) [[likely]] {
                 Record told{time, place.local, lp, record->sequence, Stored::in_parcel};
                 if (place.partition == partition.self_) [[likely]] {
@@ -225,6 +243,15 @@ class Partition {
                 partition.sent_payloads_.push_back(payload);
             }
             count(sent);
+        }
+
+        /// To be put out when it is certain.
+        void emit(const Emitted& emitted) {
+            if (logged) {
+                partition.emitted_.push_back(emitted);
+            } else {
+                partition.output_.push_back(emitted);
+            }
         }
 
         [[gnu::always_inline]] Placement::Place check(std::uint32_t destination, Time time) const {
@@ -423,7 +450,9 @@ class Partition {
         constexpr std::size_t far_ahead = Batch::margin;
         constexpr std::size_t ahead = 8;
         const bool logged = cell > safe_;
-        Context context{*this, grid_.begin_of(cell + 1), cell, 0, 0, nullptr, logged};
+        Context context{*this, grid_.begin_of(cell + 1), cell};
+        context.logged = logged;
+        context.journal = journals<M> && logged ? &journal_ : nullptr;
         const std::span<const Stored> events = batch_.events();
         const Stored* event = events.data();
         const Stored* const end = event + events.size();
@@ -466,6 +495,9 @@ class Partition {
 
     [[gnu::always_inline]] void make(Context& context, std::span<const Stored> told) {
         const Time begins = grid_.begin_of(context.cell);
+        if (check_) [[unlikely]] {
+            check_visit(context, told, begins);
+        }
         if (!context.logged) {
             run_lp(context, told, begins);
             for (const Stored& stored : told) {
@@ -475,11 +507,53 @@ class Partition {
             counted_ = worker_.counted();
             return;
         }
-        sent_.clear();
-        sent_payloads_.clear();
+        clear_scratch();
         Visit* made = remember(context, told);
         run_lp(context, told, begins);
         keep(made, context);
+    }
+
+    void clear_scratch() {
+        sent_.clear();
+        sent_payloads_.clear();
+        journal_.clear();
+        emitted_.clear();
+    }
+
+    /// Makes a visit, undoes it and compares, and makes it a second time: whoever makes it a third time finds all as it
+    /// was. Throws LogicError if the model does not undo what it did, or does not do the same twice.
+    [[gnu::noinline]] void check_visit(const Context& context, std::span<const Stored> told, Time begins) {
+        Context trial = context;
+        trial.logged = true;
+        trial.dry = true;
+        trial.journal = &journal_;
+        trial.withdrawn = nullptr;
+        Lp<State>& lp = *context.record;
+        const Lp<State> before = lp;
+        const auto fail = [&](const std::string& what) {
+            throw LogicError("LP " + std::to_string(context.lp) + ", from " + std::to_string(begins) +
+                             " ps on: " + what);
+        };
+        std::vector<Sent> sent;
+        Lp<State> after;
+        for (int time = 0; time < 2; ++time) {
+            clear_scratch();
+            const std::uint64_t counted = worker_.counted();
+            worker_.run(lp.state, open_all(trial, told, begins), trial.until, trial);
+            worker_.counted() = counted;
+            if (time == 0) {
+                sent = sent_;
+                std::memcpy(&after, &lp, sizeof lp);
+            } else if (sent != sent_ || std::memcmp(&after.state, &lp.state, sizeof(State)) != 0) {
+                fail("handling the same events a second time leads to something else");
+            }
+            restore_state(lp, &before.state, journal_, context.lp);
+            lp.sequence = before.sequence;
+            lp.timer = before.timer;
+            if (std::memcmp(&before.state, &lp.state, sizeof(State)) != 0) {
+                fail("undoing its events does not lead back to the state before them");
+            }
+        }
     }
 
     /// Without a lookahead, before a block goes through a cell: of LPs that have been there already all waits again,
@@ -641,7 +715,7 @@ class Partition {
 
     /// Writes down how the LP is, and what it is told, before it is visited.
     Visit* remember(const Context& context, std::span<const Stored> told) {
-        constexpr std::size_t state_bytes = (sizeof(State) + 15) / 16 * 16;
+        constexpr std::size_t state_bytes = journals<M> ? 0 : Visit::padded(sizeof(State));
         Visit* made = log_.open(sizeof(Visit) + state_bytes + told.size() * sizeof(Stored));
         const Lp<State>& lp = *context.record;
         const Last& last = last_[context.local];
@@ -651,12 +725,14 @@ class Partition {
         made->lp = context.local;
         made->events = static_cast<std::uint32_t>(told.size());
         made->sends = 0;
-        made->payload_bytes = 0;
+        made->payload_bytes = made->journal_bytes = made->emitted_bytes = 0;
         made->sequence = lp.sequence;
         made->timer = lp.timer;
         made->state_bytes = state_bytes;
         made->undone = false;
-        std::memcpy(made->state(), &lp.state, sizeof(State));
+        if constexpr (!journals<M>) {
+            std::memcpy(made->state(), &lp.state, sizeof(State));
+        }
         std::copy(told.begin(), told.end(), made->told().begin());
         return made;
     }
@@ -664,20 +740,40 @@ class Partition {
     /// Adds what the visit led to.
     void keep(Visit* made, const Context& context) {
         const std::size_t written = made->bytes();
-        if (!sent_.empty()) {
-            const std::size_t payload_bytes = sent_payloads_.size() * sizeof(Payload);
-            made = log_.reopen(made, written, written + sent_.size() * sizeof(Sent) + Visit::padded(payload_bytes));
+        const std::size_t payload_bytes = sent_payloads_.size() * sizeof(Payload);
+        const std::size_t emitted_bytes = emitted_.size() * sizeof(Emitted);
+        const std::size_t more = sent_.size() * sizeof(Sent) + Visit::padded(payload_bytes) +
+                                 Visit::padded(journal_.size()) + Visit::padded(emitted_bytes);
+        if (more > 0) {
+            made = log_.reopen(made, written, written + more);
             made->sends = static_cast<std::uint32_t>(sent_.size());
+            made->payload_bytes = static_cast<std::uint32_t>(payload_bytes);
+            made->journal_bytes = static_cast<std::uint32_t>(journal_.size());
+            made->emitted_bytes = static_cast<std::uint32_t>(emitted_bytes);
             std::copy(sent_.begin(), sent_.end(), made->sent().begin());
-            if (payload_bytes > 0) {
-                made->payload_bytes = static_cast<std::uint32_t>(payload_bytes);
-                std::memcpy(made->payloads(), sent_payloads_.data(), payload_bytes);
-            }
+            copy_into(made->payloads(), sent_payloads_.data());
+            copy_into(made->journal(), journal_.data());
+            copy_into(made->emitted(), emitted_.data());
         }
         made->counted = static_cast<std::uint32_t>(worker_.counted() - counted_);
         counted_ = worker_.counted();
         log_.close(made);
         last_[context.local] = {made, context.cell + 1};
+    }
+
+    static void copy_into(std::span<std::byte> bytes, const void* values) {
+        if (!bytes.empty()) {
+            std::memcpy(bytes.data(), values, bytes.size());
+        }
+    }
+
+    /// The state as it was before a visit: a copy was made of it, or the model undoes what it has written down.
+    void restore_state(Lp<State>& lp, const void* copy, std::span<const std::byte> journal, std::uint32_t number) {
+        if constexpr (journals<M>) {
+            worker_.undo(lp.state, journal, number);
+        } else {
+            std::memcpy(&lp.state, copy, sizeof(State));
+        }
     }
 
     /// Undoes all that an LP did in `cell` and after.
@@ -691,7 +787,7 @@ class Partition {
 
     void undo(Visit& visit) {
         Lp<State>& lp = lps_[visit.lp];
-        std::memcpy(&lp.state, visit.state(), sizeof(State));
+        restore_state(lp, visit.state(), visit.journal(), placement_.lp_of(self_, visit.lp));
         lp.sequence = visit.sequence;
         lp.timer = visit.timer;
         const Time begins = grid_.begin_of(visit.cell);
@@ -723,7 +819,7 @@ class Partition {
             return;
         }
         Withdrawals made;
-        const std::byte* payload = visit.payloads();
+        const std::byte* payload = visit.payloads().data();
         std::uint32_t sequence = visit.sequence;
         for (const Sent& sent : visit.sent()) {
             Withdrawn& withdrawn = made.emplace_back(Withdrawn{sent, sequence++, visit.cell, {}});
@@ -739,6 +835,9 @@ class Partition {
     void commit(Visit& visit) {
         for (const Stored& stored : visit.told()) {
             close(stored);
+        }
+        for (std::size_t at = 0; at < visit.emitted_bytes; at += sizeof(Emitted)) {
+            std::memcpy(&output_.emplace_back(), visit.emitted().data() + at, sizeof(Emitted));
         }
         statistics_.committed += visit.counted;
     }
@@ -761,6 +860,7 @@ class Partition {
     Advance advance_;
     bool lookahead_;
     bool lazy_;
+    bool check_;
     std::size_t log_bytes_;
     Grid grid_;
     ChunkStore chunks_;
@@ -782,6 +882,9 @@ class Partition {
     std::int64_t frontier_ = -1;  ///< the last cell in which an LP was visited
     std::int64_t safe_ = -1;      ///< the last cell for which all is told
     std::uint64_t handled_since_ = 0;
+    Journal journal_;                                           ///< of this visit
+    std::vector<Emitted> emitted_;                              ///< in this visit
+    std::vector<Emitted> output_;                               ///< that is certain
     std::vector<Sent> sent_;                                    ///< in this visit
     std::vector<Payload> sent_payloads_;                        ///< of those that have one, where cancellation is lazy
     std::unordered_map<std::uint32_t, Withdrawals> withdrawn_;  ///< by LP

@@ -34,6 +34,8 @@ struct alignas(16) Visit {
     std::uint32_t events = 0;
     std::uint32_t sends = 0;
     std::uint32_t payload_bytes = 0;  ///< of what it sent, if that is kept
+    std::uint32_t journal_bytes = 0;  ///< what a model wrote down instead of its state
+    std::uint32_t emitted_bytes = 0;  ///< what is put out when the visit is committed
     std::uint32_t sequence = 0;       ///< the LP's, before
     std::uint32_t timer = 0;
     std::uint32_t counted = 0;  ///< by the worker, while it was made
@@ -45,12 +47,22 @@ struct alignas(16) Visit {
     [[nodiscard]] std::span<Sent> sent() {
         return {reinterpret_cast<Sent*>(state() + state_bytes + events * sizeof(Stored)), sends};
     }
-    /// Where the payloads of what it sent lie, of those that have one.
-    [[nodiscard]] std::byte* payloads() { return reinterpret_cast<std::byte*>(this) + bytes() - padded(payload_bytes); }
+    /// The payloads of what it sent, of those that have one.
+    [[nodiscard]] std::span<std::byte> payloads() { return {at(fixed_bytes()), payload_bytes}; }
+    [[nodiscard]] std::span<std::byte> journal() { return {at(fixed_bytes() + padded(payload_bytes)), journal_bytes}; }
+    [[nodiscard]] std::span<std::byte> emitted() {
+        return {at(fixed_bytes() + padded(payload_bytes) + padded(journal_bytes)), emitted_bytes};
+    }
     [[nodiscard]] std::size_t bytes() const {
-        return sizeof(Visit) + state_bytes + events * sizeof(Stored) + sends * sizeof(Sent) + padded(payload_bytes);
+        return fixed_bytes() + padded(payload_bytes) + padded(journal_bytes) + padded(emitted_bytes);
     }
     [[nodiscard]] static constexpr std::size_t padded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+
+  private:
+    [[nodiscard]] std::byte* at(std::size_t offset) { return reinterpret_cast<std::byte*>(this) + offset; }
+    [[nodiscard]] std::size_t fixed_bytes() const {
+        return sizeof(Visit) + state_bytes + events * sizeof(Stored) + sends * sizeof(Sent);
+    }
 };
 static_assert(sizeof(Visit) % 16 == 0 && sizeof(Stored) == 16 && sizeof(Sent) == 16);
 

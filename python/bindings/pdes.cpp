@@ -54,6 +54,7 @@ pdes::EventRunOptions options_of(const std::string& scheduler, std::uint32_t thr
                                  const nb::object& progress, const Wire* wire) {
     const auto how = scheduler == "timewarp" ? pdes::Scheduler::timewarp
                      : scheduler == "yawns"  ? pdes::Scheduler::yawns
+                     : scheduler == "check"  ? pdes::Scheduler::check
                                              : pdes::Scheduler::sequential;
     return {.scheduler = how,
             .threads = threads,

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from . import _core
 from .errors import UsageError
 
-SCHEDULERS = ("sequential", "yawns", "timewarp")
+SCHEDULERS = ("sequential", "yawns", "timewarp", "check")
+ALONE = ("sequential", "check")
+"""Those that run on one thread of one process."""
 UNIT = 1_000_000
 """Kernel ticks (ps) in a unit of a model's time that has no unit of its own."""
 MOST_LPS = 2**32 - 2
@@ -74,10 +76,10 @@ def phold(
 
     An event takes `lookahead` and an exponential time of that `mean` more, in units of simulated time, of which the
     run lasts `end`; `start_events` are begun by each of `lps` LPs. `scheduler` is sequential, yawns (conservative
-    windows) or timewarp (optimistic); the latter two on `threads` threads. `lazy`: Time Warp takes back what was sent
-    only once it is not sent again. `processes` started by mpiexec share the run, each with so many threads. `progress`
-    is called a few times a second with the share of simulated time that is certain. `wire`: to the other processes, in
-    one of them.
+    windows) or timewarp (optimistic), the latter two on `threads` threads; or check, which is sequential, and undoes
+    and compares all that an LP does before it counts. `lazy`: Time Warp takes back what was sent only once it is not
+    sent again. `processes` started by mpiexec share the run, each with so many threads. `progress` is called a few
+    times a second with the share of simulated time that is certain. `wire`: to the other processes, in one of them.
 
     Raises UsageError for what makes no sense, InputError if yawns has no lookahead, MpiError if processes cannot be
     started or one of them dies.
@@ -126,12 +128,12 @@ def _check_run(scheduler: str, threads: int, seed: int, processes: int) -> None:
         raise UsageError(f"no scheduler is called '{scheduler}'; there are {', '.join(SCHEDULERS)}")
     if not 1 <= threads <= 1024:
         raise UsageError(f"expected 1 to 1024 threads, found {threads}")
-    if scheduler == "sequential" and threads != 1:
-        raise UsageError(f"the sequential scheduler runs on one thread, not on {threads}; the others run on several")
+    if scheduler in ALONE and threads != 1:
+        raise UsageError(f"{scheduler} runs on one thread, not on {threads}; yawns and timewarp run on several")
     if not 1 <= processes <= 2**20:
         raise UsageError(f"expected 1 to {2**20} processes, found {processes}")
-    if scheduler == "sequential" and processes != 1:
-        raise UsageError(f"the sequential scheduler runs in one process, not in {processes}; the others run in several")
+    if scheduler in ALONE and processes != 1:
+        raise UsageError(f"{scheduler} runs in one process, not in {processes}; yawns and timewarp run in several")
     if not 0 <= seed < 2**64:
         raise UsageError(f"expected a seed from 0 to 2^64 - 1, found {seed}")
 

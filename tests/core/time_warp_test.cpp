@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -268,6 +271,162 @@ TEST(TimeWarp, APlacementChangesNothing) {
     }
 }
 
+/// A walk of events that can be undone in each of the three ways. What an LP has is a sum of what it drew, and what it
+/// drew last; a Saving one keeps the sum elsewhere.
+struct Walk {
+    struct State {
+        std::uint64_t handled = 0;
+        std::uint64_t digest = 0;
+    };
+    struct Payload {
+        std::uint32_t hops = 0;
+
+        bool operator==(const Payload&) const = default;
+    };
+    struct Record {
+        std::uint64_t word = 0;
+
+        bool operator==(const Record&) const = default;
+    };
+    static constexpr std::uint32_t count = 40;
+
+    [[nodiscard]] static std::uint32_t lps() { return count; }
+    [[nodiscard]] static Time lookahead() { return 100; }
+    [[nodiscard]] static std::uint64_t seed() { return 9; }
+
+    template <class Situation>
+    void start(State& /*state*/, Situation& situation) const {
+        const Philox bits = situation.draws();
+        situation.send(situation.self(), static_cast<Time>(below(300, bits[0])), Payload{300});
+    }
+
+    template <class Situation>
+    static void pass_on(std::uint32_t hops, const Philox& bits, Situation& situation) {
+        if (bits[3] % 16 == 0) {
+            situation.emit(Record{bits[3]});
+        }
+        if (hops > 0) {
+            const bool itself = bits[2] % 2 == 0;
+            situation.send(itself ? situation.self() : static_cast<std::uint32_t>(below(count, bits[0])),
+                           static_cast<Time>(below(200, bits[1])) + (itself ? 0 : 100), Payload{hops - 1});
+        }
+    }
+};
+
+struct CopiedWalk : Walk {
+    template <class Situation>
+    void handle(State& state, const Payload& payload, Situation& situation) const {
+        const Philox bits = situation.draws();
+        ++state.handled;
+        state.digest += bits[0] ^ static_cast<std::uint64_t>(situation.now());
+        pass_on(payload.hops, bits, situation);
+    }
+};
+
+struct SavingWalk : Walk {
+    static constexpr bool saves = true;
+
+    template <class Situation>
+    void handle(State& state, const Payload& payload, Situation& situation) const {
+        const Philox bits = situation.draws();
+        situation.save(state.handled);
+        situation.save(sums[situation.self()]);
+        ++state.handled;
+        sums[situation.self()] += bits[0] ^ static_cast<std::uint64_t>(situation.now());
+        situation.save(state.digest);
+        state.digest = sums[situation.self()];
+        pass_on(payload.hops, bits, situation);
+    }
+
+    mutable std::vector<std::uint64_t> sums = std::vector<std::uint64_t>(count);
+};
+
+struct ReversibleWalk : CopiedWalk {
+    template <class Situation>
+    void reverse(State& state, const Payload& /*payload*/, Situation& situation) const {
+        const Philox bits = situation.draws();
+        --state.handled;
+        state.digest -= bits[0] ^ static_cast<std::uint64_t>(situation.now());
+    }
+};
+
+/// What a walk has put out, in the order of time and LPs, and its outcome.
+template <class W>
+std::pair<Outcome, std::vector<std::tuple<Time, std::uint32_t, std::uint64_t>>> walked(const W& walk, std::uint32_t n,
+                                                                                       std::uint64_t seed,
+                                                                                       const pdes::Manner& manner,
+                                                                                       std::uint64_t& rolled_back) {
+    std::vector<std::tuple<Time, std::uint32_t, std::uint64_t>> output;
+    const Found found = partitioned<false>(walk, pdes::Placement::block(W::count, n), manner, [&](auto& partitions) {
+        in_turns(seed, n)(partitions);
+        partitions.each_emitted(
+            [&](const auto& emitted) { output.emplace_back(emitted.time, emitted.lp, emitted.record.word); });
+    });
+    std::sort(output.begin(), output.end());
+    rolled_back += found.statistics.rolled_back;
+    return {found.outcome, output};
+}
+
+TEST(TimeWarp, UndoesByCopyBySavedFieldsAndByReverseHandlersAlike) {
+    std::uint64_t rolled_back = 0;
+    const pdes::Manner optimistic{.advance = pdes::Advance::optimistic, .cell = 100};
+    const pdes::Manner conservative{.advance = pdes::Advance::conservative, .cell = 100};
+    const auto certain = walked(CopiedWalk{}, 1, 0, conservative, rolled_back);
+    ASSERT_GT(certain.second.size(), 500U);
+    ASSERT_EQ(rolled_back, 0U);
+    for (std::uint64_t seed = 0; seed < 25; ++seed) {
+        const auto partitions = static_cast<std::uint32_t>(2 + seed % 4);
+        ASSERT_EQ(certain, walked(CopiedWalk{}, partitions, seed, optimistic, rolled_back)) << "seed " << seed;
+        ASSERT_EQ(certain, walked(SavingWalk{}, partitions, seed, optimistic, rolled_back)) << "seed " << seed;
+        ASSERT_EQ(certain, walked(ReversibleWalk{}, partitions, seed, optimistic, rolled_back)) << "seed " << seed;
+    }
+    EXPECT_GT(rolled_back, 3000U);
+}
+
+TEST(TimeWarp, ACheckedRunFindsThatEveryModelUndoesAllAndDoesTheSameTwice) {
+    std::uint64_t rolled_back = 0;
+    const pdes::Manner checking{.advance = pdes::Advance::conservative, .cell = 100, .check = true};
+    const auto certain = walked(CopiedWalk{}, 1, 0, {.advance = pdes::Advance::conservative, .cell = 100}, rolled_back);
+    EXPECT_EQ(certain, walked(CopiedWalk{}, 1, 0, checking, rolled_back));
+    EXPECT_EQ(certain, walked(SavingWalk{}, 1, 0, checking, rolled_back));
+    EXPECT_EQ(certain, walked(ReversibleWalk{}, 1, 0, checking, rolled_back));
+}
+
+struct ForgetfulWalk : CopiedWalk {
+    template <class Situation>
+    void reverse(State& state, const Payload& /*payload*/, Situation& /*situation*/) const {
+        --state.handled;
+    }
+};
+
+struct FickleWalk : CopiedWalk {
+    template <class Situation>
+    void handle(State& state, const Payload& /*payload*/, Situation& /*situation*/) const {
+        state.digest += ++calls;
+    }
+
+    mutable std::uint64_t calls = 0;
+};
+
+TEST(TimeWarp, ACheckedRunNamesTheLpWhoseReverseHandlerForgetsSomething) {
+    std::uint64_t rolled_back = 0;
+    try {
+        walked(ForgetfulWalk{}, 1, 0, {.advance = pdes::Advance::conservative, .cell = 100, .check = true},
+               rolled_back);
+        FAIL() << "it went unnoticed";
+    } catch (const LogicError& error) {
+        EXPECT_NE(std::string(error.what()).find("does not lead back to the state before"), std::string::npos)
+            << error.what();
+    }
+}
+
+TEST(TimeWarp, ACheckedRunNamesTheLpThatDoesNotDoTheSameTwice) {
+    std::uint64_t rolled_back = 0;
+    EXPECT_THROW(
+        walked(FickleWalk{}, 1, 0, {.advance = pdes::Advance::conservative, .cell = 100, .check = true}, rolled_back),
+        LogicError);
+}
+
 TEST(TimeWarp, ReportsAModelThatViolatesItsLookahead) {
     /// It promises ten times the delay that it keeps.
     class Liar : public Ties {
@@ -294,7 +453,7 @@ TEST(TimeWarp, WithoutRoomForUndoItWaitsForGvtAndGrowsOnlyIfItMust) {
     const Outcome one = one_by_one<false>(phold);
     const auto placement = pdes::Placement::block(phold.lps(), 3);
     const auto found = [&](std::size_t log_bytes) {
-        return partitioned<false>(phold, placement, {pdes::Advance::optimistic, phold.lookahead(), false, log_bytes},
+        return partitioned<false>(phold, placement, {.cell = phold.lookahead(), .log_bytes = log_bytes},
                                   in_turns(1, 3));
     };
     const Found roomy = found(std::size_t{1} << 30);

@@ -34,11 +34,13 @@ def test_the_schedulers_and_threads_give_one_answer() -> None:
         for threads in (1, 2, 3):
             assert outcome(pdes.phold(**SMALL, scheduler=scheduler, threads=threads)) == alone
     assert outcome(pdes.phold(**SMALL, scheduler="timewarp", threads=2, lazy=True)) == alone
+    assert outcome(pdes.phold(**SMALL, scheduler="check")) == alone
 
 
 def test_without_a_lookahead_sequential_and_time_warp_give_one_answer() -> None:
     alone = outcome(pdes.phold(**SMALL, lookahead=0))
     assert outcome(pdes.phold(**SMALL, lookahead=0, scheduler="timewarp", threads=2)) == alone
+    assert outcome(pdes.phold(**SMALL, lookahead=0, scheduler="check")) == alone
     with pytest.raises(InputError, match="yawns needs a lookahead"):
         pdes.phold(**SMALL, lookahead=0, scheduler="yawns")
 
@@ -115,8 +117,8 @@ def test_what_a_process_cannot_do_is_said_by_the_run() -> None:
         ({"end": float("inf")}, "expected end from 0"),
         ({"mean": 0.0, "lookahead": 0.0}, "or more: else time never passes"),
         ({"scheduler": "optimistic"}, "no scheduler is called 'optimistic'"),
-        ({"threads": 2}, "the sequential scheduler runs on one thread"),
-        ({"processes": 2}, "the sequential scheduler runs in one process"),
+        ({"threads": 2}, "sequential runs on one thread"),
+        ({"processes": 2}, "sequential runs in one process"),
         ({"start_events": -1}, "events at the start of each LP, found -1"),
     ],
 )
