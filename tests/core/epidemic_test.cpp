@@ -1,0 +1,745 @@
+#include "models/epidemic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "dice.hpp"
+#include "models/epidemic_city.hpp"
+#include "models/epidemic_curve.hpp"
+#include "models/epidemic_permutation.hpp"
+#include "pdes/by_event.hpp"
+#include "pdes/mailboxes.hpp"
+#include "pdes/one_by_one.hpp"
+#include "pdes/partitions.hpp"
+#include "pdes/windowed.hpp"
+
+namespace idlewave {
+namespace {
+
+constexpr Time day = EpidemicParameters::day;
+const std::function<void(Time)> no_poll;
+using Model = pdes::ByEvent<Epidemic, false>;
+using Mailboxes = pdes::Mailboxes<Model::Payload>;
+
+/// What all persons have become.
+using Persons = std::vector<Epidemic::State>;
+
+Persons of_lps(const pdes::Lps<Model::State>& lps) {
+    Persons persons;
+    for (std::uint32_t i = 0; i < lps.size(); ++i) {
+        persons.push_back(lps[i].state.model);
+    }
+    return persons;
+}
+
+Persons windowed(const Epidemic& epidemic, std::uint32_t threads) {
+    Model model(epidemic);
+    pdes::Lps<Model::State> lps(model.lps());
+    pdes::Windowed<Model>(model, lps, threads, no_poll).run();
+    return of_lps(lps);
+}
+
+Persons run(const EpidemicParameters& parameters) {
+    return windowed(Epidemic(parameters), 1);
+}
+
+Persons one_by_one(const Epidemic& epidemic) {
+    Model model(epidemic);
+    pdes::Lps<Model::State> lps(model.lps());
+    pdes::OneByOne<Model>(model, lps, no_poll).run();
+    return of_lps(lps);
+}
+
+template <class Run>
+Persons partitioned(const Epidemic& epidemic, const pdes::Placement& placement, pdes::Advance advance, Run run_all,
+                    std::uint64_t* rolled_back = nullptr) {
+    Model model(epidemic);
+    Mailboxes transport(placement.partitions());
+    pdes::Partitions<Model, Mailboxes> partitions(model, placement, transport, {advance, epidemic.lookahead()});
+    partitions.begin();
+    run_all(partitions);
+    Persons persons(model.lps());
+    partitions.each_lp([&](std::uint32_t lp, const Model::State& state) { persons[lp] = state.model; });
+    if (rolled_back != nullptr) {
+        *rolled_back += partitions.statistics().rolled_back;
+    }
+    return persons;
+}
+
+/// All that must be the same, person by person.
+auto fates_of(const Persons& persons) {
+    std::vector<std::tuple<std::uint64_t, std::uint64_t, Time, Time, Time, std::uint32_t>> fates;
+    for (const Epidemic::State& p : persons) {
+        fates.emplace_back(p.digest, p.handled, p.exposed, p.infectious, p.recovered, p.infected_by);
+    }
+    return fates;
+}
+
+std::vector<EpidemicDay> curve_of(const Persons& persons, std::uint32_t last_day) {
+    EpidemicCurve curve(last_day);
+    for (const Epidemic::State& person : persons) {
+        curve.add(person);
+    }
+    return curve.days();
+}
+
+std::uint64_t ever_infected(const Persons& persons) {
+    std::uint64_t infected = 0;
+    for (const Epidemic::State& person : persons) {
+        infected += person.exposed != never ? 1 : 0;
+    }
+    return infected;
+}
+
+/// Everybody meets anybody.
+EpidemicParameters well_mixed(std::uint32_t persons, std::uint32_t first_infectious, std::uint64_t seed) {
+    EpidemicParameters parameters;
+    parameters.city.persons = persons;
+    parameters.first_infectious = first_infectious;
+    parameters.home_contacts = 0;
+    parameters.work_contacts = 0;
+    parameters.travel_contacts = 13;
+    parameters.seed = seed;
+    parameters.end = 400 * day;
+    return parameters;
+}
+
+double reproduction_number(const EpidemicParameters& p) {
+    const double contacts = p.home_contacts + p.work_contacts + p.travel_contacts;
+    return contacts * p.transmission * static_cast<double>(p.infectious) / static_cast<double>(day);
+}
+
+/// The limit of many persons, as shares of them: the SEIR differential equations (R. M. Anderson, R. M. May:
+/// Infectious Diseases of Humans, 1991), with Q for those of the infectious that infect nobody. What is left is
+/// recovered or immune. What N persons do differs from it by random amounts that are normal in the limit, with
+/// covariance C / N, where dC/dt = J C + C J' + sum over flows of rate * (jump)(jump)' (S. N. Ethier, T. G. Kurtz:
+/// Markov Processes, 1986, chapter 11; J the matrix of derivatives of the differential equations).
+class Seir {
+  public:
+    static constexpr int S = 0, E = 1, I = 2, Q = 3;
+    using Vector = std::array<double, 4>;
+    using Matrix = std::array<Vector, 4>;
+
+    struct Rates {
+        double infection = 0;  ///< all a day
+        double onset = 0;
+        double recovery = 0;
+        double isolated = 0;  ///< the share of Q
+    };
+
+    struct Point {
+        Vector x{};
+        Matrix c{};
+    };
+
+    Seir(const EpidemicParameters& p, double susceptible, double infectious) {
+        const double days = static_cast<double>(day);
+        rates_.infection = (p.home_contacts + p.work_contacts + p.travel_contacts) * p.transmission;
+        rates_.onset = days / static_cast<double>(p.latent);
+        rates_.recovery = days / static_cast<double>(p.infectious);
+        rates_.isolated = p.interventions.isolated;
+        point_.x = {susceptible, 0, infectious * (1 - rates_.isolated), infectious * rates_.isolated};
+        point_.c[I][I] = point_.c[Q][Q] = infectious * rates_.isolated * (1 - rates_.isolated);
+        point_.c[I][Q] = point_.c[Q][I] = -point_.c[I][I];
+    }
+
+    void set_infection(double rate) { rates_.infection = rate; }
+
+    /// One day by Runge-Kutta of order 4: its error is far below what chance does.
+    void next_day() {
+        constexpr int steps = 20;
+        constexpr double h = 1.0 / steps;
+        for (int i = 0; i < steps; ++i) {
+            const Point k1 = slope(point_);
+            const Point k2 = slope(plus(point_, k1, h / 2));
+            const Point k3 = slope(plus(point_, k2, h / 2));
+            const Point k4 = slope(plus(point_, k3, h));
+            point_ = plus(plus(plus(plus(point_, k1, h / 6), k2, h / 3), k3, h / 3), k4, h / 6);
+        }
+    }
+
+    /// The share that is weighted so, and the variance of its deviation times N.
+    [[nodiscard]] double mean(const Vector& w) const {
+        return w[S] * point_.x[S] + w[E] * point_.x[E] + w[I] * point_.x[I] + w[Q] * point_.x[Q];
+    }
+    [[nodiscard]] double variance(const Vector& w) const {
+        double sum = 0;
+        for (int i = 0; i < 4; ++i) {
+            for (int j = 0; j < 4; ++j) {
+                sum += w[i] * w[j] * point_.c[i][j];
+            }
+        }
+        return sum;
+    }
+
+  private:
+    struct Flow {
+        Vector jump;
+        double rate;
+        Vector derivative;  ///< of the rate
+    };
+
+    [[nodiscard]] std::array<Flow, 5> flows(const Vector& x) const {
+        const auto& [infection, onset, recovery, isolated] = rates_;
+        const double to_i = onset * (1 - isolated);
+        const double to_q = onset * isolated;
+        return {{{{-1, 1, 0, 0}, infection * x[S] * x[I], {infection * x[I], 0, infection * x[S], 0}},
+                 {{0, -1, 1, 0}, to_i * x[E], {0, to_i, 0, 0}},
+                 {{0, -1, 0, 1}, to_q * x[E], {0, to_q, 0, 0}},
+                 {{0, 0, -1, 0}, recovery * x[I], {0, 0, recovery, 0}},
+                 {{0, 0, 0, -1}, recovery * x[Q], {0, 0, 0, recovery}}}};
+    }
+
+    [[nodiscard]] Point slope(const Point& at) const {
+        Point d;
+        Matrix jacobian{};
+        for (const Flow& flow : flows(at.x)) {
+            for (int i = 0; i < 4; ++i) {
+                d.x[i] += flow.jump[i] * flow.rate;
+                for (int j = 0; j < 4; ++j) {
+                    jacobian[i][j] += flow.jump[i] * flow.derivative[j];
+                    d.c[i][j] += flow.jump[i] * flow.jump[j] * flow.rate;
+                }
+            }
+        }
+        for (int i = 0; i < 4; ++i) {
+            for (int j = 0; j < 4; ++j) {
+                for (int k = 0; k < 4; ++k) {
+                    d.c[i][j] += jacobian[i][k] * at.c[k][j] + at.c[i][k] * jacobian[j][k];
+                }
+            }
+        }
+        return d;
+    }
+
+    static Point plus(Point a, const Point& b, double h) {
+        for (int i = 0; i < 4; ++i) {
+            a.x[i] += h * b.x[i];
+            for (int j = 0; j < 4; ++j) {
+                a.c[i][j] += h * b.c[i][j];
+            }
+        }
+        return a;
+    }
+
+    Rates rates_;
+    Point point_;
+};
+
+constexpr Seir::Vector susceptible_share{1, 0, 0, 0};
+constexpr Seir::Vector exposed_share{0, 1, 0, 0};
+constexpr Seir::Vector infectious_share{0, 0, 1, 1};
+constexpr Seir::Vector not_removed_share{1, 1, 1, 1};
+
+/// How far a count of a simulation is from the limit, in standard deviations.
+double deviation(const Seir& limit, const Seir::Vector& weights, double share, double persons) {
+    return (share - limit.mean(weights)) / std::sqrt(limit.variance(weights) / persons);
+}
+
+/// Normal numbers exceed it once in 1.7 million; a curve of some 100 days, whose days depend on each other, has fewer.
+constexpr double five_sigma = 5;
+
+/// The largest deviation of any count of a day. Below some ten persons a count is no normal number: it is left out.
+double largest_deviation(const Seir& limit, const EpidemicDay& today, double persons) {
+    constexpr double few = 10;
+    const auto [s, e, i, r, immune] = today;
+    const auto share = [&](std::uint64_t count) { return static_cast<double>(count) / persons; };
+    double largest = 0;
+    for (const auto& [weights, count] :
+         {std::pair{susceptible_share, s}, {exposed_share, e}, {infectious_share, i}, {not_removed_share, s + e + i}}) {
+        if (limit.mean(weights) * persons >= few) {
+            largest = std::max(largest, std::abs(deviation(limit, weights, share(count), persons)));
+        }
+    }
+    return largest;
+}
+
+/// The share that escapes: the root below `susceptible` of ln(s / susceptible) = R0 (s - 1 + immune) (W. O. Kermack,
+/// A. G. McKendrick, 1927).
+double final_susceptible(double r0, double susceptible, double immune) {
+    double s = 0;
+    for (int i = 0; i < 10'000; ++i) {
+        s = susceptible * std::exp(r0 * (s - 1 + immune));
+    }
+    return s;
+}
+
+TEST(Epidemic, WhereAllMeetAllItFollowsTheDifferentialEquations) {
+    constexpr double persons = 100'000;
+    for (const double transmission : {0.03, 0.05}) {
+        for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+            EpidemicParameters parameters = well_mixed(persons, 500, seed);
+            parameters.transmission = transmission;
+            const auto days = curve_of(run(parameters), 200);
+            Seir limit(parameters, 0.995, 0.005);
+            double largest = 0;
+            for (std::uint32_t d = 1; d <= 200; ++d) {
+                limit.next_day();
+                largest = std::max(largest, largest_deviation(limit, days[d], persons));
+            }
+            EXPECT_LT(largest, five_sigma) << "seed " << seed << ", transmission " << transmission;
+            RecordProperty("sigmas_" + std::to_string(transmission) + "_" + std::to_string(seed),
+                           std::to_string(largest));
+        }
+    }
+}
+
+TEST(Epidemic, ItsFluctuationsAreThoseOfTheMarkovProcess) {
+    constexpr double persons = 20'000;
+    constexpr std::uint64_t runs = 64;
+    const std::array<std::uint32_t, 4> moments{20, 40, 60, 300};
+    std::map<std::uint32_t, double> sum;
+    std::map<std::uint32_t, double> squares;
+    for (std::uint64_t seed = 1; seed <= runs; ++seed) {
+        const EpidemicParameters parameters = well_mixed(persons, 200, seed);
+        const auto days = curve_of(run(parameters), moments.back());
+        Seir limit(parameters, 0.99, 0.01);
+        for (std::uint32_t d = 1; d <= moments.back(); ++d) {
+            limit.next_day();
+            const double z =
+                deviation(limit, susceptible_share, static_cast<double>(days[d].susceptible) / persons, persons);
+            sum[d] += z;
+            squares[d] += z * z;
+        }
+    }
+    for (const std::uint32_t d : moments) {
+        // The mean of n standard normal numbers has standard deviation 1 / sqrt(n), that of their squares sqrt(2 / n).
+        RecordProperty("day_" + std::to_string(d),
+                       std::to_string(sum[d] / runs) + " " + std::to_string(squares[d] / runs));
+        EXPECT_NEAR(sum[d] / runs, 0, 4 / std::sqrt(runs)) << "day " << d;
+        EXPECT_NEAR(squares[d] / runs, 1, 4 * std::sqrt(2.0 / runs)) << "day " << d;
+    }
+}
+
+TEST(Epidemic, AsManyEscapeAsTheEquationOfTheFinalSizeSays) {
+    constexpr double persons = 100'000;
+    for (const double vaccinated : {0.0, 0.2, 0.5}) {
+        EpidemicParameters parameters = well_mixed(persons, 1000, 7);
+        parameters.interventions.vaccinated = vaccinated;
+        const double susceptible = 0.99 - vaccinated;
+        Seir limit(parameters, susceptible, 0.01);
+        for (int d = 0; d < 400; ++d) {
+            limit.next_day();
+        }
+        const double escape = final_susceptible(reproduction_number(parameters), susceptible, vaccinated);
+        ASSERT_NEAR(limit.mean(susceptible_share), escape, 1e-4) << "the test itself";
+        const auto last = curve_of(run(parameters), 400).back();
+        EXPECT_EQ(last.immune, static_cast<std::uint64_t>(vaccinated * persons));
+        EXPECT_EQ(last.exposed + last.infectious, 0U);
+        const double share = static_cast<double>(last.susceptible) / persons;
+        EXPECT_NEAR(share, escape, five_sigma * std::sqrt(limit.variance(susceptible_share) / persons));
+        EXPECT_LT(five_sigma * std::sqrt(limit.variance(susceptible_share) / persons), 0.04) << "or it says little";
+    }
+}
+
+TEST(Epidemic, IsolationOfAShareActsAsInTheDifferentialEquations) {
+    constexpr double persons = 100'000;
+    std::uint64_t before = static_cast<std::uint64_t>(persons) + 1;
+    for (const double isolated : {0.0, 0.15, 0.3}) {
+        EpidemicParameters parameters = well_mixed(persons, 1000, 11);
+        parameters.interventions.isolated = isolated;
+        const Persons all = run(parameters);
+        const auto days = curve_of(all, 300);
+        Seir limit(parameters, 0.99, 0.01);
+        for (std::uint32_t d = 1; d <= 300; ++d) {
+            limit.next_day();
+            ASSERT_LT(largest_deviation(limit, days[d], persons), five_sigma) << "day " << d;
+        }
+        EXPECT_LT(ever_infected(all), before);
+        before = ever_infected(all);
+    }
+}
+
+TEST(Epidemic, ClosedPlacesOfWorkActAsInTheDifferentialEquationsFromTheDayOn) {
+    constexpr std::uint32_t persons = 1 << 16;
+    EpidemicParameters parameters = well_mixed(persons, 1 << 9, 5);
+    parameters.city.working = 1;
+    parameters.city.smallest_workplace = persons;  // all work at one place
+    parameters.city.largest_workplace = persons;
+    parameters.travel_contacts = 8;
+    parameters.work_contacts = 12;
+    parameters.interventions.workplaces_close = 30 * day;
+    parameters.interventions.workplaces_reopen = 70 * day;
+    const auto days = curve_of(run(parameters), 200);
+    Seir limit(parameters, 1 - 1.0 / 128, 1.0 / 128);
+    for (std::uint32_t d = 1; d <= 200; ++d) {
+        const bool closed = d > 30 && d <= 70;
+        limit.set_infection(parameters.transmission * (closed ? 8 : 20));
+        limit.next_day();
+        ASSERT_LT(largest_deviation(limit, days[d], persons), five_sigma) << "day " << d;
+    }
+}
+
+TEST(Epidemic, InAHomeOfTwoTheOtherIsInfectedBeforeTheFirstRecoversAsExponentialTimesRace) {
+    EpidemicParameters parameters;
+    parameters.city.persons = 100'000;
+    parameters.city.home_sizes = {0, 1};
+    parameters.first_infectious = 5000;
+    parameters.work_contacts = 0;
+    parameters.travel_contacts = 0;
+    parameters.home_contacts = 8;
+    const Persons persons = run(parameters);
+    double pairs = 0;
+    double infected = 0;
+    for (std::uint32_t i = 0; i < persons.size(); i += 2) {
+        const Epidemic::State& a = persons[i];
+        const Epidemic::State& b = persons[i + 1];
+        const bool one = (a.exposed == 0) != (b.exposed == 0);
+        pairs += one ? 1 : 0;
+        infected += one && a.exposed != never && b.exposed != never ? 1 : 0;
+    }
+    const double infection = 8 * parameters.transmission;
+    const double recovery = static_cast<double>(day) / static_cast<double>(parameters.infectious);
+    const double p = infection / (infection + recovery);
+    EXPECT_GT(pairs, 4000);
+    EXPECT_NEAR(infected / pairs, p, 4 * std::sqrt(p * (1 - p) / pairs)) << "binomial";
+}
+
+TEST(Epidemic, WithoutTravelItStaysInTheDistrictsAndWithoutWorkInTheHomesWhereItBegan) {
+    EpidemicParameters parameters;
+    parameters.city.persons = 20'000;
+    parameters.city.districts = 10;
+    parameters.first_infectious = 5;
+    parameters.travel_contacts = 0;
+    parameters.work_contacts = 9;
+    for (const double work : {9.0, 0.0}) {
+        parameters.work_contacts = work;
+        const Epidemic epidemic(parameters);
+        const City& city = epidemic.city();
+        const auto where = [&](std::uint32_t p) { return work > 0 ? city.district_of(p) : city.home_of(p).first; };
+        const Persons persons = windowed(epidemic, 1);
+        std::set<std::uint32_t> began;
+        for (std::uint32_t p = 0; p < persons.size(); ++p) {
+            if (persons[p].exposed == 0) {
+                began.insert(where(p));
+            }
+        }
+        std::set<std::uint32_t> reached;
+        for (std::uint32_t p = 0; p < persons.size(); ++p) {
+            if (persons[p].exposed != never) {
+                reached.insert(where(p));
+            }
+        }
+        EXPECT_EQ(reached, began);
+        EXPECT_LE(began.size(), 5U);
+        EXPECT_GT(ever_infected(persons), work > 0 ? 500U : 5U);
+    }
+}
+
+TEST(Epidemic, EverybodyIsInfectedWhereHeIsAndWhileTheOtherIsInfectious) {
+    EpidemicParameters parameters;
+    parameters.city.persons = 20'000;
+    parameters.city.districts = 3;
+    parameters.first_infectious = 20;
+    parameters.transmission = 0.06;
+    parameters.interventions = {0.1, 0.3, day, 20 * day, 40 * day};
+    const Epidemic epidemic(parameters);
+    const City& city = epidemic.city();
+    const Persons persons = windowed(epidemic, 1);
+    std::array<int, 3> at{};
+    for (std::uint32_t p = 0; p < persons.size(); ++p) {
+        const Epidemic::State& person = persons[p];
+        if (person.exposed == never || person.infected_by == Epidemic::nobody) {
+            ASSERT_TRUE(person.exposed == never || person.exposed == 0);
+            continue;
+        }
+        const Epidemic::State& by = persons[person.infected_by];
+        ++at[static_cast<std::size_t>(person.infected_at)];
+        ASSERT_FALSE(person.immune);
+        ASSERT_GE(person.exposed, by.infectious);
+        ASSERT_LT(person.exposed, by.recovered);
+        ASSERT_GE(person.infectious, person.exposed + parameters.contact);
+        const bool isolated = by.isolates && person.exposed >= by.infectious + day;
+        ASSERT_TRUE(person.infected_at == Epidemic::Place::home || !isolated);
+        if (person.infected_at == Epidemic::Place::home) {
+            ASSERT_EQ(city.home_of(p), city.home_of(person.infected_by));
+        } else if (person.infected_at == Epidemic::Place::work) {
+            ASSERT_EQ(city.work_place_of(p), city.work_place_of(person.infected_by));
+            ASSERT_EQ(city.district_of(p), city.district_of(person.infected_by));
+            ASSERT_TRUE(person.exposed < 20 * day || person.exposed >= 40 * day);
+        }
+    }
+    EXPECT_GT(at[0], 500);
+    EXPECT_GT(at[1], 500);
+    EXPECT_GT(at[2], 500);
+}
+
+TEST(Epidemic, InACityMeasuresHelpAndMoreOfThemHelpMore) {
+    EpidemicParameters parameters;
+    parameters.city.persons = 50'000;
+    parameters.first_infectious = 100;
+    const std::uint64_t nothing = ever_infected(run(parameters));
+    parameters.interventions.workplaces_close = 20 * day;
+    const std::uint64_t closed = ever_infected(run(parameters));
+    parameters.interventions.isolated = 0.3;
+    parameters.interventions.isolated_after = day;
+    const std::uint64_t isolated = ever_infected(run(parameters));
+    parameters.interventions.vaccinated = 0.3;
+    const std::uint64_t vaccinated = ever_infected(run(parameters));
+    EXPECT_LT(closed, nothing * 3 / 4);
+    EXPECT_LT(isolated, closed * 3 / 4);
+    EXPECT_LT(vaccinated, isolated * 3 / 4);
+    EXPECT_GT(nothing, 15'000U);
+    RecordProperty("infected", std::to_string(nothing) + " " + std::to_string(closed) + " " + std::to_string(isolated) +
+                                   " " + std::to_string(vaccinated));
+}
+
+/// Fast enough to be over in some days, and with everything that may happen.
+EpidemicParameters fast(std::uint32_t persons, Time contact) {
+    EpidemicParameters parameters;
+    parameters.city.persons = persons;
+    parameters.city.districts = 1 + persons / 100;
+    parameters.first_infectious = 1 + persons / 100;
+    parameters.transmission = 1;
+    parameters.latent = day / 2;
+    parameters.infectious = 2 * day;
+    parameters.contact = contact;
+    parameters.interventions = {0.05, 0.1, day / 2, 3 * day, 5 * day};
+    parameters.end = 12 * day;
+    return parameters;
+}
+
+const auto on_threads = [](auto& partitions) { partitions.run(no_poll); };
+
+/// Partitions take turns as dice decide: some get far ahead, and others come late.
+auto in_turns(std::uint32_t count) {
+    return [count](auto& partitions) {
+        testing::Dice dice(count);
+        std::uint32_t turn = 0;
+        partitions.run_in_turns([&] {
+            turn = dice.one_in(8) ? dice.small(count) : turn;
+            return dice.one_in(40) ? (turn + 1) % count : turn;
+        });
+    };
+}
+
+TEST(Epidemic, GivesTheSameUnderAllSchedulersOnAnyNumberOfThreads) {
+    for (const std::uint32_t persons : {1U, 30U, 3000U}) {
+        const Epidemic epidemic(fast(persons, day / 8));
+        const Persons one = one_by_one(epidemic);
+        const auto fates = fates_of(one);
+        EXPECT_GE(ever_infected(one), persons / 3);
+        ASSERT_EQ(fates, fates_of(windowed(epidemic, 1)));
+        ASSERT_EQ(fates, fates_of(windowed(epidemic, 2)));
+        for (const std::uint32_t threads : {1U, 2U, 3U}) {
+            for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
+                const auto placement = pdes::Placement::block(persons, threads);
+                ASSERT_EQ(fates, fates_of(partitioned(epidemic, placement, advance, on_threads)))
+                    << persons << " persons, " << threads << " threads";
+            }
+        }
+    }
+}
+
+TEST(Epidemic, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
+    std::uint64_t rolled_back = 0;
+    for (std::uint32_t count = 1; count <= 5; ++count) {
+        for (const std::uint32_t persons : {40U, 4000U}) {
+            const Epidemic epidemic(fast(persons, day / 48));
+            const auto fates = fates_of(one_by_one(epidemic));
+            for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
+                for (const auto& placement :
+                     {pdes::Placement::block(persons, count), pdes::Placement::cyclic(persons, count)}) {
+                    ASSERT_EQ(fates, fates_of(partitioned(epidemic, placement, advance, in_turns(count), &rolled_back)))
+                        << persons << " persons, " << count << " partitions";
+                }
+            }
+        }
+    }
+    EXPECT_GT(rolled_back, 1000U) << "or nothing was tried";
+}
+
+TEST(Epidemic, TheSeedDecidesWhatHappens) {
+    EpidemicParameters parameters;
+    parameters.city.persons = 1000;
+    parameters.seed = 1;
+    const auto one = fates_of(run(parameters));
+    EXPECT_EQ(one, fates_of(run(parameters)));
+    parameters.seed = 2;
+    EXPECT_NE(one, fates_of(run(parameters)));
+}
+
+TEST(EpidemicCurve, CountsWhatEverybodyIsWhenTheDayBegins) {
+    EpidemicParameters parameters;
+    parameters.city.persons = 2000;
+    parameters.first_infectious = 20;
+    parameters.interventions.vaccinated = 0.1;
+    Persons persons = run(parameters);
+    Epidemic::State on_the_hour;
+    on_the_hour.exposed = 3 * day;
+    on_the_hour.infectious = 3 * day;
+    on_the_hour.recovered = 4 * day;
+    persons.push_back(on_the_hour);
+    const auto days = curve_of(persons, 60);
+    ASSERT_EQ(days.size(), 61U);
+    for (std::uint32_t d = 0; d <= 60; ++d) {
+        EpidemicDay slow;
+        for (const Epidemic::State& p : persons) {
+            const Time now = d * day;
+            (p.immune             ? slow.immune
+             : p.exposed > now    ? slow.susceptible
+             : p.infectious > now ? slow.exposed
+             : p.recovered > now  ? slow.infectious
+                                  : slow.recovered) += 1;
+        }
+        EXPECT_EQ(days[d], slow) << "day " << d;
+    }
+    EXPECT_EQ(days[0].infectious, 20U);
+}
+
+TEST(Permutation, IsOneAndCanBeUndone) {
+    for (const std::uint32_t size : {1U, 2U, 3U, 4U, 5U, 63U, 64U, 1000U, 4097U}) {
+        const Permutation permutation(size, size * 77);
+        std::vector<bool> hit(size);
+        for (std::uint32_t x = 0; x < size; ++x) {
+            const std::uint32_t y = permutation.forward(x);
+            ASSERT_LT(y, size);
+            ASSERT_FALSE(hit[y]);
+            hit[y] = true;
+            ASSERT_EQ(permutation.backward(y), x);
+        }
+    }
+    const Permutation large(0xffffffff, 5);
+    for (const std::uint32_t x : {0U, 1U, 77U, 0xfffffffeU}) {
+        EXPECT_EQ(large.backward(large.forward(x)), x);
+    }
+}
+
+TEST(Permutation, PutsNeighboursFarApart) {
+    constexpr std::uint32_t size = 100'000;
+    const Permutation permutation(size, 3);
+    double distance = 0;
+    for (std::uint32_t x = 1; x < size; ++x) {
+        distance += std::abs(static_cast<double>(permutation.forward(x)) - permutation.forward(x - 1));
+    }
+    // Of two numbers at random the distance is size / 3 on average, with standard deviation size / sqrt(18).
+    EXPECT_NEAR(distance / size, size / 3.0, 5 * size / std::sqrt(18.0) / std::sqrt(size));
+}
+
+TEST(City, EverybodyLivesInOneHomeOfTheSizesAskedFor) {
+    CityParameters parameters;
+    parameters.persons = 200'001;
+    const City city(parameters, 9);
+    std::array<double, CityParameters::largest_home + 1> homes{};
+    double all = 0;
+    for (std::uint32_t p = 0; p < parameters.persons;) {
+        const City::Group home = city.home_of(p);
+        ASSERT_EQ(home.first, p);
+        ASSERT_LE(home.size, CityParameters::largest_home);
+        for (std::uint32_t i = 0; i < home.size; ++i) {
+            ASSERT_EQ(city.home_of(p + i), home);
+        }
+        if (p % 64 + home.size < 64) {  // those at the end of a block of persons may be cut off
+            ++homes[home.size];
+            ++all;
+        }
+        p += home.size;
+    }
+    for (std::uint32_t size = 1; size <= CityParameters::largest_home; ++size) {
+        // Leaving out the last homes favours small ones: by what a home is longer than others, over a block's 64.
+        EXPECT_NEAR(homes[size] / all, parameters.home_sizes[size - 1], 0.01) << size;
+    }
+}
+
+TEST(City, EverySizeOfWorkplaceEmploysTheSameShare) {
+    CityParameters parameters;
+    parameters.persons = 1 << 19;
+    parameters.districts = 2;
+    const City city(parameters, 4);
+    std::map<std::uint32_t, double> employed;
+    double working = 0;
+    for (std::uint32_t p = 0; p < parameters.persons; ++p) {
+        const City::Group place = city.work_place_of(p);
+        if (place.size > 0) {
+            ++employed[place.size];
+            ++working;
+        }
+    }
+    EXPECT_EQ(working, 0.75 * parameters.persons);
+    ASSERT_EQ(employed.size(), 8U) << "4, 8, … 512";
+    // 768 stretches of 512 seats have one of 8 sizes each: binomial.
+    const double sigma = std::sqrt(1.0 / 8 * 7 / 8 / 768);
+    for (const auto& [size, persons] : employed) {
+        EXPECT_NEAR(persons / working, 1.0 / 8, 4 * sigma) << size;
+    }
+}
+
+TEST(City, ColleaguesAndHomeMatesAreOthersOfTheSamePlaceAndAllAreMet) {
+    CityParameters parameters;
+    parameters.persons = 5000;
+    parameters.districts = 3;
+    const City city(parameters, 2);
+    testing::Dice dice(1);
+    for (int i = 0; i < 2000; ++i) {
+        const auto person = dice.small(parameters.persons);
+        const City::Group place = city.work_place_of(person);
+        const City::Group home = city.home_of(person);
+        const std::uint32_t colleague = city.colleague(person, dice.roll(1ULL << 63) * 2);
+        const std::uint32_t mate = city.home_mate(person, dice.roll(1ULL << 63) * 2);
+        ASSERT_EQ(colleague == person, place.size <= 1);
+        ASSERT_EQ(mate == person, home.size == 1);
+        ASSERT_EQ(city.home_of(mate), home);
+        ASSERT_EQ(city.work_place_of(colleague), place);
+        ASSERT_EQ(city.district_of(colleague), city.district_of(person));
+        ASSERT_EQ(city.district_of(mate), city.district_of(person));
+        if (place.size > 1 && place.size <= 16) {
+            std::set<std::uint32_t> met;
+            for (std::uint64_t k = 0; k < place.size - 1; ++k) {  // the middle of every share of the bits
+                met.insert(city.colleague(person, (2 * k + 1) * (~std::uint64_t{0} / (2 * (place.size - 1)))));
+            }
+            ASSERT_EQ(met.size(), place.size - 1);
+        }
+    }
+}
+
+TEST(Epidemic, RefusesWhatMakesNoSenseAndSaysWhy) {
+    const auto message = [](auto change) -> std::string {
+        EpidemicParameters parameters;
+        change(parameters);
+        try {
+            const Epidemic epidemic(parameters);
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    const auto says = [&](auto change, const std::string& what) {
+        EXPECT_NE(message(change).find(what), std::string::npos) << message(change) << " lacks " << what;
+    };
+    using P = EpidemicParameters;
+    EXPECT_EQ(message([](P&) {}), "");
+    says([](P& p) { p.city.persons = 0; }, "persons: expected at least 1");
+    says([](P& p) { p.city.districts = 0; }, "districts: expected 1 to");
+    says([](P& p) { p.city.working = 1.5; }, "working: expected a share from 0 to 1");
+    says([](P& p) { p.city.working = std::nan(""); }, "working: expected a share");
+    says([](P& p) { p.city.home_sizes = {}; }, "home_sizes: expected at least one share above 0");
+    says([](P& p) { p.city.home_sizes[2] = -1; }, "home_sizes: expected shares from 0");
+    says([](P& p) { p.city.largest_workplace = 100; }, "expected powers of two");
+    says([](P& p) { p.city.smallest_workplace = 1024; }, "the smallest first");
+    says([](P& p) { p.transmission = 2; }, "transmission: expected a share");
+    says([](P& p) { p.work_contacts = -1; }, "work_contacts: expected 0 to 1e6 contacts a day");
+    says([](P& p) { p.contact = 0; }, "contact: expected from 1 s");
+    says([](P& p) { p.infectious = 0; }, "infectious: expected from 1 s");
+    says([](P& p) { p.latent = never; }, "latent: expected from 0 s to 2^50 s");
+    says([](P& p) { p.end = -1; }, "end: expected from 0 s");
+    says([](P& p) { p.first_infectious = 100'001; }, "first_infectious: expected at most as many");
+    says([](P& p) { p.interventions.vaccinated = -0.1; }, "vaccinated: expected a share");
+    says([](P& p) { p.interventions.isolated = 1.1; }, "isolated: expected a share");
+    says([](P& p) { p.interventions.isolated_after = -1; }, "isolated_after: expected from 0 s");
+    says([](P& p) { p.interventions.workplaces_reopen = 5; }, "the first not after the second");
+}
+
+}  // namespace
+}  // namespace idlewave
