@@ -40,7 +40,6 @@ class Phold {
     [[nodiscard]] std::uint64_t seed() const { return parameters_.seed; }
     /// In which most of what is sent comes.
     [[nodiscard]] Time typical_delay() const { return parameters_.mean; }
-    [[nodiscard]] static std::uint64_t digest(const State& state) { return state.digest + state.handled; }
 
     template <class Situation>
     void start(State& /*state*/, Situation& situation) const {

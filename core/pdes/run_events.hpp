@@ -31,9 +31,9 @@ enum class Scheduler : std::uint8_t {
 /// How to run a model that is written event by event.
 struct EventRunOptions {
     Scheduler scheduler = Scheduler::sequential;
-    std::uint32_t threads = 1;  ///< the answer is the same on any number
-    bool lazy = false;          ///< Time Warp: lazy cancellation, as always without a lookahead
-    Time cell = 0;  ///< how long a cell is at most; 0: as long as the lookahead, or the model's typical delay / 16
+    std::uint32_t threads = 1;            ///< the answer is the same on any number
+    bool lazy = false;                    ///< Time Warp: lazy cancellation, as always without a lookahead
+    Time cell = 0;                        ///< how long a cell is at most; 0: as long as is good
     std::function<void(Time)> poll;       ///< called now and then with the time before which all is certain; may throw
     const idlewave_wire* wire = nullptr;  ///< to the other processes of the run, each of which has so many threads
 };
@@ -54,9 +54,20 @@ inline double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// What an LP's digest adds to that of the run.
-inline std::uint64_t share_of(std::uint32_t lp, std::uint64_t digest) {
-    return philox({lp, digest, 0, 0}, {0, 0})[0];
+/// What an LP adds to the digest of the run. States keep what they handled, and a digest of it.
+template <class State>
+std::uint64_t share_of(std::uint32_t lp, const State& state) {
+    return philox({lp, state.digest, state.handled, 0}, {0, 0})[0];
+}
+
+/// Without a lookahead: so long that what an LP is told in one cell is mostly one thing.
+template <EventModel M>
+Time cell_without_lookahead(const M& written) {
+    if constexpr (requires { written.typical_delay(); }) {
+        return std::max<Time>(1, written.typical_delay() / 16);
+    } else {
+        return 1;
+    }
 }
 
 template <class Model, class Transport, class Use>
@@ -130,7 +141,7 @@ EventRun run_events(const M& written, const EventRunOptions& options, Use use) {
     EventRun run;
     const auto add = [&](std::uint64_t& digest) {
         return [&](std::uint32_t lp, const auto& state) {
-            digest += run_events_detail::share_of(lp, M::digest(state.model));
+            digest += run_events_detail::share_of(lp, state.model);
             use(lp, state.model);
         };
     };
@@ -149,7 +160,7 @@ EventRun run_events(const M& written, const EventRunOptions& options, Use use) {
             throw InputError("yawns needs a lookahead, and the model has none: sequential and timewarp do without");
         }
         manner.advance = Advance::optimistic;
-        manner.cell = std::max<Time>(1, options.cell > 0 ? options.cell : written.typical_delay() / 16);
+        manner.cell = options.cell > 0 ? options.cell : run_events_detail::cell_without_lookahead(written);
         run = options.scheduler == Scheduler::sequential
                   ? run_events_detail::one_by_one(model, options, add(digest))
                   : run_events_detail::in_partitions(model, options, manner, add(digest));

@@ -271,7 +271,11 @@ class Wire:
     def abort(self, status: int) -> None:
         """Ends all processes at once."""
 
-def phold(lps: int, start_events: int, remote: float, mean: int, lookahead: int, end: int, seed: int, scheduler: str, threads: int, lazy: bool, cell: int, progress: object | None, wire: Wire | None) -> dict:
-    """
-    Run PHOLD; times in ps. The answer has what the run counted, seconds, and a digest of all states.
-    """
+def phold(parameters: dict, scheduler: str, threads: int, lazy: bool, progress: object | None, wire: Wire | None) -> dict:
+    """Run PHOLD; times in ps. `run` of the answer has what was counted."""
+
+def epidemic(parameters: dict, scheduler: str, threads: int, lazy: bool, progress: object | None, wire: Wire | None) -> dict:
+    """Run an epidemic; times in s. `days` has how many are what each day."""
+
+def flood(parameters: dict, scheduler: str, threads: int, lazy: bool, progress: object | None, wire: Wire | None) -> dict:
+    """Run a flood; times in ps. `packets` has legitimate and attack ones."""

@@ -1,7 +1,7 @@
 """Runs that several processes share: started by mpiexec, each does its part, and the first one writes what came out.
 
-``python -m idlewave.processes JOB ANSWER WIRE`` is such a process: JOB is a file that says which function to call with
-which arguments, and WIRE the library that was built with the site's MPI (mpi/wire.c).
+``python -m idlewave.processes JOB ANSWER WIRE`` is such a process: JOB is a file that says which model to run and
+how, and WIRE the library that was built with the site's MPI (mpi/wire.c).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 import traceback
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,8 +19,8 @@ from . import _core, mpi
 from .errors import IdlewaveError, MpiError
 
 
-def run(function: str, arguments: dict[str, Any], processes: int) -> dict[str, Any]:
-    """What `function` of idlewave.pdes answers when so many processes call it together.
+def run(model: str, parameters: dict[str, Any], manner: dict[str, Any], processes: int) -> dict[str, Any]:
+    """What the core answers of a model when so many processes run it together.
 
     Raises MpiError with what the processes said if one of them fails or dies.
     """
@@ -29,7 +28,7 @@ def run(function: str, arguments: dict[str, Any], processes: int) -> dict[str, A
     wire = mpi.build(site, "wire")
     with TemporaryDirectory(prefix="idlewave-") as name:
         job, answer = Path(name) / "job.json", Path(name) / "answer.json"
-        job.write_text(json.dumps({"function": function, "arguments": arguments}), encoding="utf-8")
+        job.write_text(json.dumps({"model": model, "parameters": parameters} | manner), encoding="utf-8")
         command = [str(site.mpiexec), "-n", str(processes), sys.executable, "-m", "idlewave.processes"]
         done = subprocess.run(
             [*command, str(job), str(answer), str(wire)],
@@ -50,10 +49,9 @@ def main(job: Path, answer: Path, library: str) -> None:
     """One process of a run."""
     wire = _core.Wire(library)
     try:
-        from . import pdes
-
         asked = json.loads(job.read_text(encoding="utf-8"))
-        found = asdict(getattr(pdes, asked["function"])(**asked["arguments"], wire=wire))
+        model = getattr(_core, asked["model"])
+        found = model(asked["parameters"], asked["scheduler"], asked["threads"], asked["lazy"], None, wire)
         if wire.process == 0:
             unfinished = answer.with_suffix(".part")
             unfinished.write_text(json.dumps(found), encoding="utf-8")

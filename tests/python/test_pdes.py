@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,9 @@ def test_processes_need_no_lookahead() -> None:
 def test_a_process_that_dies_ends_the_run_with_an_error(tmp_path: Path) -> None:
     site = open_mpi()
     job = tmp_path / "job.json"
-    job.write_text(json.dumps({"function": "phold", "arguments": SMALL | {"end": 1e6, "scheduler": "timewarp"}}))
+    parameters = {"lps": 300, "start_events": 16, "remote": 0.3, "mean": 900_000, "lookahead": 100_000, "seed": 1}
+    manner = {"scheduler": "timewarp", "threads": 1, "lazy": False}
+    job.write_text(json.dumps({"model": "phold", "parameters": parameters | {"end": 10**12}} | manner))
     program = "import os, sys; open(sys.argv[4] + str(os.getpid()), 'w'); from idlewave import processes; "
     program += "from pathlib import Path; processes.main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])"
     wire = mpi.build(site, "wire")
@@ -101,6 +104,69 @@ def test_a_process_that_dies_ends_the_run_with_an_error(tmp_path: Path) -> None:
     assert not (tmp_path / "answer").exists()
 
 
+@pytest.mark.parametrize(
+    "manner", [{"scheduler": "timewarp", "threads": 2}, {"scheduler": "yawns", "processes": 2}, {"scheduler": "check"}]
+)
+def test_the_other_models_too_give_one_answer(manner: dict[str, Any]) -> None:
+    open_mpi()
+    epidemic, flood = {"persons": 3000, "days": 60}, {"hosts": 100, "bots": 20, "routers": 8}
+    for one, other in (
+        (pdes.epidemic(**epidemic), pdes.epidemic(**epidemic, **manner)),
+        (pdes.flood(**flood), pdes.flood(**flood, **manner)),
+    ):
+        assert outcome(one.run) == outcome(other.run)
+        assert replace(one, run=other.run) == other
+
+
+def test_interventions_save_people_from_being_infected() -> None:
+    none = pdes.epidemic(persons=20_000)
+    some = pdes.epidemic(persons=20_000, isolated=0.5, isolated_after=1, workplaces_close=20)
+    vaccine = pdes.epidemic(persons=20_000, isolated=0.5, isolated_after=1, workplaces_close=20, vaccinated=0.3)
+    assert none.attack_rate > 2 * some.attack_rate > 2 * vaccine.attack_rate
+    table = none.to_pandas()
+    assert (table.drop(columns="day").sum(axis=1) == 20_000).all()
+    assert len(table) == 181
+
+
+def test_an_attack_takes_legitimate_packets_with_it() -> None:
+    quiet, attacked = (pdes.flood(bots=bots, measured_from=0.5) for bots in (0, 128))
+    assert quiet.legitimate.share_lost == 0
+    assert quiet.attack.sent == 0
+    assert attacked.legitimate.share_lost > 0.3
+    assert attacked.legitimate.mean_delay > quiet.legitimate.mean_delay
+    assert attacked.legitimate.sent == attacked.legitimate.delivered + attacked.legitimate.lost
+
+
+@pytest.mark.parametrize("model", ["epidemic", "flood"])
+def test_the_commands_draw_what_they_found(model: str, tmp_path: Path) -> None:
+    small = {"epidemic": ["--persons", "1e3", "--days", "30"], "flood": ["--hosts", "50", "--bots", "8"]}[model]
+    done = run(model, *small, "--plot", str(tmp_path / "a.png"), "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["committed"] > 0
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    refused = run(model, *small, "--plot", str(tmp_path / "a.txt"))
+    assert refused.returncode == 2
+    assert "expected a name that ends with .png" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments", "expected"),
+    [
+        ("epidemic", {"transmission": 2.0}, "transmission"),
+        ("epidemic", {"workplaces_close": 5, "workplaces_reopen": 4}, "workplaces_close"),
+        ("epidemic", {"first_infectious": 10**6}, "first_infectious"),
+        ("flood", {"bots": 2000}, "bots"),
+        ("flood", {"utilization": 0.0}, "utilization"),
+        ("flood", {"routers": 0}, "routers"),
+    ],
+)
+def test_what_a_model_cannot_be_is_said_with_the_parameters_name(
+    model: str, arguments: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(InputError, match=expected):
+        getattr(pdes, model)(**arguments)
+
+
 def test_what_a_process_cannot_do_is_said_by_the_run() -> None:
     open_mpi()
     with pytest.raises(MpiError, match="yawns needs a lookahead"):
@@ -110,16 +176,16 @@ def test_what_a_process_cannot_do_is_said_by_the_run() -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ({"lps": 0}, "expected 1 to 4294967294 LPs, found 0"),
+        ({"lps": 0}, "expected LPs from 1 to 4.29497e+09, found 0"),
         ({"remote": 1.5}, "expected a remote share from 0 to 1, found 1.5"),
         ({"remote": float("nan")}, "expected a remote share from 0 to 1, found nan"),
-        ({"mean": -1.0}, "expected mean from 0"),
-        ({"end": float("inf")}, "expected end from 0"),
+        ({"mean": -1.0}, "expected a mean delay from 0"),
+        ({"end": float("inf")}, "expected an end from 0"),
         ({"mean": 0.0, "lookahead": 0.0}, "or more: else time never passes"),
         ({"scheduler": "optimistic"}, "no scheduler is called 'optimistic'"),
         ({"threads": 2}, "sequential runs on one thread"),
         ({"processes": 2}, "sequential runs in one process"),
-        ({"start_events": -1}, "events at the start of each LP, found -1"),
+        ({"start_events": -1}, "expected events at the start of each LP from 0 to 1.04858e+06, found -1"),
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments: dict[str, Any], expected: str) -> None:

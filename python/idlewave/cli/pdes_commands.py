@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..pdes import SCHEDULERS, EventRun
-from ..pdes import phold as run_phold
+from .. import pdes as models
+from ..pdes.running import SCHEDULERS, EventRun
 from .progress import share_progress
 from .simulate_command import peak_memory
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+F = TypeVar("F", bound=Callable[..., Any])
+BOT_STEPS = 8
+"""Numbers of bots of which a plot shows the effect, beside none."""
 
 
 def count(value: str) -> int:
@@ -22,6 +32,29 @@ def count(value: str) -> int:
     if not number.is_integer() or abs(number) > 2**53:
         raise click.BadParameter(f"expected a whole number, found '{value}'")
     return int(number)
+
+
+def run_options(command: F) -> F:
+    """How to run a model: the answer is the same in all."""
+    for option in reversed(
+        (
+            click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True),
+            click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True),
+            click.option("--threads", type=click.IntRange(1), default=1, show_default=True),
+            click.option(
+                "--processes", type=click.IntRange(1), default=1, show_default=True, help="Started by mpiexec."
+            ),
+            click.option("--lazy", is_flag=True, help="Lazy cancellation."),
+            click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+plot_option = click.option(
+    "--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw it (.png, .svg, .pdf)."
+)
 
 
 @click.group()
@@ -36,55 +69,132 @@ def pdes() -> None:
 @click.option("--mean", type=click.FloatRange(0), default=0.9, show_default=True, help="Of the exponential delay.")
 @click.option("--lookahead", type=click.FloatRange(0), default=0.1, show_default=True, help="Added to it.")
 @click.option("--end", type=click.FloatRange(0), default=10.0, show_default=True, help="Of simulated time.")
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True)
-@click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
-@click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--processes", type=click.IntRange(1), default=1, show_default=True, help="Started by mpiexec.")
-@click.option("--lazy", is_flag=True, help="Lazy cancellation.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def phold(
-    *,
-    lps: int,
-    start_events: int,
-    remote: float,
-    mean: float,
-    lookahead: float,
-    end: float,
-    seed: int,
-    scheduler: str,
-    threads: int,
-    processes: int,
-    lazy: bool,
-    as_json: bool,
-) -> None:
+@run_options
+def phold(*, as_json: bool, **options: object) -> None:
     """Events that LPs pass on: the benchmark of the field."""
     with share_progress("simulating") as progress:
-        run = run_phold(
-            lps=lps,
-            start_events=start_events,
-            remote=remote,
-            mean=mean,
-            lookahead=lookahead,
-            end=end,
-            seed=seed,
-            scheduler=scheduler,
-            threads=threads,
-            processes=processes,
-            lazy=lazy,
-            progress=progress,
-        )
-    where = f"{threads} {'thread' if threads == 1 else 'threads'}"
-    if processes > 1:
-        where = f"{processes} processes of {where}"
-    show(f"phold, {lps} LPs, {scheduler} on {where}", run, as_json)
-
-
-def show(what: str, run: EventRun, as_json: bool) -> None:
-    """What a run found, for programs or for people."""
+        run = models.phold(**as_arguments(options), progress=progress)
     if as_json:
-        found = {**asdict(run), "rate": run.rate, "warp": run.warp, "peak_rss_bytes": peak_memory()}
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(counts_of(run)))
         return
+    show(f"phold, {options['lps']} LPs, {where(options)}", run)
+
+
+@pdes.command()
+@click.option("--persons", type=count, default="1e5", show_default=True)
+@click.option("--districts", type=count, default="1", show_default=True, help="Connected by travel alone.")
+@click.option("--home-contacts", type=click.FloatRange(0), default=4.0, show_default=True, help="A day.")
+@click.option("--work-contacts", type=click.FloatRange(0), default=4.5, show_default=True, help="A day.")
+@click.option("--travel-contacts", type=click.FloatRange(0), default=4.5, show_default=True, help="A day.")
+@click.option("--transmission", type=click.FloatRange(0, 1), default=0.04, show_default=True, help="Of a contact.")
+@click.option("--latent", type=click.FloatRange(0), default=1.9, show_default=True, help="Mean, days.")
+@click.option("--infectious", type=click.FloatRange(0), default=4.1, show_default=True, help="Mean, days.")
+@click.option("--first-infectious", type=count, default="10", show_default=True, help="Persons.")
+@click.option("--vaccinated", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share, at first.")
+@click.option("--isolated", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share of the ill.")
+@click.option("--isolated-after", type=click.FloatRange(0), default=0.0, show_default=True, help="Days.")
+@click.option("--workplaces-close", type=click.FloatRange(0), help="On that day.")
+@click.option("--workplaces-reopen", type=click.FloatRange(0), help="On that day.")
+@click.option("--days", type=click.IntRange(0), default=180, show_default=True)
+@plot_option
+@run_options
+def epidemic(*, plot: Path | None, as_json: bool, **options: object) -> None:
+    """Pandemic flu in a city with homes, places of work, and travel."""
+    with share_progress("simulating") as progress:
+        found = models.epidemic(**as_arguments(options), progress=progress)
+    if plot is not None:
+        from ..pdes.plots import plot_epidemic
+
+        save(plot_epidemic(found.to_pandas()), plot)
+    if as_json:
+        days = {name: getattr(found, name) for name in ("susceptible", "exposed", "infectious", "recovered", "immune")}
+        click.echo(json.dumps({"days": days} | counts_of(found.run)))
+        return
+    click.echo(
+        f"{options['persons']:,} persons: {found.attack_rate:.1%} infected in {options['days']} days; most infectious "
+        f"on day {found.peak}, {found.infectious[found.peak]:,}"
+    )
+    show(f"epidemic, {where(options)}", found.run)
+
+
+@pdes.command()
+@click.option("--routers", type=count, default="64", show_default=True)
+@click.option("--hosts", type=count, default="1024", show_default=True)
+@click.option("--bots", type=count, default="128", show_default=True, help="Of the hosts.")
+@click.option("--link-delay", type=click.FloatRange(0), default=1e-3, show_default=True, help="s.")
+@click.option("--legitimate-gap", type=click.FloatRange(0), default=10e-3, show_default=True, help="Mean, s.")
+@click.option("--attack-gap", type=click.FloatRange(0), default=250e-6, show_default=True, help="Mean, s.")
+@click.option("--attack-from", type=click.FloatRange(0), default=0.5, show_default=True, help="s.")
+@click.option("--attack-until", type=click.FloatRange(0), help="s; for ever if not given.")
+@click.option("--attack-size", type=float, default=1.0, show_default=True, help="In legitimate packets.")
+@click.option("--access-utilization", type=float, default=0.5, show_default=True, help="Of the victim's link.")
+@click.option("--utilization", type=float, default=0.2, show_default=True, help="Of the other links.")
+@click.option("--exponential", is_flag=True, help="Times on a link are drawn.")
+@click.option("--buffer", type=count, default="64", show_default=True, help="Packets of a router; 0: any number.")
+@click.option("--measured-from", type=click.FloatRange(0), default=0.0, show_default=True, help="s.")
+@click.option("--end", type=click.FloatRange(0), default=1.0, show_default=True, help="s.")
+@plot_option
+@run_options
+def flood(*, plot: Path | None, as_json: bool, **options: object) -> None:
+    """A denial-of-service attack: a bot-net floods a victim behind routers with finite queues."""
+    with share_progress("simulating") as progress:
+        found = models.flood(**as_arguments(options), progress=progress)
+    if plot is not None:
+        draw_flood(as_arguments(options), plot)
+    if as_json:
+        classes = {"legitimate": asdict(found.legitimate), "attack": asdict(found.attack)}
+        click.echo(json.dumps(classes | counts_of(found.run)))
+        return
+    for name, packets in (("legitimate", found.legitimate), ("attack", found.attack)):
+        click.echo(
+            f"{name} packets: {packets.sent:,} sent, {packets.share_lost:.2%} lost; the others took "
+            f"{packets.mean_delay * 1e3:.3f} ms on average"
+        )
+    show(f"flood, {where(options)}", found.run)
+
+
+def draw_flood(options: dict[str, Any], plot: Path) -> None:
+    """The same attack with other numbers of bots; packets count that are sent while it lasts."""
+    import pandas as pd
+
+    from ..pdes.plots import plot_flood
+
+    rows = []
+    numbers = sorted({options["bots"] * step // BOT_STEPS for step in range(BOT_STEPS + 1)})
+    for bots in numbers:
+        run = models.flood(**options | {"bots": bots, "measured_from": options["attack_from"]})
+        rows.append({"bots": bots, "lost": run.legitimate.share_lost, "delay": run.legitimate.mean_delay})
+    save(plot_flood(pd.DataFrame(rows)), plot)
+
+
+def as_arguments(options: dict[str, object]) -> dict[str, Any]:
+    """A command's options are named, and typed by click, as its function's arguments are."""
+    return options
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure. A format that there is not is wrong use."""
+    if path.suffix not in (".png", ".svg", ".pdf"):
+        raise click.BadParameter(f"expected a name that ends with .png, .svg or .pdf, found '{path}'")
+    figure.savefig(path, dpi=200)
+
+
+def where(options: dict[str, object]) -> str:
+    """By which scheduler, and on how much of the machine."""
+    threads = options["threads"]
+    text = f"{threads} {'thread' if threads == 1 else 'threads'}"
+    if options["processes"] != 1:
+        text = f"{options['processes']} processes of {text}"
+    return f"{options['scheduler']} on {text}"
+
+
+def counts_of(run: EventRun) -> dict[str, Any]:
+    """What a run counted, for programs."""
+    return {**asdict(run), "rate": run.rate, "warp": run.warp, "peak_rss_bytes": peak_memory()}
+
+
+def show(what: str, run: EventRun) -> None:
+    """What a run counted, for people."""
     from rich.table import Table
 
     from .terminal import output
