@@ -23,7 +23,10 @@ stubs: ## rewrite python/idlewave/_core.pyi from the compiled core
 bench: ## how long the simulator takes, in tables (BENCH="--large --loggopsim DIRECTORY": more of them)
 	@scripts/bench $(BENCH)
 
+bench-kernel: ## how many events a second the kernel handles (BENCH="--ross DIRECTORY": beside ROSS)
+	@scripts/bench-kernel $(BENCH)
+
 clean: ## remove all that was built or installed here; results in out/ stay
 	rm -rf build dist .venv .mpich .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help demo test lint format stubs bench clean
+.PHONY: help demo test lint format stubs bench bench-kernel clean

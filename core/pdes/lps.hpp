@@ -17,6 +17,15 @@ struct Lp {
     State state;
     std::uint32_t sequence = 0;      ///< events sent so far
     std::uint32_t timer = no_timer;  ///< the cell in which it will be visited by its own wish
+
+    /// Whether the LP has to be visited in `cell` by its own wish: not if it is visited before.
+    bool wants_visit_in(std::int64_t cell) {
+        if (cell < timer) {
+            timer = static_cast<std::uint32_t>(cell);
+            return true;
+        }
+        return timer == no_timer;
+    }
 };
 
 /// All LPs. They are made where they are first used, which on large machines decides where their memory lies.

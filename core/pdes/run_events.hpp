@@ -28,10 +28,14 @@ enum class Scheduler : std::uint8_t {
     check,     ///< sequential; all that an LP does is done, undone, compared and done again
 };
 
+/// Which LPs a partition has: those side by side, or every n-th.
+enum class Deal : std::uint8_t { block, cyclic };
+
 /// How to run a model that is written event by event.
 struct EventRunOptions {
     Scheduler scheduler = Scheduler::sequential;
-    std::uint32_t threads = 1;            ///< the answer is the same on any number
+    std::uint32_t threads = 1;  ///< the answer is the same on any number
+    Deal deal = Deal::block;
     bool lazy = false;                    ///< Time Warp: lazy cancellation, as always without a lookahead
     Time cell = 0;                        ///< how long a cell is at most; 0: as long as is good
     std::function<void(Time)> poll;       ///< called now and then with the time before which all is certain; may throw
@@ -75,7 +79,8 @@ EventRun in_partitions(Model& model, Transport& transport, const EventRunOptions
                        Use use) {
     EventRun run;
     const auto begin = Clock::now();
-    const Placement placement = Placement::block(model.lps(), transport.partitions());
+    const Placement placement = options.deal == Deal::block ? Placement::block(model.lps(), transport.partitions())
+                                                            : Placement::cyclic(model.lps(), transport.partitions());
     Partitions<Model, Transport> partitions(model, placement, transport, manner);
     partitions.begin();
     run.init_seconds = seconds_since(begin);

@@ -1,23 +1,19 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/huge_memory.hpp"
-#include "base/large_vector.hpp"
 #include "pdes/batch.hpp"
 #include "pdes/calendar.hpp"
 #include "pdes/event.hpp"
@@ -25,11 +21,15 @@
 #include "pdes/lps.hpp"
 #include "pdes/mail.hpp"
 #include "pdes/model.hpp"
+#include "pdes/opening.hpp"
+#include "pdes/outbox.hpp"
 #include "pdes/parcels.hpp"
 #include "pdes/placement.hpp"
+#include "pdes/refusals.hpp"
 #include "pdes/statistics.hpp"
 #include "pdes/throttle.hpp"
 #include "pdes/visit_log.hpp"
+#include "pdes/withdrawals.hpp"
 
 namespace idlewave::pdes {
 
@@ -79,8 +79,7 @@ class Partition {
                   std::is_trivially_copyable_v<Emitted>);
 
     Partition(M& model, const Placement& placement, std::uint32_t self, Port& port, const Manner& manner)
-        : model_(model),
-          placement_(placement),
+        : placement_(placement),
           self_(self),
           port_(port),
           advance_(manner.advance),
@@ -92,12 +91,13 @@ class Partition {
           calendar_(grid_, chunks_),
           batch_(grid_),
           parcels_(store_),
+          opening_(model, parcels_),
           worker_(model),
           lps_(placement.size(self)),
           last_(placement.size(self)),
           waiting_since_(lookahead_ ? 0 : placement.size(self)),
           log_(placement.size(self) < few_lps ? few_bytes : many_bytes),
-          outgoing_(placement.partitions()) {}
+          outbox_(placement.partitions(), port, gvt_) {}
 
     /// Makes the LPs, which do what they do in the first cell.
     void begin() {
@@ -111,7 +111,7 @@ class Partition {
         }
         counted_ = worker_.counted();
         statistics_.committed += counted_;
-        send_mails();
+        outbox_.send_all();
     }
 
     /// Goes on a little.
@@ -133,7 +133,7 @@ class Partition {
             ++statistics_.idle;
         }
         if (!gvt_.asking() && (!may_go || handled_since_ >= throttle_.interval())) {
-            send_mails();
+            outbox_.send_all();
             handled_since_ = 0;
             gvt_.begin(port_, first_waiting());
         }
@@ -154,6 +154,8 @@ class Partition {
     [[nodiscard]] const Statistics& statistics() {
         statistics_.gvt_rounds = gvt_.rounds();
         statistics_.log_bytes = log_.bytes();
+        statistics_.told_elsewhere = outbox_.told();
+        statistics_.mails = outbox_.sent();
         return statistics_;
     }
     [[nodiscard]] typename M::Worker& worker() { return worker_; }
@@ -164,23 +166,6 @@ class Partition {
     static constexpr std::uint32_t few_lps = 1 << 14;
     static constexpr std::size_t few_bytes = std::size_t{1} << 16;
     static constexpr std::size_t many_bytes = std::size_t{1} << 21;
-    static constexpr std::size_t full_mail = 1 << 12;  ///< records
-
-    /// What an LP has sent in visits that were undone, until it is known whether it sends that again.
-    struct Withdrawn {
-        Sent sent;
-        std::uint32_t sequence = 0;
-        std::int64_t cell = 0;  ///< in which it was sent
-        Payload payload{};
-    };
-    using Withdrawals = std::deque<Withdrawn>;  ///< by sequence
-
-    /// What is to be taken back.
-    struct Cancelled {
-        Sent sent;
-        std::uint32_t sequence = 0;
-        std::uint32_t source = 0;
-    };
 
     /// What a model sees of the scheduler while it runs an LP.
     struct Context {
@@ -190,10 +175,10 @@ class Partition {
         std::uint32_t lp = 0;     ///< its number
         std::uint32_t local = 0;  ///< its place
         Lp<State>* record = nullptr;
-        bool logged = false;               ///< what it sends may have to be taken back
-        Withdrawals* withdrawn = nullptr;  ///< what it may send again
-        Journal* journal = nullptr;        ///< where a model that journals writes, if this may be undone
-        bool dry = false;                  ///< only to see what it would send
+        bool logged = false;                      ///< what it sends may have to be taken back
+        Withdrawn<Payload>* withdrawn = nullptr;  ///< what it may send again
+        Journal* journal = nullptr;               ///< where a model that journals writes, if this may be undone
+        bool dry = false;                         ///< only to see what it would send
 
         void enter(std::uint32_t place) {
             local = place;
@@ -210,12 +195,12 @@ class Partition {
                 count(sent);
                 return;
             }
-            if (withdrawn == nullptr || !partition.sends_again(*this, sent, nullptr)) [[likely]] {
+            if (withdrawn == nullptr || !sends_again(sent, nullptr)) [[likely]] {
                 const Record told{time, place.local, lp, record->sequence, code};
                 if (place.partition == partition.self_) [[likely]] {
                     partition.put(told);
                 } else {
-                    partition.tell(place.partition, told);
+                    partition.outbox_.tell(place.partition, told, partition.grid_.cell_of(time));
                 }
             }
             count(sent);
@@ -230,19 +215,29 @@ class Partition {
                 count(sent);
                 return;
             }
-            if (withdrawn == nullptr || !partition.sends_again(*this, sent, &payload)) [[likely]] {
+            if (withdrawn == nullptr || !sends_again(sent, &payload)) [[likely]] {
                 Record told{time, place.local, lp, record->sequence, Stored::in_parcel};
                 if (place.partition == partition.self_) [[likely]] {
                     told.sequence = partition.parcels_.put(record->sequence, payload);
                     partition.put(told);
                 } else {
-                    partition.tell(place.partition, told, payload);
+                    partition.outbox_.tell(place.partition, told, partition.grid_.cell_of(time), payload);
                 }
             }
             if (logged && partition.lazy_) {
                 partition.sent_payloads_.push_back(payload);
             }
             count(sent);
+        }
+
+        [[gnu::noinline]] bool sends_again(const Sent& sent, const Payload* payload) const {
+            const auto take_back = [this](const SentBy& old) {
+                partition.take_back(old);
+                partition.take_back_all();
+            };
+            const bool again = withdrawn->sends_again(sent, record->sequence, payload, take_back);
+            partition.statistics_.sent_again += again ? 1 : 0;
+            return again;
         }
 
         /// To be put out when it is certain.
@@ -257,7 +252,8 @@ class Partition {
         [[gnu::always_inline]] Placement::Place check(std::uint32_t destination, Time time) const {
             const bool too_early = partition.lookahead_ ? time < until : partition.grid_.cell_of(time) < cell;
             if (too_early || destination >= partition.placement_.lps()) [[unlikely]] {
-                partition.refuse(lp, destination, time);
+                refuse_event(lp, destination, time, partition.placement_.lps(),
+                             partition.lookahead_ ? "that violates the lookahead" : "that is in the past");
             }
             return partition.placement_.of(destination);
         }
@@ -267,7 +263,7 @@ class Partition {
                 partition.sent_.push_back(sent);
             }
             if (++record->sequence == 0) [[unlikely]] {
-                throw InputError("LP " + std::to_string(lp) + " sends more than 2^32 events");
+                refuse_more_events(lp);
             }
         }
     };
@@ -277,15 +273,6 @@ class Partition {
         Visit* visit = nullptr;
         std::int64_t cell_after = 0;  ///< one past its cell: 0 if there was none
     };
-
-    [[noreturn, gnu::noinline]] void refuse(std::uint32_t lp, std::uint32_t destination, Time time) const {
-        const std::string what = "LP " + std::to_string(lp) + " sends an event to LP " + std::to_string(destination) +
-                                 " at " + std::to_string(time) + " ps: ";
-        if (destination >= placement_.lps()) {
-            throw LogicError(what + "there are LPs below " + std::to_string(placement_.lps()));
-        }
-        throw LogicError(what + (lookahead_ ? "that violates the lookahead" : "that is in the past"));
-    }
 
     // ---- what waits
 
@@ -327,7 +314,7 @@ class Partition {
 
     void take_back_all() {
         while (!cancelled_.empty()) {
-            const Cancelled cancelled = cancelled_.back();
+            const SentBy cancelled = cancelled_.back();
             cancelled_.pop_back();
             take_back(cancelled);
         }
@@ -350,15 +337,15 @@ class Partition {
     }
 
     /// An event that was sent is not to be.
-    void take_back(const Cancelled& cancelled) {
+    void take_back(const SentBy& cancelled) {
         const Placement::Place place = placement_.of(cancelled.sent.destination);
         const Record anti{cancelled.sent.time, place.local, cancelled.source, cancelled.sequence, Stored::anti};
+        const std::int64_t cell = grid_.cell_of(anti.time);
         ++statistics_.taken_back;
         if (place.partition != self_) {
-            tell(place.partition, anti);
+            outbox_.tell(place.partition, anti, cell);
             return;
         }
-        const std::int64_t cell = grid_.cell_of(anti.time);
         if (cell <= frontier_) {
             put_among_visited(anti, cell);
         } else {
@@ -382,50 +369,6 @@ class Partition {
         }
     }
 
-    void tell(std::uint32_t partition, const Record& told) {
-        Mail<Payload>& mail = mail_for(partition);
-        mail.records.push_back(told);
-        note_told(told.time);
-    }
-    void tell(std::uint32_t partition, const Record& told, const Payload& payload) {
-        Mail<Payload>& mail = mail_for(partition);
-        mail.records.push_back(told);
-        mail.payloads.push_back(payload);
-        note_told(told.time);
-    }
-
-    void note_told(Time time) {
-        gvt_.told(grid_.cell_of(time));
-        ++statistics_.told_elsewhere;
-    }
-
-    Mail<Payload>& mail_for(std::uint32_t partition) {
-        Mail<Payload>*& mail = outgoing_[partition];
-        if (mail == nullptr) {
-            mail = port_.blank();
-            to_send_.push_back(partition);
-        } else if (mail->records.size() >= full_mail) {
-            send_mail(partition, mail);
-            mail = port_.blank();
-        }
-        return *mail;
-    }
-
-    void send_mail(std::uint32_t partition, Mail<Payload>* mail) {
-        mail->epoch = gvt_.epoch();
-        gvt_.sent();
-        ++statistics_.mails;
-        port_.send(partition, mail);
-    }
-
-    void send_mails() {
-        for (const std::uint32_t partition : to_send_) {
-            send_mail(partition, outgoing_[partition]);
-            outgoing_[partition] = nullptr;
-        }
-        to_send_.clear();
-    }
-
     // ---- going through a cell
 
     /// One block of LPs in `cell`.
@@ -443,7 +386,7 @@ class Partition {
         for (const Record& told : std::exchange(meanwhile_, {})) {
             put(told);
         }
-        send_mails();
+        outbox_.send_all();
     }
 
     void run_block(std::int64_t cell, std::uint32_t first_lp) {
@@ -481,10 +424,7 @@ class Partition {
 
     /// An LP does what belongs into a cell.
     [[gnu::always_inline]] void visit(Context& context, std::span<const Stored> told) {
-        if (!withdrawn_.empty()) [[unlikely]] {
-            const auto found = withdrawn_.find(context.local);
-            context.withdrawn = found == withdrawn_.end() ? nullptr : &found->second;
-        }
+        context.withdrawn = withdrawals_.find(context.local);
         if (!told.empty()) [[likely]] {
             make(context, told);
         }
@@ -501,7 +441,7 @@ class Partition {
         if (!context.logged) {
             run_lp(context, told, begins);
             for (const Stored& stored : told) {
-                close(stored);
+                opening_.close(stored);
             }
             statistics_.committed += worker_.counted() - counted_;
             counted_ = worker_.counted();
@@ -529,7 +469,8 @@ class Partition {
         trial.journal = &journal_;
         trial.withdrawn = nullptr;
         Lp<State>& lp = *context.record;
-        const Lp<State> before = lp;
+        Lp<State> before;
+        std::memcpy(&before, &lp, sizeof lp);  // what lies between the fields, too
         const auto fail = [&](const std::string& what) {
             throw LogicError("LP " + std::to_string(context.lp) + ", from " + std::to_string(begins) +
                              " ps on: " + what);
@@ -539,7 +480,7 @@ class Partition {
         for (int time = 0; time < 2; ++time) {
             clear_scratch();
             const std::uint64_t counted = worker_.counted();
-            worker_.run(lp.state, open_all(trial, told, begins), trial.until, trial);
+            worker_.run(lp.state, opening_.open_all(lp, told, begins, trial.until, grid_), trial.until, trial);
             worker_.counted() = counted;
             if (time == 0) {
                 sent = sent_;
@@ -578,92 +519,30 @@ class Partition {
 
     [[nodiscard]] bool waits_again(std::uint32_t local) const { return waiting_since_[local] == gathered_; }
 
-    /// Whether what an LP sends now is what it has sent before, in a visit that was undone: then it is there already.
-    /// Else that is taken back.
-    [[gnu::noinline]] bool sends_again(const Context& context, const Sent& sent, const Payload* payload) {
-        Withdrawals& withdrawn = *context.withdrawn;
-        while (!withdrawn.empty() && withdrawn.front().sequence <= context.record->sequence) {
-            const Withdrawn old = withdrawn.front();
-            withdrawn.pop_front();
-            if (old.sequence == context.record->sequence && old.sent == sent &&
-                (payload == nullptr || alike(old.payload, *payload))) {
-                ++statistics_.sent_again;
-                return true;
-            }
-            take_back({old.sent, old.sequence, context.lp});
-            take_back_all();
-        }
-        return false;
-    }
-
-    [[nodiscard]] static bool alike(const Payload& a, const Payload& b) {
-        if constexpr (std::equality_comparable<Payload>) {
-            return a == b;
-        } else {
-            return false;
-        }
-    }
-
     /// What an LP has sent up to this cell in visits that were undone, and not again, is taken back.
-    [[gnu::noinline]] void settle(Context& context) {
-        Withdrawals& withdrawn = *context.withdrawn;
-        while (!withdrawn.empty() && withdrawn.front().cell <= context.cell) {
-            const Withdrawn old = withdrawn.front();
-            withdrawn.pop_front();
-            take_back({old.sent, old.sequence, context.lp});
+    [[gnu::noinline]] void settle(const Context& context) {
+        context.withdrawn->settle(context.cell, [this](const SentBy& old) {
+            take_back(old);
             take_back_all();
+        });
+        if (context.withdrawn->empty()) {
+            withdrawals_.remove(context.local);
         }
-        if (withdrawn.empty()) {
-            withdrawn_.erase(context.local);
-        }
-        context.withdrawn = nullptr;
     }
 
     [[gnu::always_inline]] void run_lp(Context& context, std::span<const Stored> told, Time begins) {
         Lp<State>& lp = *context.record;
         Time next = never;
         if (told.size() == 1 && told.front().source != Stored::timer) [[likely]] {
-            next = worker_.run_one(lp.state, open(told.front(), begins), context.until, context);
+            next = worker_.run_one(lp.state, opening_.open(told.front(), begins), context.until, context);
         } else {
-            next = worker_.run(lp.state, open_all(context, told, begins), context.until, context);
+            const std::span<const Item> events = opening_.open_all(lp, told, begins, context.until, grid_);
+            for (std::size_t i = 1; i < events.size(); ++i) {
+                statistics_.ties += events[i].time == events[i - 1].time ? 1 : 0;
+            }
+            next = worker_.run(lp.state, events, context.until, context);
         }
         set_timer(lp, context.local, next);
-    }
-
-    [[nodiscard, gnu::always_inline]] Item open(const Stored& stored, Time begins) const {
-        const Time time = begins + stored.offset;
-        if (stored.code == Stored::in_parcel) [[unlikely]] {
-            const Parcel<Payload>& parcel = parcels_[stored.sequence];
-            return {time, stored.source, parcel.sequence, &parcel.payload};
-        }
-        return {time, stored.source, stored.sequence, &model_.payload(stored.code)};
-    }
-
-    [[gnu::always_inline]] void close(const Stored& stored) {
-        if (stored.code == Stored::in_parcel) [[unlikely]] {
-            parcels_.remove(stored.sequence);
-        }
-    }
-
-    /// The events of an LP in their order, without the timer, which is no event.
-    std::span<const Item> open_all(const Context& context, std::span<const Stored> told, Time begins) {
-        Lp<State>& lp = *context.record;
-        events_.clear();
-        for (const Stored& stored : told) {
-            if (stored.source != Stored::timer) {
-                events_.push_back(open(stored, begins));
-            } else if (lp.timer != Lp<State>::no_timer && lp.timer <= context.cell) {
-                lp.timer = Lp<State>::no_timer;
-            }
-        }
-        const auto before = [](const Item& a, const Item& b) { return a.before(b); };
-        if (!std::is_sorted(events_.begin(), events_.end(), before)) {
-            std::sort(events_.begin(), events_.end(), before);
-        }
-        for (std::size_t i = 1; i < events_.size(); ++i) {
-            statistics_.ties += events_[i].time == events_[i - 1].time ? 1 : 0;
-        }
-        return events_;
     }
 
     /// What is left when events that were taken back are gone, each with what takes it back; those of one source and
@@ -690,25 +569,17 @@ class Partition {
                                  std::to_string(grid_.begin_of(cell) + stored.offset) +
                                  " ps is taken back, and was never told");
             }
-            close(left_.back());
+            opening_.close(left_.back());
             left_.pop_back();
         }
         return left_;
     }
 
     void set_timer(Lp<State>& lp, std::uint32_t local, Time time) {
-        if (time == never) [[likely]] {
-            return;
-        }
         const std::int64_t cell = grid_.cell_of(time);
-        if (cell >= lp.timer) {
-            if (lp.timer != Lp<State>::no_timer) {
-                return;
-            }
-        } else {
-            lp.timer = static_cast<std::uint32_t>(cell);
+        if (time != never && lp.wants_visit_in(cell)) [[unlikely]] {
+            push({time, local, Stored::timer, 0, 0}, cell);
         }
-        push({time, local, Stored::timer, 0, 0}, cell);
     }
 
     // ---- there and back
@@ -795,10 +666,11 @@ class Partition {
             calendar_.push(begins + stored.offset, visit.lp, stored.source, stored.sequence, stored.code);
         }
         first_ = std::min(first_, visit.cell);
+        const std::uint32_t source = placement_.lp_of(self_, visit.lp);
         if (lazy_) {
-            withdraw(visit);
+            withdrawals_.add(visit, source);
         } else {
-            cancel(visit);
+            cancel(visit, source);
         }
         statistics_.rolled_back += visit.counted;
         worker_.counted() -= visit.counted;
@@ -806,35 +678,16 @@ class Partition {
         visit.undone = true;
     }
 
-    void cancel(Visit& visit) {
-        const std::uint32_t source = placement_.lp_of(self_, visit.lp);
+    void cancel(Visit& visit, std::uint32_t source) {
         std::uint32_t sequence = visit.sequence;
         for (const Sent& sent : visit.sent()) {
             cancelled_.push_back({sent, sequence++, source});
         }
     }
 
-    void withdraw(Visit& visit) {
-        if (visit.sends == 0) {
-            return;
-        }
-        Withdrawals made;
-        const std::byte* payload = visit.payloads().data();
-        std::uint32_t sequence = visit.sequence;
-        for (const Sent& sent : visit.sent()) {
-            Withdrawn& withdrawn = made.emplace_back(Withdrawn{sent, sequence++, visit.cell, {}});
-            if (sent.code == Stored::in_parcel) {
-                std::memcpy(&withdrawn.payload, payload, sizeof(Payload));
-                payload += sizeof(Payload);
-            }
-        }
-        Withdrawals& all = withdrawn_[visit.lp];
-        all.insert(all.begin(), made.begin(), made.end());
-    }
-
     void commit(Visit& visit) {
         for (const Stored& stored : visit.told()) {
-            close(stored);
+            opening_.close(stored);
         }
         for (std::size_t at = 0; at < visit.emitted_bytes; at += sizeof(Emitted)) {
             std::memcpy(&output_.emplace_back(), visit.emitted().data() + at, sizeof(Emitted));
@@ -853,7 +706,6 @@ class Partition {
         throttle_.adapt(worker_.counted(), statistics_.rolled_back);
     }
 
-    M& model_;
     const Placement& placement_;
     std::uint32_t self_;
     Port& port_;
@@ -868,6 +720,7 @@ class Partition {
     Batch batch_;
     ParcelStore<Payload> store_;
     ParcelPool<Payload> parcels_;
+    Opening<M> opening_;
     typename M::Worker worker_;
     std::uint64_t counted_ = 0;  ///< by the worker, when the last visit was done
     Lps<State> lps_;
@@ -876,28 +729,26 @@ class Partition {
     std::uint64_t gathered_ = 0;              ///< how often a block's events were gathered
     VisitLog log_;
     Gvt gvt_;
+    Outbox<Payload, Port> outbox_;
     Throttle throttle_;
     Statistics statistics_;
     std::int64_t first_ = 0;      ///< nothing waits in a cell before it
     std::int64_t frontier_ = -1;  ///< the last cell in which an LP was visited
     std::int64_t safe_ = -1;      ///< the last cell for which all is told
     std::uint64_t handled_since_ = 0;
-    Journal journal_;                                           ///< of this visit
-    std::vector<Emitted> emitted_;                              ///< in this visit
-    std::vector<Emitted> output_;                               ///< that is certain
-    std::vector<Sent> sent_;                                    ///< in this visit
-    std::vector<Payload> sent_payloads_;                        ///< of those that have one, where cancellation is lazy
-    std::unordered_map<std::uint32_t, Withdrawals> withdrawn_;  ///< by LP
+    Journal journal_;                     ///< of this visit
+    std::vector<Emitted> emitted_;        ///< in this visit
+    std::vector<Emitted> output_;         ///< that is certain
+    std::vector<Sent> sent_;              ///< in this visit
+    std::vector<Payload> sent_payloads_;  ///< of those that have one, where cancellation is lazy
+    Withdrawals<Payload> withdrawals_;
     static constexpr std::int64_t none = -1;
     std::int64_t going_through_ = none;  ///< the cell, while a block does
     std::uint32_t block_ = 0;
-    std::vector<Record> meanwhile_;     ///< what its LPs are told for that very cell: not before all have been visited
-    std::vector<Cancelled> cancelled_;  ///< to be taken back
-    LargeVector<Item> events_;          ///< of one LP
+    std::vector<Record> meanwhile_;  ///< what its LPs are told for that very cell: not before all have been visited
+    std::vector<SentBy> cancelled_;  ///< to be taken back
     std::vector<Stored> sorted_;
     std::vector<Stored> left_;
-    std::vector<Mail<Payload>*> outgoing_;  ///< by partition
-    std::vector<std::uint32_t> to_send_;    ///< the partitions for which there is one
 };
 
 }  // namespace idlewave::pdes

@@ -14,13 +14,14 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/large_vector.hpp"
 #include "pdes/batch.hpp"
 #include "pdes/calendar.hpp"
 #include "pdes/event.hpp"
 #include "pdes/lps.hpp"
 #include "pdes/model.hpp"
+#include "pdes/opening.hpp"
 #include "pdes/parcels.hpp"
+#include "pdes/refusals.hpp"
 #include "pdes/team.hpp"
 
 namespace idlewave::pdes {
@@ -35,7 +36,6 @@ template <Model M>
 class Windowed {
   public:
     using Payload = typename M::Payload;
-    using Item = Event<Payload>;
     using Poll = std::function<void(Time)>;
 
     Windowed(M& model, Lps<typename M::State>& lps, std::uint32_t threads, const Poll& poll)
@@ -98,14 +98,15 @@ class Windowed {
               calendar(scheduler.grid_, scheduler.chunks_),
               batch(scheduler.grid_),
               parcels(scheduler.parcels_),
-              worker(scheduler.model_) {}
+              worker(scheduler.model_),
+              opening(scheduler.model_, parcels) {}
 
         std::uint32_t number;
         Calendar calendar;
         Batch batch;
         ParcelPool<Payload> parcels;
         typename M::Worker worker;
-        LargeVector<Item> events;  ///< of one LP
+        Opening<M> opening;
         std::uint64_t handled = 0;
         unsigned round = 0;  ///< which of the two rows of candidates is next
     };
@@ -139,29 +140,17 @@ class Windowed {
 
         [[gnu::always_inline]] void check(std::uint32_t destination, Time time) const {
             if (time < window_end || destination >= scheduler.lps_.size()) [[unlikely]] {
-                scheduler.refuse(lp, destination, time);
+                refuse_event(lp, destination, time, scheduler.lps_.size(),
+                             "that violates the lookahead, since it lies in its own window");
             }
         }
 
         [[gnu::always_inline]] void count() const {
             if (++record->sequence == 0) [[unlikely]] {
-                refuse_more(lp);
+                refuse_more_events(lp);
             }
         }
     };
-
-    [[noreturn, gnu::noinline]] static void refuse_more(std::uint32_t lp) {
-        throw InputError("LP " + std::to_string(lp) + " sends more than 2^32 events");
-    }
-
-    [[noreturn, gnu::noinline]] void refuse(std::uint32_t lp, std::uint32_t destination, Time time) const {
-        const std::string what = "LP " + std::to_string(lp) + " sends an event to LP " + std::to_string(destination) +
-                                 " at " + std::to_string(time) + " ps: ";
-        if (destination >= lps_.size()) {
-            throw LogicError(what + "there are LPs below " + std::to_string(lps_.size()));
-        }
-        throw LogicError(what + "that violates the lookahead, since it lies in its own window");
-    }
 
     /// What a thread does from beginning to end. It leaves only when all do.
     void work(Thread& thread) {
@@ -290,12 +279,14 @@ class Windowed {
         Lp<typename M::State>& lp = *context.record;
         Time next = never;
         if (group.size() == 1 && group.front().source != Stored::timer) [[likely]] {
-            next = thread.worker.run_one(lp.state, open(thread, group.front(), begins), context.window_end, context);
-            close(thread, group.front());
+            next = thread.worker.run_one(lp.state, thread.opening.open(group.front(), begins), context.window_end,
+                                         context);
+            thread.opening.close(group.front());
         } else {
-            next = thread.worker.run(lp.state, open_all(thread, context, group, begins), context.window_end, context);
+            next = thread.worker.run(lp.state, thread.opening.open_all(lp, group, begins, context.window_end, grid_),
+                                     context.window_end, context);
             for (const Stored& stored : group) {
-                close(thread, stored);
+                thread.opening.close(stored);
             }
         }
         if (next != never) {
@@ -303,51 +294,11 @@ class Windowed {
         }
     }
 
-    [[gnu::always_inline]] static void close(Thread& thread, const Stored& stored) {
-        if (stored.code == Stored::in_parcel) [[unlikely]] {
-            thread.parcels.remove(stored.sequence);
-        }
-    }
-
-    /// The events of an LP in their order, without the timer, which is no event.
-    std::span<const Item> open_all(Thread& thread, const Context& context, std::span<const Stored> group, Time begins) {
-        Lp<typename M::State>& lp = *context.record;
-        thread.events.clear();
-        for (const Stored& stored : group) {
-            if (stored.source != Stored::timer) {
-                thread.events.push_back(open(thread, stored, begins));
-            } else if (lp.timer != Lp<typename M::State>::no_timer && grid_.begin_of(lp.timer) < context.window_end) {
-                lp.timer = Lp<typename M::State>::no_timer;
-            }
-        }
-        // Most often they come in their order: cell by cell, and of one window's senders one after the other.
-        const auto before = [](const Item& a, const Item& b) { return a.before(b); };
-        if (!std::is_sorted(thread.events.begin(), thread.events.end(), before)) {
-            std::sort(thread.events.begin(), thread.events.end(), before);
-        }
-        return thread.events;
-    }
-
-    [[nodiscard, gnu::always_inline]] Item open(const Thread& thread, const Stored& stored, Time begins) const {
-        const Time time = begins + stored.offset;
-        if (stored.code == Stored::in_parcel) [[unlikely]] {
-            const Parcel<Payload>& parcel = thread.parcels[stored.sequence];
-            return {time, stored.source, parcel.sequence, &parcel.payload};
-        }
-        return {time, stored.source, stored.sequence, &model_.payload(stored.code)};
-    }
-
     /// See to it that the LP is visited in the cell of `time`, unless it is visited before.
     void set_timer(Thread& thread, Lp<typename M::State>& lp, std::uint32_t number, Time time) {
-        const std::int64_t cell = grid_.cell_of(time);
-        if (cell >= lp.timer) {
-            if (lp.timer != Lp<typename M::State>::no_timer) {
-                return;
-            }
-        } else {
-            lp.timer = static_cast<std::uint32_t>(cell);
+        if (lp.wants_visit_in(grid_.cell_of(time))) {
+            thread.calendar.push(time, number, Stored::timer, 0, 0);
         }
-        thread.calendar.push(time, number, Stored::timer, 0, 0);
     }
 
     [[gnu::always_inline]] static void fetch(const Lp<typename M::State>& lp) {

@@ -54,14 +54,15 @@ class Wire {
     const idlewave_wire* wire_ = nullptr;
 };
 
-pdes::EventRunOptions options_of(const std::string& scheduler, std::uint32_t threads, bool lazy,
-                                 const nb::object& progress, const Wire* wire) {
+pdes::EventRunOptions options_of(const std::string& scheduler, std::uint32_t threads, const std::string& placement,
+                                 bool lazy, const nb::object& progress, const Wire* wire) {
     const auto how = scheduler == "timewarp" ? pdes::Scheduler::timewarp
                      : scheduler == "yawns"  ? pdes::Scheduler::yawns
                      : scheduler == "check"  ? pdes::Scheduler::check
                                              : pdes::Scheduler::sequential;
     return {.scheduler = how,
             .threads = threads,
+            .deal = placement == "cyclic" ? pdes::Deal::cyclic : pdes::Deal::block,
             .lazy = lazy,
             .poll = Poll(progress),
             .wire = wire == nullptr ? nullptr : &wire->functions()};
@@ -236,10 +237,12 @@ template <nb::dict (*run)(const nb::dict&, const pdes::EventRunOptions&)>
 void bind_model(nb::module_& m, const char* name, const char* text) {
     m.def(
         name,
-        [](const nb::dict& parameters, const std::string& scheduler, std::uint32_t threads, bool lazy,
-           const nb::object& progress,
-           const Wire* wire) { return run(parameters, options_of(scheduler, threads, lazy, progress, wire)); },
-        "parameters"_a, "scheduler"_a, "threads"_a, "lazy"_a, "progress"_a.none(), "wire"_a.none(), text);
+        [](const nb::dict& parameters, const std::string& scheduler, std::uint32_t threads,
+           const std::string& placement, bool lazy, const nb::object& progress, const Wire* wire) {
+            return run(parameters, options_of(scheduler, threads, placement, lazy, progress, wire));
+        },
+        "parameters"_a, "scheduler"_a, "threads"_a, "placement"_a, "lazy"_a, "progress"_a.none(), "wire"_a.none(),
+        text);
 }
 
 }  // namespace

@@ -271,11 +271,11 @@ class Wire:
     def abort(self, status: int) -> None:
         """Ends all processes at once."""
 
-def phold(parameters: dict, scheduler: str, threads: int, lazy: bool, progress: object | None, wire: Wire | None) -> dict:
+def phold(parameters: dict, scheduler: str, threads: int, placement: str, lazy: bool, progress: object | None, wire: Wire | None) -> dict:
     """Run PHOLD; times in ps. `run` of the answer has what was counted."""
 
-def epidemic(parameters: dict, scheduler: str, threads: int, lazy: bool, progress: object | None, wire: Wire | None) -> dict:
+def epidemic(parameters: dict, scheduler: str, threads: int, placement: str, lazy: bool, progress: object | None, wire: Wire | None) -> dict:
     """Run an epidemic; times in s. `days` has how many are what each day."""
 
-def flood(parameters: dict, scheduler: str, threads: int, lazy: bool, progress: object | None, wire: Wire | None) -> dict:
+def flood(parameters: dict, scheduler: str, threads: int, placement: str, lazy: bool, progress: object | None, wire: Wire | None) -> dict:
     """Run a flood; times in ps. `packets` has legitimate and attack ones."""

@@ -51,7 +51,9 @@ def main(job: Path, answer: Path, library: str) -> None:
     try:
         asked = json.loads(job.read_text(encoding="utf-8"))
         model = getattr(_core, asked["model"])
-        found = model(asked["parameters"], asked["scheduler"], asked["threads"], asked["lazy"], None, wire)
+        found = model(
+            asked["parameters"], asked["scheduler"], asked["threads"], asked["placement"], asked["lazy"], None, wire
+        )
         if wire.process == 0:
             unfinished = answer.with_suffix(".part")
             unfinished.write_text(json.dumps(found), encoding="utf-8")

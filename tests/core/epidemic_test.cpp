@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -16,66 +15,26 @@
 
 #include "base/error.hpp"
 #include "dice.hpp"
+#include "event_runs.hpp"
 #include "models/epidemic_city.hpp"
 #include "models/epidemic_curve.hpp"
 #include "models/epidemic_permutation.hpp"
-#include "pdes/by_event.hpp"
-#include "pdes/mailboxes.hpp"
-#include "pdes/one_by_one.hpp"
-#include "pdes/partitions.hpp"
-#include "pdes/windowed.hpp"
 
 namespace idlewave {
 namespace {
 
+using testing::in_turns;
+using testing::on_threads;
+using testing::one_by_one;
+using testing::partitioned;
+using testing::windowed;
+
 constexpr Time day = EpidemicParameters::day;
-const std::function<void(Time)> no_poll;
-using Model = pdes::ByEvent<Epidemic, false>;
-using Mailboxes = pdes::Mailboxes<Model::Payload>;
-
 /// What all persons have become.
-using Persons = std::vector<Epidemic::State>;
-
-Persons of_lps(const pdes::Lps<Model::State>& lps) {
-    Persons persons;
-    for (std::uint32_t i = 0; i < lps.size(); ++i) {
-        persons.push_back(lps[i].state.model);
-    }
-    return persons;
-}
-
-Persons windowed(const Epidemic& epidemic, std::uint32_t threads) {
-    Model model(epidemic);
-    pdes::Lps<Model::State> lps(model.lps());
-    pdes::Windowed<Model>(model, lps, threads, no_poll).run();
-    return of_lps(lps);
-}
+using Persons = testing::States<Epidemic>;
 
 Persons run(const EpidemicParameters& parameters) {
     return windowed(Epidemic(parameters), 1);
-}
-
-Persons one_by_one(const Epidemic& epidemic) {
-    Model model(epidemic);
-    pdes::Lps<Model::State> lps(model.lps());
-    pdes::OneByOne<Model>(model, lps, no_poll).run();
-    return of_lps(lps);
-}
-
-template <class Run>
-Persons partitioned(const Epidemic& epidemic, const pdes::Placement& placement, pdes::Advance advance, Run run_all,
-                    std::uint64_t* rolled_back = nullptr) {
-    Model model(epidemic);
-    Mailboxes transport(placement.partitions());
-    pdes::Partitions<Model, Mailboxes> partitions(model, placement, transport, {advance, epidemic.lookahead()});
-    partitions.begin();
-    run_all(partitions);
-    Persons persons(model.lps());
-    partitions.each_lp([&](std::uint32_t lp, const Model::State& state) { persons[lp] = state.model; });
-    if (rolled_back != nullptr) {
-        *rolled_back += partitions.statistics().rolled_back;
-    }
-    return persons;
 }
 
 /// All that must be the same, person by person.
@@ -511,20 +470,6 @@ EpidemicParameters fast(std::uint32_t persons, Time contact) {
     return parameters;
 }
 
-const auto on_threads = [](auto& partitions) { partitions.run(no_poll); };
-
-/// Partitions take turns as dice decide: some get far ahead, and others come late.
-auto in_turns(std::uint32_t count) {
-    return [count](auto& partitions) {
-        testing::Dice dice(count);
-        std::uint32_t turn = 0;
-        partitions.run_in_turns([&] {
-            turn = dice.one_in(8) ? dice.small(count) : turn;
-            return dice.one_in(40) ? (turn + 1) % count : turn;
-        });
-    };
-}
-
 TEST(Epidemic, GivesTheSameUnderAllSchedulersOnAnyNumberOfThreads) {
     for (const std::uint32_t persons : {1U, 30U, 3000U}) {
         const Epidemic epidemic(fast(persons, day / 8));
@@ -536,7 +481,9 @@ TEST(Epidemic, GivesTheSameUnderAllSchedulersOnAnyNumberOfThreads) {
         for (const std::uint32_t threads : {1U, 2U, 3U}) {
             for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
                 const auto placement = pdes::Placement::block(persons, threads);
-                ASSERT_EQ(fates, fates_of(partitioned(epidemic, placement, advance, on_threads)))
+                ASSERT_EQ(
+                    fates,
+                    fates_of(partitioned(epidemic, placement, {advance, epidemic.lookahead()}, on_threads).states))
                     << persons << " persons, " << threads << " threads";
             }
         }
@@ -552,8 +499,10 @@ TEST(Epidemic, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
             for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
                 for (const auto& placement :
                      {pdes::Placement::block(persons, count), pdes::Placement::cyclic(persons, count)}) {
-                    ASSERT_EQ(fates, fates_of(partitioned(epidemic, placement, advance, in_turns(count), &rolled_back)))
-                        << persons << " persons, " << count << " partitions";
+                    const auto found =
+                        partitioned(epidemic, placement, {advance, epidemic.lookahead()}, in_turns(count, count));
+                    rolled_back += found.statistics.rolled_back;
+                    ASSERT_EQ(fates, fates_of(found.states)) << persons << " persons, " << count << " partitions";
                 }
             }
         }

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -13,79 +12,24 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "dice.hpp"
+#include "event_runs.hpp"
 #include "models/flood_topology.hpp"
-#include "pdes/by_event.hpp"
-#include "pdes/mailboxes.hpp"
-#include "pdes/one_by_one.hpp"
-#include "pdes/partitions.hpp"
-#include "pdes/windowed.hpp"
 
 namespace idlewave {
 namespace {
 
 using Service = FloodParameters::Service;
-using Model = pdes::ByEvent<Flood, false>;
-using Mailboxes = pdes::Mailboxes<Model::Payload>;
+using testing::in_turns;
+using testing::on_threads;
+using testing::one_by_one;
+using testing::partitioned;
+using testing::windowed;
 
-const std::function<void(Time)> no_poll;
 constexpr Time microsecond = 1'000'000;  // ps
 constexpr Time millisecond = 1000 * microsecond;
 
 /// What all LPs have become.
-using States = std::vector<Flood::State>;
-
-States of_lps(const pdes::Lps<Model::State>& lps) {
-    States states;
-    for (std::uint32_t i = 0; i < lps.size(); ++i) {
-        states.push_back(lps[i].state.model);
-    }
-    return states;
-}
-
-States windowed(const Flood& flood, std::uint32_t threads) {
-    Model model(flood);
-    pdes::Lps<Model::State> lps(model.lps());
-    pdes::Windowed<Model>(model, lps, threads, no_poll).run();
-    return of_lps(lps);
-}
-
-States one_by_one(const Flood& flood) {
-    Model model(flood);
-    pdes::Lps<Model::State> lps(model.lps());
-    pdes::OneByOne<Model>(model, lps, no_poll).run();
-    return of_lps(lps);
-}
-
-template <class Run>
-States partitioned(const Flood& flood, const pdes::Placement& placement, pdes::Advance advance, Run run_all,
-                   std::uint64_t* rolled_back = nullptr) {
-    Model model(flood);
-    Mailboxes transport(placement.partitions());
-    pdes::Partitions<Model, Mailboxes> partitions(model, placement, transport, {advance, flood.lookahead()});
-    partitions.begin();
-    run_all(partitions);
-    States states(model.lps());
-    partitions.each_lp([&](std::uint32_t lp, const Model::State& state) { states[lp] = state.model; });
-    if (rolled_back != nullptr) {
-        *rolled_back += partitions.statistics().rolled_back;
-    }
-    return states;
-}
-
-const auto on_threads = [](auto& partitions) { partitions.run(no_poll); };
-
-/// Partitions take turns as dice decide: some get far ahead, and others come late.
-auto in_turns(std::uint32_t count) {
-    return [count](auto& partitions) {
-        testing::Dice dice(count);
-        std::uint32_t turn = 0;
-        partitions.run_in_turns([&] {
-            turn = dice.one_in(8) ? dice.small(count) : turn;
-            return dice.one_in(40) ? (turn + 1) % count : turn;
-        });
-    };
-}
+using States = testing::States<Flood>;
 
 /// All that must be the same, LP by LP.
 auto digests_of(const States& states) {
@@ -389,7 +333,8 @@ TEST(Flood, GivesTheSameUnderAllSchedulersOnAnyNumberOfThreads) {
         for (const std::uint32_t threads : {1U, 2U, 3U}) {
             for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
                 const auto placement = pdes::Placement::cyclic(flood.lps(), threads);
-                ASSERT_EQ(digests, digests_of(partitioned(flood, placement, advance, on_threads)))
+                ASSERT_EQ(digests,
+                          digests_of(partitioned(flood, placement, {advance, flood.lookahead()}, on_threads).states))
                     << threads << " threads";
             }
         }
@@ -406,8 +351,9 @@ TEST(Flood, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
         for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
             for (const auto& placement :
                  {pdes::Placement::block(flood.lps(), count), pdes::Placement::cyclic(flood.lps(), count)}) {
-                ASSERT_EQ(digests, digests_of(partitioned(flood, placement, advance, in_turns(count), &rolled_back)))
-                    << count << " partitions";
+                const auto found = partitioned(flood, placement, {advance, flood.lookahead()}, in_turns(count, count));
+                rolled_back += found.statistics.rolled_back;
+                ASSERT_EQ(digests, digests_of(found.states)) << count << " partitions";
             }
         }
     }

@@ -2,25 +2,20 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/random.hpp"
-#include "dice.hpp"
+#include "event_runs.hpp"
 #include "models/phold.hpp"
-#include "pdes/by_event.hpp"
-#include "pdes/mailboxes.hpp"
-#include "pdes/one_by_one.hpp"
-#include "pdes/partitions.hpp"
-#include "pdes/windowed.hpp"
 
 namespace idlewave {
 namespace {
 
-const std::function<void(Time)> no_poll;
+using testing::in_turns;
+using testing::on_threads;
 
 /// What all LPs have become, and how many events it took.
 struct Outcome {
@@ -87,42 +82,24 @@ class Ties {
     std::uint32_t longest_;
 };
 
-template <class Each>
-Outcome outcome_of(std::uint32_t lps, Each each_lp) {
+template <class State>
+Outcome outcome_of(const std::vector<State>& states) {
     Outcome outcome;
-    outcome.digests.resize(lps);
-    each_lp([&](std::uint32_t lp, const auto& state) {
-        outcome.digests[lp] = state.model.digest;
-        outcome.handled += state.model.handled;
-    });
+    for (const State& state : states) {
+        outcome.digests.push_back(state.digest);
+        outcome.handled += state.handled;
+    }
     return outcome;
-}
-
-template <class Model>
-Outcome of_lps(const pdes::Lps<typename Model::State>& lps) {
-    return outcome_of(lps.size(), [&](auto use) {
-        for (std::uint32_t i = 0; i < lps.size(); ++i) {
-            use(i, lps[i].state);
-        }
-    });
 }
 
 template <bool deep, class M>
 Outcome one_by_one(const M& written) {
-    using Model = pdes::ByEvent<M, deep>;
-    Model model(written);
-    pdes::Lps<typename Model::State> lps(model.lps());
-    pdes::OneByOne<Model>(model, lps, no_poll).run();
-    return of_lps<Model>(lps);
+    return outcome_of(testing::one_by_one<deep>(written));
 }
 
 template <class M>
 Outcome windowed(const M& written, std::uint32_t threads) {
-    using Model = pdes::ByEvent<M, false>;
-    Model model(written);
-    pdes::Lps<typename Model::State> lps(model.lps());
-    pdes::Windowed<Model>(model, lps, threads, no_poll).run();
-    return of_lps<Model>(lps);
+    return outcome_of(testing::windowed(written, threads));
 }
 
 /// What a run of partitions found, and counted.
@@ -132,31 +109,9 @@ struct Found {
 };
 
 template <bool deep, class M, class Run>
-Found partitioned(const M& written, const pdes::Placement& placement, const pdes::Manner& manner, Run run) {
-    using Model = pdes::ByEvent<M, deep>;
-    Model model(written);
-    pdes::Mailboxes<typename Model::Payload> transport(placement.partitions());
-    pdes::Partitions<Model, pdes::Mailboxes<typename Model::Payload>> partitions(model, placement, transport, manner);
-    partitions.begin();
-    run(partitions);
-    Found found;
-    found.outcome = outcome_of(model.lps(), [&](auto use) { partitions.each_lp(use); });
-    found.statistics = partitions.statistics();
-    return found;
-}
-
-const auto on_threads = [](auto& partitions) { partitions.run(no_poll); };
-
-/// Partitions take turns as dice decide: some get far ahead, and others come late.
-auto in_turns(std::uint64_t seed, std::uint32_t partitions) {
-    return [=](auto& run) {
-        testing::Dice dice(seed);
-        std::uint32_t turn = 0;
-        run.run_in_turns([&] {
-            turn = dice.small(8) == 0 ? static_cast<std::uint32_t>(dice.small(partitions)) : turn;
-            return dice.small(40) == 0 ? (turn + 1) % partitions : turn;
-        });
-    };
+Found found_by(const M& written, const pdes::Placement& placement, const pdes::Manner& manner, Run run) {
+    const auto found = testing::partitioned<deep>(written, placement, manner, run);
+    return {outcome_of(found.states), found.statistics};
 }
 
 PholdParameters small_phold(std::uint32_t lps, std::uint64_t seed, double remote) {
@@ -178,7 +133,7 @@ TEST(TimeWarp, GivesTheSameAsAllSchedulersOnAnyNumberOfThreads) {
                 ASSERT_EQ(one, windowed(phold, threads));
                 for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
                     const auto placement = pdes::Placement::block(lps, threads);
-                    const Found found = partitioned<false>(phold, placement, {advance, phold.lookahead()}, on_threads);
+                    const Found found = found_by<false>(phold, placement, {advance, phold.lookahead()}, on_threads);
                     ASSERT_EQ(one, found.outcome) << lps << " LPs, " << remote << ", " << threads << " threads";
                     ASSERT_EQ(found.statistics.committed, one.handled);
                 }
@@ -192,9 +147,9 @@ TEST(TimeWarp, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const auto partitions = static_cast<std::uint32_t>(2 + seed % 4);
         const Phold phold(small_phold(static_cast<std::uint32_t>(3 + seed * 7 % 90), seed, 0.5));
-        const Found found = partitioned<false>(phold, pdes::Placement::block(phold.lps(), partitions),
-                                               {pdes::Advance::optimistic, phold.lookahead(), seed % 2 == 0},
-                                               in_turns(seed, partitions));
+        const Found found =
+            found_by<false>(phold, pdes::Placement::block(phold.lps(), partitions),
+                            {pdes::Advance::optimistic, phold.lookahead(), seed % 2 == 0}, in_turns(seed, partitions));
         ASSERT_EQ(one_by_one<false>(phold), found.outcome) << "seed " << seed;
         ASSERT_EQ(found.statistics.committed, found.outcome.handled) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
@@ -209,9 +164,9 @@ TEST(TimeWarp, HandlesEventsOfOneTimeInTheSameOrderWhateverCameFirst) {
         const Outcome one = one_by_one<false>(ties);
         ASSERT_EQ(one, windowed(ties, 1)) << "seed " << seed;
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 5);
-        const Found found = partitioned<false>(ties, pdes::Placement::cyclic(ties.lps(), partitions),
-                                               {pdes::Advance::optimistic, ties.lookahead(), seed % 2 == 0},
-                                               in_turns(seed, partitions));
+        const Found found =
+            found_by<false>(ties, pdes::Placement::cyclic(ties.lps(), partitions),
+                            {pdes::Advance::optimistic, ties.lookahead(), seed % 2 == 0}, in_turns(seed, partitions));
         ASSERT_EQ(one, found.outcome) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
     }
@@ -225,8 +180,8 @@ TEST(TimeWarp, NeedsNoLookahead) {
         const Outcome one = one_by_one<true>(ties);
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
         for (const Time cell : {1, 8, 64}) {
-            const Found found = partitioned<true>(ties, pdes::Placement::block(ties.lps(), partitions),
-                                                  {pdes::Advance::optimistic, cell}, in_turns(seed, partitions));
+            const Found found = found_by<true>(ties, pdes::Placement::block(ties.lps(), partitions),
+                                               {pdes::Advance::optimistic, cell}, in_turns(seed, partitions));
             ASSERT_EQ(one, found.outcome) << "seed " << seed << ", cells of " << cell << " ps";
             rolled_back += found.statistics.rolled_back;
         }
@@ -239,8 +194,8 @@ TEST(TimeWarp, NeedsNoLookaheadOnThreads) {
         const Ties ties(400, 0, seed, 2);
         const Outcome one = one_by_one<true>(ties);
         for (const std::uint32_t threads : {1U, 2U, 3U}) {
-            ASSERT_EQ(one, partitioned<true>(ties, pdes::Placement::block(400, threads), {pdes::Advance::optimistic, 4},
-                                             on_threads)
+            ASSERT_EQ(one, found_by<true>(ties, pdes::Placement::block(400, threads), {pdes::Advance::optimistic, 4},
+                                          on_threads)
                                .outcome)
                 << "seed " << seed << ", " << threads << " threads";
         }
@@ -265,8 +220,8 @@ TEST(TimeWarp, APlacementChangesNothing) {
             }
         }
         ASSERT_EQ(placed, 101U);
-        ASSERT_EQ(one, partitioned<false>(phold, placement, {pdes::Advance::optimistic, phold.lookahead()},
-                                          in_turns(3, placement.partitions()))
+        ASSERT_EQ(one, found_by<false>(phold, placement, {pdes::Advance::optimistic, phold.lookahead()},
+                                       in_turns(3, placement.partitions()))
                            .outcome);
     }
 }
@@ -357,7 +312,7 @@ std::pair<Outcome, std::vector<std::tuple<Time, std::uint32_t, std::uint64_t>>> 
                                                                                        const pdes::Manner& manner,
                                                                                        std::uint64_t& rolled_back) {
     std::vector<std::tuple<Time, std::uint32_t, std::uint64_t>> output;
-    const Found found = partitioned<false>(walk, pdes::Placement::block(W::count, n), manner, [&](auto& partitions) {
+    const Found found = found_by<false>(walk, pdes::Placement::block(W::count, n), manner, [&](auto& partitions) {
         in_turns(seed, n)(partitions);
         partitions.each_emitted(
             [&](const auto& emitted) { output.emplace_back(emitted.time, emitted.lp, emitted.record.word); });
@@ -439,7 +394,7 @@ TEST(TimeWarp, ReportsAModelThatViolatesItsLookahead) {
     };
     for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
         try {
-            partitioned<false>(Liar(1000), pdes::Placement::block(50, 2), {advance, 1000}, on_threads);
+            found_by<false>(Liar(1000), pdes::Placement::block(50, 2), {advance, 1000}, on_threads);
             FAIL() << "the violation went unnoticed";
         } catch (const LogicError& error) {
             EXPECT_NE(std::string(error.what()).find("violates the lookahead"), std::string::npos) << error.what();
@@ -453,8 +408,7 @@ TEST(TimeWarp, WithoutRoomForUndoItWaitsForGvtAndGrowsOnlyIfItMust) {
     const Outcome one = one_by_one<false>(phold);
     const auto placement = pdes::Placement::block(phold.lps(), 3);
     const auto found = [&](std::size_t log_bytes) {
-        return partitioned<false>(phold, placement, {.cell = phold.lookahead(), .log_bytes = log_bytes},
-                                  in_turns(1, 3));
+        return found_by<false>(phold, placement, {.cell = phold.lookahead(), .log_bytes = log_bytes}, in_turns(1, 3));
     };
     const Found roomy = found(std::size_t{1} << 30);
     const Found starved = found(1);
@@ -468,9 +422,9 @@ TEST(TimeWarp, APollMayEndTheRun) {
     PholdParameters parameters = small_phold(500, 1, 0.1);
     parameters.end = 1'000'000'000;
     for (const std::uint32_t threads : {1U, 3U}) {
-        EXPECT_THROW(partitioned<false>(Phold(parameters), pdes::Placement::block(500, threads),
-                                        {pdes::Advance::optimistic, parameters.lookahead},
-                                        [](auto& partitions) { partitions.run([](Time) { throw Enough{}; }); }),
+        EXPECT_THROW(found_by<false>(Phold(parameters), pdes::Placement::block(500, threads),
+                                     {pdes::Advance::optimistic, parameters.lookahead},
+                                     [](auto& partitions) { partitions.run([](Time) { throw Enough{}; }); }),
                      Enough);
     }
 }

@@ -35,6 +35,7 @@ def test_the_schedulers_and_threads_give_one_answer() -> None:
         for threads in (1, 2, 3):
             assert outcome(pdes.phold(**SMALL, scheduler=scheduler, threads=threads)) == alone
     assert outcome(pdes.phold(**SMALL, scheduler="timewarp", threads=2, lazy=True)) == alone
+    assert outcome(pdes.phold(**SMALL, scheduler="timewarp", threads=3, placement="cyclic")) == alone
     assert outcome(pdes.phold(**SMALL, scheduler="check")) == alone
 
 
@@ -76,7 +77,7 @@ def test_a_process_that_dies_ends_the_run_with_an_error(tmp_path: Path) -> None:
     site = open_mpi()
     job = tmp_path / "job.json"
     parameters = {"lps": 300, "start_events": 16, "remote": 0.3, "mean": 900_000, "lookahead": 100_000, "seed": 1}
-    manner = {"scheduler": "timewarp", "threads": 1, "lazy": False}
+    manner = {"scheduler": "timewarp", "threads": 1, "placement": "block", "lazy": False}
     job.write_text(json.dumps({"model": "phold", "parameters": parameters | {"end": 10**12}} | manner))
     program = "import os, sys; open(sys.argv[4] + str(os.getpid()), 'w'); from idlewave import processes; "
     program += "from pathlib import Path; processes.main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from .. import pdes as models
-from ..pdes.running import SCHEDULERS, EventRun
+from ..pdes.running import PLACEMENTS, SCHEDULERS, EventRun
 from .progress import share_progress
 from .simulate_command import peak_memory
 
@@ -44,6 +44,7 @@ def run_options(command: F) -> F:
             click.option(
                 "--processes", type=click.IntRange(1), default=1, show_default=True, help="Started by mpiexec."
             ),
+            click.option("--placement", type=click.Choice(PLACEMENTS), default=PLACEMENTS[0], show_default=True),
             click.option("--lazy", is_flag=True, help="Lazy cancellation."),
             click.option("--json", "as_json", is_flag=True, help="Print JSON."),
         )

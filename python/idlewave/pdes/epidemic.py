@@ -78,6 +78,7 @@ def epidemic(
     threads: int = 1,
     lazy: bool = False,
     processes: int = 1,
+    placement: str = "block",
     progress: Callable[[float], None] | None = None,
 ) -> EpidemicRun:
     """An epidemic of `persons` that live and work with others in a city of `districts`, which only travel connects.
@@ -86,7 +87,7 @@ def epidemic(
     `transmission`. It is infectious after a `latent` time, and recovers after an `infectious` one (means, days). A
     contact lasts `contact` days: the lookahead. Against it: a share `vaccinated` at the beginning; a share `isolated`
     of the infectious, `isolated_after` days; workplaces that close on one day and reopen on another (None: never).
-    `scheduler`, `threads`, `lazy` and `processes` say how to run it: as in `running.Manner`.
+    `scheduler`, `threads`, `lazy`, `processes` and `placement` say how to run it: as in `running.Manner`.
 
     Raises UsageError or InputError for what makes no sense, MpiError if processes cannot be started or one dies.
     """
@@ -114,5 +115,5 @@ def epidemic(
         "end": end,
         "seed": checked_seed(seed),
     }
-    answer = run_model("epidemic", parameters, Manner(scheduler, threads, lazy, processes), end, progress)
+    answer = run_model("epidemic", parameters, Manner(scheduler, threads, lazy, processes, placement), end, progress)
     return EpidemicRun(**answer["days"], run=EventRun(**answer["run"]))

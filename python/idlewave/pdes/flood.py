@@ -69,6 +69,7 @@ def flood(
     threads: int = 1,
     lazy: bool = False,
     processes: int = 1,
+    placement: str = "block",
     progress: Callable[[float], None] | None = None,
 ) -> FloodRun:
     """`hosts` behind `routers` send packets to one victim; `bots` among them flood it from `attack_from` on.
@@ -77,8 +78,8 @@ def flood(
     `legitimate_gap` on average, a bot an attack packet every `attack_gap`, `attack_size` times as large. Legitimate
     packets alone take the share `access_utilization` of the victim's access link, and `utilization` of every other;
     time on a link is fixed, or `exponential`. A router holds `buffer` packets (0: any number), and what finds it full
-    is lost. Packets that are sent from `measured_from` on are counted. `scheduler`, `threads`, `lazy` and `processes`
-    say how to run it: as in `running.Manner`.
+    is lost. Packets that are sent from `measured_from` on are counted. `scheduler`, `threads`, `lazy`, `processes`
+    and `placement` say how to run it: as in `running.Manner`.
 
     Raises UsageError or InputError for what makes no sense, MpiError if processes cannot be started or one dies.
     """
@@ -105,7 +106,7 @@ def flood(
         "end": last,
         "seed": checked_seed(seed),
     }
-    answer = run_model("flood", parameters, Manner(scheduler, threads, lazy, processes), last, progress)
+    answer = run_model("flood", parameters, Manner(scheduler, threads, lazy, processes, placement), last, progress)
     legitimate, attack = (packets_of(answer["packets"], of) for of in (0, 1))
     return FloodRun(legitimate, attack, EventRun(**answer["run"]))
 

@@ -25,14 +25,15 @@ def phold(
     threads: int = 1,
     lazy: bool = False,
     processes: int = 1,
+    placement: str = "block",
     progress: Callable[[float], None] | None = None,
 ) -> EventRun:
     """PHOLD: events that are passed on, each to a random LP with probability `remote`, else to the same one.
 
     An event takes `lookahead` and an exponential time of that `mean` more, in units of simulated time, of which the
-    run lasts `end`; `start_events` are begun by each of `lps` LPs. `scheduler`, `threads`, `lazy` and `processes` say
-    how to run it: as in `running.Manner`. `progress` is called a few times a second with the share of simulated time
-    that is certain.
+    run lasts `end`; `start_events` are begun by each of `lps` LPs. `scheduler`, `threads`, `lazy`, `processes` and
+    `placement` say how to run it: as in `running.Manner`. `progress` is called a few times a second with the share of
+    simulated time that is certain.
 
     Raises UsageError for what makes no sense, InputError if yawns has no lookahead, MpiError if processes cannot be
     started or one of them dies.
@@ -51,5 +52,5 @@ def phold(
     }
     if parameters["mean"] == parameters["lookahead"] == 0:
         raise UsageError(f"expected a mean delay or a lookahead of {UNIT:g} or more: else time never passes")
-    manner = Manner(scheduler, threads, lazy, processes)
+    manner = Manner(scheduler, threads, lazy, processes, placement)
     return EventRun(**run_model("phold", parameters, manner, int(parameters["end"]), progress)["run"])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from .. import _core
 from ..errors import UsageError
 
 SCHEDULERS = ("sequential", "yawns", "timewarp", "check")
+PLACEMENTS = ("block", "cyclic")
 ALONE = ("sequential", "check")
 """Those that run on one thread of one process."""
 MOST_LPS = 2**32 - 2
@@ -62,18 +63,21 @@ class Manner:
     `scheduler` is sequential, yawns (conservative windows) or timewarp (optimistic), the latter two on `threads`
     threads; or check, which is sequential, and undoes and compares all that an LP does before it counts. `lazy`: Time
     Warp takes back what was sent only once it is not sent again. `processes` started by mpiexec share the run, each
-    with so many threads.
+    with so many threads. `placement` gives a thread LPs that lie side by side (block), or every n-th (cyclic).
     """
 
     scheduler: str = "sequential"
     threads: int = 1
     lazy: bool = False
     processes: int = 1
+    placement: str = "block"
 
     def check(self) -> None:
         """Raises UsageError if there is no such way."""
         if self.scheduler not in SCHEDULERS:
             raise UsageError(f"no scheduler is called '{self.scheduler}'; there are {', '.join(SCHEDULERS)}")
+        if self.placement not in PLACEMENTS:
+            raise UsageError(f"no placement is called '{self.placement}'; there are {', '.join(PLACEMENTS)}")
         if not 1 <= self.threads <= 1024:
             raise UsageError(f"expected 1 to 1024 threads, found {self.threads}")
         if not 1 <= self.processes <= 2**20:
@@ -104,12 +108,8 @@ def run_model(
     if manner.processes > 1:
         from ..processes import run
 
-        return run(
-            name,
-            parameters,
-            {"scheduler": manner.scheduler, "threads": manner.threads, "lazy": manner.lazy},
-            manner.processes,
-        )
+        shared = {name: value for name, value in asdict(manner).items() if name != "processes"}
+        return run(name, parameters, shared, manner.processes)
 
     def share(now: int) -> None:
         if progress is not None:
@@ -117,7 +117,13 @@ def run_model(
 
     model = getattr(_core, name)
     answer: dict[str, Any] = model(
-        parameters, manner.scheduler, manner.threads, manner.lazy, None if progress is None else share, None
+        parameters,
+        manner.scheduler,
+        manner.threads,
+        manner.placement,
+        manner.lazy,
+        None if progress is None else share,
+        None,
     )
     return answer
 

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "dice.hpp"
+#include "pdes/by_event.hpp"
+#include "pdes/mailboxes.hpp"
+#include "pdes/one_by_one.hpp"
+#include "pdes/partitions.hpp"
+#include "pdes/windowed.hpp"
+
+namespace idlewave::testing {
+
+inline const std::function<void(Time)> no_poll;
+
+/// The states of all LPs at the end of a run of a model that is written event by event, by each of the schedulers.
+template <class M>
+using States = std::vector<typename M::State>;
+
+template <class Model, class M>
+States<M> states_of(const pdes::Lps<typename Model::State>& lps) {
+    States<M> states;
+    for (std::uint32_t i = 0; i < lps.size(); ++i) {
+        states.push_back(lps[i].state.model);
+    }
+    return states;
+}
+
+template <bool deep = false, class M>
+States<M> one_by_one(const M& written) {
+    using Model = pdes::ByEvent<M, deep>;
+    Model model(written);
+    pdes::Lps<typename Model::State> lps(model.lps());
+    pdes::OneByOne<Model>(model, lps, no_poll).run();
+    return states_of<Model, M>(lps);
+}
+
+template <class M>
+States<M> windowed(const M& written, std::uint32_t threads) {
+    using Model = pdes::ByEvent<M, false>;
+    Model model(written);
+    pdes::Lps<typename Model::State> lps(model.lps());
+    pdes::Windowed<Model>(model, lps, threads, no_poll).run();
+    return states_of<Model, M>(lps);
+}
+
+/// What a run of partitions leads to, and counted.
+template <class M>
+struct Partitioned {
+    States<M> states;
+    pdes::Statistics statistics;
+};
+
+/// `run_all` is given the partitions, which have begun.
+template <bool deep = false, class M, class Run>
+Partitioned<M> partitioned(const M& written, const pdes::Placement& placement, const pdes::Manner& manner,
+                           Run run_all) {
+    using Model = pdes::ByEvent<M, deep>;
+    using Transport = pdes::Mailboxes<typename Model::Payload>;
+    Model model(written);
+    Transport transport(placement.partitions());
+    pdes::Partitions<Model, Transport> partitions(model, placement, transport, manner);
+    partitions.begin();
+    run_all(partitions);
+    Partitioned<M> found{.states = States<M>(model.lps()), .statistics = partitions.statistics()};
+    partitions.each_lp([&](std::uint32_t lp, const auto& state) { found.states[lp] = state.model; });
+    return found;
+}
+
+inline const auto on_threads = [](auto& partitions) { partitions.run(no_poll); };
+
+/// Partitions take turns as dice decide: some get far ahead, and others come late.
+inline auto in_turns(std::uint64_t seed, std::uint32_t count) {
+    return [=](auto& partitions) {
+        Dice dice(seed);
+        std::uint32_t turn = 0;
+        partitions.run_in_turns([&] {
+            turn = dice.one_in(8) ? dice.small(count) : turn;
+            return dice.one_in(40) ? (turn + 1) % count : turn;
+        });
+    };
+}
+
+}  // namespace idlewave::testing
