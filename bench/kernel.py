@@ -105,7 +105,8 @@ def row_of(way: Way, index: int, answer: Answer, beside: float | None) -> list[s
     """A row of the table."""
     rate = answer.rate / way.cores / 1e6
     cells = [way.name, f"{LPS_PER_CORE[index]:,}", f"{rate:.1f}", f"{way.wanted[index]:g}"]
-    cells += [f"{answer.efficiency:.2%}", f"{answer.init_seconds:.3f}", f"{answer.memory / 2**20:.0f}"]
+    memory = "" if "--processes" in way.options else f"{answer.memory / 2**20:.0f}"  # the launcher's is nobody's
+    cells += [f"{answer.efficiency:.2%}", f"{answer.init_seconds:.3f}", memory]
     if beside is not None:
         cells += [f"{beside / way.cores / 1e6:.2f}", f"{answer.rate / beside:.1f} x"]
     return cells
