@@ -169,8 +169,8 @@ def plot_sweeps(output: Path) -> None:
             lower.set_xlabel(sweep.label)
             if sweep.logarithmic:
                 lower.set_xscale("log")
-    panels[0][0].set_ylabel("million events a second and core")
-    panels[1][0].set_ylabel("efficiency: 1 - rolled back / committed")
+    panels[0][0].set_ylabel("M events/s a core")
+    panels[1][0].set_ylabel("efficiency")
     panels[0][0].set_ylim(0)
     panels[0][0].legend(fontsize=8)
     for axes in panels.flat:
