@@ -12,10 +12,10 @@
 #include "base/error.hpp"
 #include "base/time.hpp"
 #include "pdes/model.hpp"
+#include "pdes/partition.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/statistics.hpp"
 #include "pdes/team.hpp"
-#include "pdes/time_warp.hpp"
 
 namespace idlewave::pdes {
 

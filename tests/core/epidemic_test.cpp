@@ -14,19 +14,23 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "dice.hpp"
 #include "event_runs.hpp"
 #include "models/epidemic_city.hpp"
 #include "models/epidemic_curve.hpp"
-#include "models/epidemic_permutation.hpp"
+#include "seir.hpp"
 
 namespace idlewave {
 namespace {
 
+using testing::exposed_share;
 using testing::in_turns;
+using testing::infectious_share;
+using testing::not_removed_share;
 using testing::on_threads;
 using testing::one_by_one;
 using testing::partitioned;
+using testing::Seir;
+using testing::susceptible_share;
 using testing::windowed;
 
 constexpr Time day = EpidemicParameters::day;
@@ -80,129 +84,6 @@ double reproduction_number(const EpidemicParameters& p) {
     return contacts * p.transmission * static_cast<double>(p.infectious) / static_cast<double>(day);
 }
 
-/// The limit of many persons, as shares of them: the SEIR differential equations (R. M. Anderson, R. M. May:
-/// Infectious Diseases of Humans, 1991), with Q for those of the infectious that infect nobody. What is left is
-/// recovered or immune. What N persons do differs from it by random amounts that are normal in the limit, with
-/// covariance C / N, where dC/dt = J C + C J' + sum over flows of rate * (jump)(jump)' (S. N. Ethier, T. G. Kurtz:
-/// Markov Processes, 1986, chapter 11; J the matrix of derivatives of the differential equations).
-class Seir {
-  public:
-    static constexpr int S = 0, E = 1, I = 2, Q = 3;
-    using Vector = std::array<double, 4>;
-    using Matrix = std::array<Vector, 4>;
-
-    struct Rates {
-        double infection = 0;  ///< all a day
-        double onset = 0;
-        double recovery = 0;
-        double isolated = 0;  ///< the share of Q
-    };
-
-    struct Point {
-        Vector x{};
-        Matrix c{};
-    };
-
-    Seir(const EpidemicParameters& p, double susceptible, double infectious) {
-        const double days = static_cast<double>(day);
-        rates_.infection = (p.home_contacts + p.work_contacts + p.travel_contacts) * p.transmission;
-        rates_.onset = days / static_cast<double>(p.latent);
-        rates_.recovery = days / static_cast<double>(p.infectious);
-        rates_.isolated = p.interventions.isolated;
-        point_.x = {susceptible, 0, infectious * (1 - rates_.isolated), infectious * rates_.isolated};
-        point_.c[I][I] = point_.c[Q][Q] = infectious * rates_.isolated * (1 - rates_.isolated);
-        point_.c[I][Q] = point_.c[Q][I] = -point_.c[I][I];
-    }
-
-    void set_infection(double rate) { rates_.infection = rate; }
-
-    /// One day by Runge-Kutta of order 4: its error is far below what chance does.
-    void next_day() {
-        constexpr int steps = 20;
-        constexpr double h = 1.0 / steps;
-        for (int i = 0; i < steps; ++i) {
-            const Point k1 = slope(point_);
-            const Point k2 = slope(plus(point_, k1, h / 2));
-            const Point k3 = slope(plus(point_, k2, h / 2));
-            const Point k4 = slope(plus(point_, k3, h));
-            point_ = plus(plus(plus(plus(point_, k1, h / 6), k2, h / 3), k3, h / 3), k4, h / 6);
-        }
-    }
-
-    /// The share that is weighted so, and the variance of its deviation times N.
-    [[nodiscard]] double mean(const Vector& w) const {
-        return w[S] * point_.x[S] + w[E] * point_.x[E] + w[I] * point_.x[I] + w[Q] * point_.x[Q];
-    }
-    [[nodiscard]] double variance(const Vector& w) const {
-        double sum = 0;
-        for (int i = 0; i < 4; ++i) {
-            for (int j = 0; j < 4; ++j) {
-                sum += w[i] * w[j] * point_.c[i][j];
-            }
-        }
-        return sum;
-    }
-
-  private:
-    struct Flow {
-        Vector jump;
-        double rate;
-        Vector derivative;  ///< of the rate
-    };
-
-    [[nodiscard]] std::array<Flow, 5> flows(const Vector& x) const {
-        const auto& [infection, onset, recovery, isolated] = rates_;
-        const double to_i = onset * (1 - isolated);
-        const double to_q = onset * isolated;
-        return {{{{-1, 1, 0, 0}, infection * x[S] * x[I], {infection * x[I], 0, infection * x[S], 0}},
-                 {{0, -1, 1, 0}, to_i * x[E], {0, to_i, 0, 0}},
-                 {{0, -1, 0, 1}, to_q * x[E], {0, to_q, 0, 0}},
-                 {{0, 0, -1, 0}, recovery * x[I], {0, 0, recovery, 0}},
-                 {{0, 0, 0, -1}, recovery * x[Q], {0, 0, 0, recovery}}}};
-    }
-
-    [[nodiscard]] Point slope(const Point& at) const {
-        Point d;
-        Matrix jacobian{};
-        for (const Flow& flow : flows(at.x)) {
-            for (int i = 0; i < 4; ++i) {
-                d.x[i] += flow.jump[i] * flow.rate;
-                for (int j = 0; j < 4; ++j) {
-                    jacobian[i][j] += flow.jump[i] * flow.derivative[j];
-                    d.c[i][j] += flow.jump[i] * flow.jump[j] * flow.rate;
-                }
-            }
-        }
-        for (int i = 0; i < 4; ++i) {
-            for (int j = 0; j < 4; ++j) {
-                for (int k = 0; k < 4; ++k) {
-                    d.c[i][j] += jacobian[i][k] * at.c[k][j] + at.c[i][k] * jacobian[j][k];
-                }
-            }
-        }
-        return d;
-    }
-
-    static Point plus(Point a, const Point& b, double h) {
-        for (int i = 0; i < 4; ++i) {
-            a.x[i] += h * b.x[i];
-            for (int j = 0; j < 4; ++j) {
-                a.c[i][j] += h * b.c[i][j];
-            }
-        }
-        return a;
-    }
-
-    Rates rates_;
-    Point point_;
-};
-
-constexpr Seir::Vector susceptible_share{1, 0, 0, 0};
-constexpr Seir::Vector exposed_share{0, 1, 0, 0};
-constexpr Seir::Vector infectious_share{0, 0, 1, 1};
-constexpr Seir::Vector not_removed_share{1, 1, 1, 1};
-
-/// How far a count of a simulation is from the limit, in standard deviations.
 double deviation(const Seir& limit, const Seir::Vector& weights, double share, double persons) {
     return (share - limit.mean(weights)) / std::sqrt(limit.variance(weights) / persons);
 }
@@ -546,111 +427,6 @@ TEST(EpidemicCurve, CountsWhatEverybodyIsWhenTheDayBegins) {
         EXPECT_EQ(days[d], slow) << "day " << d;
     }
     EXPECT_EQ(days[0].infectious, 20U);
-}
-
-TEST(Permutation, IsOneAndCanBeUndone) {
-    for (const std::uint32_t size : {1U, 2U, 3U, 4U, 5U, 63U, 64U, 1000U, 4097U}) {
-        const Permutation permutation(size, size * 77);
-        std::vector<bool> hit(size);
-        for (std::uint32_t x = 0; x < size; ++x) {
-            const std::uint32_t y = permutation.forward(x);
-            ASSERT_LT(y, size);
-            ASSERT_FALSE(hit[y]);
-            hit[y] = true;
-            ASSERT_EQ(permutation.backward(y), x);
-        }
-    }
-    const Permutation large(0xffffffff, 5);
-    for (const std::uint32_t x : {0U, 1U, 77U, 0xfffffffeU}) {
-        EXPECT_EQ(large.backward(large.forward(x)), x);
-    }
-}
-
-TEST(Permutation, PutsNeighboursFarApart) {
-    constexpr std::uint32_t size = 100'000;
-    const Permutation permutation(size, 3);
-    double distance = 0;
-    for (std::uint32_t x = 1; x < size; ++x) {
-        distance += std::abs(static_cast<double>(permutation.forward(x)) - permutation.forward(x - 1));
-    }
-    // Of two numbers at random the distance is size / 3 on average, with standard deviation size / sqrt(18).
-    EXPECT_NEAR(distance / size, size / 3.0, 5 * size / std::sqrt(18.0) / std::sqrt(size));
-}
-
-TEST(City, EverybodyLivesInOneHomeOfTheSizesAskedFor) {
-    CityParameters parameters;
-    parameters.persons = 200'001;
-    const City city(parameters, 9);
-    std::array<double, CityParameters::largest_home + 1> homes{};
-    double all = 0;
-    for (std::uint32_t p = 0; p < parameters.persons;) {
-        const City::Group home = city.home_of(p);
-        ASSERT_EQ(home.first, p);
-        ASSERT_LE(home.size, CityParameters::largest_home);
-        for (std::uint32_t i = 0; i < home.size; ++i) {
-            ASSERT_EQ(city.home_of(p + i), home);
-        }
-        if (p % 64 + home.size < 64) {  // those at the end of a block of persons may be cut off
-            ++homes[home.size];
-            ++all;
-        }
-        p += home.size;
-    }
-    for (std::uint32_t size = 1; size <= CityParameters::largest_home; ++size) {
-        // Leaving out the last homes favours small ones: by what a home is longer than others, over a block's 64.
-        EXPECT_NEAR(homes[size] / all, parameters.home_sizes[size - 1], 0.01) << size;
-    }
-}
-
-TEST(City, EverySizeOfWorkplaceEmploysTheSameShare) {
-    CityParameters parameters;
-    parameters.persons = 1 << 19;
-    parameters.districts = 2;
-    const City city(parameters, 4);
-    std::map<std::uint32_t, double> employed;
-    double working = 0;
-    for (std::uint32_t p = 0; p < parameters.persons; ++p) {
-        const City::Group place = city.work_place_of(p);
-        if (place.size > 0) {
-            ++employed[place.size];
-            ++working;
-        }
-    }
-    EXPECT_EQ(working, 0.75 * parameters.persons);
-    ASSERT_EQ(employed.size(), 8U) << "4, 8, … 512";
-    // 768 stretches of 512 seats have one of 8 sizes each: binomial.
-    const double sigma = std::sqrt(1.0 / 8 * 7 / 8 / 768);
-    for (const auto& [size, persons] : employed) {
-        EXPECT_NEAR(persons / working, 1.0 / 8, 4 * sigma) << size;
-    }
-}
-
-TEST(City, ColleaguesAndHomeMatesAreOthersOfTheSamePlaceAndAllAreMet) {
-    CityParameters parameters;
-    parameters.persons = 5000;
-    parameters.districts = 3;
-    const City city(parameters, 2);
-    testing::Dice dice(1);
-    for (int i = 0; i < 2000; ++i) {
-        const auto person = dice.small(parameters.persons);
-        const City::Group place = city.work_place_of(person);
-        const City::Group home = city.home_of(person);
-        const std::uint32_t colleague = city.colleague(person, dice.roll(1ULL << 63) * 2);
-        const std::uint32_t mate = city.home_mate(person, dice.roll(1ULL << 63) * 2);
-        ASSERT_EQ(colleague == person, place.size <= 1);
-        ASSERT_EQ(mate == person, home.size == 1);
-        ASSERT_EQ(city.home_of(mate), home);
-        ASSERT_EQ(city.work_place_of(colleague), place);
-        ASSERT_EQ(city.district_of(colleague), city.district_of(person));
-        ASSERT_EQ(city.district_of(mate), city.district_of(person));
-        if (place.size > 1 && place.size <= 16) {
-            std::set<std::uint32_t> met;
-            for (std::uint64_t k = 0; k < place.size - 1; ++k) {  // the middle of every share of the bits
-                met.insert(city.colleague(person, (2 * k + 1) * (~std::uint64_t{0} / (2 * (place.size - 1)))));
-            }
-            ASSERT_EQ(met.size(), place.size - 1);
-        }
-    }
 }
 
 TEST(Epidemic, RefusesWhatMakesNoSenseAndSaysWhy) {

@@ -7,19 +7,20 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/huge_memory.hpp"
+#include "pdes/annihilation.hpp"
 #include "pdes/batch.hpp"
 #include "pdes/calendar.hpp"
 #include "pdes/event.hpp"
 #include "pdes/gvt.hpp"
 #include "pdes/lps.hpp"
 #include "pdes/mail.hpp"
+#include "pdes/manner.hpp"
 #include "pdes/model.hpp"
 #include "pdes/opening.hpp"
 #include "pdes/outbox.hpp"
@@ -32,21 +33,6 @@
 #include "pdes/withdrawals.hpp"
 
 namespace idlewave::pdes {
-
-/// How partitions go ahead of what is certain.
-enum class Advance : std::uint8_t {
-    conservative,  ///< not at all (YAWNS)
-    optimistic,    ///< and back, where that was too early (Time Warp)
-};
-
-struct Manner {
-    Advance advance = Advance::optimistic;
-    Time cell = 1;       ///< how long a cell is at most, > 0; where there is a lookahead, not longer than that
-    bool lazy = false;   ///< what was sent is taken back only once it is not sent again (lazy cancellation)
-    bool check = false;  ///< every visit is made, undone, compared and made again
-    /// How much memory a partition's log may take, as long as it can wait for visits to be committed instead.
-    std::size_t log_bytes = std::size_t{1} << 32;
-};
 
 /// What a partition's step did.
 enum class Step : std::uint8_t {
@@ -92,6 +78,7 @@ class Partition {
           batch_(grid_),
           parcels_(store_),
           opening_(model, parcels_),
+          annihilation_(parcels_),
           worker_(model),
           lps_(placement.size(self)),
           last_(placement.size(self)),
@@ -393,6 +380,7 @@ class Partition {
         constexpr std::size_t far_ahead = Batch::margin;
         constexpr std::size_t ahead = 8;
         const bool logged = cell > safe_;
+        const Time begins = grid_.begin_of(cell);
         Context context{*this, grid_.begin_of(cell + 1), cell};
         context.logged = logged;
         context.journal = journals<M> && logged ? &journal_ : nullptr;
@@ -417,7 +405,7 @@ class Partition {
             context.record = &lps_[context.local];
             const std::span<const Stored> told(first, event);
             if (lookahead_ || !waits_again(context.local)) [[likely]] {
-                visit(context, anti ? without_cancelled(told, cell) : told);
+                visit(context, anti ? annihilation_.left_of(told, begins) : told);
             }
         }
     }
@@ -543,36 +531,6 @@ class Partition {
             next = worker_.run(lp.state, events, context.until, context);
         }
         set_timer(lp, context.local, next);
-    }
-
-    /// What is left when events that were taken back are gone, each with what takes it back; those of one source and
-    /// sequence are in the order in which they were told.
-    [[gnu::noinline]] std::span<const Stored> without_cancelled(std::span<const Stored> told, std::int64_t cell) {
-        left_.clear();
-        sorted_.assign(told.begin(), told.end());
-        const auto sequence = [this](const Stored& stored) {
-            return stored.code == Stored::in_parcel ? parcels_[stored.sequence].sequence : stored.sequence;
-        };
-        const auto key = [&](const Stored& stored) {
-            return std::tuple(stored.source, sequence(stored), stored.offset);
-        };
-        std::stable_sort(sorted_.begin(), sorted_.end(),
-                         [&](const Stored& a, const Stored& b) { return key(a) < key(b); });
-        for (const Stored& stored : sorted_) {
-            if (stored.code != Stored::anti) {
-                left_.push_back(stored);
-                continue;
-            }
-            if (left_.empty() || left_.back().source != stored.source || sequence(left_.back()) != stored.sequence ||
-                left_.back().offset != stored.offset) {
-                throw LogicError("an event from LP " + std::to_string(stored.source) + " at " +
-                                 std::to_string(grid_.begin_of(cell) + stored.offset) +
-                                 " ps is taken back, and was never told");
-            }
-            opening_.close(left_.back());
-            left_.pop_back();
-        }
-        return left_;
     }
 
     void set_timer(Lp<State>& lp, std::uint32_t local, Time time) {
@@ -721,6 +679,7 @@ class Partition {
     ParcelStore<Payload> store_;
     ParcelPool<Payload> parcels_;
     Opening<M> opening_;
+    Annihilation<Payload> annihilation_;
     typename M::Worker worker_;
     std::uint64_t counted_ = 0;  ///< by the worker, when the last visit was done
     Lps<State> lps_;
@@ -747,8 +706,6 @@ class Partition {
     std::uint32_t block_ = 0;
     std::vector<Record> meanwhile_;  ///< what its LPs are told for that very cell: not before all have been visited
     std::vector<SentBy> cancelled_;  ///< to be taken back
-    std::vector<Stored> sorted_;
-    std::vector<Stored> left_;
 };
 
 }  // namespace idlewave::pdes

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/time.hpp"
+
+namespace idlewave::pdes {
+
+/// How partitions go ahead of what is certain.
+enum class Advance : std::uint8_t {
+    conservative,  ///< not at all (YAWNS)
+    optimistic,    ///< and back, where that was too early (Time Warp)
+};
+
+/// How the partitions of a run go on.
+struct Manner {
+    Advance advance = Advance::optimistic;
+    Time cell = 1;       ///< how long a cell is at most, > 0; where there is a lookahead, not longer than that
+    bool lazy = false;   ///< what was sent is taken back only once it is not sent again (lazy cancellation)
+    bool check = false;  ///< every visit is made, undone, compared and made again
+    /// How much memory a partition's log may take, as long as it can wait for visits to be committed instead.
+    std::size_t log_bytes = std::size_t{1} << 32;
+};
+
+}  // namespace idlewave::pdes
