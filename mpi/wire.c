@@ -87,8 +87,8 @@ static void combine_cuts(void* in, void* inout, int* count, MPI_Datatype* type) 
     struct idlewave_cut* b = inout;
     (void)type;
     for (int i = 0; i < *count; ++i) {
-        b[i].sum += a[i].sum;
-        for (int j = 0; j < 2; ++j)
+        for (int j = 0; j < 2; ++j) b[i].sum[j] += a[i].sum[j];
+        for (int j = 0; j < 4; ++j)
             if (a[i].least[j] < b[i].least[j]) b[i].least[j] = a[i].least[j];
     }
 }
@@ -136,7 +136,7 @@ static int open_all(void) {
     /* Of our own, so that nobody's messages meet ours; errors come back instead of ending the process. */
     if (check(MPI_Comm_dup(MPI_COMM_WORLD, &comm)) != 0) return 1;
     if (check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN)) != 0) return 1;
-    if (check(MPI_Type_contiguous(3, MPI_INT64_T, &cut_type)) != 0 || check(MPI_Type_commit(&cut_type)) != 0) return 1;
+    if (check(MPI_Type_contiguous(6, MPI_INT64_T, &cut_type)) != 0 || check(MPI_Type_commit(&cut_type)) != 0) return 1;
     if (check(MPI_Op_create(combine_cuts, 1, &combine)) != 0) return 1;
     int process = 0, processes = 1;
     if (check(MPI_Comm_rank(comm, &process)) != 0 || check(MPI_Comm_size(comm, &processes)) != 0) return 1;

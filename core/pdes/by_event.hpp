@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/archive.hpp"
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "pdes/event.hpp"
@@ -65,6 +66,19 @@ concept Saving = requires { requires M::saves; };
 template <class M>
 concept Reversible = requires(const M& model, typename M::State& state, const typename M::Payload& payload,
                               ReverseShape& situation) { model.reverse(state, payload, situation); };
+
+/// A model of which some LPs do nothing before it is certain (`conservative(lp)`), while others go ahead.
+template <class M>
+concept Mixed = requires(const M& model, std::uint32_t lp) {
+    { model.conservative(lp) } -> std::same_as<bool>;
+};
+
+/// A model that keeps something of an LP elsewhere than in its state: `keep(lp, archive)` shows that to an archive.
+template <class M>
+concept Apart = requires(const M& model, std::uint32_t lp, Packer& packer, Unpacker& unpacker) {
+    model.keep(lp, packer);
+    model.keep(lp, unpacker);
+};
 
 /// What an LP has put out, and when.
 template <class Record>
@@ -157,6 +171,26 @@ class ByEvent : public EmittedByEvent<M> {
         }
 
         void prefetch(const State& /*state*/, std::uint32_t /*lp*/) const {}
+
+        [[nodiscard]] bool certain_only(const State& /*state*/, std::uint32_t lp) const
+            requires Mixed<M>
+        {
+            return model_.conservative(lp);
+        }
+        [[nodiscard]] static bool certain_only(const Payload& /*payload*/) { return false; }
+
+        void pack(const State& state, std::uint32_t lp, Packer& packer) const
+            requires Apart<M>
+        {
+            packer(state);
+            model_.keep(lp, packer);
+        }
+        void unpack(State& state, std::uint32_t lp, Unpacker& unpacker) const
+            requires Apart<M>
+        {
+            unpacker(state);
+            model_.keep(lp, unpacker);
+        }
 
         /// Undoes all that the LP `number` did since the journal was empty.
         void undo(State& state, std::span<const std::byte> journal, std::uint32_t number)

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 
 #include "pdes/mail.hpp"
 
@@ -16,11 +15,23 @@ namespace idlewave::pdes {
 /// way is then either received, or was told since.
 class Gvt {
   public:
-    static constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int64_t nothing = Cut::nothing;
+
+    /// How a partition stands, of which its own part of a cut is made.
+    struct Standing {
+        std::int64_t waiting = nothing;  ///< the cell of the first event that waits
+        std::int64_t handled = 0;
+        bool wants_pause = false;
+    };
+
+    /// `first`: nothing is before this cell.
+    explicit Gvt(std::int64_t first = 0) : cell_(first) {}
 
     [[nodiscard]] std::int64_t cell() const { return cell_; }
     /// The first cell that may still be told of something from elsewhere; the kernel's lookahead apart.
-    [[nodiscard]] std::int64_t told_from() const { return told_from_; }
+    [[nodiscard]] std::int64_t told_from() const { return cut_.sent; }
+    /// What was agreed upon last.
+    [[nodiscard]] const Cut& cut() const { return cut_; }
     [[nodiscard]] std::uint64_t rounds() const { return rounds_; }
     [[nodiscard]] bool asking() const { return asking_; }
 
@@ -30,28 +41,28 @@ class Gvt {
     /// Something was told elsewhere, in `cell`.
     void told(std::int64_t cell) { told_ = std::min(told_, cell); }
 
-    /// Begins an epoch; all that was told before has to be sent. `waiting`: the cell of the first event that waits.
+    /// Begins an epoch; all that was told before has to be sent.
     template <class Port>
-    void begin(Port& port, std::int64_t waiting) {
+    void begin(Port& port, const Standing& standing) {
         asking_ = true;
         ++epoch_;
         told_ = nothing;
-        contribute(port, waiting);
+        contribute(port, standing);
     }
 
-    /// Whether GVT is known anew. While it is not, `first_waiting` may be asked again.
-    template <class Port, class FirstWaiting>
-    bool poll(Port& port, FirstWaiting first_waiting) {
+    /// Whether GVT is known anew. While it is not, `standing` may be asked for again.
+    template <class Port, class Stand>
+    bool poll(Port& port, Stand standing) {
         Cut cut;
         if (!asking_ || !port.agreed(cut)) {
             return false;
         }
         if (cut.in_transit != 0) {
-            contribute(port, first_waiting());
+            contribute(port, standing());
             return false;
         }
         cell_ = std::min(cut.waiting, cut.sent);
-        told_from_ = cut.sent;
+        cut_ = cut;
         asking_ = false;
         ++rounds_;
         return true;
@@ -59,12 +70,17 @@ class Gvt {
 
   private:
     template <class Port>
-    void contribute(Port& port, std::int64_t waiting) {
-        port.contribute({balance_[(epoch_ + 1) % 2], waiting, told_});
+    void contribute(Port& port, const Standing& standing) {
+        port.contribute({.in_transit = balance_[(epoch_ + 1) % 2],
+                         .handled = standing.handled,
+                         .waiting = standing.waiting,
+                         .sent = told_,
+                         .goes_on = standing.wants_pause ? 0 : 1,
+                         .busiest = -standing.handled});
     }
 
-    std::int64_t cell_ = 0;
-    std::int64_t told_from_ = 0;
+    std::int64_t cell_;
+    Cut cut_ = {.waiting = 0, .sent = 0};
     std::uint32_t epoch_ = 0;
     std::array<std::int64_t, 2> balance_ = {};  ///< of an epoch's mails: sent less received
     std::int64_t told_ = nothing;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/time.hpp"
@@ -27,11 +29,26 @@ struct Mail {
     std::vector<Payload> payloads;
 };
 
-/// What partitions agree upon: the sum of `in_transit`, the least of the others.
+/// What partitions agree upon: the sums of the first two, the least of the others.
 struct Cut {
-    std::int64_t in_transit = 0;  ///< mails sent before the cut, less those received
-    std::int64_t waiting = 0;     ///< the cell of the first event that waits
-    std::int64_t sent = 0;        ///< the first cell in which something was told since the cut
+    static constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::max();
+
+    std::int64_t in_transit = 0;     ///< mails sent before the cut, less those received
+    std::int64_t handled = 0;        ///< events, undone ones too
+    std::int64_t waiting = nothing;  ///< the cell of the first event that waits
+    std::int64_t sent = nothing;     ///< the first cell in which something was told since the cut
+    std::int64_t goes_on = nothing;  ///< 0 if a partition wants all to pause
+    std::int64_t busiest = nothing;  ///< the negative of what a partition handled
+
+    /// With what another one says.
+    void add(const Cut& other) {
+        in_transit += other.in_transit;
+        handled += other.handled;
+        waiting = std::min(waiting, other.waiting);
+        sent = std::min(sent, other.sent);
+        goes_on = std::min(goes_on, other.goes_on);
+        busiest = std::min(busiest, other.busiest);
+    }
 };
 
 }  // namespace idlewave::pdes

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -128,15 +126,16 @@ class Mailboxes {
                 (round_ / 2 + 1) * partitions) {
                 return false;
             }
-            cut = {0, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max()};
+            cut = {};
             for (const Slot& slot : mailboxes_.cuts_[round_ % 2]) {
-                cut.in_transit += slot.cut.in_transit;
-                cut.waiting = std::min(cut.waiting, slot.cut.waiting);
-                cut.sent = std::min(cut.sent, slot.cut.sent);
+                cut.add(slot.cut);
             }
             ++round_;
             return true;
         }
+
+        /// Whether a partition is in this process.
+        [[nodiscard]] static bool shares_memory_with(std::uint32_t /*partition*/) { return true; }
 
         /// To end the run where something went wrong.
         void give_up() { mailboxes_.given_up_.store(true, std::memory_order_relaxed); }

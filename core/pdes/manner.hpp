@@ -19,6 +19,9 @@ struct Manner {
     Time cell = 1;       ///< how long a cell is at most, > 0; where there is a lookahead, not longer than that
     bool lazy = false;   ///< what was sent is taken back only once it is not sent again (lazy cancellation)
     bool check = false;  ///< every visit is made, undone, compared and made again
+    Time from = 0;       ///< what is before that is done, and was kept
+    /// After so many events all pause if one partition has had far more of them than others; 0: never.
+    std::uint64_t pause_if_uneven_after = 0;
     /// How much memory a partition's log may take, as long as it can wait for visits to be committed instead.
     std::size_t log_bytes = std::size_t{1} << 32;
 };

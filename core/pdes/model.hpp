@@ -36,6 +36,11 @@ struct ContextShape {
 /// - `prefetch` brings what lies apart from an LP's state into the cache; it changes nothing.
 /// - `payload` is what a code stands for: codes are agreed upon by model and payload, and below Stored::anti.
 /// - `lookahead` is the least time between an event and what it causes at any LP through an event.
+///
+/// Some of it need not be there. A worker may `pack` and `unpack` an LP where copying its state byte by byte would not
+/// do, after `begin_packing`, and `adopt` a payload where codes mean something in this process alone: returns the code
+/// that it has here, or Stored::in_parcel. Of what is `certain_only`, an LP as it is or a payload, Time Warp does
+/// nothing before it is certain: conservative LPs among optimistic ones.
 template <class M>
 concept Model = requires(M& model, typename M::Worker& worker, typename M::State& state, std::uint32_t lp,
                          std::span<const Event<typename M::Payload>> events, Time time,

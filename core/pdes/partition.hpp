@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/archive.hpp"
+#include "base/bytes.hpp"
 #include "base/error.hpp"
 #include "base/huge_memory.hpp"
 #include "pdes/annihilation.hpp"
@@ -18,6 +21,8 @@
 #include "pdes/calendar.hpp"
 #include "pdes/event.hpp"
 #include "pdes/gvt.hpp"
+#include "pdes/held.hpp"
+#include "pdes/image.hpp"
 #include "pdes/lps.hpp"
 #include "pdes/mail.hpp"
 #include "pdes/manner.hpp"
@@ -27,6 +32,7 @@
 #include "pdes/parcels.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/refusals.hpp"
+#include "pdes/series.hpp"
 #include "pdes/statistics.hpp"
 #include "pdes/throttle.hpp"
 #include "pdes/visit_log.hpp"
@@ -61,11 +67,20 @@ class Partition {
     using Item = Event<Payload>;
     using Emitted = typename EmittedBy<M>::Type;
     using Journal = std::vector<std::byte>;
-    static_assert(std::is_trivially_copyable_v<State> && std::is_trivially_copyable_v<Payload> &&
+    static_assert((journals<M> || std::is_trivially_copyable_v<State>) && std::is_trivially_copyable_v<Payload> &&
                   std::is_trivially_copyable_v<Emitted>);
+    static constexpr bool adopts = requires(typename M::Worker& worker, Payload& payload) { worker.adopt(payload); };
+    static constexpr bool mixes =
+        requires(const typename M::Worker& worker, const State& state, const Payload& payload, std::uint32_t lp) {
+            worker.certain_only(state, lp);
+            worker.certain_only(payload);
+        };
+    static constexpr bool packs = requires(typename M::Worker& worker, const State& state, Packer& packer,
+                                           std::uint32_t lp) { worker.pack(state, lp, packer); };
 
     Partition(M& model, const Placement& placement, std::uint32_t self, Port& port, const Manner& manner)
-        : placement_(placement),
+        : model_(model),
+          placement_(placement),
           self_(self),
           port_(port),
           advance_(manner.advance),
@@ -73,6 +88,7 @@ class Partition {
           lazy_(manner.lazy || !lookahead_),
           check_(manner.check),
           log_bytes_(manner.log_bytes),
+          pause_if_uneven_after_(manner.pause_if_uneven_after),
           grid_(manner.cell, placement.size(self)),
           calendar_(grid_, chunks_),
           batch_(grid_),
@@ -84,7 +100,14 @@ class Partition {
           last_(placement.size(self)),
           waiting_since_(lookahead_ ? 0 : placement.size(self)),
           log_(placement.size(self) < few_lps ? few_bytes : many_bytes),
-          outbox_(placement.partitions(), port, gvt_) {}
+          gvt_(grid_.cell_of(manner.from)),
+          outbox_(placement.partitions(), port, gvt_),
+          first_(gvt_.cell()),
+          frontier_(gvt_.cell() - 1),
+          safe_(gvt_.cell() - 1),
+          told_(manner.pause_if_uneven_after > 0 ? placement.size(self) : 0) {
+        calendar_.advance(gvt_.cell());
+    }
 
     /// Makes the LPs, which do what they do in the first cell.
     void begin() {
@@ -101,11 +124,46 @@ class Partition {
         outbox_.send_all();
     }
 
+    /// Takes up what was kept of a run up to `Manner::from`: of the pieces' LPs those that are placed here.
+    void load(std::span<const Image::Piece> pieces) {
+        for (const Image::Piece& piece : pieces) {
+            Unpacker unpacker(piece);
+            while (!unpacker.done()) {
+                load_next(unpacker);
+            }
+        }
+    }
+    /// Throws InputError if an LP was missing.
+    void check_loaded() const {
+        if (loaded_ != lps_.size()) {
+            throw InputError("what was kept of a run has " + std::to_string(loaded_) + " of the " +
+                             std::to_string(lps_.size()) + " LPs of a partition");
+        }
+    }
+
+    /// Once all have ended without being at the end: keeps all that the run is for a `next` leg.
+    void unload(const Placement& next, Image& image) {
+        if constexpr (requires { worker_.begin_packing(); }) {
+            worker_.begin_packing();
+        }
+        for (std::uint32_t i = 0; i < lps_.size(); ++i) {
+            unload_lp(i, image.open(next.of(placement_.lp_of(self_, i)).partition));
+        }
+        unload_events(next, image);
+        for (const Emitted& emitted : output_) {
+            if constexpr (requires { emitted.lp; }) {
+                Packer packer(image.open(next.of(emitted.lp).partition));
+                packer(Kept::output);
+                packer(emitted);
+            }
+        }
+    }
+
     /// Goes on a little.
     Step step() {
         receive_mails();
-        if (gvt_.poll(port_, [this] { return first_waiting(); })) {
-            if (gvt_.cell() == Gvt::nothing) {
+        if (gvt_.poll(port_, [this] { return standing(); })) {
+            if (gvt_.cell() >= stop_ && gvt_.told_from() == Gvt::nothing) {
                 log_.commit_before(Gvt::nothing, [this](Visit& visit) { commit(visit); });
                 return Step::ended;
             }
@@ -116,13 +174,14 @@ class Partition {
         if (may_go) {
             go_through(cell);
             handled_since_ += batch_.size();
+            handled_ += batch_.size();
         } else {
             ++statistics_.idle;
         }
         if (!gvt_.asking() && (!may_go || handled_since_ >= throttle_.interval())) {
             outbox_.send_all();
             handled_since_ = 0;
-            gvt_.begin(port_, first_waiting());
+            gvt_.begin(port_, standing());
         }
         return may_go ? Step::went_on : Step::waited;
     }
@@ -148,6 +207,20 @@ class Partition {
     [[nodiscard]] typename M::Worker& worker() { return worker_; }
     /// Before this time all is committed.
     [[nodiscard]] Time gvt() const { return grid_.begin_of(gvt_.cell()); }
+    /// Nothing is left to do; else, when it has ended, it was to pause.
+    [[nodiscard]] bool at_end() const { return gvt_.cell() == Gvt::nothing; }
+    /// When all pause, once it has ended and is not at the end.
+    [[nodiscard]] Time paused_at() const { return grid_.begin_of(stop_); }
+    /// All are to end soon, at a time before which all is committed and after which nothing was done.
+    void ask_to_pause() { wants_pause_ = true; }
+    [[nodiscard]] const Series& series() const { return series_; }
+    [[nodiscard]] std::uint32_t number() const { return self_; }
+    /// How many events its LPs were told, by `group` LPs side by side.
+    void add_weights(std::span<std::uint64_t> weights, std::uint32_t group) const {
+        for (std::uint32_t i = 0; i < told_.size(); ++i) {
+            weights[placement_.lp_of(self_, i) / group] += told_[i];
+        }
+    }
 
   private:
     static constexpr std::uint32_t few_lps = 1 << 14;
@@ -187,7 +260,7 @@ class Partition {
                 if (place.partition == partition.self_) [[likely]] {
                     partition.put(told);
                 } else {
-                    partition.outbox_.tell(place.partition, told, partition.grid_.cell_of(time));
+                    partition.tell_elsewhere(place.partition, told);
                 }
             }
             count(sent);
@@ -268,9 +341,17 @@ class Partition {
         return first_;
     }
 
+    [[nodiscard]] Gvt::Standing standing() {
+        return {.waiting = std::min(first_waiting(), held_.first()),
+                .handled = static_cast<std::int64_t>(handled_),
+                .wants_pause = wants_pause_};
+    }
+
     /// The last cell that may be gone through.
     [[nodiscard]] std::int64_t limit() const {
-        return advance_ == Advance::conservative ? safe_ : std::max(safe_, gvt_.cell() + throttle_.cells_ahead());
+        const std::int64_t last =
+            advance_ == Advance::conservative ? safe_ : std::max(safe_, gvt_.cell() + throttle_.cells_ahead());
+        return std::min(last, stop_ - 1);
     }
 
     /// Where the log is full, only what is committed next may go on; the log then grows, if it has to.
@@ -340,19 +421,184 @@ class Partition {
         }
     }
 
-    // ---- what others tell
+    // ---- what others tell, and are told
 
     void receive_mails() {
         while (Mail<Payload>* mail = port_.receive()) {
             gvt_.received(mail->epoch);
-            auto payload = mail->payloads.cbegin();
+            auto payload = mail->payloads.begin();
             for (Record& told : mail->records) {
                 if (told.code == Stored::in_parcel) {
-                    told.sequence = parcels_.put(told.sequence, *payload++);
+                    take_in(told, *payload++);
                 }
                 put(told);
             }
             port_.give_back(mail);
+        }
+    }
+
+    /// A payload that has come from elsewhere: it has a code here, or lies in a parcel.
+    void take_in(Record& told, Payload& payload) {
+        if constexpr (adopts) {
+            told.code = worker_.adopt(payload);
+        }
+        if (told.code == Stored::in_parcel) {
+            told.sequence = parcels_.put(told.sequence, payload);
+        }
+    }
+
+    /// Something with a code, which another process may not know.
+    void tell_elsewhere(std::uint32_t partition, const Record& told) {
+        const std::int64_t cell = grid_.cell_of(told.time);
+        if constexpr (adopts) {
+            if (!port_.shares_memory_with(partition)) {
+                Record whole = told;
+                whole.code = Stored::in_parcel;
+                outbox_.tell(partition, whole, cell, model_.payload(told.code));
+                return;
+            }
+        }
+        outbox_.tell(partition, told, cell);
+    }
+
+    // ---- what is kept between legs
+
+    void load_next(Unpacker& unpacker) {
+        switch (unpacker.next<Kept>()) {
+            case Kept::lp:
+                load_lp(unpacker);
+                return;
+            case Kept::event:
+                load_event(unpacker);
+                return;
+            case Kept::output:
+                load_output(unpacker);
+                return;
+        }
+        throw InputError("what was kept of a run is damaged");
+    }
+
+    [[nodiscard]] bool is_here(std::uint32_t lp) const {
+        if (lp >= placement_.lps()) {
+            throw InputError("what was kept of a run is about an LP " + std::to_string(lp) + ", of " +
+                             std::to_string(placement_.lps()));
+        }
+        return placement_.of(lp).partition == self_;
+    }
+
+    void load_lp(Unpacker& unpacker) {
+        const auto number = unpacker.next<std::uint32_t>();
+        const auto bytes = unpacker.next<std::uint32_t>();
+        Unpacker own = unpacker.part(bytes);
+        if (!is_here(number)) {
+            return;
+        }
+        const std::uint32_t local = placement_.of(number).local;
+        Lp<State>& lp = lps_.make(local);
+        ++loaded_;
+        own(lp.sequence);
+        const auto timer = own.next<Time>();
+        if constexpr (packs) {
+            worker_.unpack(lp.state, number, own);
+        } else {
+            own(lp.state);
+        }
+        set_timer(lp, local, timer);
+    }
+
+    void unload_lp(std::uint32_t local, Image::Piece& piece) {
+        const Lp<State>& lp = lps_[local];
+        const std::uint32_t number = placement_.lp_of(self_, local);
+        Packer packer(piece);
+        packer(Kept::lp);
+        packer(number);
+        packer(std::uint32_t{0});
+        const std::size_t begin = piece.size();
+        packer(lp.sequence);
+        packer(lp.timer == Lp<State>::no_timer ? never : grid_.begin_of(lp.timer));
+        if constexpr (packs) {
+            worker_.pack(lp.state, number, packer);
+        } else {
+            packer(lp.state);
+        }
+        store(piece.data() + begin - sizeof(std::uint32_t), static_cast<std::uint32_t>(piece.size() - begin));
+    }
+
+    void load_event(Unpacker& unpacker) {
+        Record told;
+        unpacker(told.time);
+        const auto lp = unpacker.next<std::uint32_t>();
+        unpacker(told.source);
+        unpacker(told.sequence);
+        Payload payload{};
+        if constexpr (!std::is_empty_v<Payload>) {
+            unpacker(payload);
+            told.code = Stored::in_parcel;
+        }
+        if (!is_here(lp)) {
+            return;
+        }
+        told.lp = placement_.of(lp).local;
+        if (told.code == Stored::in_parcel) {
+            take_in(told, payload);
+        }
+        push(told, grid_.cell_of(told.time));
+    }
+
+    void load_output(Unpacker& unpacker) {
+        Emitted emitted{};
+        unpacker(emitted);
+        if constexpr (requires { emitted.lp; }) {
+            if (is_here(emitted.lp)) {
+                output_.push_back(emitted);
+            }
+        }
+    }
+
+    void unload_events(const Placement& next, Image& image) {
+        held_.release_to(Gvt::nothing, [this](const Record& told, std::int64_t cell) { push(told, cell); });
+        for (std::int64_t cell = first_waiting(); cell != Calendar::none; cell = first_waiting()) {
+            if (!calendar_.is_near(cell)) {
+                calendar_.advance(cell);
+                continue;
+            }
+            const std::uint32_t block = calendar_.take_block(cell);
+            batch_.gather(calendar_, block, cell);
+            each_lp_of_batch([&](std::span<const Stored> told, bool anti) {
+                const std::uint32_t lp = placement_.lp_of(self_, (block << grid_.block_shift) + told.front().lp);
+                const Time begins = grid_.begin_of(cell);
+                for (const Stored& stored : anti ? annihilation_.left_of(told, begins) : told) {
+                    if (stored.source != Stored::timer) {
+                        unload_event(opening_.open(stored, begins), lp, image.open(next.of(lp).partition));
+                    }
+                }
+            });
+        }
+    }
+
+    static void unload_event(const Item& event, std::uint32_t lp, Image::Piece& piece) {
+        Packer packer(piece);
+        packer(Kept::event);
+        packer(event.time);
+        packer(lp);
+        packer(event.source);
+        packer(event.sequence);
+        if constexpr (!std::is_empty_v<Payload>) {
+            packer(*event.payload);
+        }
+    }
+
+    /// Shows what each LP of the batch is told to `use`, and whether something is taken back.
+    template <class Use>
+    void each_lp_of_batch(Use use) const {
+        const std::span<const Stored> events = batch_.events();
+        for (std::size_t i = 0; i < events.size();) {
+            const std::size_t first = i;
+            bool anti = false;
+            for (; i < events.size() && events[i].lp == events[first].lp; ++i) {
+                anti = anti || events[i].code == Stored::anti;
+            }
+            use(events.subspan(first, i - first), anti);
         }
     }
 
@@ -404,9 +650,36 @@ class Partition {
             context.enter(first_lp + first->lp);
             context.record = &lps_[context.local];
             const std::span<const Stored> told(first, event);
+            if constexpr (mixes) {
+                if (logged && lookahead_ && is_certain_only(context, told)) {
+                    hold(context, told);
+                    continue;
+                }
+            }
+            if (!told_.empty()) [[unlikely]] {
+                told_[context.local] += static_cast<std::uint32_t>(told.size());
+            }
             if (lookahead_ || !waits_again(context.local)) [[likely]] {
                 visit(context, anti ? annihilation_.left_of(told, begins) : told);
             }
+        }
+    }
+
+    /// Whether an LP, as it is and with what it is told, does nothing before that is certain.
+    [[nodiscard]] bool is_certain_only(const Context& context, std::span<const Stored> told) const {
+        if (worker_.certain_only(context.record->state, context.lp)) {
+            return true;
+        }
+        return std::any_of(told.begin(), told.end(), [this](const Stored& stored) {
+            return stored.code == Stored::in_parcel && worker_.certain_only(parcels_[stored.sequence].payload);
+        });
+    }
+
+    void hold(const Context& context, std::span<const Stored> told) {
+        const Time begins = grid_.begin_of(context.cell);
+        for (const Stored& stored : told) {
+            held_.add({begins + stored.offset, context.local, stored.source, stored.sequence, stored.code},
+                      context.cell);
         }
     }
 
@@ -457,14 +730,15 @@ class Partition {
         trial.journal = &journal_;
         trial.withdrawn = nullptr;
         Lp<State>& lp = *context.record;
-        Lp<State> before;
-        std::memcpy(&before, &lp, sizeof lp);  // what lies between the fields, too
         const auto fail = [&](const std::string& what) {
             throw LogicError("LP " + std::to_string(context.lp) + ", from " + std::to_string(begins) +
                              " ps on: " + what);
         };
+        const std::vector<std::byte> before = bytes_of(lp.state, context.lp);
+        const std::uint32_t sequence = lp.sequence;
+        const std::uint32_t timer = lp.timer;
+        std::vector<std::byte> after;
         std::vector<Sent> sent;
-        Lp<State> after;
         for (int time = 0; time < 2; ++time) {
             clear_scratch();
             const std::uint64_t counted = worker_.counted();
@@ -472,17 +746,33 @@ class Partition {
             worker_.counted() = counted;
             if (time == 0) {
                 sent = sent_;
-                std::memcpy(&after, &lp, sizeof lp);
-            } else if (sent != sent_ || std::memcmp(&after.state, &lp.state, sizeof(State)) != 0) {
+                after = bytes_of(lp.state, context.lp);
+            } else if (sent != sent_ || after != bytes_of(lp.state, context.lp)) {
                 fail("handling the same events a second time leads to something else");
             }
-            restore_state(lp, &before.state, journal_, context.lp);
-            lp.sequence = before.sequence;
-            lp.timer = before.timer;
-            if (std::memcmp(&before.state, &lp.state, sizeof(State)) != 0) {
+            restore_state(lp, before.data(), journal_, context.lp);
+            lp.sequence = sequence;
+            lp.timer = timer;
+            if (before != bytes_of(lp.state, context.lp)) {
                 fail("undoing its events does not lead back to the state before them");
             }
         }
+    }
+
+    /// All that an LP is.
+    [[nodiscard]] std::vector<std::byte> bytes_of(const State& state, std::uint32_t number) {
+        std::vector<std::byte> bytes;
+        if constexpr (packs) {
+            if constexpr (requires { worker_.begin_packing(); }) {
+                worker_.begin_packing();
+            }
+            Packer packer(bytes);
+            worker_.pack(state, number, packer);
+        } else {
+            bytes.resize(sizeof state);
+            std::memcpy(bytes.data(), &state, sizeof state);  // what lies between the fields, too
+        }
+        return bytes;
     }
 
     /// Without a lookahead, before a block goes through a cell: of LPs that have been there already all waits again,
@@ -656,14 +946,32 @@ class Partition {
     /// What follows from a new GVT.
     void know_gvt() {
         const std::int64_t gvt = gvt_.cell();
+        if (stop_ == Gvt::nothing && (gvt_.cut().goes_on == 0 || is_uneven(gvt_.cut()))) {
+            stop_ = gvt + Throttle::furthest + 1;  // nobody was further
+        }
         log_.commit_before(gvt, [this](Visit& visit) { commit(visit); });
         calendar_.advance(gvt);
         if (lookahead_) {
             safe_ = std::min(gvt_.told_from() - 1, gvt);
         }
+        held_.release_to(safe_, [this](const Record& told, std::int64_t cell) { push(told, cell); });
         throttle_.adapt(worker_.counted(), statistics_.rolled_back);
+        if (series_.is_next()) {
+            const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begun_;
+            series_.add({since.count(), grid_.begin_of(gvt), statistics_.committed, statistics_.rolled_back,
+                         log_.bytes_in_use()});
+        }
     }
 
+    /// Whether one partition has had so many more events than the others that LPs had better move.
+    [[nodiscard]] bool is_uneven(const Cut& cut) const {
+        const auto handled = static_cast<std::uint64_t>(cut.handled);
+        constexpr double much = 1.2;
+        return pause_if_uneven_after_ > 0 && handled >= pause_if_uneven_after_ &&
+               static_cast<double>(-cut.busiest) * placement_.partitions() > much * static_cast<double>(handled);
+    }
+
+    const M& model_;
     const Placement& placement_;
     std::uint32_t self_;
     Port& port_;
@@ -672,6 +980,7 @@ class Partition {
     bool lazy_;
     bool check_;
     std::size_t log_bytes_;
+    std::uint64_t pause_if_uneven_after_;
     Grid grid_;
     ChunkStore chunks_;
     Calendar calendar_;
@@ -691,10 +1000,18 @@ class Partition {
     Outbox<Payload, Port> outbox_;
     Throttle throttle_;
     Statistics statistics_;
-    std::int64_t first_ = 0;      ///< nothing waits in a cell before it
-    std::int64_t frontier_ = -1;  ///< the last cell in which an LP was visited
-    std::int64_t safe_ = -1;      ///< the last cell for which all is told
-    std::uint64_t handled_since_ = 0;
+    std::int64_t first_;                ///< nothing waits in a cell before it
+    std::int64_t frontier_;             ///< the last cell in which an LP was visited
+    std::int64_t safe_;                 ///< the last cell for which all is told
+    std::int64_t stop_ = Gvt::nothing;  ///< the first cell that is not to be gone through in this leg
+    bool wants_pause_ = false;
+    std::uint64_t handled_ = 0;        ///< events, undone ones too
+    std::uint64_t handled_since_ = 0;  ///< GVT was asked for
+    Held held_;
+    std::uint32_t loaded_ = 0;       ///< LPs
+    HugeArray<std::uint32_t> told_;  ///< by LP, if they may move: how many events
+    Series series_;
+    std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
     Journal journal_;                     ///< of this visit
     std::vector<Emitted> emitted_;        ///< in this visit
     std::vector<Emitted> output_;         ///< that is certain

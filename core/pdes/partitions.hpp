@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -10,10 +13,13 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/pinned.hpp"
 #include "base/time.hpp"
+#include "pdes/image.hpp"
 #include "pdes/model.hpp"
 #include "pdes/partition.hpp"
 #include "pdes/placement.hpp"
+#include "pdes/series.hpp"
 #include "pdes/statistics.hpp"
 #include "pdes/team.hpp"
 
@@ -27,7 +33,8 @@ class Partitions {
     using Port = typename Transport::Port;
 
     /// `placement`: of LPs on as many partitions as the transport connects.
-    Partitions(M& model, const Placement& placement, Transport& transport, const Manner& manner) {
+    Partitions(M& model, const Placement& placement, Transport& transport, const Manner& manner, bool pin = false)
+        : first_(transport.first()), pin_(pin) {
         for (std::uint32_t i = 0; i < transport.threads(); ++i) {
             ports_.push_back(std::make_unique<Port>(transport, i));
             partitions_.push_back(
@@ -40,13 +47,39 @@ class Partitions {
         on_all([](Partition<M, Port>& partition, Port& /*port*/) { partition.begin(); });
     }
 
-    /// Runs to the end. Throws what a model or a poll throws, on whatever thread it happened. `poll` is called now and
-    /// then on this thread.
-    void run(const std::function<void(Time)>& poll) {
+    /// Goes on from an image of what all partitions of this process were, and from pieces that may be of any.
+    void load(Image& image, std::span<const Image::Piece> pieces) {
+        on_all([&](Partition<M, Port>& partition, Port& /*port*/) {
+            partition.load(pieces);
+            for (Image::Piece& piece : image.of(partition.number())) {
+                partition.load(std::span(&piece, 1));
+                piece = {};
+            }
+            image.of(partition.number()).clear();
+            partition.check_loaded();
+        });
+    }
+
+    /// What all partitions of this process were when they paused, for a next leg.
+    Image unload(const Placement& next) {
+        Image image(next.partitions());
+        std::mutex mutex;
+        on_all([&](Partition<M, Port>& partition, Port& /*port*/) {
+            Image own(next.partitions());
+            partition.unload(next, own);
+            const std::lock_guard lock(mutex);
+            image.add(std::move(own));
+        });
+        return image;
+    }
+
+    /// Runs to the end, or until all pause. Throws what a model or a poll throws, on whatever thread it happened.
+    /// `poll`, and `wants_pause`, are called now and then on this thread.
+    void run(const std::function<void(Time)>& poll, const std::function<bool()>& wants_pause = {}) {
         on_all([&](Partition<M, Port>& partition, Port& port) {
             constexpr std::uint32_t poll_interval = 1 << 8;
             constexpr std::uint32_t patience = 1 << 10;  // steps: then others get the processor, if any want it
-            const bool polls = poll && &port == ports_.front().get();
+            const bool is_first = &port == ports_.front().get();
             std::uint32_t steps = 0;
             std::uint32_t waited = 0;
             while (!port.given_up()) {
@@ -58,8 +91,13 @@ class Partitions {
                 if (waited > patience) {
                     std::this_thread::yield();
                 }
-                if (polls && ++steps % poll_interval == 0) {
-                    poll(partition.gvt());
+                if (is_first && ++steps % poll_interval == 0) {
+                    if (poll) {
+                        poll(partition.gvt());
+                    }
+                    if (wants_pause && wants_pause()) {
+                        partition.ask_to_pause();
+                    }
                 }
             }
         });
@@ -76,6 +114,23 @@ class Partitions {
                 done[i] = true;
                 --left;
             }
+        }
+    }
+
+    /// Whether nothing is left to do; else all have paused.
+    [[nodiscard]] bool at_end() const { return partitions_.front()->at_end(); }
+    [[nodiscard]] Time paused_at() const { return partitions_.front()->paused_at(); }
+
+    void add_weights(std::span<std::uint64_t> weights, std::uint32_t group) const {
+        for (const auto& partition : partitions_) {
+            partition->add_weights(weights, group);
+        }
+    }
+
+    template <class Use>
+    void each_worker(Use use) {
+        for (const auto& partition : partitions_) {
+            use(partition->worker());
         }
     }
 
@@ -104,11 +159,24 @@ class Partitions {
         return sum;
     }
 
+    /// How far all partitions of this process were after rounds of GVT.
+    [[nodiscard]] std::vector<Sample> series() const {
+        std::vector<Sample> sum;
+        for (const auto& partition : partitions_) {
+            add_samples(sum, partition->series().samples());
+        }
+        return sum;
+    }
+
   private:
     template <class Work>
     void on_all(Work work) {
         FirstError error;
         const auto guarded = [&](std::size_t i) {
+            std::optional<Pinned> pinned;
+            if (pin_) {
+                pinned.emplace(first_ + static_cast<std::uint32_t>(i));
+            }
             try {
                 work(*partitions_[i], *ports_[i]);
             } catch (...) {
@@ -134,6 +202,8 @@ class Partitions {
         error.rethrow();
     }
 
+    std::uint32_t first_;  ///< the number of this process's first partition
+    bool pin_;
     std::vector<std::unique_ptr<Port>> ports_;
     std::vector<std::unique_ptr<Partition<M, Port>>> partitions_;
 };

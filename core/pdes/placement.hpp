@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <utility>
@@ -8,8 +10,8 @@
 
 namespace idlewave::pdes {
 
-/// Which partition of a run an LP belongs to, and where in it; any LP's place is known to all. LPs side by side
-/// (`block`), dealt out one by one (`cyclic`), or as a table says.
+/// Which partition of a run an LP belongs to, and where in it; any LP's place is known to all. LPs side by side, as
+/// many on each (`block`) or not (`ranges`), dealt out one by one (`cyclic`), or as a table says.
 class Placement {
   public:
     struct Place {
@@ -39,12 +41,35 @@ class Placement {
         return placement;
     }
 
+    /// `partition_of`: by groups of `group` LPs, a power of two; it never falls.
+    static Placement ranges(const std::vector<std::uint32_t>& partition_of, std::uint32_t group, std::uint32_t lps,
+                            std::uint32_t partitions) {
+        Placement placement(Kind::ranges, lps, partitions, 1);
+        placement.group_shift_ = static_cast<std::uint32_t>(std::countr_zero(group));
+        placement.partition_of_group_ = partition_of;
+        placement.first_of_.assign(std::size_t{partitions} + 1, lps);
+        std::uint32_t next = 0;
+        for (std::uint32_t i = 0; i < partition_of.size(); ++i) {
+            if (partition_of[i] >= partitions || (i > 0 && partition_of[i] < partition_of[i - 1])) {
+                throw std::invalid_argument("LPs are placed on a partition that does not exist, or lies before");
+            }
+            while (next <= partition_of[i]) {
+                placement.first_of_[next++] = i * group;
+            }
+        }
+        return placement;
+    }
+
     [[nodiscard]] std::uint32_t lps() const { return lps_; }
     [[nodiscard]] std::uint32_t partitions() const { return partitions_; }
 
     [[nodiscard, gnu::always_inline]] Place of(std::uint32_t lp) const {
         if (kind_ == Kind::table) {
             return places_[lp];
+        }
+        if (kind_ == Kind::ranges) {
+            const std::uint32_t partition = partition_of_group_[lp >> group_shift_];
+            return {partition, lp - first_of_[partition]};
         }
         __extension__ using Wide = unsigned __int128;
         const auto quotient = static_cast<std::uint32_t>((Wide{lp} * inverse_) >> 64);
@@ -58,6 +83,8 @@ class Placement {
                 return partition * divisor_ + local;
             case Kind::cyclic:
                 return local * divisor_ + partition;
+            case Kind::ranges:
+                return first_of_[partition] + local;
             default:
                 return lps_of_[partition][local];
         }
@@ -72,13 +99,15 @@ class Placement {
             }
             case Kind::cyclic:
                 return lps_ / divisor_ + (partition < lps_ % divisor_ ? 1 : 0);
+            case Kind::ranges:
+                return first_of_[partition + 1] - first_of_[partition];
             default:
                 return static_cast<std::uint32_t>(lps_of_[partition].size());
         }
     }
 
   private:
-    enum class Kind : std::uint8_t { block, cyclic, table };
+    enum class Kind : std::uint8_t { block, cyclic, table, ranges };
 
     Placement(Kind kind, std::uint32_t lps, std::uint32_t partitions, std::uint32_t divisor)
         : kind_(kind), lps_(lps), partitions_(partitions), divisor_(std::max(divisor, 1U)) {
@@ -103,6 +132,9 @@ class Placement {
     std::uint64_t inverse_ = 0;
     std::vector<Place> places_;                       ///< of a table: by LP
     std::vector<std::vector<std::uint32_t>> lps_of_;  ///< of a table: by partition
+    std::uint32_t group_shift_ = 0;                   ///< of ranges
+    std::vector<std::uint32_t> partition_of_group_;
+    std::vector<std::uint32_t> first_of_;  ///< LP by partition, and one past the last
 };
 
 }  // namespace idlewave::pdes

@@ -26,6 +26,21 @@ class Processes {
     static_assert(std::is_trivially_copyable_v<Payload>);
 
     Processes(const idlewave_wire& wire, std::uint32_t threads) : boxes_(threads), wire_(wire), threads_(threads) {}
+    Processes(const Processes&) = delete;
+    Processes& operator=(const Processes&) = delete;
+    Processes(Processes&&) = delete;
+    Processes& operator=(Processes&&) = delete;
+    /// What has been received has left; MPI wants to be asked.
+    ~Processes() {
+        constexpr int patience = 1 << 20;  // after an error nothing may leave any more
+        for (int i = 0; i < patience && !leaving_.empty(); ++i) {
+            try {
+                forget_what_left();
+            } catch (const TransportError&) {
+                return;
+            }
+        }
+    }
 
     [[nodiscard]] std::uint32_t threads() const { return threads_; }
     [[nodiscard]] std::uint32_t partitions() const { return threads_ * static_cast<std::uint32_t>(wire_.processes); }
@@ -84,6 +99,10 @@ class Processes {
             ++round_;
             local_agreed_ = false;
             return true;
+        }
+
+        [[nodiscard]] bool shares_memory_with(std::uint32_t partition) const {
+            return partition - processes_.first() < processes_.threads_;
         }
 
         void give_up() { local_.give_up(); }
@@ -202,7 +221,7 @@ class Processes {
     }
 
     void contribute(const Cut& cut) {
-        const idlewave_cut mine{cut.in_transit, {cut.waiting, cut.sent}};
+        const idlewave_cut mine{{cut.in_transit, cut.handled}, {cut.waiting, cut.sent, cut.goes_on, cut.busiest}};
         const std::lock_guard lock(mutex_);
         check(wire_.contribute(&mine));
     }
@@ -216,7 +235,7 @@ class Processes {
         std::int32_t done = 0;
         check(wire_.agreed(&cut, &done));
         if (done != 0) {
-            cuts_[round % 2] = {cut.sum, cut.least[0], cut.least[1]};
+            cuts_[round % 2] = {cut.sum[0], cut.sum[1], cut.least[0], cut.least[1], cut.least[2], cut.least[3]};
             published_.store(round + 1, std::memory_order_release);
         }
     }

@@ -1,21 +1,23 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "pdes/by_event.hpp"
+#include "pdes/exchange.hpp"
+#include "pdes/legs.hpp"
 #include "pdes/lps.hpp"
-#include "pdes/mailboxes.hpp"
 #include "pdes/one_by_one.hpp"
-#include "pdes/partitions.hpp"
 #include "pdes/placement.hpp"
-#include "pdes/processes.hpp"
+#include "pdes/series.hpp"
 #include "pdes/statistics.hpp"
 #include "pdes/wire.h"
 
@@ -31,22 +33,19 @@ enum class Scheduler : std::uint8_t {
 /// Which LPs a partition has: those side by side, or every n-th.
 enum class Deal : std::uint8_t { block, cyclic };
 
-/// How to run a model that is written event by event.
+/// How to run a model that is written event by event; the answer is the same in all ways.
 struct EventRunOptions {
     Scheduler scheduler = Scheduler::sequential;
-    std::uint32_t threads = 1;  ///< the answer is the same on any number
     Deal deal = Deal::block;
-    bool lazy = false;                    ///< Time Warp: lazy cancellation, as always without a lookahead
-    Time cell = 0;                        ///< how long a cell is at most; 0: as long as is good
-    std::function<void(Time)> poll;       ///< called now and then with the time before which all is certain; may throw
-    const idlewave_wire* wire = nullptr;  ///< to the other processes of the run, each of which has so many threads
+    std::vector<std::uint32_t> placement = {};  ///< by LP, its partition: instead of a deal
+    bool lazy = false;                          ///< Time Warp: lazy cancellation, as always without a lookahead
+    Time cell = 0;                              ///< how long a cell is at most; 0: as long as is good
+    Crew crew;
 };
 
-/// What a run counted, and how long it took: to make the LPs and their first events, and from there to the end.
+/// What a run counted, of all processes where there are several.
 struct EventRun {
-    Statistics statistics;
-    double init_seconds = 0;
-    double seconds = 0;
+    Counted counted;
     std::uint64_t digest = 0;  ///< of all LPs' states, in no order
 };
 
@@ -74,58 +73,54 @@ Time cell_without_lookahead(const M& written) {
     }
 }
 
-template <class Model, class Transport, class Use>
-EventRun in_partitions(Model& model, Transport& transport, const EventRunOptions& options, const Manner& manner,
-                       Use use) {
-    EventRun run;
-    const auto begin = Clock::now();
-    const Placement placement = options.deal == Deal::block ? Placement::block(model.lps(), transport.partitions())
-                                                            : Placement::cyclic(model.lps(), transport.partitions());
-    Partitions<Model, Transport> partitions(model, placement, transport, manner);
-    partitions.begin();
-    run.init_seconds = seconds_since(begin);
-    const auto ready = Clock::now();
-    partitions.run(options.poll);
-    run.seconds = seconds_since(ready);
-    run.statistics = partitions.statistics();
-    partitions.each_lp(use);
-    return run;
+/// Which partition has which LPs. Throws InputError if that is not said of all, or of partitions that do not exist.
+inline Placement placement_of(std::uint32_t lps, const EventRunOptions& options) {
+    const std::uint32_t partitions = options.crew.partitions();
+    if (options.placement.empty()) {
+        return options.deal == Deal::block ? Placement::block(lps, partitions) : Placement::cyclic(lps, partitions);
+    }
+    if (options.placement.size() != lps) {
+        throw InputError("the placement is of " + std::to_string(options.placement.size()) + " LPs, and there are " +
+                         std::to_string(lps));
+    }
+    const auto wrong = std::find_if(options.placement.begin(), options.placement.end(),
+                                    [&](std::uint32_t partition) { return partition >= partitions; });
+    if (wrong != options.placement.end()) {
+        throw InputError("the placement puts LP " + std::to_string(wrong - options.placement.begin()) +
+                         " on partition " + std::to_string(*wrong) + ", and there are " + std::to_string(partitions));
+    }
+    return Placement::table(options.placement, partitions);
 }
 
 template <class Model, class Use>
-EventRun in_partitions(Model& model, const EventRunOptions& options, const Manner& manner, Use use) {
-    if (options.wire != nullptr) {
-        Processes<typename Model::Payload> transport(*options.wire, options.threads);
-        return in_partitions(model, transport, options, manner, use);
-    }
-    Mailboxes<typename Model::Payload> transport(options.threads);
-    return in_partitions(model, transport, options, manner, use);
+Counted in_partitions(Model& model, const EventRunOptions& options, const Manner& manner, Use use) {
+    Legs<Model> legs(model, placement_of(model.lps(), options), manner, options.crew);
+    return legs.run([&](auto& partitions) { partitions.each_lp(use); });
 }
 
 /// What all processes counted, in each.
-inline void add_up(EventRun& run, const idlewave_wire& wire) {
-    Statistics& counted = run.statistics;
-    const std::array<std::uint64_t*, 11> sums = {
-        &counted.committed,           &counted.rolled_back, &counted.primary_rollbacks,
-        &counted.secondary_rollbacks, &counted.taken_back,  &counted.sent_again,
-        &counted.told_elsewhere,      &counted.mails,       &counted.ties,
-        &counted.log_bytes,           &run.digest};
-    std::array<std::uint64_t, sums.size()> values{};
-    std::transform(sums.begin(), sums.end(), values.begin(), [](const std::uint64_t* sum) { return *sum; });
-    if (wire.sum(values.data(), static_cast<std::int32_t>(values.size())) != 0) {
-        throw TransportError(wire.error_text());
+inline void add_up(EventRun& run, const idlewave_wire* wire) {
+    pdes::add_up(run.counted.statistics, wire);
+    pdes::add_up(std::span(&run.digest, 1), wire);
+    std::vector<std::uint64_t> sums;
+    for (const Sample& sample : run.counted.series) {
+        sums.insert(sums.end(), {sample.committed, sample.rolled_back, sample.log_bytes});
     }
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-        *sums[i] = values[i];
+    pdes::add_up(sums, wire);
+    for (std::size_t i = 0; i < run.counted.series.size(); ++i) {
+        Sample& sample = run.counted.series[i];
+        sample.committed = sums[3 * i];
+        sample.rolled_back = sums[3 * i + 1];
+        sample.log_bytes = sums[3 * i + 2];
     }
 }
 
 template <class Model, class Use>
-EventRun one_by_one(Model& model, const EventRunOptions& options, Use use) {
-    EventRun run;
+Counted one_by_one(Model& model, const EventRunOptions& options, Use use) {
+    Counted run;
     const auto begin = Clock::now();
     Lps<typename Model::State> lps(model.lps());
-    OneByOne<Model> scheduler(model, lps, options.poll);
+    OneByOne<Model> scheduler(model, lps, options.crew.poll);
     run.init_seconds = seconds_since(begin);
     const auto ready = Clock::now();
     scheduler.run();
@@ -135,6 +130,23 @@ EventRun one_by_one(Model& model, const EventRunOptions& options, Use use) {
         use(i, lps[i].state);
     }
     return run;
+}
+
+/// Throws InputError if the model cannot be run so.
+template <EventModel M>
+void check(const M& written, const EventRunOptions& options) {
+    if (written.lookahead() > 0) {
+        return;
+    }
+    if (options.scheduler == Scheduler::yawns) {
+        throw InputError("yawns needs a lookahead, and the model has none: sequential and timewarp do without");
+    }
+    if (Mixed<M> && options.scheduler == Scheduler::timewarp) {
+        throw InputError("conservative LPs need a lookahead, and the model has none");
+    }
+    if (options.scheduler == Scheduler::sequential && !options.crew.keeping.directory.empty()) {
+        throw InputError("without a lookahead only timewarp writes checkpoints");
+    }
 }
 
 }  // namespace run_events_detail
@@ -151,6 +163,7 @@ EventRun run_events(const M& written, const EventRunOptions& options, Use use) {
         };
     };
     std::uint64_t digest = 0;
+    run_events_detail::check(written, options);
     Manner manner{.advance = options.scheduler == Scheduler::timewarp ? Advance::optimistic : Advance::conservative,
                   .cell = options.cell,
                   .lazy = options.lazy,
@@ -158,22 +171,17 @@ EventRun run_events(const M& written, const EventRunOptions& options, Use use) {
     if (written.lookahead() > 0) {
         ByEvent<M, false> model(written);
         manner.cell = options.cell > 0 ? std::min(options.cell, written.lookahead()) : written.lookahead();
-        run = run_events_detail::in_partitions(model, options, manner, add(digest));
+        run.counted = run_events_detail::in_partitions(model, options, manner, add(digest));
     } else {
         ByEvent<M, true> model(written);
-        if (options.scheduler == Scheduler::yawns) {
-            throw InputError("yawns needs a lookahead, and the model has none: sequential and timewarp do without");
-        }
         manner.advance = Advance::optimistic;
         manner.cell = options.cell > 0 ? options.cell : run_events_detail::cell_without_lookahead(written);
-        run = options.scheduler == Scheduler::sequential
-                  ? run_events_detail::one_by_one(model, options, add(digest))
-                  : run_events_detail::in_partitions(model, options, manner, add(digest));
+        run.counted = options.scheduler == Scheduler::sequential
+                          ? run_events_detail::one_by_one(model, options, add(digest))
+                          : run_events_detail::in_partitions(model, options, manner, add(digest));
     }
     run.digest = digest;
-    if (options.wire != nullptr) {
-        run_events_detail::add_up(run, *options.wire);
-    }
+    run_events_detail::add_up(run, options.crew.wire);
     return run;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace idlewave::pdes {
@@ -34,6 +36,22 @@ struct Statistics {
         idle += other.idle;
         log_bytes += other.log_bytes;
         return *this;
+    }
+
+    /// What a later leg of the run counted.
+    void go_on(const Statistics& leg) {
+        const std::uint64_t rounds = gvt_rounds;
+        const std::uint64_t log = log_bytes;
+        *this += leg;
+        gvt_rounds = rounds + leg.gvt_rounds;
+        log_bytes = std::max(log, leg.log_bytes);
+    }
+
+    /// All that adds up over the processes of a run.
+    [[nodiscard]] std::array<std::uint64_t*, 10> sums() {
+        return {&committed,  &rolled_back, &primary_rollbacks, &secondary_rollbacks,
+                &taken_back, &sent_again,  &told_elsewhere,    &mails,
+                &ties,       &log_bytes};
     }
 
     /// As ROSS defines it (tw_net_stats): 1 less the events rolled back for one that was not.

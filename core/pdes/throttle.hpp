@@ -29,9 +29,11 @@ class Throttle {
         }
     }
 
+    /// More cells than that it never is.
+    static constexpr std::int64_t furthest = 48;
+
   private:
     static constexpr std::uint64_t fewest = 1 << 10;
-    static constexpr std::int64_t furthest = 48;
 
     std::int64_t ahead_ = 8;
     std::uint64_t interval_ = 1 << 12;

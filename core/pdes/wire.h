@@ -11,10 +11,10 @@
 extern "C" {
 #endif
 
-/* What all agree upon: a sum, and two least values. */
+/* What all agree upon: sums, and least values. */
 struct idlewave_cut {
-    int64_t sum;
-    int64_t least[2];
+    int64_t sum[2];
+    int64_t least[4];
 };
 
 struct idlewave_wire {

@@ -61,15 +61,15 @@ pdes::EventRunOptions options_of(const std::string& scheduler, std::uint32_t thr
                      : scheduler == "check"  ? pdes::Scheduler::check
                                              : pdes::Scheduler::sequential;
     return {.scheduler = how,
-            .threads = threads,
             .deal = placement == "cyclic" ? pdes::Deal::cyclic : pdes::Deal::block,
             .lazy = lazy,
-            .poll = Poll(progress),
-            .wire = wire == nullptr ? nullptr : &wire->functions()};
+            .crew = {.threads = threads,
+                     .wire = wire == nullptr ? nullptr : &wire->functions(),
+                     .poll = Poll(progress)}};
 }
 
 void put_counts(nb::dict& answer, const pdes::EventRun& run) {
-    const pdes::Statistics& counted = run.statistics;
+    const pdes::Statistics& counted = run.counted.statistics;
     nb::dict counts;
     counts["committed"] = counted.committed;
     counts["rolled_back"] = counted.rolled_back;
@@ -83,8 +83,8 @@ void put_counts(nb::dict& answer, const pdes::EventRun& run) {
     counts["ties"] = counted.ties;
     counts["log_bytes"] = counted.log_bytes;
     counts["efficiency"] = counted.efficiency();
-    counts["init_seconds"] = run.init_seconds;
-    counts["seconds"] = run.seconds;
+    counts["init_seconds"] = run.counted.init_seconds;
+    counts["seconds"] = run.counted.seconds;
     counts["digest"] = run.digest;
     answer["run"] = counts;
 }
@@ -164,7 +164,7 @@ nb::dict run_epidemic(const nb::dict& given, const pdes::EventRunOptions& option
         for (const EpidemicDay& day : curve.days()) {
             counts.insert(counts.end(), {day.susceptible, day.exposed, day.infectious, day.recovered, day.immune});
         }
-        add_up(counts, options.wire);
+        add_up(counts, options.crew.wire);
     }
     nb::dict answer;
     put_counts(answer, run);
@@ -218,7 +218,7 @@ nb::dict run_flood(const nb::dict& given, const pdes::EventRunOptions& options) 
             counts.insert(counts.end(), {of.sent, of.delivered, of.lost, static_cast<std::uint64_t>(of.waited),
                                          static_cast<std::uint64_t>(of.delay)});
         }
-        add_up(counts, options.wire);
+        add_up(counts, options.crew.wire);
     }
     nb::dict answer;
     put_counts(answer, run);

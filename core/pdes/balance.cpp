@@ -1,0 +1,23 @@
+#include "pdes/balance.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace idlewave::pdes {
+
+Placement balanced(const std::vector<std::uint64_t>& weights, std::uint32_t lps, std::uint32_t partitions) {
+    const std::uint32_t size = group_size(lps);
+    const std::uint64_t all = std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
+    std::vector<std::uint32_t> partition_of;
+    partition_of.reserve(weights.size());
+    std::uint64_t before = 0;
+    for (const std::uint64_t weight : weights) {
+        // Where the middle of the group lies in all that there is to do.
+        const double share = all == 0 ? 0 : static_cast<double>(2 * before + weight) / (2 * static_cast<double>(all));
+        partition_of.push_back(std::min(partitions - 1, static_cast<std::uint32_t>(share * partitions)));
+        before += weight;
+    }
+    return Placement::ranges(partition_of, size, lps, partitions);
+}
+
+}  // namespace idlewave::pdes

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "pdes/gvt.hpp"
+#include "pdes/mail.hpp"
+
+namespace idlewave::pdes {
+
+/// What conservative LPs are told, among optimistic ones, until it is certain that there is no more for its cell.
+class Held {
+  public:
+    void add(const Record& told, std::int64_t cell) { by_cell_[cell].push_back(told); }
+
+    /// The first cell for which there is something.
+    [[nodiscard]] std::int64_t first() const { return by_cell_.empty() ? Gvt::nothing : by_cell_.begin()->first; }
+
+    /// Gives all that there is up to and including `last` to `use`, with its cell.
+    template <class Use>
+    void release_to(std::int64_t last, Use use) {
+        while (!by_cell_.empty() && by_cell_.begin()->first <= last) {
+            const auto cell = by_cell_.extract(by_cell_.begin());
+            for (const Record& told : cell.mapped()) {
+                use(told, cell.key());
+            }
+        }
+    }
+
+  private:
+    std::map<std::int64_t, std::vector<Record>> by_cell_;
+};
+
+}  // namespace idlewave::pdes
