@@ -12,9 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 from idlewave import mpi, pdes
+from idlewave.cli import pdes_commands as commands
 from idlewave.errors import InputError, MpiError, UsageError
+from idlewave.pdes import plots
+from matplotlib.figure import Figure
 from tracer_support import open_mpi
 
 SMALL: dict[str, Any] = {"lps": 300, "end": 8.0, "remote": 0.3}
@@ -52,10 +57,10 @@ def test_another_seed_is_another_run() -> None:
 
 
 def test_events_are_as_many_as_their_delays_say() -> None:
-    # Each of 16 events of an LP comes once in a mean delay of 1, from a first one that takes as long.
+    # Each of 32,000 events is a renewal process, whose delays have mean 1 and variance 0.81 (W. Feller, 1966, XI.4).
     found = pdes.phold(lps=2000, end=40.0)
-    expected = 2000 * 16 * 40
-    assert abs(found.committed - expected) < 6 * expected**0.5
+    expected = 32_000 * (40 - (1 - 0.81) / 2)
+    assert abs(found.committed - expected) < 6 * (32_000 * 40 * 0.81) ** 0.5
 
 
 @pytest.mark.parametrize(("processes", "threads"), [(2, 1), (3, 1), (2, 2)])
@@ -141,13 +146,33 @@ def test_an_attack_takes_legitimate_packets_with_it() -> None:
 @pytest.mark.parametrize("model", ["epidemic", "flood"])
 def test_the_commands_draw_what_they_found(model: str, tmp_path: Path) -> None:
     small = {"epidemic": ["--persons", "1e3", "--days", "30"], "flood": ["--hosts", "50", "--bots", "8"]}[model]
-    done = run(model, *small, "--plot", str(tmp_path / "a.png"), "--json")
+    done = run(model, *small, "--plot", str(tmp_path / "a.png"), "--plot-runs", "2", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["committed"] > 0
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     refused = run(model, *small, "--plot", str(tmp_path / "a.txt"))
     assert refused.returncode == 2
     assert "expected a name that ends with .png" in refused.stderr
+
+
+def test_a_picture_of_an_attack_shows_packets_that_are_sent_while_it_lasts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[pd.DataFrame] = []
+
+    def keep(floods: pd.DataFrame) -> Figure:
+        drawn.append(floods)
+        return Figure()
+
+    monkeypatch.setattr(plots, "plot_flood", keep)
+    attack = ["--hosts", "50", "--bots", "8", "--attack-from", "0.5", "--attack-until", "0.6", "--buffer", "8"]
+    arguments = [*attack, "--plot", str(tmp_path / "a.png"), "--plot-runs", "2"]
+    done = CliRunner().invoke(commands.pdes, ["flood", *arguments])
+    assert done.exit_code == 0, done.output
+    losses = drawn[0].groupby("bots")["lost"]
+    assert (losses.count() == 2).all()
+    assert losses.min().loc[0] == 0
+    assert losses.min().loc[8] > 0.15  # of packets of the other half second too it would be a fifth as many
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -53,9 +54,17 @@ def run_options(command: F) -> F:
     return command
 
 
-plot_option = click.option(
-    "--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw it (.png, .svg, .pdf)."
-)
+def plot_options(command: F) -> F:
+    """Whether to draw what was found, and of how many runs."""
+    runs = click.option(
+        "--plot-runs",
+        type=click.IntRange(1),
+        default=5,
+        show_default=True,
+        help="Seeds that are drawn, from --seed on.",
+    )
+    plot = click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw it (.png, .svg, .pdf).")
+    return plot(runs(command))
 
 
 @click.group()
@@ -97,16 +106,14 @@ def phold(*, as_json: bool, **options: object) -> None:
 @click.option("--workplaces-close", type=click.FloatRange(0), help="On that day.")
 @click.option("--workplaces-reopen", type=click.FloatRange(0), help="On that day.")
 @click.option("--days", type=click.IntRange(0), default=180, show_default=True)
-@plot_option
+@plot_options
 @run_options
-def epidemic(*, plot: Path | None, as_json: bool, **options: object) -> None:
+def epidemic(*, plot: Path | None, plot_runs: int, as_json: bool, **options: object) -> None:
     """Pandemic flu in a city with homes, places of work, and travel."""
     with share_progress("simulating") as progress:
         found = models.epidemic(**as_arguments(options), progress=progress)
     if plot is not None:
-        from ..pdes.plots import plot_epidemic
-
-        save(plot_epidemic(found.to_pandas()), plot)
+        draw_epidemic(found, as_arguments(options), plot, plot_runs)
     if as_json:
         days = {name: getattr(found, name) for name in ("susceptible", "exposed", "infectious", "recovered", "immune")}
         click.echo(json.dumps({"days": days} | counts_of(found.run)))
@@ -134,14 +141,14 @@ def epidemic(*, plot: Path | None, as_json: bool, **options: object) -> None:
 @click.option("--buffer", type=count, default="64", show_default=True, help="Packets of a router; 0: any number.")
 @click.option("--measured-from", type=click.FloatRange(0), default=0.0, show_default=True, help="s.")
 @click.option("--end", type=click.FloatRange(0), default=1.0, show_default=True, help="s.")
-@plot_option
+@plot_options
 @run_options
-def flood(*, plot: Path | None, as_json: bool, **options: object) -> None:
+def flood(*, plot: Path | None, plot_runs: int, as_json: bool, **options: object) -> None:
     """A denial-of-service attack: a bot-net floods a victim behind routers with finite queues."""
     with share_progress("simulating") as progress:
         found = models.flood(**as_arguments(options), progress=progress)
     if plot is not None:
-        draw_flood(as_arguments(options), plot)
+        draw_flood(as_arguments(options), plot, plot_runs)
     if as_json:
         classes = {"legitimate": asdict(found.legitimate), "attack": asdict(found.attack)}
         click.echo(json.dumps(classes | counts_of(found.run)))
@@ -154,18 +161,39 @@ def flood(*, plot: Path | None, as_json: bool, **options: object) -> None:
     show(f"flood, {where(options)}", found.run)
 
 
-def draw_flood(options: dict[str, Any], plot: Path) -> None:
-    """The same attack with other numbers of bots; packets count that are sent while it lasts."""
+def draw_epidemic(found: models.EpidemicRun, options: dict[str, Any], plot: Path, runs: int) -> None:
+    """What was found, amid the same epidemic with other seeds."""
+    from ..pdes.plots import plot_epidemic
+
+    tables = [found.to_pandas()]
+    with share_progress("drawing") as progress:
+        for i in range(1, runs):
+            tables.append(models.epidemic(**options | {"seed": seed_after(options, i)}).to_pandas())
+            progress((i + 1) / runs)
+    save(plot_epidemic(tables), plot)
+
+
+def draw_flood(options: dict[str, Any], plot: Path, runs: int) -> None:
+    """The same attack with other numbers of bots, and other seeds; packets count that are sent while it lasts."""
     import pandas as pd
 
     from ..pdes.plots import plot_flood
 
-    rows = []
+    end = options["end"] if options["attack_until"] is None else min(options["attack_until"], options["end"])
+    attack = options | {"measured_from": options["attack_from"], "end": end}
     numbers = sorted({options["bots"] * step // BOT_STEPS for step in range(BOT_STEPS + 1)})
-    for bots in numbers:
-        run = models.flood(**options | {"bots": bots, "measured_from": options["attack_from"]})
-        rows.append({"bots": bots, "lost": run.legitimate.share_lost, "delay": run.legitimate.mean_delay})
+    rows: list[dict[str, float]] = []
+    with share_progress("drawing") as progress:
+        for bots, i in product(numbers, range(runs)):
+            run = models.flood(**attack | {"bots": bots, "seed": seed_after(options, i)})
+            rows.append({"bots": bots, "lost": run.legitimate.share_lost, "delay": run.legitimate.mean_delay})
+            progress(len(rows) / (len(numbers) * runs))
     save(plot_flood(pd.DataFrame(rows)), plot)
+
+
+def seed_after(options: dict[str, Any], i: int) -> int:
+    """The seed of the run number `i` of a plot; after the last one comes 0."""
+    return int((options["seed"] + i) % 2**64)
 
 
 def as_arguments(options: dict[str, object]) -> dict[str, Any]:

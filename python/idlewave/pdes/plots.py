@@ -1,46 +1,51 @@
-"""What models found, drawn: each takes a table."""
+"""What models found, drawn from tables: each says how much it scatters with the seed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import FuncFormatter, PercentFormatter
 
-from ..report.style import BLUE, GREEN, INK, MUTED, ORANGE, VERMILLION, new_figure, styled, tidy
+from ..report.style import BLUE, GREEN, MUTED, ORANGE, SMALL, VERMILLION, new_figure, styled, tidy
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-CURVES = (
-    ("susceptible", BLUE),
-    ("exposed", ORANGE),
-    ("infectious", VERMILLION),
-    ("recovered", GREEN),
-    ("immune", MUTED),
-)
+MANY = {"susceptible": BLUE, "recovered": GREEN, "immune": MUTED}
+FEW = {"exposed": ORANGE, "infectious": VERMILLION}
 
 
 @styled
-def plot_epidemic(days: pd.DataFrame) -> Figure:
+def plot_epidemic(runs: Sequence[pd.DataFrame]) -> Figure:
     """The share of persons that are susceptible, exposed, infectious, recovered or immune, day by day.
 
-    `days`: as of `EpidemicRun.to_pandas`.
+    `runs`: of the same persons and days with other seeds, as of `EpidemicRun.to_pandas`. The first one is drawn
+    in thick lines.
     """
-    figure = new_figure(3.4)
-    axes = figure.subplots()
-    persons = days[[name for name, _ in CURVES]].iloc[0].sum()
-    for name, colour in CURVES:
-        if name == "immune" and days[name].iloc[0] == 0:
-            continue
-        axes.plot(days["day"], days[name] / persons, color=colour, label=name, linewidth=1.6)
-    axes.set_xlim(0, max(1, days["day"].iloc[-1]))
-    axes.set_ylim(0, 1)
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axes.set_xlabel("day")
-    axes.set_ylabel(f"share of {persons:,} persons")
-    axes.legend(loc="center right")
-    tidy(axes)
+    figure = new_figure(4.2)
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    persons = runs[0][[*MANY, *FEW]].iloc[0].sum()
+    for axes, curves in ((above, MANY), (below, FEW)):
+        for name, colour in curves.items():
+            if name == "immune" and runs[0][name].iloc[0] == 0:
+                continue
+            for other in runs[1:]:
+                axes.plot(other["day"], other[name] / persons, color=colour, alpha=0.45, linewidth=0.7)
+            axes.plot(runs[0]["day"], runs[0][name] / persons, color=colour, label=name, linewidth=1.8)
+        axes.set_ylim(0)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.3g}%"))
+        tidy(axes)
+    above.set_ylim(0, 1)
+    below.set_xlim(0, max(1, runs[0]["day"].iloc[-1]))
+    below.set_xlabel("time [days]")
+    figure.supylabel(f"share of {persons:,} persons", fontsize=9.0)
+    figure.legend(loc="outside upper center", ncols=5)
+    if len(runs) > 1:
+        above.set_title(
+            f"thick: a run; thin: {len(runs) - 1} more, of other seeds", fontsize=SMALL, fontweight="normal"
+        )
     return figure
 
 
@@ -48,21 +53,35 @@ def plot_epidemic(days: pd.DataFrame) -> Figure:
 def plot_flood(floods: pd.DataFrame) -> Figure:
     """What bots do to legitimate packets: the share that is lost, and the mean delay of the others.
 
-    `floods`: a row a run, with the columns bots, lost (a share) and delay (seconds), legitimate packets that were sent
-    during the attack.
+    `floods`: a row a run, with the columns bots, lost (a share) and delay (seconds), of legitimate packets that were
+    sent during the attack. Runs with as many bots differ by their seeds: means are drawn, and bars for their range.
     """
-    figure = new_figure(2.8)
+    figure = new_figure(3.0)
     left, right = figure.subplots(1, 2)
-    line = {"marker": "o", "markersize": 4, "linewidth": 1.4, "clip_on": False}
-    left.plot(floods["bots"], floods["lost"], color=VERMILLION, **line)
+    runs = int(floods["bots"].value_counts().max())
+    by_bots = floods.groupby("bots")
+    for axes, values, colour in ((left, by_bots["lost"], VERMILLION), (right, by_bots["delay"], BLUE)):
+        unit = 1.0 if axes is left else 1e3
+        mean, lowest, highest = (values.agg(name) * unit for name in ("mean", "min", "max"))
+        axes.errorbar(
+            mean.index,
+            mean,
+            yerr=[mean - lowest, highest - mean],
+            color=colour,
+            marker="o",
+            markersize=4,
+            linewidth=1.4,
+            elinewidth=1.0,
+            capsize=2.5,
+            clip_on=False,
+        )
+        axes.set_xlabel("bots")
+        axes.set_xlim(0, max(1, mean.index[-1]))
+        tidy(axes)
     left.set_ylabel("legitimate packets lost")
     left.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     left.set_ylim(0, 1)
-    right.plot(floods["bots"], floods["delay"] * 1e3, color=BLUE, **line)
-    right.set_ylabel("mean delay of the others [ms]", color=INK)
+    right.set_ylabel("mean delay of the others [ms]")
     right.set_ylim(0)
-    for axes in (left, right):
-        axes.set_xlabel("bots")
-        axes.set_xlim(0)
-        tidy(axes)
+    figure.suptitle(f"packets sent during the attack; points: mean, bars: range of {runs} runs", fontsize=SMALL)
     return figure
