@@ -24,6 +24,18 @@ class BitSet {
         word |= std::uint64_t{1} << bit % 64;
     }
 
+    /// Shows its `size` bits to an archive.
+    template <class Archive>
+    void keep(Archive& archive, std::uint64_t size) {
+        if constexpr (Archive::loads) {
+            clear(size);
+        }
+        archive(first_);
+        for (std::uint64_t word = 1; 64 * word < size; ++word) {
+            archive(more_[word - 1]);
+        }
+    }
+
   private:
     std::uint64_t first_ = 0;
     std::unique_ptr<std::uint64_t[]> more_;

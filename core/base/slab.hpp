@@ -36,6 +36,9 @@ class Slab {
 
     void remove(std::uint32_t number) { unused_[unused_count_++] = number; }
 
+    /// Whether there is room for that number, whether the value lives or not.
+    [[nodiscard]] bool has(std::uint32_t number) const { return number / piece < pieces_.size(); }
+
     T& operator[](std::uint32_t number) { return pieces_[number / piece][number % piece]; }
     const T& operator[](std::uint32_t number) const { return pieces_[number / piece][number % piece]; }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace idlewave {
 
@@ -45,6 +47,31 @@ class SmallMap {
             }
         }
         entries_[hole].key = none;
+    }
+
+    /// Shows all that there is to an archive.
+    template <class Archive>
+    void keep(Archive& archive) {
+        std::vector<Entry> entries;
+        for (std::uint32_t i = 0; i < capacity_; ++i) {
+            if (entries_[i].key != none) {
+                entries.push_back(entries_[i]);
+            }
+        }
+        std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
+        auto count = static_cast<std::uint32_t>(entries.size());
+        archive(count);
+        if constexpr (Archive::loads) {
+            *this = {};
+        }
+        entries.resize(count);
+        for (Entry& entry : entries) {
+            archive(entry.key);
+            archive(entry.value);
+            if constexpr (Archive::loads) {
+                add(entry.key, entry.value);
+            }
+        }
     }
 
   private:

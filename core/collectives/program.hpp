@@ -122,6 +122,8 @@ class ProgramSource {
     [[nodiscard]] static std::string name(std::uint32_t rank, Place place);
     template <class Moment>
     void unfinished(std::uint32_t rank, const State<Moment>& state, std::vector<Waiting>& waiting) const;
+    template <class Moment, class Archive>
+    void keep(std::uint32_t rank, State<Moment>& state, Archive& archive) const;
 
     /// The ops of one rank and their requirements: the same schedule, written out.
     [[nodiscard]] Listing listing(std::uint32_t rank) const;

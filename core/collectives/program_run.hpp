@@ -227,6 +227,27 @@ void ProgramSource::begin_beside(State<Moment>& state, const Instruction& instru
     }
 }
 
+template <class Moment, class Archive>
+void ProgramSource::keep(std::uint32_t /*rank*/, State<Moment>& state, Archive& archive) const {
+    archive(state.base);
+    archive(state.copy);
+    archive(state.main);
+    auto beside = static_cast<std::uint32_t>(state.beside.size());
+    archive(beside);
+    state.beside.resize(beside);
+    for (Thread<Moment>& thread : state.beside) {
+        archive(thread);
+    }
+    std::uint32_t slots = state.slots.size();
+    archive(slots);
+    if constexpr (Archive::loads) {
+        state.slots.assign(slots, {});
+    }
+    for (Slot<Moment>& slot : state.slots) {
+        archive(slot);
+    }
+}
+
 template <class Moment>
 void ProgramSource::unfinished(std::uint32_t rank, const State<Moment>& state, std::vector<Waiting>& waiting) const {
     if (state.main.blocked == Blocked::done) {

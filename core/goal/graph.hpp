@@ -69,6 +69,10 @@ class Graph {
     }
     template <class Moment>
     void unfinished(std::uint32_t rank, const State<Moment>& state, std::vector<Waiting>& waiting) const;
+    template <class Moment, class Archive>
+    void keep(std::uint32_t rank, State<Moment>& state, Archive& archive) const {
+        state.keep(archive, block(rank).size());
+    }
 
   private:
     friend class GraphBuilder;

@@ -83,6 +83,24 @@ class Progress {
         return join_.place != Join<Moment>::nowhere ? join_.place : static_cast<Place>(std::bit_width(bits_ >> 1));
     }
 
+    /// Shows how far a rank of `ops` ops has come to an archive.
+    template <class Archive>
+    void keep(Archive& archive, Place ops) {
+        archive(bits_);
+        archive(join_.place);
+        archive(join_.left);
+        archive(join_.ready_at);
+        bool has_more = more_ != nullptr;
+        archive(has_more);
+        if constexpr (Archive::loads) {
+            more_ = has_more ? std::make_unique<More>() : nullptr;
+        }
+        if (has_more) {
+            more_->ready.keep(archive, ops > 64 ? ops - 64 : 0);
+            more_->joins.keep(archive);
+        }
+    }
+
   private:
     struct More {
         BitSet ready;  ///< the ops behind the first 64

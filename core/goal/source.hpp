@@ -58,6 +58,8 @@ struct Notice {
 ///
 /// `call` says of an op that is just starting to which operation it belongs, as a number (collectives/call_name.hpp).
 ///
+/// A source whose State cannot be copied byte by byte has `keep`, which shows it to an archive (base/archive.hpp).
+///
 /// What is said here of times holds for every type of moment: a source compares and keeps them, `latest` of several is
 /// the one that counts, and it makes none but the first, `Moment{}`.
 template <class S>

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <utility>
 
 #include "base/slab.hpp"
 #include "base/time.hpp"
@@ -124,6 +125,20 @@ class Agenda {
     void done(std::uint32_t slot) {
         used_ &= ~(1U << slot);
         waiting_.remove(slots_[slot]->number);
+    }
+
+    /// Calls `visit` with all requests of a rank that has no queues and is not open: those linked from `pending` on.
+    template <class Visit>
+    void each(std::uint32_t pending, Visit visit) const {
+        for (std::uint32_t i = pending; i != 0; i = waiting_[i].next) {
+            visit(waiting_[i].request);
+        }
+    }
+    /// They are no longer there.
+    void discard(std::uint32_t pending) {
+        while (pending != 0) {
+            waiting_.remove(std::exchange(pending, waiting_[pending].next));
+        }
     }
 
   private:

@@ -137,7 +137,6 @@ std::uint32_t RankWorker<S, Observer>::add_stray(const Event& event) {
                        .tag = message.tag,
                        .number = event.sequence,
                        .sending = message.sending,
-                       .message_class = message.message_class,
                        .kind = message.kind,
                        .arrived_at = model_.observer.arrival(message, event.time)};
     return handle;

@@ -63,6 +63,13 @@ class MatchList {
         return true;
     }
 
+    void clear() {
+        entries_.clear();
+        first_ = 0;
+        waiting_ = 0;
+        index_.reset();
+    }
+
     /// Calls `visit` with every entry, oldest first.
     template <class Visit>
     void each(Visit visit) const {
@@ -140,12 +147,6 @@ class MatchList {
         if (index_) {
             fill_index();
         }
-    }
-
-    void clear() {
-        entries_.clear();
-        first_ = 0;
-        index_.reset();
     }
 
     LargeVector<Entry> entries_;  ///< oldest first; some are gone

@@ -11,10 +11,10 @@ enum class MessageKind : std::uint8_t { data, request_to_send, clear_to_send, re
 struct Message {
     static constexpr std::uint16_t no_class = 0xffff;
 
-    std::uint64_t size = 0;  ///< bytes on the wire; 1 for a request or a clearance to send
-    std::uint32_t tag = 0;
-    std::uint32_t sending = 0;    ///< the sender's handle of a rendezvous send
-    std::uint32_t receiving = 0;  ///< the receiver's handle of the message that the rendezvous is about
+    std::uint64_t size = 0;       ///< bytes on the wire; 1 for a request or a clearance to send
+    std::uint32_t tag = 0;        ///< of a clearance to send, and of the data: the number of the request to send
+    std::uint32_t sending = 0;    ///< where the sender keeps its rendezvous send, if that has not moved
+    std::uint32_t receiving = 0;  ///< where the receiver keeps the message that it is about, if that has not moved
     std::uint16_t message_class = no_class;
     MessageKind kind = MessageKind::data;
 };

@@ -30,6 +30,7 @@ class LogGops {
     using State = Rank<S, Moment>;
     using Payload = typename Observer::Payload;
     using Worker = RankWorker<S, Observer>;
+    static constexpr bool journals = true;
     using Layout = std::conditional_t<S::one_of_each, OneOfEachLayout, ClockLayout>;
 
     LogGops(const S& source_, const Machine& machine_, std::uint64_t seed_, Observer& observer_)
@@ -42,6 +43,7 @@ class LogGops {
           network_control(costs(machine.network, 1)),
           node_control(costs(machine.node ? *machine.node : machine.network, 1)),
           processed(source.ranks()),
+          open(source.ranks()),
           noise(machine.noise.silent() ? 0 : source.ranks()),
           clocks(layout.size() == std::tuple_size_v<decltype(State::clocks)>
                      ? 0
@@ -81,9 +83,10 @@ class LogGops {
     MessageClasses classes;
     Costs network_control;  ///< of a message of 1 byte that is not an op's
     Costs node_control;
-    HugeArray<Moment> processed;  ///< by rank: when the last message was, where that is later than a CPU was free
-    HugeArray<NoiseState> noise;  ///< by rank, if there is any
-    HugeArray<Moment> clocks;     ///< by rank, if there are more than a State holds
+    HugeArray<Moment> processed;     ///< by rank: when the last message was, where that is later than a CPU was free
+    HugeArray<OpenRendezvous> open;  ///< by rank
+    HugeArray<NoiseState> noise;     ///< by rank, if there is any
+    HugeArray<Moment> clocks;        ///< by rank, if there are more than a State holds
 
   private:
     Payload unknown_{};

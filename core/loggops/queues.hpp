@@ -44,6 +44,12 @@ class RequestQueue {
         return request;
     }
 
+    template <class Visit>
+    void each(Visit visit) const {
+        std::for_each(row_.begin() + static_cast<std::ptrdiff_t>(next_), row_.end(), visit);
+        std::for_each(heap_.begin(), heap_.end(), visit);
+    }
+
   private:
     struct Later {
         bool operator()(const Request<Cookie, Moment>& a, const Request<Cookie, Moment>& b) const {
@@ -85,6 +91,19 @@ class RequestQueues {
     Request<Cookie, Moment> take(std::uint32_t number) {
         --waiting_;
         return queues_[number].take();
+    }
+
+    /// Calls `visit` with every request, in no order.
+    template <class Visit>
+    void each(Visit visit) const {
+        for (const Queue& queue : queues_) {
+            queue.each(visit);
+        }
+    }
+
+    void clear() {
+        queues_.clear();
+        waiting_ = 0;
     }
 
   private:

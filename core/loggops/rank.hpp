@@ -31,16 +31,19 @@ struct alignas(64) Stray {
     std::uint32_t source = 0;
     std::uint32_t tag = 0;
     std::uint32_t number = 0;   ///< its sender's count of transmissions
-    std::uint32_t sending = 0;  ///< of a rendezvous: the sender's handle
-    std::uint16_t message_class = Message::no_class;
+    std::uint32_t sending = 0;  ///< of a rendezvous: the sender's handle; while it awaits data, the one before
     MessageKind kind = MessageKind::data;
     bool matched : 1 = false;
     bool processed : 1 = false;
-    std::uint32_t next = 0;  ///< while it is the first of two that are unexpected: the other one
+    bool awaits_data : 1 = false;  ///< its sender is cleared to send
+    /// While it is the first of two that are unexpected, or awaits data: the other one, or the next one.
+    std::uint32_t next = 0;
     Moment arrived_at = {};
     Moment matched_at = {};  ///< when receive and message had met: at the arrival or at the posting
     Moment processed_at = {};
     Receive<Cookie> receive = {};  ///< once matched
+
+    [[nodiscard]] std::uint32_t& before() { return sending; }
 };
 
 /// A send by rendezvous, from its request to send until its data have left.
@@ -52,8 +55,20 @@ struct OpenSend {
     std::uint32_t tag = 0;
     std::uint32_t number = 0;     ///< of its request to send
     std::uint32_t receiving = 0;  ///< the receiver's handle, once cleared to send
+    std::uint32_t next = 0;       ///< of its rank
+    std::uint32_t last = 0;
     bool open = false;
     Receive<Cookie> op = {};  ///< the send itself: its place, its CPU and NIC
+
+    [[nodiscard]] std::uint32_t& before() { return last; }
+};
+
+/// The rendezvous of a rank, by the first of each: its open sends, and the messages that await data.
+struct OpenRendezvous {
+    std::uint32_t send = 0;
+    std::uint32_t stray = 0;
+
+    [[nodiscard]] bool none() const { return (send | stray) == 0; }
 };
 
 /// What few ranks have at one time: more receives than one, several unexpected messages, many requests.

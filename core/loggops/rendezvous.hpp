@@ -1,10 +1,64 @@
 #pragma once
 
+#include <utility>
+
 #include "loggops/worker.hpp"
 
 /// The rendezvous of a message larger than S (SEMANTICS.md: "send, rendezvous"): request to send, clear to send, data;
 /// each is a transmission with all its costs, so that the handshake has a lookahead like any message.
 namespace idlewave {
+
+/// The rank's first of several is `first`.
+template <Source S, class Observer>
+template <class T>
+void RankWorker<S, Observer>::link(Slab<T>& slab, std::uint32_t& first, std::uint32_t handle) {
+    slab[handle].next = first;
+    slab[handle].before() = 0;
+    if (first != 0) {
+        slab[first].before() = handle;
+    }
+    first = handle;
+}
+
+template <Source S, class Observer>
+template <class T>
+void RankWorker<S, Observer>::unlink(Slab<T>& slab, std::uint32_t& first, std::uint32_t handle) {
+    const std::uint32_t next = std::exchange(slab[handle].next, 0);
+    const std::uint32_t before = slab[handle].before();
+    (before != 0 ? slab[before].next : first) = next;
+    if (next != 0) {
+        slab[next].before() = before;
+    }
+}
+
+template <Source S, class Observer>
+void RankWorker<S, Observer>::remove_send(std::uint32_t handle) {
+    unlink(sends_, model_.open[self_].send, handle);
+    sends_[handle].open = false;
+    sends_.remove(handle);
+}
+
+/// The open send that a clearance is for: where it was when its request left, or among those that have moved since.
+template <Source S, class Observer>
+std::uint32_t RankWorker<S, Observer>::send_of(const Message& clearance) {
+    const std::uint32_t handle = clearance.sending;
+    if (sends_.has(handle) && sends_[handle].open && sends_[handle].rank == self_ &&
+        sends_[handle].number == clearance.tag) [[likely]] {
+        return handle;
+    }
+    return moved_sends_.take(self_, clearance.tag);
+}
+
+/// The message that data are for, in the same way.
+template <Source S, class Observer>
+std::uint32_t RankWorker<S, Observer>::stray_of(const Event& data) {
+    const std::uint32_t handle = data.payload->receiving;
+    if (strays_.has(handle) && strays_[handle].awaits_data && strays_[handle].source == data.source &&
+        strays_[handle].number == data.payload->tag) [[likely]] {
+        return handle;
+    }
+    return moved_strays_.take(data.source, data.payload->tag);
+}
 
 /// A message of the protocol itself, which counts as one byte.
 template <Source S, class Observer>
@@ -28,6 +82,7 @@ void RankWorker<S, Observer>::request_to_send(const Ready& ready, const Moment& 
             .number = context.sent(),
             .open = true,
             .op = handed_over(ready)};
+    link(sends_, model_.open[self_].send, handle);
     send_control(send.op, op.peer, {.size = 1, .tag = op.tag, .sending = handle, .kind = MessageKind::request_to_send},
                  now, context);
 }
@@ -36,15 +91,19 @@ template <Source S, class Observer>
 void RankWorker<S, Observer>::arrive_control(const Event& event) {
     const Payload& message = *event.payload;
     if (message.kind == MessageKind::clear_to_send) {
-        OpenSend<Cookie>& send = sends_[message.sending];
+        const std::uint32_t handle = send_of(message);
+        OpenSend<Cookie>& send = sends_[handle];
         send.receiving = message.receiving;
-        ask_to_receive(event, send.op, Work::receive_clear_to_send, message.sending);
+        ask_to_receive(event, send.op, Work::receive_clear_to_send, handle);
     } else if (message.kind == MessageKind::rendezvous_data) {
-        Stray<Cookie, Moment>& stray = strays_[message.receiving];
+        const std::uint32_t handle = stray_of(event);
+        Stray<Cookie, Moment>& stray = strays_[handle];
+        unlink(strays_, model_.open[self_].stray, handle);
+        stray.awaits_data = false;
         stray.kind = message.kind;
         stray.processed = false;
         stray.matched_at = model_.observer.arrival(message, event.time);
-        ask_to_receive(event, stray.receive, Work::receive_data, message.receiving);
+        ask_to_receive(event, stray.receive, Work::receive_data, handle);
     } else {
         const std::uint32_t handle = add_stray(event);
         Stray<Cookie, Moment>& stray = strays_[handle];
@@ -86,10 +145,16 @@ template <Source S, class Observer>
 template <class Context>
 void RankWorker<S, Observer>::send_clear_to_send(const Request<Cookie, Moment>& request, const Moment& now,
                                                  Context& context) {
-    const Stray<Cookie, Moment>& stray = strays_[request.handle];
+    Stray<Cookie, Moment>& stray = strays_[request.handle];
     send_control(stray.receive, stray.source,
-                 {.size = 1, .sending = stray.sending, .receiving = request.handle, .kind = MessageKind::clear_to_send},
+                 {.size = 1,
+                  .tag = stray.number,
+                  .sending = stray.sending,
+                  .receiving = request.handle,
+                  .kind = MessageKind::clear_to_send},
                  now, context);
+    stray.awaits_data = true;
+    link(strays_, model_.open[self_].stray, request.handle);
 }
 
 /// The sender's side: the clear to send for the open send `handle` is processed, so its data may go.
@@ -104,9 +169,9 @@ template <Source S, class Observer>
 template <class Context>
 void RankWorker<S, Observer>::send_data(const Request<Cookie, Moment>& request, const Moment& now, Context& context) {
     const OpenSend<Cookie> send = sends_[request.handle];
-    sends_[request.handle].open = false;
-    sends_.remove(request.handle);
-    const Message data{.size = send.size, .receiving = send.receiving, .kind = MessageKind::rendezvous_data};
+    remove_send(request.handle);
+    const Message data{
+        .size = send.size, .tag = send.number, .receiving = send.receiving, .kind = MessageKind::rendezvous_data};
     const Moment end =
         transmit(send.op, send.peer, data, costs_of(Message::no_class, send.size, send.peer), now, context);
     op_ended(send.op.place, send.op.cookie, end);

@@ -38,6 +38,15 @@ constexpr bool is_simple(Work work) {
     return work >= Work::send || work == Work::receive_expected;
 }
 
+/// Of which things a request's handle is one: messages that had no receive, or open sends.
+constexpr bool is_about_stray(Work work) {
+    return work == Work::receive_unexpected || work == Work::receive_request_to_send || work == Work::receive_data ||
+           work == Work::send_clear_to_send;
+}
+constexpr bool is_about_send(Work work) {
+    return work == Work::receive_clear_to_send || work == Work::send_data;
+}
+
 /// The message that a reception is about.
 constexpr MessageKind kind_of(Work reception) {
     switch (reception) {

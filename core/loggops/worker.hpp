@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/archive.hpp"
 #include "base/slab.hpp"
 #include "loggops/agenda.hpp"
 #include "loggops/model.hpp"
+#include "loggops/moved.hpp"
 #include "pdes/event.hpp"
 
 namespace idlewave {
@@ -50,6 +53,7 @@ class RankWorker {
 
     template <class Context>
     Time run(State& rank, std::span<const Event> events, Time until, Context& context) {
+        remember(rank, context);
         enter(rank, context.self());
         return go_through(events, until, context);
     }
@@ -57,6 +61,7 @@ class RankWorker {
     /// The same with one event: most often all that a rank is told, while nothing waits.
     template <class Context>
     [[gnu::always_inline]] Time run_one(State& rank, const Event& event, Time until, Context& context) {
+        remember(rank, context);
         enter(rank, context.self());
         if (agenda_.idle() && !rank.posted.to_be_told && event.payload->kind == MessageKind::data) [[likely]] {
             meet_alone(event, until, context);
@@ -97,6 +102,36 @@ class RankWorker {
             }
         }
     }
+
+    /// All that rank `r` is, to be unpacked by this worker or another one, of this process or another one.
+    void pack(const State& rank, std::uint32_t r, Packer& packer);
+    /// Makes a rank what was packed, in the place of what it is.
+    void unpack(State& rank, std::uint32_t r, Unpacker& unpacker);
+    /// What it was before a visit, of which `journal` was written.
+    void undo(State& rank, std::span<const std::byte> journal, std::uint32_t r) {
+        discard(rank, r);
+        Unpacker unpacker(journal);
+        unpack(rank, r, unpacker);
+    }
+
+    /// A rank with much to pack, or with open rendezvous, of which others know where they are kept, goes ahead of
+    /// nothing; nor does one that is told of a rendezvous, since only a true one can go on.
+    [[nodiscard]] bool certain_only(const State& rank, std::uint32_t r) const {
+        return rank.has_crowd() || !model_.open[r].none();
+    }
+    [[nodiscard]] static bool certain_only(const Payload& message) { return message.kind != MessageKind::data; }
+
+    /// A message from another process: its class here, if it has one.
+    [[nodiscard]] std::uint16_t adopt(Payload& message)
+        requires(!Observer::looks)
+    {
+        message.message_class =
+            message.kind == MessageKind::data ? recent_.number(message.size, message.tag) : Message::no_class;
+        return message.message_class;
+    }
+
+    /// The messages that it has sent: what the kernel may take back.
+    [[nodiscard]] std::uint64_t& counted() { return messages_.sent; }
 
     /// What rank `r` still waits for when nothing can happen any more.
     void unfinished(std::uint32_t r, const State& rank, std::vector<Waiting>& waiting) const;
@@ -403,6 +438,13 @@ class RankWorker {
 
     // ---- large messages: rendezvous.hpp
 
+    template <class T>
+    static void link(Slab<T>& slab, std::uint32_t& first, std::uint32_t handle);
+    template <class T>
+    static void unlink(Slab<T>& slab, std::uint32_t& first, std::uint32_t handle);
+    void remove_send(std::uint32_t handle);
+    [[nodiscard]] std::uint32_t send_of(const Message& clearance);
+    [[nodiscard]] std::uint32_t stray_of(const Event& data);
     template <class Context>
     Moment send_control(const Receive<Cookie>& op, std::uint32_t peer, const Message& message, const Moment& now,
                         Context& context);
@@ -417,6 +459,25 @@ class RankWorker {
     void send_clear_to_send(const Request<Cookie, Moment>& request, const Moment& now, Context& context);
     template <class Context>
     void send_data(const Request<Cookie, Moment>& request, const Moment& now, Context& context);
+
+    // ---- a rank as it is: packing.hpp
+
+    struct Belongings;
+    [[nodiscard]] Belongings belongings_of(const State& rank, std::uint32_t r) const;
+    template <class Archive>
+    void keep_plain(State& rank, std::uint32_t r, Archive& archive);
+    void unpack_belongings(Unpacker& unpacker);
+    std::uint32_t unpack_stray(Unpacker& unpacker);
+    void discard(State& rank, std::uint32_t r);
+    template <class Context>
+    void remember(State& rank, Context& context) {
+        if constexpr (requires { context.journal->size(); }) {
+            if (context.journal != nullptr) [[unlikely]] {
+                Packer packer(*context.journal);
+                pack(rank, context.self(), packer);
+            }
+        }
+    }
 
     Model& model_;
     RecentClasses recent_;
@@ -441,6 +502,8 @@ class RankWorker {
     Slab<Crowd<Cookie, Moment>> crowds_;
     Slab<Stray<Cookie, Moment>> strays_;
     Slab<OpenSend<Cookie>> sends_;
+    Moved moved_sends_;   ///< open sends that came from elsewhere, by their ranks and numbers
+    Moved moved_strays_;  ///< messages that await data, by their senders and numbers
 };
 
 }  // namespace idlewave
@@ -449,6 +512,7 @@ class RankWorker {
 #include "loggops/following.hpp"
 #include "loggops/meeting.hpp"
 #include "loggops/ops.hpp"
+#include "loggops/packing.hpp"
 #include "loggops/rendezvous.hpp"
 #include "loggops/transmission.hpp"
 #include "loggops/unfinished.hpp"

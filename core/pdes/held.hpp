@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,7 +14,13 @@ namespace idlewave::pdes {
 /// What conservative LPs are told, among optimistic ones, until it is certain that there is no more for its cell.
 class Held {
   public:
-    void add(const Record& told, std::int64_t cell) { by_cell_[cell].push_back(told); }
+    void add(const Record& told, std::int64_t cell) {
+        by_cell_[cell].push_back(told);
+        ++of_lp_[told.lp];
+    }
+
+    /// Whether there is something for an LP: then it may not go on elsewhere.
+    [[nodiscard]] bool has(std::uint32_t lp) const { return !of_lp_.empty() && of_lp_.contains(lp); }
 
     /// The first cell for which there is something.
     [[nodiscard]] std::int64_t first() const { return by_cell_.empty() ? Gvt::nothing : by_cell_.begin()->first; }
@@ -24,6 +31,10 @@ class Held {
         while (!by_cell_.empty() && by_cell_.begin()->first <= last) {
             const auto cell = by_cell_.extract(by_cell_.begin());
             for (const Record& told : cell.mapped()) {
+                const auto own = of_lp_.find(told.lp);
+                if (--own->second == 0) {
+                    of_lp_.erase(own);
+                }
                 use(told, cell.key());
             }
         }
@@ -31,6 +42,7 @@ class Held {
 
   private:
     std::map<std::int64_t, std::vector<Record>> by_cell_;
+    std::unordered_map<std::uint32_t, std::uint32_t> of_lp_;  ///< how many records
 };
 
 }  // namespace idlewave::pdes

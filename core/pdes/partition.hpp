@@ -376,7 +376,20 @@ class Partition {
 
     /// The same in a cell that was gone through: whoever was visited in it too early has to be again.
     [[gnu::noinline]] void put_back_to(const Record& told, std::int64_t cell) {
+        if (visiting_) {
+            late_.push_back(told);
+            return;
+        }
         put_among_visited(told, cell);
+        take_back_all();
+    }
+
+    /// What was told during a visit for cells that were gone through: now that the worker is free to undo.
+    [[gnu::noinline]] void put_late() {
+        for (const Record& told : late_) {
+            put_among_visited(told, grid_.cell_of(told.time));
+        }
+        late_.clear();
         take_back_all();
     }
 
@@ -414,10 +427,12 @@ class Partition {
             outbox_.tell(place.partition, anti, cell);
             return;
         }
-        if (cell <= frontier_) {
-            put_among_visited(anti, cell);
-        } else {
+        if (cell > frontier_) {
             push(anti, cell);
+        } else if (visiting_) {
+            late_.push_back(anti);
+        } else {
+            put_among_visited(anti, cell);
         }
     }
 
@@ -667,7 +682,7 @@ class Partition {
 
     /// Whether an LP, as it is and with what it is told, does nothing before that is certain.
     [[nodiscard]] bool is_certain_only(const Context& context, std::span<const Stored> told) const {
-        if (worker_.certain_only(context.record->state, context.lp)) {
+        if (held_.has(context.local) || worker_.certain_only(context.record->state, context.lp)) {
             return true;
         }
         return std::any_of(told.begin(), told.end(), [this](const Stored& stored) {
@@ -706,12 +721,15 @@ class Partition {
             }
             statistics_.committed += worker_.counted() - counted_;
             counted_ = worker_.counted();
-            return;
+        } else {
+            clear_scratch();
+            Visit* made = remember(context, told);
+            run_lp(context, told, begins);
+            keep(made, context);
         }
-        clear_scratch();
-        Visit* made = remember(context, told);
-        run_lp(context, told, begins);
-        keep(made, context);
+        if (!late_.empty()) [[unlikely]] {
+            put_late();
+        }
     }
 
     void clear_scratch() {
@@ -811,6 +829,7 @@ class Partition {
     [[gnu::always_inline]] void run_lp(Context& context, std::span<const Stored> told, Time begins) {
         Lp<State>& lp = *context.record;
         Time next = never;
+        visiting_ = true;
         if (told.size() == 1 && told.front().source != Stored::timer) [[likely]] {
             next = worker_.run_one(lp.state, opening_.open(told.front(), begins), context.until, context);
         } else {
@@ -820,6 +839,7 @@ class Partition {
             }
             next = worker_.run(lp.state, events, context.until, context);
         }
+        visiting_ = false;
         set_timer(lp, context.local, next);
     }
 
@@ -1023,6 +1043,8 @@ class Partition {
     std::uint32_t block_ = 0;
     std::vector<Record> meanwhile_;  ///< what its LPs are told for that very cell: not before all have been visited
     std::vector<SentBy> cancelled_;  ///< to be taken back
+    bool visiting_ = false;          ///< a worker is with an LP
+    std::vector<Record> late_;       ///< what was told meanwhile for cells that were gone through
 };
 
 }  // namespace idlewave::pdes

@@ -128,9 +128,9 @@ class Partitions {
     }
 
     template <class Use>
-    void each_worker(Use use) {
+    void each_partition(Use use) {
         for (const auto& partition : partitions_) {
-            use(partition->worker());
+            use(*partition);
         }
     }
 

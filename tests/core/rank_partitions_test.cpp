@@ -1,0 +1,226 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/pattern.hpp"
+#include "event_runs.hpp"
+#include "loggops/simulate_in_legs.hpp"
+#include "outcome.hpp"
+#include "pdes/mailboxes.hpp"
+#include "pdes/partitions.hpp"
+#include "random_schedule.hpp"
+
+namespace idlewave {
+namespace {
+
+using testing::Dice;
+using testing::Outcome;
+
+/// What a simulation without an observer says: finish times, messages, or a deadlock.
+bool alike(const Outcome& a, const Outcome& b) {
+    return a.finish == b.finish && a.messages == b.messages && a.deadlock == b.deadlock;
+}
+
+template <Source S>
+Outcome in_one_window(const S& source, const Machine& machine, std::uint64_t seed) {
+    Outcome outcome;
+    try {
+        auto result = simulate(source, machine, SimulationOptions{.seed = seed, .threads = 1, .poll = {}});
+        outcome.finish = std::move(result.finish);
+        outcome.messages = result.messages;
+    } catch (const Deadlock& deadlock) {
+        outcome.deadlock = deadlock.what();
+    }
+    return outcome;
+}
+
+template <Source S>
+Outcome in_legs(const S& source, const Machine& machine, const LegsOptions& options, pdes::Counted* counted = nullptr) {
+    Outcome outcome;
+    try {
+        auto result = simulate_in_legs(source, machine, options);
+        outcome.finish = std::move(result.found.finish);
+        outcome.messages = result.found.messages;
+        if (counted != nullptr) {
+            *counted = result.counted;
+        }
+    } catch (const Deadlock& deadlock) {
+        outcome.deadlock = deadlock.what();
+    }
+    return outcome;
+}
+
+/// Ranks in partitions that take turns as dice decide.
+struct InTurns {
+    std::vector<Time> finish;
+    pdes::Statistics statistics;
+};
+template <Source S>
+InTurns in_turns(const S& graph, const Machine& machine, std::uint64_t seed, std::uint32_t count,
+                 const pdes::Manner& how) {
+    using Model = LogGops<S, Unobserved>;
+    using Transport = pdes::Mailboxes<Message>;
+    Unobserved observer;
+    Model model(graph, machine, seed, observer);
+    pdes::Manner manner = how;
+    manner.cell = model.lookahead();
+    const auto placement = pdes::Placement::cyclic(graph.ranks(), count);
+    Transport transport(count);
+    pdes::Partitions<Model, Transport> partitions(model, placement, transport, manner);
+    partitions.begin();
+    testing::in_turns(seed, count)(partitions);
+    InTurns found;
+    found.finish.resize(graph.ranks());
+    partitions.each_lp([&](std::uint32_t r, const auto& rank) { found.finish[r] = model.finish(r, rank); });
+    found.statistics = partitions.statistics();
+    return found;
+}
+
+TEST(RankPartitions, GiveTheSameWhenTheyRunFarAheadOfEachOther) {
+    std::uint64_t rolled_back = 0;
+    int ended = 0;
+    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+        Dice dice(seed);
+        const Machine machine = testing::random_machine(dice);
+        const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
+        const Outcome one = in_one_window(graph, machine, seed);
+        if (!one.deadlock.empty()) {
+            continue;
+        }
+        ++ended;
+        const std::uint32_t count = 1 + dice.small(4);
+        const InTurns found = in_turns(graph, machine, seed, count, {.lazy = seed % 2 == 0});
+        ASSERT_EQ(found.finish, one.finish) << "seed " << seed;
+        ASSERT_EQ(found.statistics.committed, one.messages) << "seed " << seed;
+        rolled_back += found.statistics.rolled_back;
+    }
+    EXPECT_GT(ended, 700);
+    EXPECT_GT(rolled_back, 50U) << "messages that were sent too early; many ranks have crowds, and do not go ahead";
+}
+
+TEST(RankPartitions, UndoAllThatARankDidAndDoTheSameTwice) {
+    for (std::uint64_t seed = 0; seed < 700; ++seed) {
+        Dice dice(seed);
+        const Machine machine = testing::random_machine(dice);
+        const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
+        const Outcome one = in_one_window(graph, machine, seed);
+        LegsOptions options;
+        options.seed = seed;
+        options.check = true;
+        ASSERT_TRUE(alike(in_legs(graph, machine, options), one)) << "seed " << seed;
+    }
+}
+
+TEST(RankPartitions, GiveTheSameOnAnyNumberOfThreadsDeadlocksIncluded) {
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        Dice dice(seed);
+        const Machine machine = testing::random_machine(dice);
+        const Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(60));
+        const Outcome one = in_one_window(graph, machine, seed);
+        for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
+            LegsOptions options;
+            options.seed = seed;
+            options.advance = advance;
+            options.crew.threads = 1 + dice.small(3);
+            options.cyclic = dice.one_in(2);
+            ASSERT_TRUE(alike(in_legs(graph, machine, options), one)) << "seed " << seed;
+        }
+    }
+}
+
+/// A machine whose messages above 64 bytes go by rendezvous, with noise.
+Machine noisy_machine() {
+    Machine machine = testing::simple_machine(2'500'000, 1'500'000, 1'000'000, 6000, 0);
+    machine.network.S = 64;
+    machine.noise = NoiseTrace({{0, 40'000'000}, {700'000'000, 3'000'000}}, 1'000'000'000, idlewave::Phase::random);
+    return machine;
+}
+
+TEST(RankPartitions, OfCollectivesUnderNoiseGiveTheSameWhenTheyRunFarAheadOfEachOther) {
+    std::uint64_t rolled_back = 0;
+    for (const auto& [collective, name] :
+         {std::pair(Collective::barrier, "dissemination"), std::pair(Collective::allreduce, "recursive_doubling"),
+          std::pair(Collective::bcast, "binomial"), std::pair(Collective::alltoall, "pairwise")}) {
+        const auto source = pattern(algorithm(collective, name), 64, 8, 0);
+        const Outcome one = in_one_window(source, noisy_machine(), 3);
+        for (std::uint64_t seed = 0; seed < 20; ++seed) {
+            const auto count = static_cast<std::uint32_t>(2 + seed % 4);
+            const InTurns found = in_turns(source, noisy_machine(), 3, count, {.lazy = seed % 2 == 0});
+            ASSERT_EQ(found.finish, one.finish) << name << ", seed " << seed;
+            rolled_back += found.statistics.rolled_back;
+        }
+    }
+    EXPECT_GT(rolled_back, 1000U);
+}
+
+TEST(RankPartitions, GoOnFromCheckpointsAmidstRendezvousAndCrowds) {
+    const Machine machine = noisy_machine();
+    const std::string directory = ::testing::TempDir() + "idlewave-rank-partitions";
+    for (const auto& [collective, name, ranks, size] :
+         {std::tuple(Collective::barrier, "dissemination", 3000U, 1U),
+          std::tuple(Collective::alltoall, "linear", 60U, 8U), std::tuple(Collective::alltoall, "linear", 40U, 1000U),
+          std::tuple(Collective::gather, "linear", 700U, 8U), std::tuple(Collective::gather, "linear", 300U, 1000U),
+          std::tuple(Collective::allreduce, "ring", 100U, 100'000U)}) {
+        const auto source = pattern(algorithm(collective, name), ranks, size, 0);
+        const Outcome one = in_one_window(source, machine, 7);
+        for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
+            std::filesystem::remove_all(directory);
+            LegsOptions options;
+            options.seed = 7;
+            options.advance = advance;
+            options.crew.threads = 2;
+            options.crew.keeping = {.directory = directory, .run = name, .every = 0};
+            ASSERT_TRUE(alike(in_legs(source, machine, options), one)) << name;
+            if (!std::filesystem::exists(directory + "/latest")) {
+                continue;
+            }
+            options.crew.threads = 3;
+            options.cyclic = true;
+            options.crew.keeping.restart = true;
+            ASSERT_TRUE(alike(in_legs(source, machine, options), one)) << name << ", from its last checkpoint";
+        }
+    }
+}
+
+TEST(RankPartitions, RandomSchedulesGoOnFromCheckpoints) {
+    const std::string directory = ::testing::TempDir() + "idlewave-rank-partitions-random";
+    std::uint64_t restarts = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        Dice dice(seed);
+        const Machine machine = testing::random_machine(dice);
+        const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 800);
+        const Outcome one = in_one_window(graph, machine, seed);
+        if (!one.deadlock.empty()) {
+            continue;
+        }
+        std::filesystem::remove_all(directory);
+        LegsOptions options;
+        options.seed = seed;
+        options.advance = seed % 2 == 0 ? pdes::Advance::conservative : pdes::Advance::optimistic;
+        options.crew.threads = 1 + dice.small(3);
+        options.crew.keeping = {.directory = directory, .run = "random", .every = 0};
+        pdes::Counted counted;
+        ASSERT_TRUE(alike(in_legs(graph, machine, options, &counted), one)) << "seed " << seed;
+        if (counted.legs > 1) {
+            ++restarts;
+            options.crew.threads = 1 + dice.small(3);
+            options.crew.keeping.restart = true;
+            ASSERT_TRUE(alike(in_legs(graph, machine, options), one)) << "seed " << seed;
+        }
+    }
+    EXPECT_GT(restarts, 10U);
+}
+
+TEST(RankPartitions, NeedALookahead) {
+    const Machine machine = testing::simple_machine(0, 0, 10, 0, 0);
+    EXPECT_THROW(in_legs(pattern(algorithm(Collective::barrier, "dissemination"), 4, 1, 0), machine, {}), InputError);
+}
+
+}  // namespace
+}  // namespace idlewave
