@@ -1,13 +1,12 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <string>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "base/archive.hpp"
 #include "base/error.hpp"
+#include "base/random.hpp"
 #include "base/time.hpp"
 #include "goal/source.hpp"
 #include "loggops/gathered.hpp"
@@ -28,13 +27,15 @@ struct LegsOptions {
     pdes::Advance advance = pdes::Advance::conservative;
     bool check = false;   ///< all that a rank does is done, undone, compared and done again
     bool cyclic = false;  ///< ranks are dealt out one by one, not side by side
+    bool lazy = false;    ///< optimistic: lazy cancellation
     pdes::Crew crew;
 };
 
 /// What a simulation in partitions found: in the first process; elsewhere `found` is empty.
 struct SimulatedInLegs {
     Simulated<Time> found;
-    pdes::Counted counted;  ///< by all processes; what is committed or rolled back are messages
+    pdes::Counted counted;     ///< by all processes; what is committed or rolled back are messages
+    std::uint64_t digest = 0;  ///< of all finish times
 };
 
 /// Simulates the schedule of `source` on `machine` in partitions, with the same answer as `simulate`. Throws Deadlock
@@ -50,7 +51,8 @@ SimulatedInLegs simulate_in_legs(const S& source, const Machine& machine, const 
             "by one: by the sequential scheduler");
     }
     const std::uint32_t partitions = options.crew.partitions();
-    const pdes::Manner manner{.advance = options.advance, .cell = model.lookahead(), .check = options.check};
+    const pdes::Manner manner{
+        .advance = options.advance, .cell = model.lookahead(), .lazy = options.lazy, .check = options.check};
     pdes::Legs<Model> legs(model,
                            options.cyclic ? pdes::Placement::cyclic(model.lps(), partitions)
                                           : pdes::Placement::block(model.lps(), partitions),
@@ -63,14 +65,17 @@ SimulatedInLegs simulate_in_legs(const S& source, const Machine& machine, const 
             partition.worker().unfinished_sends(waiting);
             partition.each_lp([&](std::uint32_t r, const auto& rank) {
                 partition.worker().unfinished(r, rank, waiting);
-                gathered.add(r, model.finish(r, rank));
+                const Time finish = model.finish(r, rank);
+                gathered.add(r, finish);
+                result.digest += philox({r, static_cast<std::uint64_t>(finish), 0, 0}, {0, 0})[0];
             });
         });
         for (const Waiting& one : waiting) {
             gathered.add(one);
         }
     });
-    pdes::add_up(result.counted.statistics, options.crew.wire);
+    pdes::add_up(result.counted, options.crew.wire);
+    pdes::add_up(std::span(&result.digest, 1), options.crew.wire);
     result.found.messages = result.counted.statistics.committed;
     std::vector<Waiting> waiting = gathered.gather(options.crew, source.ranks(), result.found.finish);
     if (!waiting.empty()) {

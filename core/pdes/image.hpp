@@ -10,7 +10,8 @@ namespace idlewave::pdes {
 
 /// What a piece of an image says of a run, one after the other.
 enum class Kept : std::uint8_t {
-    lp,      ///< its number, its sequence, its timer, its state
+    lp,      ///< its number, its sequence, its state; before all that follows of it
+    timer,   ///< when it is to be visited by its own wish: LP, time
     event,   ///< that waits: time, whom, source, sequence, payload
     output,  ///< that is certain
 };

@@ -11,6 +11,7 @@
 #include "base/time.hpp"
 #include "pdes/balance.hpp"
 #include "pdes/checkpoint.hpp"
+#include "pdes/counted.hpp"
 #include "pdes/exchange.hpp"
 #include "pdes/image.hpp"
 #include "pdes/mailboxes.hpp"
@@ -19,7 +20,6 @@
 #include "pdes/partitions.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/processes.hpp"
-#include "pdes/series.hpp"
 #include "pdes/statistics.hpp"
 #include "pdes/wire.h"
 
@@ -27,10 +27,10 @@ namespace idlewave::pdes {
 
 /// Where a run is kept while it goes on.
 struct Keeping {
-    std::string directory;  ///< empty: it is not
-    std::string run;        ///< in a line, which model runs, and with what
-    double every = 600;     ///< seconds between two checkpoints
-    bool restart = false;   ///< begin with the last checkpoint that is there
+    std::string directory = {};  ///< empty: it is not
+    std::string run = {};        ///< in a line, which model runs, and with what
+    double every = 600;          ///< seconds between two checkpoints
+    bool restart = false;        ///< begin with the last checkpoint that is there
 };
 
 /// Who takes part in a run, and how it is kept.
@@ -40,23 +40,13 @@ struct Crew {
     bool pin = false;                     ///< each thread to a processor of its own
     /// After so many events a partition LPs move to others that had far fewer; 0: never.
     std::uint64_t migrate_after = 0;
-    Keeping keeping;
-    std::function<void(Time)> poll;  ///< called now and then with the time before which all is certain; may throw
+    Keeping keeping = {};
+    std::function<void(Time)> poll = {};  ///< called now and then with the time before which all is certain; may throw
 
     [[nodiscard]] std::uint32_t processes() const {
         return wire == nullptr ? 1 : static_cast<std::uint32_t>(wire->processes);
     }
     [[nodiscard]] std::uint32_t partitions() const { return threads * processes(); }
-};
-
-/// What the partitions of this process counted, and how long it took: to make the LPs and their first events, and from
-/// there to the end.
-struct Counted {
-    Statistics statistics;
-    std::vector<Sample> series;
-    std::uint64_t legs = 1;  ///< how often LPs were placed: one more than there were pauses
-    double init_seconds = 0;
-    double seconds = 0;
 };
 
 /// A run of partitions from its beginning, or a checkpoint, to its end, in legs: between two of them all is kept in an

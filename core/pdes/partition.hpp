@@ -483,6 +483,9 @@ class Partition {
             case Kept::lp:
                 load_lp(unpacker);
                 return;
+            case Kept::timer:
+                load_timer(unpacker);
+                return;
             case Kept::event:
                 load_event(unpacker);
                 return;
@@ -512,13 +515,20 @@ class Partition {
         Lp<State>& lp = lps_.make(local);
         ++loaded_;
         own(lp.sequence);
-        const auto timer = own.next<Time>();
         if constexpr (packs) {
             worker_.unpack(lp.state, number, own);
         } else {
             own(lp.state);
         }
-        set_timer(lp, local, timer);
+    }
+
+    void load_timer(Unpacker& unpacker) {
+        const auto lp = unpacker.next<std::uint32_t>();
+        const auto time = unpacker.next<Time>();
+        if (is_here(lp)) {
+            const std::uint32_t local = placement_.of(lp).local;
+            set_timer(lps_[local], local, time);
+        }
     }
 
     void unload_lp(std::uint32_t local, Image::Piece& piece) {
@@ -530,7 +540,6 @@ class Partition {
         packer(std::uint32_t{0});
         const std::size_t begin = piece.size();
         packer(lp.sequence);
-        packer(lp.timer == Lp<State>::no_timer ? never : grid_.begin_of(lp.timer));
         if constexpr (packs) {
             worker_.pack(lp.state, number, packer);
         } else {
@@ -583,8 +592,14 @@ class Partition {
                 const std::uint32_t lp = placement_.lp_of(self_, (block << grid_.block_shift) + told.front().lp);
                 const Time begins = grid_.begin_of(cell);
                 for (const Stored& stored : anti ? annihilation_.left_of(told, begins) : told) {
-                    if (stored.source != Stored::timer) {
-                        unload_event(opening_.open(stored, begins), lp, image.open(next.of(lp).partition));
+                    Image::Piece& piece = image.open(next.of(lp).partition);
+                    if (stored.source == Stored::timer) {
+                        Packer packer(piece);
+                        packer(Kept::timer);
+                        packer(lp);
+                        packer(begins + stored.offset);
+                    } else {
+                        unload_event(opening_.open(stored, begins), lp, piece);
                     }
                 }
             });

@@ -40,7 +40,7 @@ struct EventRunOptions {
     std::vector<std::uint32_t> placement = {};  ///< by LP, its partition: instead of a deal
     bool lazy = false;                          ///< Time Warp: lazy cancellation, as always without a lookahead
     Time cell = 0;                              ///< how long a cell is at most; 0: as long as is good
-    Crew crew;
+    Crew crew = {};
 };
 
 /// What a run counted, of all processes where there are several.
@@ -96,23 +96,6 @@ template <class Model, class Use>
 Counted in_partitions(Model& model, const EventRunOptions& options, const Manner& manner, Use use) {
     Legs<Model> legs(model, placement_of(model.lps(), options), manner, options.crew);
     return legs.run([&](auto& partitions) { partitions.each_lp(use); });
-}
-
-/// What all processes counted, in each.
-inline void add_up(EventRun& run, const idlewave_wire* wire) {
-    pdes::add_up(run.counted.statistics, wire);
-    pdes::add_up(std::span(&run.digest, 1), wire);
-    std::vector<std::uint64_t> sums;
-    for (const Sample& sample : run.counted.series) {
-        sums.insert(sums.end(), {sample.committed, sample.rolled_back, sample.log_bytes});
-    }
-    pdes::add_up(sums, wire);
-    for (std::size_t i = 0; i < run.counted.series.size(); ++i) {
-        Sample& sample = run.counted.series[i];
-        sample.committed = sums[3 * i];
-        sample.rolled_back = sums[3 * i + 1];
-        sample.log_bytes = sums[3 * i + 2];
-    }
 }
 
 template <class Model, class Use>
@@ -181,7 +164,8 @@ EventRun run_events(const M& written, const EventRunOptions& options, Use use) {
                           : run_events_detail::in_partitions(model, options, manner, add(digest));
     }
     run.digest = digest;
-    run_events_detail::add_up(run, options.crew.wire);
+    add_up(run.counted, options.crew.wire);
+    add_up(std::span(&run.digest, 1), options.crew.wire);
     return run;
 }
 

@@ -56,11 +56,11 @@ struct Ring {
 void run(const char* name, pdes::Scheduler scheduler, std::uint32_t threads) {
     std::uint64_t served = 0;
     const pdes::EventRun run =
-        pdes::run_events(Ring{}, {.scheduler = scheduler, .threads = threads},
+        pdes::run_events(Ring{}, {.scheduler = scheduler, .crew = {.threads = threads}},
                          [&](std::uint32_t /*lp*/, const Ring::State& state) { served += state.served; });
     std::printf("%s: digest %016llx, %.1f million events a second, stations busy for %.3f of the time\n", name,
                 static_cast<unsigned long long>(run.digest),
-                static_cast<double>(run.statistics.committed) / run.seconds / 1e6,
+                static_cast<double>(run.counted.statistics.committed) / run.counted.seconds / 1e6,
                 static_cast<double>(served) * Ring::service / Ring::stations / Ring::end);
 }
 

@@ -1,21 +1,19 @@
-#include <dlfcn.h>
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/function.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <array>
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
 #include "bindings.hpp"
+#include "kernel_run.hpp"
 #include "models/epidemic.hpp"
 #include "models/epidemic_curve.hpp"
 #include "models/flood.hpp"
 #include "models/phold.hpp"
+#include "pdes/exchange.hpp"
 #include "pdes/run_events.hpp"
-#include "pdes/wire.h"
-#include "poll.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -23,83 +21,22 @@ using namespace nb::literals;
 namespace idlewave {
 namespace {
 
-/// The wire to the other processes of a run, from the library that was built with the site's MPI. It stays open until
-/// the process ends, since MPI can be begun only once.
-class Wire {
-  public:
-    explicit Wire(const std::string& library) {
-        void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
-        void* symbol = handle == nullptr ? nullptr : ::dlsym(handle, "idlewave_open_wire");
-        if (symbol == nullptr) {
-            throw TransportError(library + " cannot be used: " + ::dlerror());
-        }
-        std::array<char, 512> error = {};
-        wire_ = reinterpret_cast<decltype(&idlewave_open_wire)>(symbol)(error.data(), error.size());
-        if (wire_ == nullptr) {
-            throw TransportError("MPI could not be begun: " + std::string(error.data()));
-        }
+/// A placement is the name of a deal, or a partition by LP.
+pdes::EventRunOptions options_of(const nb::dict& manner, const nb::object& progress, const Wire* wire) {
+    const auto scheduler = get<std::string>(manner, "scheduler");
+    pdes::EventRunOptions options;
+    options.scheduler = scheduler == "timewarp" ? pdes::Scheduler::timewarp
+                        : scheduler == "yawns"  ? pdes::Scheduler::yawns
+                        : scheduler == "check"  ? pdes::Scheduler::check
+                                                : pdes::Scheduler::sequential;
+    if (std::string deal; nb::try_cast(manner["placement"], deal)) {
+        options.deal = deal == "cyclic" ? pdes::Deal::cyclic : pdes::Deal::block;
+    } else {
+        options.placement = get<std::vector<std::uint32_t>>(manner, "placement");
     }
-
-    [[nodiscard]] const idlewave_wire& functions() const { return *wire_; }
-    [[nodiscard]] std::int32_t process() const { return wire_->process; }
-    [[nodiscard]] std::int32_t processes() const { return wire_->processes; }
-    void close() const {
-        if (wire_->close() != 0) {
-            throw TransportError(wire_->error_text());
-        }
-    }
-    void abort(std::int32_t status) const { wire_->abort(status); }
-
-  private:
-    const idlewave_wire* wire_ = nullptr;
-};
-
-pdes::EventRunOptions options_of(const std::string& scheduler, std::uint32_t threads, const std::string& placement,
-                                 bool lazy, const nb::object& progress, const Wire* wire) {
-    const auto how = scheduler == "timewarp" ? pdes::Scheduler::timewarp
-                     : scheduler == "yawns"  ? pdes::Scheduler::yawns
-                     : scheduler == "check"  ? pdes::Scheduler::check
-                                             : pdes::Scheduler::sequential;
-    return {.scheduler = how,
-            .deal = placement == "cyclic" ? pdes::Deal::cyclic : pdes::Deal::block,
-            .lazy = lazy,
-            .crew = {.threads = threads,
-                     .wire = wire == nullptr ? nullptr : &wire->functions(),
-                     .poll = Poll(progress)}};
-}
-
-void put_counts(nb::dict& answer, const pdes::EventRun& run) {
-    const pdes::Statistics& counted = run.counted.statistics;
-    nb::dict counts;
-    counts["committed"] = counted.committed;
-    counts["rolled_back"] = counted.rolled_back;
-    counts["primary_rollbacks"] = counted.primary_rollbacks;
-    counts["secondary_rollbacks"] = counted.secondary_rollbacks;
-    counts["taken_back"] = counted.taken_back;
-    counts["sent_again"] = counted.sent_again;
-    counts["told_elsewhere"] = counted.told_elsewhere;
-    counts["mails"] = counted.mails;
-    counts["gvt_rounds"] = counted.gvt_rounds;
-    counts["ties"] = counted.ties;
-    counts["log_bytes"] = counted.log_bytes;
-    counts["efficiency"] = counted.efficiency();
-    counts["init_seconds"] = run.counted.init_seconds;
-    counts["seconds"] = run.counted.seconds;
-    counts["digest"] = run.digest;
-    answer["run"] = counts;
-}
-
-/// A parameter by its name.
-template <class T>
-T get(const nb::dict& parameters, const char* name) {
-    return nb::cast<T>(parameters[name]);
-}
-
-/// Sums of all processes, if there are others.
-void add_up(std::vector<std::uint64_t>& values, const idlewave_wire* wire) {
-    if (wire != nullptr && wire->sum(values.data(), static_cast<std::int32_t>(values.size())) != 0) {
-        throw TransportError(wire->error_text());
-    }
+    options.lazy = get<bool>(manner, "lazy");
+    options.crew = crew_of(manner, progress, wire);
+    return options;
 }
 
 nb::list list_of(const std::vector<std::uint64_t>& values, std::size_t first, std::size_t step) {
@@ -124,7 +61,7 @@ nb::dict run_phold(const nb::dict& given, const pdes::EventRunOptions& options) 
         run = pdes::run_events(Phold(parameters), options, [](std::uint32_t /*lp*/, const Phold::State& /*state*/) {});
     }
     nb::dict answer;
-    put_counts(answer, run);
+    answer["run"] = counts_of(run.counted, run.digest, options.crew.wire);
     return answer;
 }
 
@@ -164,10 +101,10 @@ nb::dict run_epidemic(const nb::dict& given, const pdes::EventRunOptions& option
         for (const EpidemicDay& day : curve.days()) {
             counts.insert(counts.end(), {day.susceptible, day.exposed, day.infectious, day.recovered, day.immune});
         }
-        add_up(counts, options.crew.wire);
+        pdes::add_up(counts, options.crew.wire);
     }
     nb::dict answer;
-    put_counts(answer, run);
+    answer["run"] = counts_of(run.counted, run.digest, options.crew.wire);
     nb::dict days;
     days["susceptible"] = list_of(counts, 0, kinds);
     days["exposed"] = list_of(counts, 1, kinds);
@@ -218,10 +155,10 @@ nb::dict run_flood(const nb::dict& given, const pdes::EventRunOptions& options) 
             counts.insert(counts.end(), {of.sent, of.delivered, of.lost, static_cast<std::uint64_t>(of.waited),
                                          static_cast<std::uint64_t>(of.delay)});
         }
-        add_up(counts, options.crew.wire);
+        pdes::add_up(counts, options.crew.wire);
     }
     nb::dict answer;
-    put_counts(answer, run);
+    answer["run"] = counts_of(run.counted, run.digest, options.crew.wire);
     nb::dict packets;
     packets["sent"] = list_of(counts, 0, kinds);
     packets["delivered"] = list_of(counts, 1, kinds);
@@ -237,12 +174,10 @@ template <nb::dict (*run)(const nb::dict&, const pdes::EventRunOptions&)>
 void bind_model(nb::module_& m, const char* name, const char* text) {
     m.def(
         name,
-        [](const nb::dict& parameters, const std::string& scheduler, std::uint32_t threads,
-           const std::string& placement, bool lazy, const nb::object& progress, const Wire* wire) {
-            return run(parameters, options_of(scheduler, threads, placement, lazy, progress, wire));
+        [](const nb::dict& parameters, const nb::dict& manner, const nb::object& progress, const Wire* wire) {
+            return run(parameters, options_of(manner, progress, wire));
         },
-        "parameters"_a, "scheduler"_a, "threads"_a, "placement"_a, "lazy"_a, "progress"_a.none(), "wire"_a.none(),
-        text);
+        "parameters"_a, "manner"_a, "progress"_a.none(), "wire"_a.none(), text);
 }
 
 }  // namespace

@@ -207,10 +207,26 @@ def simulate(schedule: Graph, machine: Machine, seed: int, threads: int, progres
     """
 
 @overload
-def simulate(schedule: Composition, machine: Machine, seed: int, threads: int, progress: object | None) -> dict: ...
+def simulate(schedule: Composition, machine: Machine, seed: int, threads: int, progress: object | None) -> dict:
+    """Simulate jobs beside each other."""
 
 @overload
-def simulate(schedule: Program, machine: Machine, seed: int, threads: int, progress: object | None) -> dict: ...
+def simulate(schedule: Program, machine: Machine, seed: int, threads: int, progress: object | None) -> dict:
+    """Simulate a traced program."""
+
+@overload
+def simulate_in_legs(schedule: Graph, machine: Machine, seed: int, manner: dict, progress: object | None, wire: Wire | None) -> dict:
+    """
+    Simulate a schedule; the answer has the finish times in the result's own memory.
+    """
+
+@overload
+def simulate_in_legs(schedule: Composition, machine: Machine, seed: int, manner: dict, progress: object | None, wire: Wire | None) -> dict:
+    """Simulate jobs beside each other."""
+
+@overload
+def simulate_in_legs(schedule: Program, machine: Machine, seed: int, manner: dict, progress: object | None, wire: Wire | None) -> dict:
+    """Simulate a traced program."""
 
 @overload
 def record(schedule: Graph, machine: Machine, seed: int, threads: int, progress: object | None, ranks: tuple[int, int], times: tuple[int, int], most_bytes: int) -> dict:
@@ -271,11 +287,11 @@ class Wire:
     def abort(self, status: int) -> None:
         """Ends all processes at once."""
 
-def phold(parameters: dict, scheduler: str, threads: int, placement: str, lazy: bool, progress: object | None, wire: Wire | None) -> dict:
+def phold(parameters: dict, manner: dict, progress: object | None, wire: Wire | None) -> dict:
     """Run PHOLD; times in ps. `run` of the answer has what was counted."""
 
-def epidemic(parameters: dict, scheduler: str, threads: int, placement: str, lazy: bool, progress: object | None, wire: Wire | None) -> dict:
+def epidemic(parameters: dict, manner: dict, progress: object | None, wire: Wire | None) -> dict:
     """Run an epidemic; times in s. `days` has how many are what each day."""
 
-def flood(parameters: dict, scheduler: str, threads: int, placement: str, lazy: bool, progress: object | None, wire: Wire | None) -> dict:
+def flood(parameters: dict, manner: dict, progress: object | None, wire: Wire | None) -> dict:
     """Run a flood; times in ps. `packets` has legitimate and attack ones."""

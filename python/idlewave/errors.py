@@ -52,3 +52,6 @@ class Deadlock(IdlewaveError):  # noqa: N818 - the contract's name
     def __init__(self, message: str, waiting: list[tuple[int, str, str]]) -> None:
         super().__init__(message)
         self.waiting = waiting
+
+    def __reduce__(self) -> tuple[type[Deadlock], tuple[str, list[tuple[int, str, str]]]]:
+        return Deadlock, (str(self), self.waiting)

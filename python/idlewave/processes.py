@@ -1,16 +1,20 @@
 """Runs that several processes share: started by mpiexec, each does its part, and the first one writes what came out.
 
-``python -m idlewave.processes JOB ANSWER WIRE`` is such a process: JOB is a file that says which model to run and
-how, and WIRE the library that was built with the site's MPI (mpi/wire.c).
+``python -m idlewave.processes FOLDER WIRE`` is such a process: FOLDER has the file `job`, which says what to call, and
+gets `answer`, `progress` (the simulated time so far) or `error-N` of process N; WIRE is the library that was built with
+the site's MPI (mpi/wire.c).
 """
 
 from __future__ import annotations
 
-import json
 import os
+import pickle
+import signal
 import subprocess
 import sys
+import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,56 +22,138 @@ from typing import Any
 from . import _core, mpi
 from .errors import IdlewaveError, MpiError
 
+Report = Callable[[int], None] | None
+Answer = dict[str, Any]
 
-def run(model: str, parameters: dict[str, Any], manner: dict[str, Any], processes: int) -> dict[str, Any]:
-    """What the core answers of a model when so many processes run it together.
+POLL = 0.1
+"""Seconds between two looks at how far the processes are."""
+PATIENCE = 5.0
+"""Seconds that they have to end when they are told to."""
 
-    Raises MpiError with what the processes said if one of them fails or dies.
+
+def run_in_processes(
+    function: str, arguments: tuple[Any, ...], processes: int, progress: Callable[[int], None] | None
+) -> dict[str, Any]:
+    """What a function of the core answers when so many processes call it together, each with a wire to the others.
+
+    `progress` is called a few times a second with the simulated time. Raises what the first process that failed did, or
+    MpiError with what the processes said if one of them dies.
     """
     site = mpi.find()
     wire = mpi.build(site, "wire")
     with TemporaryDirectory(prefix="idlewave-") as name:
-        job, answer = Path(name) / "job.json", Path(name) / "answer.json"
-        job.write_text(json.dumps({"model": model, "parameters": parameters} | manner), encoding="utf-8")
+        folder = Path(name)
+        (folder / "job").write_bytes(pickle.dumps((function, arguments)))
         command = [str(site.mpiexec), "-n", str(processes), sys.executable, "-m", "idlewave.processes"]
-        done = subprocess.run(
-            [*command, str(job), str(answer), str(wire)],
-            env=site.environment(),
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        if done.returncode != 0 or not answer.exists():
-            said = done.stderr.strip() or f"it ended with status {done.returncode}, and said nothing"
-            raise MpiError(f"a run of {processes} processes failed:\n{said}")
-        found: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
+        with (folder / "said").open("w+", encoding="utf-8", errors="replace") as said:
+            status = _watch([*command, name, str(wire)], site.environment(), said.fileno(), folder, progress)
+            said.seek(0)
+            text = said.read().strip()
+        for error in sorted(folder.glob("error-*")):
+            raise pickle.loads(error.read_bytes())
+        answer = folder / "answer"
+        if status != 0 or not answer.exists():
+            text = text or f"it ended with status {status}, and said nothing"
+            raise MpiError(f"a run of {processes} processes failed:\n{text}")
+        found: dict[str, Any] = pickle.loads(answer.read_bytes())
         return found
 
 
-def main(job: Path, answer: Path, library: str) -> None:
+def _watch(
+    command: list[str],
+    environment: dict[str, str],
+    said: int,
+    folder: Path,
+    progress: Callable[[int], None] | None,
+) -> int:
+    """Runs a command to its end, shows how far it is meanwhile, and takes all of it along if that is interrupted."""
+    running = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stderr=said, start_new_session=True)
+    shown = ""
+    try:
+        while True:
+            try:
+                return running.wait(POLL)
+            except subprocess.TimeoutExpired:
+                now = _text_of(folder / "progress")
+                if progress is not None and now not in ("", shown):
+                    shown = now
+                    progress(int(now))
+    except BaseException:
+        _end(running)
+        raise
+
+
+def _end(running: subprocess.Popen[bytes]) -> None:
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(running.pid, how)
+            running.wait(PATIENCE)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            continue
+        return
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii")
+    except FileNotFoundError:
+        return ""
+
+
+def main(folder: Path, library: str) -> None:
     """One process of a run."""
     wire = _core.Wire(library)
     try:
-        asked = json.loads(job.read_text(encoding="utf-8"))
-        model = getattr(_core, asked["model"])
-        found = model(
-            asked["parameters"], asked["scheduler"], asked["threads"], asked["placement"], asked["lazy"], None, wire
-        )
+        function, arguments = pickle.loads((folder / "job").read_bytes())
+        answer = PREPARED.get(function, _call)(function, arguments, _report(folder, wire), wire)
         if wire.process == 0:
-            unfinished = answer.with_suffix(".part")
-            unfinished.write_text(json.dumps(found), encoding="utf-8")
-            unfinished.rename(answer)
+            _put(folder / "answer", pickle.dumps(answer))
         wire.close()
     except BaseException as error:
         if isinstance(error, IdlewaveError):
-            sys.stderr.write(f"error, process {wire.process}: {error}\n")
-            sys.stderr.flush()
+            _put(folder / f"error-{wire.process:06}", pickle.dumps(error))
         else:
             traceback.print_exc()
         wire.abort(1)
         os._exit(1)
 
 
+def _call(function: str, arguments: tuple[Any, ...], progress: Report, wire: _core.Wire) -> Answer:
+    answer: Answer = getattr(_core, function)(*arguments, progress, wire)
+    return answer
+
+
+def _simulate(function: str, arguments: tuple[Any, ...], progress: Report, wire: _core.Wire) -> Answer:
+    """Schedule and machine are made anew in every process."""
+    schedule, machine, seed, manner = arguments
+    answer: Answer = getattr(_core, function)(schedule.core(), machine.core(), seed, manner, progress, wire)
+    return answer | {"finish_view": answer["finish_view"].tobytes()}
+
+
+PREPARED = {"simulate_in_legs": _simulate}
+
+
+def _report(folder: Path, wire: _core.Wire) -> Callable[[int], None] | None:
+    """The first process says how far all are."""
+    if wire.process != 0:
+        return None
+    last = time.monotonic()
+
+    def report(now: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= POLL:
+            last = time.monotonic()
+            _put(folder / "progress", str(now).encode("ascii"))
+
+    return report
+
+
+def _put(path: Path, content: bytes) -> None:
+    """A file that is there whole or not at all."""
+    unfinished = path.with_name(f"{path.name}.part")
+    unfinished.write_bytes(content)
+    unfinished.rename(path)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
+    main(Path(sys.argv[1]), sys.argv[2])

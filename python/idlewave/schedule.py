@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .errors import UsageError
@@ -31,9 +33,15 @@ class Schedule:
     Make one with `load`, `from_goal`, `from_trace` or `pattern`.
     """
 
-    def __init__(self, core: _core.Graph | _core.Program | _core.Composition, name: str) -> None:
+    def __init__(
+        self, core: _core.Graph | _core.Program | _core.Composition, name: str, made: tuple[str, tuple[Any, ...]]
+    ) -> None:
         self._core = core
         self.name = name
+        self._made = made
+
+    def __reduce__(self) -> tuple[Callable[..., Schedule], tuple[Any, ...]]:
+        return _make_again, self._made
 
     @classmethod
     def load(cls, path: str | Path, *, progress: RankProgress | None = None) -> Schedule:
@@ -41,12 +49,12 @@ class Schedule:
 
         Raises InputError that names file, line and column, or byte, rank and op, what was expected and what found.
         """
-        return cls(_core.read_schedule(str(path), progress), str(path))
+        return cls(_core.read_schedule(str(path), progress), str(path), ("load", (Path(path).absolute(),)))
 
     @classmethod
     def from_goal(cls, text: str, *, name: str = "GOAL") -> Schedule:
         """Read GOAL text; `name` is what messages call it."""
-        return cls(_core.read_goal(text, name), name)
+        return cls(_core.read_goal(text, name), name, ("from_goal", (text, name)))
 
     @classmethod
     def from_trace(
@@ -68,7 +76,8 @@ class Schedule:
         if not isinstance(trace, Trace):
             trace = Trace.load(trace)
         core = _core.convert(trace.core(), dict(algorithms or {}), _cost(reduction_cost))
-        return cls(core, str(trace.directory))
+        made = (Path(trace.directory).absolute(), dict(algorithms or {}), reduction_cost)
+        return cls(core, str(trace.directory), ("from_trace", made))
 
     @classmethod
     def pattern(
@@ -127,7 +136,16 @@ class Schedule:
         """
         if not jobs:
             raise UsageError("expected at least one job")
-        return cls(_core.compose([job.core() for job in jobs], ranks), name)
+        core = _core.compose([job.core() for job in jobs], ranks)
+        return cls(core, name, ("compose", (list(jobs), ranks, name)))
+
+    def identity(self) -> str:
+        """A word for what it was made of; two schedules of one word are the same."""
+        made: tuple[Any, ...] = (self._made,)
+        if self._made[0] == "load":
+            status = self._made[1][0].stat()
+            made += (status.st_size, status.st_mtime_ns)
+        return hashlib.sha256(pickle.dumps(made)).hexdigest()[:16]
 
     @property
     def ranks(self) -> int:
@@ -146,7 +164,7 @@ class Schedule:
         base = int(self._core.base_ranks)
         if ranks < base or ranks % base:
             raise UsageError(f"expected a multiple of the {base} traced ranks, found {ranks}")
-        return Schedule(self._core.copies(ranks // base), self.name)
+        return Schedule(self._core.copies(ranks // base), self.name, ("extrapolate", (self, ranks)))
 
     def to_goal(self) -> str:
         """The schedule written out as GOAL text."""
@@ -164,6 +182,23 @@ class Schedule:
     def core(self) -> _core.Graph | _core.Program | _core.Composition:
         """The schedule as the compiled core sees it."""
         return self._core
+
+
+def _make_again(how: str, arguments: tuple[Any, ...]) -> Schedule:
+    """A schedule from what it was made of: so it goes to other processes."""
+    if how == "extrapolate":
+        schedule, ranks = arguments
+        return schedule if schedule.ranks == ranks else schedule.extrapolate(ranks)  # type: ignore[no-any-return]
+    if how == "from_goal":
+        text, name = arguments
+        return Schedule.from_goal(text, name=name)
+    if how == "from_trace":
+        directory, chosen, cost = arguments
+        return Schedule.from_trace(directory, algorithms=chosen, reduction_cost=cost)
+    if how == "compose":
+        jobs, ranks, name = arguments
+        return Schedule.compose(jobs, ranks=ranks, name=name)
+    return Schedule.load(*arguments)
 
 
 def algorithms() -> pd.DataFrame:

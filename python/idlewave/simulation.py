@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 from collections.abc import Callable, Iterable
-from typing import Literal
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal, TypedDict, Unpack
 
 from . import _core
 from .errors import UsageError
+from .kernel import PLACEMENTS, EventRun, Manner
 from .machine import Machine
 from .noise import REACHES, Noise, PoissonNoise
 from .schedule import Schedule
 from .timeline import Recording, Timeline
 
 SCHEDULERS = ("sequential", "yawns")
+"""Of studies, timelines and explanations; a simulation of finish times alone runs on those of the kernel, too."""
 DIALECTS = ("loggops", "loggopsim")
+
+
+class Legs(TypedDict, total=False):
+    """How a simulation is run in partitions; as in `kernel.Manner`."""
+
+    processes: int
+    lazy: bool
+    placement: str
+    pin: bool
+    migrate: bool
+    checkpoint: str | Path | None
+    checkpoint_every: float
+    restart: bool
 
 
 def simulate(
@@ -28,6 +47,7 @@ def simulate(
     threads: int = 1,
     dialect: str = "loggops",
     progress: Callable[[int], None] | None = None,
+    **legs: Unpack[Legs],
 ) -> Timeline:
     """Simulate `schedule` on `machine` by the LogGOPS rules (docs/model.md), exactly, in integer picoseconds.
 
@@ -39,6 +59,10 @@ def simulate(
     times a second with the simulated time in ps.
     Releases the GIL, so simulations run beside each other on threads.
 
+    The finish times alone are also found by timewarp (optimistic) and check (all is done, undone, compared and done
+    again), by several `processes`, and in `legs` between checkpoints: `kernel.Manner` says what each of these means,
+    and the timeline's `run` then says what the kernel counted. With them the machine needs o_s + L above 0.
+
     `dialect` "loggopsim" gives the finish times of LogGOPSim instead, quirks included (docs/loggopsim.md): without
     noise, segments and a node level, on one thread, and with nothing recorded.
 
@@ -47,8 +71,17 @@ def simulate(
     """
     if dialect not in DIALECTS:
         raise UsageError(f"no dialect is called '{dialect}'; there are {', '.join(DIALECTS)}")
-    checked_run(scheduler, threads, seed)
     machine = checked_machine(machine, noise, noise_reaches)
+    if legs or scheduler in ("timewarp", "check"):
+        checked_seed(seed)
+        if record or dialect != "loggops":
+            raise UsageError(
+                f"ops are recorded, and the loggopsim dialect is simulated, on {' and '.join(SCHEDULERS)} in one "
+                "process, without checkpoints"
+            )
+        manner = Manner(scheduler=scheduler, threads=threads, **legs)
+        return _simulate_in_legs(schedule, machine, seed, manner, progress)
+    checked_run(scheduler, threads, seed)
     if dialect == "loggopsim":
         return _simulate_loggopsim(schedule, machine, record, scheduler, progress)
     if not record:
@@ -65,8 +98,14 @@ def checked_run(scheduler: str, threads: int, seed: int) -> None:
         raise UsageError(f"expected 1 to 1024 threads, found {threads}")
     if scheduler == "sequential" and threads != 1:
         raise UsageError(f"the sequential scheduler runs on one thread, not on {threads}; yawns runs on several")
+    checked_seed(seed)
+
+
+def checked_seed(seed: int) -> int:
+    """The seed. Raises UsageError if it is none."""
     if not 0 <= seed < 2**64:
         raise UsageError(f"expected a seed from 0 to 2^64 - 1, found {seed}")
+    return seed
 
 
 def checked_machine(
@@ -88,6 +127,28 @@ def _parts(reaches: Iterable[str]) -> list[str]:
         if part not in REACHES:
             raise UsageError(f"noise reaches {', '.join(REACHES)}; there is no '{part}'")
     return parts
+
+
+def _simulate_in_legs(
+    schedule: Schedule, machine: Machine, seed: int, manner: Manner, progress: Callable[[int], None] | None
+) -> Timeline:
+    """In partitions of the kernel."""
+    manner.check()
+    if not isinstance(manner.placement, str):
+        raise UsageError(f"ranks are placed by {' or '.join(PLACEMENTS)}")
+    machine = replace(machine)  # of which nothing is compiled, so that it can be sent to processes
+    costs = hashlib.sha256(pickle.dumps(machine)).hexdigest()[:16]
+    run = f"simulate {schedule.name} ({schedule.identity()}, {schedule.ranks} ranks) on {machine.name} ({costs}), "
+    run += f"seed {seed}"
+    core = manner.core(run)
+    if manner.processes > 1:
+        from .processes import run_in_processes
+
+        answer = run_in_processes("simulate_in_legs", (schedule, machine, seed, core), manner.processes, progress)
+        answer["finish_view"] = memoryview(answer["finish_view"]).cast("q")
+    else:
+        answer = _core.simulate_in_legs(schedule.core(), machine.core(), seed, core, progress, None)
+    return Timeline(**answer | {"run": EventRun(**answer["run"])})
 
 
 def _simulate_loggopsim(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
 from .errors import UsageError
+from .kernel import EventRun
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +65,8 @@ class Timeline:
 
     `finish` is int64, one a rank, ps; `finish_view` the same as a memoryview, for who does without numpy; `max_finish`
     is when the last rank finished, ps. `messages` counts transmissions, control messages of rendezvous included.
-    `seconds` is the time that simulation and generation took.
+    `seconds` is the time that simulation and generation took. `run` is what the kernel counted, where it ran in
+    partitions: events are messages then.
 
     The rest is empty unless it was recorded. `columns` has the ops, in the order (rank, op); docs/timeline.md says
     what each column is, and `ops_to_pandas` gives them with names for numbers. `path` has the critical path, `queues`
@@ -78,6 +80,7 @@ class Timeline:
     columns: Columns = field(default_factory=dict)
     path: Columns = field(default_factory=dict)
     queues: Columns = field(default_factory=dict)
+    run: EventRun | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in self.__dict__.items() if name != "finish"}

@@ -7,19 +7,29 @@ from collections.abc import Callable
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from .. import pdes as models
-from ..pdes.running import PLACEMENTS, SCHEDULERS, EventRun
+from ..kernel import PLACEMENTS
+from .kernel_options import (
+    LEGS,
+    SCHEDULER,
+    STATISTICS,
+    THREADS,
+    Placement,
+    all_of,
+    counts_of,
+    show_run,
+    where,
+    write_statistics,
+)
 from .progress import share_progress
-from .simulate_command import peak_memory
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 F = TypeVar("F", bound=Callable[..., Any])
+NOT_KEPT: dict[str, Any] = {"checkpoint": None, "restart": False}
+"""Of runs for a picture."""
 BOT_STEPS = 8
 """Numbers of bots of which a plot shows the effect, beside none."""
 
@@ -35,23 +45,41 @@ def count(value: str) -> int:
     return int(number)
 
 
-def run_options(command: F) -> F:
-    """How to run a model: the answer is the same in all."""
-    for option in reversed(
-        (
-            click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True),
-            click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True),
-            click.option("--threads", type=click.IntRange(1), default=1, show_default=True),
-            click.option(
-                "--processes", type=click.IntRange(1), default=1, show_default=True, help="Started by mpiexec."
-            ),
-            click.option("--placement", type=click.Choice(PLACEMENTS), default=PLACEMENTS[0], show_default=True),
-            click.option("--lazy", is_flag=True, help="Lazy cancellation."),
-            click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-        )
-    ):
-        command = option(command)
-    return command
+run_options = all_of(
+    (
+        click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True),
+        SCHEDULER,
+        THREADS,
+        click.option("--placement", type=Placement(), default=PLACEMENTS[0], show_default=True),
+        *LEGS,
+        STATISTICS,
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    )
+)
+"""How to run a model: the answer is the same in all."""
+PICTURES = (".png", ".svg", ".pdf")
+
+
+class Picture(click.Path):
+    """A file's name that says in what format to draw."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - as click has it
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:  # noqa: ANN401
+        """Refuses other formats before anything is simulated."""
+        path = super().convert(value, param, ctx)
+        if Path(value).suffix not in PICTURES:
+            self.fail(f"expected a name that ends with {', '.join(PICTURES)}, found '{value}'", param, ctx)
+        return path
+
+
+PLOT = click.option("--plot", type=Picture(), help="Draw it (.png, .svg, .pdf).")
 
 
 def plot_options(command: F) -> F:
@@ -63,8 +91,7 @@ def plot_options(command: F) -> F:
         show_default=True,
         help="Seeds that are drawn, from --seed on.",
     )
-    plot = click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw it (.png, .svg, .pdf).")
-    return plot(runs(command))
+    return PLOT(runs(command))
 
 
 @click.group()
@@ -79,15 +106,21 @@ def pdes() -> None:
 @click.option("--mean", type=click.FloatRange(0), default=0.9, show_default=True, help="Of the exponential delay.")
 @click.option("--lookahead", type=click.FloatRange(0), default=0.1, show_default=True, help="Added to it.")
 @click.option("--end", type=click.FloatRange(0), default=10.0, show_default=True, help="Of simulated time.")
+@PLOT
 @run_options
-def phold(*, as_json: bool, **options: object) -> None:
+def phold(*, plot: Path | None, statistics: Path | None, as_json: bool, **options: object) -> None:
     """Events that LPs pass on: the benchmark of the field."""
     with share_progress("simulating") as progress:
         run = models.phold(**as_arguments(options), progress=progress)
+    write_statistics(run, statistics)
+    if plot is not None:
+        from ..pdes.plots import plot_run
+
+        plot_run(run.series_to_pandas(), tick=1e-6, unit="PHOLD's time").savefig(plot, dpi=200)
     if as_json:
         click.echo(json.dumps(counts_of(run)))
         return
-    show(f"phold, {options['lps']} LPs, {where(options)}", run)
+    show_run(f"phold, {options['lps']} LPs, {where(options)}", run)
 
 
 @pdes.command()
@@ -108,10 +141,11 @@ def phold(*, as_json: bool, **options: object) -> None:
 @click.option("--days", type=click.IntRange(0), default=180, show_default=True)
 @plot_options
 @run_options
-def epidemic(*, plot: Path | None, plot_runs: int, as_json: bool, **options: object) -> None:
+def epidemic(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_json: bool, **options: object) -> None:
     """Pandemic flu in a city with homes, places of work, and travel."""
     with share_progress("simulating") as progress:
         found = models.epidemic(**as_arguments(options), progress=progress)
+    write_statistics(found.run, statistics)
     if plot is not None:
         draw_epidemic(found, as_arguments(options), plot, plot_runs)
     if as_json:
@@ -122,7 +156,7 @@ def epidemic(*, plot: Path | None, plot_runs: int, as_json: bool, **options: obj
         f"{options['persons']:,} persons: {found.attack_rate:.1%} infected in {options['days']} days; most infectious "
         f"on day {found.peak}, {found.infectious[found.peak]:,}"
     )
-    show(f"epidemic, {where(options)}", found.run)
+    show_run(f"epidemic, {where(options)}", found.run)
 
 
 @pdes.command()
@@ -143,10 +177,11 @@ def epidemic(*, plot: Path | None, plot_runs: int, as_json: bool, **options: obj
 @click.option("--end", type=click.FloatRange(0), default=1.0, show_default=True, help="s.")
 @plot_options
 @run_options
-def flood(*, plot: Path | None, plot_runs: int, as_json: bool, **options: object) -> None:
+def flood(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_json: bool, **options: object) -> None:
     """A denial-of-service attack: a bot-net floods a victim behind routers with finite queues."""
     with share_progress("simulating") as progress:
         found = models.flood(**as_arguments(options), progress=progress)
+    write_statistics(found.run, statistics)
     if plot is not None:
         draw_flood(as_arguments(options), plot, plot_runs)
     if as_json:
@@ -158,19 +193,20 @@ def flood(*, plot: Path | None, plot_runs: int, as_json: bool, **options: object
             f"{name} packets: {packets.sent:,} sent, {packets.share_lost:.2%} lost; the others took "
             f"{packets.mean_delay * 1e3:.3f} ms on average"
         )
-    show(f"flood, {where(options)}", found.run)
+    show_run(f"flood, {where(options)}", found.run)
 
 
 def draw_epidemic(found: models.EpidemicRun, options: dict[str, Any], plot: Path, runs: int) -> None:
     """What was found, amid the same epidemic with other seeds."""
     from ..pdes.plots import plot_epidemic
 
+    options = options | NOT_KEPT
     tables = [found.to_pandas()]
     with share_progress("drawing") as progress:
         for i in range(1, runs):
             tables.append(models.epidemic(**options | {"seed": seed_after(options, i)}).to_pandas())
             progress((i + 1) / runs)
-    save(plot_epidemic(tables), plot)
+    plot_epidemic(tables).savefig(plot, dpi=200)
 
 
 def draw_flood(options: dict[str, Any], plot: Path, runs: int) -> None:
@@ -180,7 +216,7 @@ def draw_flood(options: dict[str, Any], plot: Path, runs: int) -> None:
     from ..pdes.plots import plot_flood
 
     end = options["end"] if options["attack_until"] is None else min(options["attack_until"], options["end"])
-    attack = options | {"measured_from": options["attack_from"], "end": end}
+    attack = options | NOT_KEPT | {"measured_from": options["attack_from"], "end": end}
     numbers = sorted({options["bots"] * step // BOT_STEPS for step in range(BOT_STEPS + 1)})
     rows: list[dict[str, float]] = []
     with share_progress("drawing") as progress:
@@ -188,7 +224,7 @@ def draw_flood(options: dict[str, Any], plot: Path, runs: int) -> None:
             run = models.flood(**attack | {"bots": bots, "seed": seed_after(options, i)})
             rows.append({"bots": bots, "lost": run.legitimate.share_lost, "delay": run.legitimate.mean_delay})
             progress(len(rows) / (len(numbers) * runs))
-    save(plot_flood(pd.DataFrame(rows)), plot)
+    plot_flood(pd.DataFrame(rows)).savefig(plot, dpi=200)
 
 
 def seed_after(options: dict[str, Any], i: int) -> int:
@@ -199,55 +235,3 @@ def seed_after(options: dict[str, Any], i: int) -> int:
 def as_arguments(options: dict[str, object]) -> dict[str, Any]:
     """A command's options are named, and typed by click, as its function's arguments are."""
     return options
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure. A format that there is not is wrong use."""
-    if path.suffix not in (".png", ".svg", ".pdf"):
-        raise click.BadParameter(f"expected a name that ends with .png, .svg or .pdf, found '{path}'")
-    figure.savefig(path, dpi=200)
-
-
-def where(options: dict[str, object]) -> str:
-    """By which scheduler, and on how much of the machine."""
-    threads = options["threads"]
-    text = f"{threads} {'thread' if threads == 1 else 'threads'}"
-    if options["processes"] != 1:
-        text = f"{options['processes']} processes of {text}"
-    return f"{options['scheduler']} on {text}"
-
-
-def counts_of(run: EventRun) -> dict[str, Any]:
-    """What a run counted, for programs."""
-    return {**asdict(run), "rate": run.rate, "warp": run.warp, "peak_rss_bytes": peak_memory()}
-
-
-def show(what: str, run: EventRun) -> None:
-    """What a run counted, for people."""
-    from rich.table import Table
-
-    from .terminal import output
-
-    table = Table(title=what, title_justify="left", show_header=False)
-    table.add_column(justify="left")
-    table.add_column(justify="right")
-    for name, value in (
-        ("events committed", f"{run.committed:,}"),
-        ("events rolled back", f"{run.rolled_back:,}"),
-        ("efficiency (1 - rolled back / committed)", f"{run.efficiency:.2%}"),
-        ("rollbacks, primary", f"{run.primary_rollbacks:,}"),
-        ("rollbacks, secondary", f"{run.secondary_rollbacks:,}"),
-        ("events taken back", f"{run.taken_back:,}"),
-        ("told to other partitions", f"{run.told_elsewhere:,}"),
-        ("rounds of GVT", f"{run.gvt_rounds:,}"),
-        ("ties", f"{run.ties:,}"),
-        ("memory for undo", f"{run.log_bytes / 2**20:.1f} MiB"),
-        ("memory of the process", f"{peak_memory() / 2**20:.0f} MiB"),
-        ("initialisation", f"{run.init_seconds:.3f} s"),
-        ("simulation", f"{run.seconds:.3f} s"),
-        ("events per second", f"{run.rate / 1e6:.2f} million"),
-        ("warp (log10 of that rate, less 9)", f"{run.warp:.2f}"),
-        ("digest of all states", f"{run.digest:016x}"),
-    ):
-        table.add_row(name, value)
-    output.print(table)

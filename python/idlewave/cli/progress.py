@@ -49,6 +49,30 @@ def share_progress(description: str) -> Iterator[Callable[[float], None]]:
         yield update_share
 
 
+@contextmanager
+def time_progress(description: str) -> Iterator[Callable[[int], None] | None]:
+    """Shows the simulated time of a run, once that has taken a while; yields None where nobody looks."""
+    if not _watched():
+        yield None
+        return
+    from ..units import format_time
+    from .terminal import status
+
+    begin = time.monotonic()
+    with ExitStack() as stack:
+        shown: Callable[[str], None] | None = None
+
+        def update(now: int) -> None:
+            nonlocal shown
+            if shown is None:
+                if time.monotonic() - begin < PATIENCE:
+                    return
+                shown = stack.enter_context(status(description))
+            shown(f"{description}: {format_time(now, 4)} simulated")
+
+        yield update
+
+
 def _watched() -> bool:
     """Whether the error stream is there, and a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()

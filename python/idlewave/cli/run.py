@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from ..simulation import SCHEDULERS
+from .kernel_options import THREADS, all_of
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-OPTIONS = (
-    click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True),
-    click.option("--threads", type=click.IntRange(1), default=1, show_default=True),
+SCHEDULER = click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
+NOISE = (
     click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the noise."),
     click.option("--no-noise", is_flag=True, help="Leave the machine's noise out."),
     click.option(
@@ -22,11 +19,8 @@ OPTIONS = (
 )
 
 
-def run_options(command: F) -> F:
-    """The options that `run_arguments` takes."""
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
+run_options = all_of((SCHEDULER, THREADS, *NOISE))
+"""The options that `run_arguments` takes."""
 
 
 def run_arguments(options: dict[str, object]) -> dict[str, Any]:

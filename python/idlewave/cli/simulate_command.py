@@ -5,24 +5,49 @@ from __future__ import annotations
 import json
 import resource
 from pathlib import Path
+from typing import Any
 
 import click
 
+from ..errors import UsageError
+from ..kernel import PLACEMENTS
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
 from ..units import format_time
 from .inputs import load_machine, machine_option
-from .run import run_arguments, run_options
+from .kernel_options import LEGS, SCHEDULER, STATISTICS, THREADS, all_of, counts_of, show_run, where, write_statistics
+from .progress import time_progress
+from .run import NOISE, run_arguments
 from .source import schedule_from, source_options
 
 MOST_RANKS_LISTED = 65536
+KERNEL_ONLY = ("timewarp", "check")
+"""Schedulers that simulate in partitions of the kernel alone."""
+PARTITIONED: dict[str, Any] = {
+    "processes": 1,
+    "lazy": False,
+    "pin": False,
+    "migrate": False,
+    "checkpoint": None,
+    "checkpoint_every": 600.0,
+    "restart": False,
+    "placement": PLACEMENTS[0],
+}
+"""Options that ask for partitions, and what they are if nobody does."""
 
 
 @click.command()
 @source_options
 @machine_option
 @click.option("--dialect", type=click.Choice(DIALECTS), default=DIALECTS[0], show_default=True)
-@run_options
+@all_of((SCHEDULER, THREADS, *NOISE))
+@all_of(
+    (
+        *LEGS,
+        click.option("--placement", type=click.Choice(PLACEMENTS), default=PLACEMENTS[0], show_default=True),
+        STATISTICS,
+    )
+)
 @click.option("--ops", type=click.Path(dir_okay=False, path_type=Path), help="Write when each op ran (Parquet).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def simulate(
@@ -30,20 +55,30 @@ def simulate(
     machine_name: str,
     dialect: str,
     ops: Path | None,
+    statistics: Path | None,
     as_json: bool,
     **options: object,
 ) -> None:
     """Simulate a GOAL file, a trace, or a PATTERN (a collective, or "dissemination") on a machine."""
     machine = load_machine(machine_name)
     how = run_arguments(options)
+    legs: dict[str, Any] = {name: options.pop(name) for name in PARTITIONED}
+    in_legs = any(legs[name] != value for name, value in PARTITIONED.items()) or how["scheduler"] in KERNEL_ONLY
+    if statistics is not None and not in_legs:
+        raise UsageError("--statistics are counted by the kernel's partitions: with timewarp, check, or --processes")
     schedule = schedule_from(source, options)
-    timeline = run(
-        schedule,
-        machine,
-        record=ops is not None,
-        dialect=dialect,
-        **how,
-    )
+    with time_progress("simulating") as progress:
+        timeline = run(
+            schedule,
+            machine,
+            record=ops is not None,
+            dialect=dialect,
+            progress=progress,
+            **how,
+            **(legs if in_legs else {}),
+        )
+    if timeline.run is not None:
+        write_statistics(timeline.run, statistics)
     if ops is not None:
         timeline.ops_to_pandas().to_parquet(ops, index=False)
     if as_json:
@@ -53,12 +88,17 @@ def simulate(
         found["messages"] = timeline.messages
         found["seconds"] = timeline.seconds
         found["peak_rss_bytes"] = peak_memory()
+        if timeline.run is not None:
+            found |= {"run": counts_of(timeline.run)}
         click.echo(json.dumps(found))
         return
     click.echo(
         f"{schedule.name} on {machine.name}: {schedule.ranks} ranks finish after "
         f"{format_time(timeline.max_finish, 6)} ({timeline.messages} messages, simulated in {timeline.seconds:.3f} s)"
     )
+
+    if timeline.run is not None:
+        show_run(f"{schedule.name}, {where(how | legs)}", timeline.run, "messages")
 
 
 def peak_memory() -> int:

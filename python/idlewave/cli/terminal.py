@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -36,6 +38,13 @@ def progress_bar(*, count: bool = False) -> Progress:
         transient=True,
         disable=not errors.is_terminal,
     )
+
+
+@contextmanager
+def status(description: str) -> Iterator[Callable[[str], None]]:
+    """A line on the error stream that moves, where it is not known how much is left; yields what changes it."""
+    with errors.status(description) as line:
+        yield line.update
 
 
 def show(table: pd.DataFrame, title: str, formats: dict[str, str] | None = None) -> None:

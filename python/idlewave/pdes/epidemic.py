@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from .running import MOST_LPS, EventRun, Manner, checked_seed, run_model, whole
+from ..kernel import EventRun, How
+from .running import MOST_LPS, checked_seed, run_model, whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,12 +74,7 @@ def epidemic(
     workplaces_reopen: float | None = None,
     days: int = 180,
     seed: int = 1,
-    scheduler: str = "sequential",
-    threads: int = 1,
-    lazy: bool = False,
-    processes: int = 1,
-    placement: str = "block",
-    progress: Callable[[float], None] | None = None,
+    **how: Unpack[How],
 ) -> EpidemicRun:
     """An epidemic of `persons` that live and work with others in a city of `districts`, which only travel connects.
 
@@ -87,7 +82,7 @@ def epidemic(
     `transmission`. It is infectious after a `latent` time, and recovers after an `infectious` one (means, days). A
     contact lasts `contact` days: the lookahead. Against it: a share `vaccinated` at the beginning; a share `isolated`
     of the infectious, `isolated_after` days; workplaces that close on one day and reopen on another (None: never).
-    `scheduler`, `threads`, `lazy`, `processes` and `placement` say how to run it: as in `running.Manner`.
+    `how` says how to run it: `kernel.How`.
 
     Raises UsageError or InputError for what makes no sense, MpiError if processes cannot be started or one dies.
     """
@@ -115,5 +110,5 @@ def epidemic(
         "end": end,
         "seed": checked_seed(seed),
     }
-    answer = run_model("epidemic", parameters, Manner(scheduler, threads, lazy, processes, placement), end, progress)
+    answer = run_model("epidemic", parameters, how, end)
     return EpidemicRun(**answer["days"], run=EventRun(**answer["run"]))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Unpack
 
-from .running import MOST_LPS, EventRun, Manner, checked_seed, run_model, whole
+from ..kernel import EventRun, How
+from .running import MOST_LPS, checked_seed, run_model, whole
 
 TICK = 1e-12
 """Seconds: a tick of the kernel."""
@@ -65,12 +66,7 @@ def flood(
     measured_from: float = 0.0,
     end: float = 1.0,
     seed: int = 1,
-    scheduler: str = "sequential",
-    threads: int = 1,
-    lazy: bool = False,
-    processes: int = 1,
-    placement: str = "block",
-    progress: Callable[[float], None] | None = None,
+    **how: Unpack[How],
 ) -> FloodRun:
     """`hosts` behind `routers` send packets to one victim; `bots` among them flood it from `attack_from` on.
 
@@ -78,8 +74,7 @@ def flood(
     `legitimate_gap` on average, a bot an attack packet every `attack_gap`, `attack_size` times as large. Legitimate
     packets alone take the share `access_utilization` of the victim's access link, and `utilization` of every other;
     time on a link is fixed, or `exponential`. A router holds `buffer` packets (0: any number), and what finds it full
-    is lost. Packets that are sent from `measured_from` on are counted. `scheduler`, `threads`, `lazy`, `processes`
-    and `placement` say how to run it: as in `running.Manner`.
+    is lost. Packets that are sent from `measured_from` on are counted. `how` says how to run it: `kernel.How`.
 
     Raises UsageError or InputError for what makes no sense, MpiError if processes cannot be started or one dies.
     """
@@ -106,7 +101,7 @@ def flood(
         "end": last,
         "seed": checked_seed(seed),
     }
-    answer = run_model("flood", parameters, Manner(scheduler, threads, lazy, processes, placement), last, progress)
+    answer = run_model("flood", parameters, how, last)
     legitimate, attack = (packets_of(answer["packets"], of) for of in (0, 1))
     return FloodRun(legitimate, attack, EventRun(**answer["run"]))
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Unpack
 
 from ..errors import UsageError
-from .running import MOST_LPS, EventRun, Manner, checked_seed, run_model, whole
+from ..kernel import EventRun, How
+from .running import MOST_LPS, checked_seed, run_model, whole
 
 UNIT = 1e-6
 """A tick of the kernel, in units of PHOLD's time."""
@@ -21,19 +22,12 @@ def phold(
     lookahead: float = 0.1,
     end: float = 10.0,
     seed: int = 1,
-    scheduler: str = "sequential",
-    threads: int = 1,
-    lazy: bool = False,
-    processes: int = 1,
-    placement: str = "block",
-    progress: Callable[[float], None] | None = None,
+    **how: Unpack[How],
 ) -> EventRun:
     """PHOLD: events that are passed on, each to a random LP with probability `remote`, else to the same one.
 
     An event takes `lookahead` and an exponential time of that `mean` more, in units of simulated time, of which the
-    run lasts `end`; `start_events` are begun by each of `lps` LPs. `scheduler`, `threads`, `lazy`, `processes` and
-    `placement` say how to run it: as in `running.Manner`. `progress` is called a few times a second with the share of
-    simulated time that is certain.
+    run lasts `end`; `start_events` are begun by each of `lps` LPs. `how` says how to run it: `kernel.How`.
 
     Raises UsageError for what makes no sense, InputError if yawns has no lookahead, MpiError if processes cannot be
     started or one of them dies.
@@ -52,5 +46,4 @@ def phold(
     }
     if parameters["mean"] == parameters["lookahead"] == 0:
         raise UsageError(f"expected a mean delay or a lookahead of {UNIT:g} or more: else time never passes")
-    manner = Manner(scheduler, threads, lazy, processes, placement)
-    return EventRun(**run_model("phold", parameters, manner, int(parameters["end"]), progress)["run"])
+    return EventRun(**run_model("phold", parameters, how, int(parameters["end"]))["run"])

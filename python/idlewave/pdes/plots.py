@@ -85,3 +85,33 @@ def plot_flood(floods: pd.DataFrame) -> Figure:
     right.set_ylim(0)
     figure.suptitle(f"packets sent during the attack; points: mean, bars: range of {runs} runs", fontsize=SMALL)
     return figure
+
+
+@styled
+def plot_run(series: pd.DataFrame, tick: float, unit: str) -> Figure:
+    """How a run went on: simulated time, the rate of committed events, and events rolled back, by time that passed.
+
+    `series`: as of `EventRun.series_to_pandas`; a tick of its `gvt` is so many `unit`.
+    """
+    figure = new_figure(4.6)
+    far, fast, back = figure.subplots(3, 1, sharex=True)
+    seconds = series["seconds"]
+    far.plot(seconds, series["gvt"] * tick, color=BLUE, linewidth=1.4)
+    far.set_ylabel(f"GVT\n[{unit}]")
+    # Events are committed by whole chunks of the log: rates are those of a twentieth of the run.
+    width = max(1, len(series) // 20)
+    spans = seconds.diff(width)
+    committed, undone = (series[name].diff(width) for name in ("committed", "rolled_back"))
+    fast.plot(seconds, committed / spans / 1e6, color=GREEN, linewidth=1.4)
+    fast.set_ylabel("committed\n[million events/s]")
+    share = undone / committed.where(committed > 0)
+    back.plot(seconds, share, color=VERMILLION, linewidth=1.4)
+    back.set_ylabel("rolled back\nfor one committed")
+    back.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.3g}%"))
+    back.set_xlabel("time that passed [s]")
+    for axes in (far, fast, back):
+        axes.set_ylim(0)
+        tidy(axes)
+    back.set_xlim(0, max(seconds.iloc[-1], 1e-9) if len(series) else 1)
+    figure.align_ylabels()
+    return figure

@@ -1,0 +1,118 @@
+"""How a command runs on the kernel, and what it says of the run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ..kernel import PLACEMENTS, SCHEDULERS, EventRun
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Placement(click.ParamType[str | list[int]]):
+    """The name of a placement, or a file with the number of a thread for every LP."""
+
+    name = "placement"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002
+        """As the help shows it."""
+        return "|".join((*PLACEMENTS, "FILE"))
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str | list[int]:
+        """Reads the file."""
+        if value in PLACEMENTS:
+            return str(value)
+        try:
+            return [int(word) for word in Path(str(value)).read_text(encoding="ascii").split()]
+        except (OSError, ValueError) as error:
+            self.fail(f"expected {', '.join(PLACEMENTS)}, or a file of whole numbers: {error}", param, ctx)
+
+
+SCHEDULER = click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
+THREADS = click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
+LEGS = (
+    click.option("--processes", type=click.IntRange(1), default=1, show_default=True, help="Started by mpiexec."),
+    click.option("--lazy", is_flag=True, help="Time Warp: lazy cancellation."),
+    click.option("--pin", is_flag=True, help="Each thread to a processor of its own."),
+    click.option("--migrate", is_flag=True, help="LPs move where one thread has far more events than others."),
+    click.option(
+        "--checkpoint", type=click.Path(file_okay=False, path_type=Path), help="Directory to keep the run in."
+    ),
+    click.option("--checkpoint-every", type=click.FloatRange(0), default=600.0, show_default=True, help="s."),
+    click.option("--restart", is_flag=True, help="Go on from the last checkpoint."),
+)
+STATISTICS = click.option(
+    "--statistics",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write what the kernel counted, over time too (JSON).",
+)
+
+
+def write_statistics(run: EventRun, path: Path | None) -> None:
+    """All that a run counted, to a file if there is to be one."""
+    if path is not None:
+        path.write_text(json.dumps(counts_of(run) | {"series": run.series}, indent=1) + "\n", encoding="utf-8")
+
+
+def counts_of(run: EventRun) -> dict[str, Any]:
+    """What a run counted, for programs; without the samples over time."""
+    counts = {name: value for name, value in asdict(run).items() if name != "series"}
+    return {**counts, "rate": run.rate, "warp": run.warp, "remote": run.remote}
+
+
+def show_run(what: str, run: EventRun, events: str = "events") -> None:
+    """What a run counted, for people."""
+    from rich.table import Table
+
+    from .terminal import output
+
+    table = Table(title=what, title_justify="left", show_header=False)
+    table.add_column(justify="left")
+    table.add_column(justify="right")
+    for name, value in (
+        (f"{events} committed", f"{run.committed:,}"),
+        (f"{events} rolled back", f"{run.rolled_back:,}"),
+        ("efficiency (1 - rolled back / committed)", f"{run.efficiency:.2%}"),
+        ("rollbacks, primary", f"{run.primary_rollbacks:,}"),
+        ("rollbacks, secondary", f"{run.secondary_rollbacks:,}"),
+        ("events taken back", f"{run.taken_back:,}"),
+        ("told to other partitions", f"{run.told_elsewhere:,} ({run.remote:.1%})"),
+        ("rounds of GVT", f"{run.gvt_rounds:,}"),
+        ("legs", f"{run.legs:,}"),
+        ("ties", f"{run.ties:,}"),
+        ("memory for undo", f"{run.log_bytes / 2**20:.1f} MiB"),
+        ("memory of all processes", f"{run.peak_rss_bytes / 2**20:.0f} MiB"),
+        ("initialisation", f"{run.init_seconds:.3f} s"),
+        ("simulation", f"{run.seconds:.3f} s"),
+        (f"{events} per second", f"{run.rate / 1e6:.2f} million"),
+        ("warp (log10 of that rate, less 9)", f"{run.warp:.2f}"),
+        ("digest of all states", f"{run.digest:016x}"),
+    ):
+        table.add_row(name, value)
+    output.print(table)
+
+
+def where(options: dict[str, Any]) -> str:
+    """By which scheduler, and on how much of the machine."""
+    threads = options["threads"]
+    text = f"{threads} {'thread' if threads == 1 else 'threads'}"
+    if options["processes"] != 1:
+        text = f"{options['processes']} processes of {text}"
+    return f"{options['scheduler']} on {text}"
+
+
+def all_of(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
+    """A command with these options, in this order."""
+
+    def add(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
