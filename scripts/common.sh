@@ -36,3 +36,9 @@ logged() {
 jobs() {
     nproc 2>/dev/null || echo 2
 }
+
+# compile_floor NAME SOURCE...: compile bench/NAME.cpp, with what it needs of the core, to build/NAME.
+compile_floor() {
+    mkdir -p build
+    "${CXX:-c++}" -O3 -DNDEBUG -std=c++20 -I core "bench/$1.cpp" "${@:2}" -o "build/$1"
+}
