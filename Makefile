@@ -3,7 +3,7 @@
 OUT ?= out/demo
 
 help: ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/make \1\t\2/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/make \1\t\2/' | expand -t 20
 
 demo: ## measure this machine, trace a program on it, simulate it at scale: ends with a report in out/demo (OUT=… for another place)
 	@scripts/demo $(OUT)
@@ -23,7 +23,7 @@ stubs: ## rewrite python/idlewave/_core.pyi from the compiled core
 bench: ## how long the simulator takes, in tables (BENCH="--large --loggopsim DIRECTORY": more of them)
 	@scripts/bench $(BENCH)
 
-bench-kernel: ## how many events a second the kernel handles (BENCH="--ross DIRECTORY": beside ROSS)
+bench-kernel: ## how many events a second the kernel handles (BENCH="--sweeps --density --ross DIRECTORY": more plots, and beside ROSS)
 	@scripts/bench-kernel $(BENCH)
 
 clean: ## remove all that was built or installed here; results in out/ stay
