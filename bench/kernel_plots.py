@@ -162,24 +162,27 @@ def draw_ways(answers: Answers) -> Figure:
 
 @styled
 def draw_pending(kernel: Runs, floor: Runs) -> Figure:
-    """Nanoseconds an event against events that wait: a flat line is a cost that does not depend on how many."""
-    figure = new_figure(3.2)
+    """Nanoseconds an event against events that wait: a flat line is a cost that does not depend on how many. A band may
+    leave the picture.
+    """
+    figure = new_figure(3.4)
     axes = figure.subplots()
     line(axes, kernel, time_a_core(SEQUENTIAL), Look(BLUE, "o", "the kernel, sequential"))
     line(axes, floor, time_a_core(SEQUENTIAL), Look(MUTED, "s", "the floor: draw, append, read", "--"))
+    highest = 0.0
     for (place, ours), (_, least) in zip(kernel, floor, strict=True):
         higher = median(run.nanoseconds for run in ours)
+        highest = max(highest, higher)
         times = higher / median(run.nanoseconds for run in least)
         axes.annotate(
             f"{times:.1f} x", (place, higher), xytext=(0, 7), textcoords="offset points", ha="center", color=INK
         )
     logarithmic(axes)
-    axes.set_ylim(0, axes.get_ylim()[1] * 1.12)
+    axes.set_ylim(0, 1.3 * highest)
     axes.set_xlabel("events that wait")
     axes.set_ylabel("time of an event [ns]")
-    axes.set_title("PHOLD on one core: 16 events an LP, 10 % remote")
     tidy(axes, "both")
-    axes.legend(loc="lower left", handlelength=2.8)
+    head(figure, axes, "PHOLD on one core: 16 events an LP, 10 % remote")
     return figure
 
 
