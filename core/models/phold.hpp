@@ -73,4 +73,19 @@ class Phold {
     std::uint64_t remote_below_;  ///< in units of 2^-53
 };
 
+/// PHOLD of which a share of the LPs does nothing before it is certain, while the others go ahead.
+class MixedPhold : public Phold {
+  public:
+    MixedPhold(const PholdParameters& parameters, double conservative)
+        : Phold(parameters), conservative_below_(static_cast<std::uint64_t>(conservative * 0x1p32)) {}
+
+    [[nodiscard]] bool conservative(std::uint32_t lp) const {
+        constexpr std::uint32_t odd = 0x9e3779b9;  // 2^32 by the golden ratio: spreads them evenly
+        return lp * odd < conservative_below_;
+    }
+
+  private:
+    std::uint64_t conservative_below_;  ///< in units of 2^-32
+};
+
 }  // namespace idlewave

@@ -57,8 +57,11 @@ nb::dict run_phold(const nb::dict& given, const pdes::EventRunOptions& options) 
                                      .seed = get<std::uint64_t>(given, "seed")};
     pdes::EventRun run;
     {
+        const auto conservative = get<double>(given, "conservative");
+        const auto ignore = [](std::uint32_t /*lp*/, const Phold::State& /*state*/) {};
         const nb::gil_scoped_release released;
-        run = pdes::run_events(Phold(parameters), options, [](std::uint32_t /*lp*/, const Phold::State& /*state*/) {});
+        run = conservative > 0 ? pdes::run_events(MixedPhold(parameters, conservative), options, ignore)
+                               : pdes::run_events(Phold(parameters), options, ignore);
     }
     nb::dict answer;
     answer["run"] = counts_of(run.counted, run.digest, options.crew.wire);

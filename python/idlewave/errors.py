@@ -34,10 +34,10 @@ class MeasurementError(IdlewaveError):
 class LibraryError(IdlewaveError):
     """A library that is needed for one purpose only is not installed: the message says how to get it."""
 
-    def __init__(self, what: str, package: str, reason: object) -> None:
+    def __init__(self, what: str, package: str, reason: object, extra: str = "export") -> None:
         super().__init__(
             f"{what} needs the Python package {package}, which cannot be loaded ({reason}); to get it: "
-            f"pip install {package}, or with all that Idlewave exports: pip install 'idlewave[export]'"
+            f"pip install {package}, or with all that is needed for such: pip install 'idlewave[{extra}]'"
         )
 
 

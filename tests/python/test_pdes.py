@@ -15,9 +15,9 @@ from typing import Any
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from idlewave import mpi, pdes
+from idlewave import pdes
 from idlewave.cli import pdes_commands as commands
-from idlewave.errors import InputError, MpiError, UsageError
+from idlewave.errors import InputError, UsageError
 from idlewave.pdes import plots
 from matplotlib.figure import Figure
 from tracer_support import open_mpi
@@ -42,6 +42,8 @@ def test_the_schedulers_and_threads_give_one_answer() -> None:
     assert outcome(pdes.phold(**SMALL, scheduler="timewarp", threads=2, lazy=True)) == alone
     assert outcome(pdes.phold(**SMALL, scheduler="timewarp", threads=3, placement="cyclic")) == alone
     assert outcome(pdes.phold(**SMALL, scheduler="check")) == alone
+    for share in (0.3, 1.0):
+        assert outcome(pdes.phold(**SMALL, scheduler="timewarp", threads=2, conservative=share)) == alone
 
 
 def test_without_a_lookahead_sequential_and_time_warp_give_one_answer() -> None:
@@ -78,36 +80,124 @@ def test_processes_need_no_lookahead() -> None:
     assert outcome(shared) == outcome(pdes.phold(**SMALL, lookahead=0))
 
 
-def test_a_process_that_dies_ends_the_run_with_an_error(tmp_path: Path) -> None:
-    site = open_mpi()
-    job = tmp_path / "job.json"
-    parameters = {"lps": 300, "start_events": 16, "remote": 0.3, "mean": 900_000, "lookahead": 100_000, "seed": 1}
-    manner = {"scheduler": "timewarp", "threads": 1, "placement": "block", "lazy": False}
-    job.write_text(json.dumps({"model": "phold", "parameters": parameters | {"end": 10**12}} | manner))
-    program = "import os, sys; open(sys.argv[4] + str(os.getpid()), 'w'); from idlewave import processes; "
-    program += "from pathlib import Path; processes.main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])"
-    wire = mpi.build(site, "wire")
-    command = [
-        site.mpiexec,
-        "-n",
-        "2",
-        sys.executable,
-        "-c",
-        program,
-        job,
-        tmp_path / "answer",
-        wire,
-        f"{tmp_path}/pid-",
-    ]
-    running = subprocess.Popen(command, env=site.environment(), stderr=subprocess.PIPE, text=True)
+def children_of(folder_word: str) -> list[int]:
+    """Processes of a run that others started: those whose command says so."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            words = (entry / "cmdline").read_text(encoding="utf-8", errors="replace").split("\0")
+        except OSError:
+            continue
+        if words[1:3] == ["-m", "idlewave.processes"] and folder_word in (entry / "environ").read_text(
+            errors="replace"
+        ):
+            found.append(int(entry.name))
+    return found
+
+
+def start(*arguments: str, word: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", "import idlewave.cli; idlewave.cli.main()", "pdes", *arguments]
+    return subprocess.Popen(
+        command, env=os.environ | {"IDLEWAVE_TEST": word}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def await_file(path: Path, running: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + 60
-    while len(pids := list(tmp_path.glob("pid-*"))) < 2:
+    while not path.exists():
+        assert running.poll() is None, running.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+LONG = ["phold", "--lps", "3e3", "--remote", "0.3", "--json"]
+
+
+@pytest.mark.parametrize("scheduler", ["yawns", "timewarp"])
+def test_a_process_that_dies_ends_the_run_with_an_error_and_the_last_checkpoint_restarts_it(
+    scheduler: str, tmp_path: Path
+) -> None:
+    open_mpi()
+    arguments = [*LONG, "--end", "100", "--checkpoint", str(tmp_path / "kept")]
+    shared = ["--scheduler", scheduler, "--processes", "2", "--checkpoint-every", "0"]
+    running = start(*arguments, *shared, word=str(tmp_path))
+    await_file(tmp_path / "kept" / "latest", running)
+    os.kill(children_of(str(tmp_path))[0], signal.SIGKILL)
+    said = running.communicate(timeout=60)[1]
+    assert running.returncode == 1
+    assert "a run of 2 processes failed" in said
+    assert children_of(str(tmp_path)) == []
+    whole = json.loads(run(*LONG, "--end", "100").stdout)
+    for other in (["--scheduler", "yawns"], ["--scheduler", "timewarp", "--processes", "3"]):
+        rest = json.loads(run(*arguments, *other, "--restart").stdout)
+        assert (rest["digest"], rest["committed"]) == (whole["digest"], whole["committed"])
+        assert rest["seconds"] > 0
+
+
+def test_an_interrupt_ends_all_processes(tmp_path: Path) -> None:
+    open_mpi()
+    arguments = [*LONG, "--end", "1e6", "--checkpoint", str(tmp_path / "kept"), "--checkpoint-every", "0.2"]
+    running = start(*arguments, "--scheduler", "yawns", "--processes", "2", word=str(tmp_path))
+    await_file(tmp_path / "kept" / "latest", running)
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=60)
+    assert running.returncode == 130
+    deadline = time.monotonic() + 20
+    while children_of(str(tmp_path)):
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    time.sleep(1)
-    os.kill(int(pids[0].name.removeprefix("pid-")), signal.SIGKILL)
-    assert running.wait(timeout=60) != 0
-    assert not (tmp_path / "answer").exists()
+
+
+LONGER: dict[str, Any] = SMALL | {"end": 100.0}
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
+    pdes.phold(**LONGER, checkpoint=tmp_path, checkpoint_every=0)
+    assert outcome(pdes.phold(**LONGER, checkpoint=tmp_path, restart=True, scheduler="timewarp", threads=2)) == outcome(
+        pdes.phold(**LONGER)
+    )
+    with pytest.raises(InputError, match="it is of another run"):
+        pdes.phold(**LONGER, seed=2, checkpoint=tmp_path, restart=True)
+    with pytest.raises(InputError, match="there is no checkpoint"):
+        pdes.phold(**LONGER, checkpoint=tmp_path / "nowhere", restart=True)
+    with pytest.raises(UsageError, match="a restart needs the directory"):
+        pdes.phold(**LONGER, restart=True)
+
+
+def test_lps_are_placed_as_a_file_says(tmp_path: Path) -> None:
+    table = tmp_path / "placement"
+    table.write_text("\n".join(str(lp * lp % 2) for lp in range(300)))
+    command = ["phold", "--lps", "300", "--end", "8", "--remote", "0.3", "--scheduler", "timewarp", "--threads", "2"]
+    placed = run(*command, "--placement", str(table), "--json")
+    assert placed.returncode == 0, placed.stderr
+    assert json.loads(placed.stdout)["digest"] == pdes.phold(**SMALL).digest
+    for text, expected in (("0\n1\n", "the placement is of 2 LPs"), ("3\n" * 300, "on partition 3, and there are 2")):
+        table.write_text(text)
+        refused = run(*command, "--placement", str(table))
+        assert refused.returncode == 1
+        assert expected in refused.stderr
+    assert "expected block, cyclic, or a file" in run(*command, "--placement", "nowhere").stderr
+
+
+def test_lps_move_and_the_answer_stays() -> None:
+    quiet: dict[str, Any] = {"bots": 30, "hosts": 300, "routers": 16, "end": 2.0, "attack_gap": 5e-5}
+    moved = pdes.flood(**quiet, scheduler="yawns", threads=2, migrate=True)
+    assert outcome(moved.run) == outcome(pdes.flood(**quiet).run)
+
+
+def test_statistics_are_written_with_samples_over_time(tmp_path: Path) -> None:
+    files = {"--statistics": tmp_path / "counts.json", "--plot": tmp_path / "run.png"}
+    written = [word for option, path in files.items() for word in (option, str(path))]
+    done = run(*LONG, "--end", "20", "--scheduler", "timewarp", "--threads", "2", *written)
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(files["--statistics"].read_text())
+    assert counts["committed"] == json.loads(done.stdout)["committed"]
+    series = pd.DataFrame(counts["series"])
+    assert len(series) > 10
+    for column in ("seconds", "gvt", "committed", "rolled_back"):
+        assert series[column].is_monotonic_increasing
+    assert series["committed"].iloc[-1] <= counts["committed"]
+    assert files["--plot"].read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
@@ -195,7 +285,7 @@ def test_what_a_model_cannot_be_is_said_with_the_parameters_name(
 
 def test_what_a_process_cannot_do_is_said_by_the_run() -> None:
     open_mpi()
-    with pytest.raises(MpiError, match="yawns needs a lookahead"):
+    with pytest.raises(InputError, match="yawns needs a lookahead"):
         pdes.phold(**SMALL, lookahead=0, scheduler="yawns", processes=2)
 
 

@@ -106,6 +106,9 @@ def pdes() -> None:
 @click.option("--mean", type=click.FloatRange(0), default=0.9, show_default=True, help="Of the exponential delay.")
 @click.option("--lookahead", type=click.FloatRange(0), default=0.1, show_default=True, help="Added to it.")
 @click.option("--end", type=click.FloatRange(0), default=10.0, show_default=True, help="Of simulated time.")
+@click.option(
+    "--conservative", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share that never goes ahead."
+)
 @PLOT
 @run_options
 def phold(*, plot: Path | None, statistics: Path | None, as_json: bool, **options: object) -> None:

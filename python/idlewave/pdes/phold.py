@@ -21,13 +21,15 @@ def phold(
     mean: float = 0.9,
     lookahead: float = 0.1,
     end: float = 10.0,
+    conservative: float = 0.0,
     seed: int = 1,
     **how: Unpack[How],
 ) -> EventRun:
     """PHOLD: events that are passed on, each to a random LP with probability `remote`, else to the same one.
 
     An event takes `lookahead` and an exponential time of that `mean` more, in units of simulated time, of which the
-    run lasts `end`; `start_events` are begun by each of `lps` LPs. `how` says how to run it: `kernel.How`.
+    run lasts `end`; `start_events` are begun by each of `lps` LPs. Under Time Warp a share `conservative` of the LPs does
+    nothing before it is certain. `how` says how to run it: `kernel.How`.
 
     Raises UsageError for what makes no sense, InputError if yawns has no lookahead, MpiError if processes cannot be
     started or one of them dies.
@@ -35,10 +37,12 @@ def phold(
     whole("LPs", lps, MOST_LPS, least=1)
     whole("events at the start of each LP", start_events, 2**20)
     whole("a remote share", remote, 1)
+    whole("a conservative share", conservative, 1)
     parameters = {
         "lps": lps,
         "start_events": start_events,
         "remote": remote,
+        "conservative": conservative,
         "mean": whole("a mean delay", mean, LONGEST, UNIT),
         "lookahead": whole("a lookahead", lookahead, LONGEST, UNIT),
         "end": whole("an end", end, LONGEST, UNIT),

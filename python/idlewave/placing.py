@@ -1,0 +1,55 @@
+"""Which partition has which LPs, from who tells whom: a partition of the communication graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+def place(told: npt.NDArray[np.uint64], partitions: int) -> list[int]:
+    """The partition of each group of LPs, such that all partitions have about as many events, and few are for others.
+
+    `told`: a square matrix, events from group to group. METIS cuts the graph (G. Karypis, V. Kumar: A fast and high
+    quality multilevel scheme for partitioning irregular graphs, SIAM J. Sci. Comput. 20(1), 1998); the answer depends
+    on nothing else, so that all processes of a run find the same. Raises LibraryError if pymetis cannot be loaded.
+    """
+    import numpy as np
+
+    if partitions == 1:
+        return [0] * len(told)
+    metis = _metis()
+    between = told + told.T
+    np.fill_diagonal(between, 0)
+    starts, neighbours = [0], []
+    edges: list[int] = []
+    for row in between:
+        others = np.flatnonzero(row)
+        neighbours += others.tolist()
+        edges += _scaled(row[others], between.max())
+        starts.append(len(neighbours))
+    handled = told.sum(axis=0)
+    weights = np.maximum(_scaled(handled, handled.max()), 1).tolist()
+    _, parts = metis.part_graph(
+        partitions, xadj=starts, adjncy=neighbours, eweights=edges, vweights=weights, options=metis.Options(seed=1)
+    )
+    return [int(part) for part in parts]
+
+
+def _scaled(values: npt.NDArray[np.uint64], most: int) -> list[int]:
+    """Weights that METIS can add up in 32 bits, at least 1."""
+    room = 2**18
+    scale = max(1.0, float(most) / room)
+    return [max(1, round(float(value) / scale)) for value in values]
+
+
+def _metis() -> Any:  # noqa: ANN401 - a module without types
+    try:
+        import pymetis
+    except ImportError as error:
+        from .errors import LibraryError
+
+        raise LibraryError("a placement by the communication graph", "pymetis", error, "placement") from error
+    return pymetis
