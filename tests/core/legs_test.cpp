@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -331,7 +334,7 @@ struct Strict : Wordy {
         Wordy::handle(state, payload, situation);
         handled += situation.self() < 59 ? 1U : 0U;
     }
-    mutable std::uint64_t handled = 0;
+    mutable std::atomic<std::uint64_t> handled = 0;
 };
 
 TEST(Legs, ConservativeLpsAreNeverAskedToUndo) {
@@ -342,7 +345,7 @@ TEST(Legs, ConservativeLpsAreNeverAskedToUndo) {
     for (std::uint32_t lp = 0; lp < 59; ++lp) {
         committed += found.states[lp].handled;
     }
-    EXPECT_EQ(strict.handled, committed);
+    EXPECT_EQ(strict.handled.load(), committed);
 }
 
 TEST(Legs, ConservativeLpsNeedALookahead) {
