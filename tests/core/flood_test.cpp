@@ -67,8 +67,7 @@ FloodParameters single_queue(double utilization, Service service, std::uint64_t 
     parameters.access_utilization = utilization;
     parameters.service = service;
     parameters.buffer = FloodParameters::unlimited;
-    parameters.measured_from =
-        2 * millisecond;  // twenty times what it takes a queue of 0.8 to forget that it was empty
+    parameters.measured_from = 2 * millisecond;
     parameters.end = 52 * millisecond;
     parameters.seed = seed;
     return parameters;

@@ -128,6 +128,4 @@ inline constexpr Seir::Vector exposed_share{0, 1, 0, 0};
 inline constexpr Seir::Vector infectious_share{0, 0, 1, 1};
 inline constexpr Seir::Vector not_removed_share{1, 1, 1, 1};
 
-/// How far a count of a simulation is from the limit, in standard deviations.
-
 }  // namespace idlewave::testing
