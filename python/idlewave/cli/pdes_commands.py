@@ -135,6 +135,7 @@ def phold(*, plot: Path | None, statistics: Path | None, as_json: bool, **option
 @click.option("--transmission", type=click.FloatRange(0, 1), default=0.04, show_default=True, help="Of a contact.")
 @click.option("--latent", type=click.FloatRange(0), default=1.9, show_default=True, help="Mean, days.")
 @click.option("--infectious", type=click.FloatRange(0), default=4.1, show_default=True, help="Mean, days.")
+@click.option("--contact", type=click.FloatRange(0), default=1 / 96, show_default="1/96", help="Length, days.")
 @click.option("--first-infectious", type=count, default="10", show_default=True, help="Persons.")
 @click.option("--vaccinated", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share, at first.")
 @click.option("--isolated", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share of the ill.")
