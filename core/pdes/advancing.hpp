@@ -99,9 +99,9 @@ void Partition<M, Port>::know_gvt() {
 template <Model M, class Port>
 bool Partition<M, Port>::is_uneven(const Cut& cut) const {
     const auto handled = static_cast<std::uint64_t>(cut.handled);
-    constexpr double much = 1.2;
+
     return pause_if_uneven_after_ > 0 && handled >= pause_if_uneven_after_ &&
-           static_cast<double>(-cut.busiest) * placement_.partitions() > much * static_cast<double>(handled);
+           static_cast<double>(-cut.busiest) * placement_.partitions() > uneven_ * static_cast<double>(handled);
 }
 
 }  // namespace idlewave::pdes

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+
+#include "base/error.hpp"
 
 namespace idlewave::pdes {
 
 Placement balanced(const std::vector<std::uint64_t>& weights, std::uint32_t lps, std::uint32_t partitions) {
-    const std::uint32_t size = group_size(lps);
+    const std::uint32_t size = group_size(lps, most_groups);
     const std::uint64_t all = std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
     std::vector<std::uint32_t> partition_of;
     partition_of.reserve(weights.size());
@@ -18,6 +21,25 @@ Placement balanced(const std::vector<std::uint64_t>& weights, std::uint32_t lps,
         before += weight;
     }
     return Placement::ranges(partition_of, size, lps, partitions);
+}
+
+Placement by_groups(const std::vector<std::uint32_t>& partition_of, std::uint32_t lps, std::uint32_t partitions) {
+    if (partition_of.size() != Traffic::groups_of(lps)) {
+        throw InputError("the placement is of " + std::to_string(partition_of.size()) +
+                         " groups of LPs, and there are " + std::to_string(Traffic::groups_of(lps)));
+    }
+    const std::uint32_t group = group_size(lps, Traffic::most_groups);
+    const auto wrong = std::find_if(partition_of.begin(), partition_of.end(),
+                                    [partitions](std::uint32_t partition) { return partition >= partitions; });
+    if (wrong != partition_of.end()) {
+        throw InputError("the placement has a partition " + std::to_string(*wrong) + ", and there are " +
+                         std::to_string(partitions));
+    }
+    std::vector<std::uint32_t> by_lp(lps);
+    for (std::uint32_t lp = 0; lp < lps; ++lp) {
+        by_lp[lp] = partition_of[lp / group];
+    }
+    return Placement::table(by_lp, partitions);
 }
 
 }  // namespace idlewave::pdes

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -21,6 +22,7 @@
 #include "pdes/placement.hpp"
 #include "pdes/processes.hpp"
 #include "pdes/statistics.hpp"
+#include "pdes/traffic.hpp"
 #include "pdes/wire.h"
 
 namespace idlewave::pdes {
@@ -40,6 +42,10 @@ struct Crew {
     bool pin = false;                     ///< each thread to a processor of its own
     /// After so many events a partition LPs move to others that had far fewer; 0: never.
     std::uint64_t migrate_after = 0;
+    /// Where LPs move to after so many events, whether these were uneven or not, instead of side by side: from who told
+    /// whom (as Traffic has it, by groups) the partition of each group. The same in all processes.
+    std::function<std::vector<std::uint32_t>(const std::vector<std::uint64_t>& between, std::uint32_t partitions)>
+        place = {};
     Keeping keeping = {};
     std::function<void(Time)> poll = {};  ///< called now and then with the time before which all is certain; may throw
 
@@ -68,6 +74,8 @@ class Legs {
           kept_at_(Clock::now()) {
         if (crew.partitions() > 1) {
             manner_.pause_if_uneven_after = crew.migrate_after * crew.partitions();
+            manner_.counts_who_tells_whom = static_cast<bool>(crew.place);
+            manner_.uneven = crew.place ? 0 : manner.uneven;
         }
     }
 
@@ -137,7 +145,8 @@ class Legs {
         }
         image_ = partitions.unload(next());
         manner_.from = partitions.paused_at();
-        manner_.pause_if_uneven_after *= 2;
+        manner_.pause_if_uneven_after = crew_.place ? 0 : 2 * manner_.pause_if_uneven_after;
+        manner_.counts_who_tells_whom = false;
         return false;
     }
 
@@ -157,10 +166,18 @@ class Legs {
         return !crew_.keeping.directory.empty() && seconds_since(kept_at_) >= crew_.keeping.every;
     }
 
-    /// LPs side by side on each partition, by the events that they had.
+    /// By the events that LPs had.
     template <class Transport>
     void place_anew(Partitions<M, Transport>& partitions) {
-        const std::uint32_t group = group_size(model_.lps());
+        if (crew_.place) {
+            const std::size_t groups = Traffic::groups_of(model_.lps());
+            std::vector<std::uint64_t> between(groups * groups);
+            partitions.add_between(between);
+            add_up(between, crew_.wire);
+            next_ = by_groups(crew_.place(between, crew_.partitions()), model_.lps(), crew_.partitions());
+            return;
+        }
+        const std::uint32_t group = group_size(model_.lps(), most_groups);
         std::vector<std::uint64_t> weights((model_.lps() + group - 1) / group);
         partitions.add_weights(weights, group);
         add_up(weights, crew_.wire);

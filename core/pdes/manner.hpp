@@ -22,6 +22,9 @@ struct Manner {
     Time from = 0;       ///< what is before that is done, and was kept
     /// After so many events all pause if one partition has had far more of them than others; 0: never.
     std::uint64_t pause_if_uneven_after = 0;
+    /// How far more: the busiest partition's share of all events, as a multiple of an even share; 0: in any case.
+    double uneven = 1.2;
+    bool counts_who_tells_whom = false;
     /// How much memory a partition's log may take, as long as it can wait for visits to be committed instead.
     std::size_t log_bytes = std::size_t{1} << 32;
 };

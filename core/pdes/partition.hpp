@@ -28,6 +28,7 @@
 #include "pdes/series.hpp"
 #include "pdes/statistics.hpp"
 #include "pdes/throttle.hpp"
+#include "pdes/traffic.hpp"
 #include "pdes/visit_log.hpp"
 #include "pdes/withdrawals.hpp"
 
@@ -86,6 +87,7 @@ class Partition {
           check_(manner.check),
           log_bytes_(manner.log_bytes),
           pause_if_uneven_after_(manner.pause_if_uneven_after),
+          uneven_(manner.uneven),
           grid_(manner.cell, placement.size(self)),
           calendar_(grid_, chunks_),
           batch_(grid_),
@@ -102,7 +104,8 @@ class Partition {
           first_(gvt_.cell()),
           frontier_(gvt_.cell() - 1),
           safe_(gvt_.cell() - 1),
-          told_(manner.pause_if_uneven_after > 0 ? placement.size(self) : 0) {
+          traffic_(manner.pause_if_uneven_after > 0 ? placement.size(self) : 0, placement.lps(),
+                   manner.counts_who_tells_whom) {
         calendar_.advance(gvt_.cell());
     }
 
@@ -145,11 +148,12 @@ class Partition {
     /// All are to end soon, at a time before which all is committed and after which nothing was done.
     void ask_to_pause() { wants_pause_ = true; }
     [[nodiscard]] const Series& series() const { return series_; }
+    [[nodiscard]] const Traffic& traffic() const { return traffic_; }
     [[nodiscard]] std::uint32_t number() const { return self_; }
     /// How many events its LPs were told, by `group` LPs side by side.
     void add_weights(std::span<std::uint64_t> weights, std::uint32_t group) const {
-        for (std::uint32_t i = 0; i < told_.size(); ++i) {
-            weights[placement_.lp_of(self_, i) / group] += told_[i];
+        for (std::uint32_t i = 0; i < lps_.size(); ++i) {
+            weights[placement_.lp_of(self_, i) / group] += traffic_.told(i);
         }
     }
 
@@ -247,6 +251,7 @@ class Partition {
     bool check_;
     std::size_t log_bytes_;
     std::uint64_t pause_if_uneven_after_;
+    double uneven_;
     Grid grid_;
     ChunkStore chunks_;
     Calendar calendar_;
@@ -274,8 +279,8 @@ class Partition {
     std::uint64_t handled_ = 0;        ///< events, undone ones too
     std::uint64_t handled_since_ = 0;  ///< GVT was asked for
     Held held_;
-    std::uint32_t loaded_ = 0;       ///< LPs
-    HugeArray<std::uint32_t> told_;  ///< by LP, if they may move: how many events
+    std::uint32_t loaded_ = 0;  ///< LPs
+    Traffic traffic_;
     Series series_;
     std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
     Journal journal_;                     ///< of this visit

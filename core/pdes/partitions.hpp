@@ -127,6 +127,13 @@ class Partitions {
         }
     }
 
+    /// Of Traffic, what all partitions of this process counted.
+    void add_between(std::span<std::uint64_t> sum) const {
+        for (const auto& partition : partitions_) {
+            partition->traffic().add_between(sum);
+        }
+    }
+
     template <class Use>
     void each_partition(Use use) {
         for (const auto& partition : partitions_) {

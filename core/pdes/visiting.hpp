@@ -66,8 +66,8 @@ void Partition<M, Port>::run_block(std::int64_t cell, std::uint32_t first_lp) {
                 continue;
             }
         }
-        if (!told_.empty()) [[unlikely]] {
-            told_[context.local] += static_cast<std::uint32_t>(told.size());
+        if (traffic_.counts()) [[unlikely]] {
+            traffic_.count(context.local, context.lp, told);
         }
         if (lookahead_ || !waits_again(context.local)) [[likely]] {
             visit(context, anti ? annihilation_.left_of(told, begins) : told);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <array>
 #include <span>
@@ -9,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/memory.hpp"
 #include "bindings.hpp"
+#include "columns.hpp"
 #include "pdes/exchange.hpp"
 #include "poll.hpp"
 
@@ -41,6 +43,13 @@ nb::dict series_of(const std::vector<pdes::Sample>& samples) {
     return series;
 }
 
+/// Asks Python, which has a library for it, to cut the graph of who tells whom.
+std::vector<std::uint32_t> place_by_graph(const std::vector<std::uint64_t>& between, std::uint32_t partitions) {
+    const nb::gil_scoped_acquire gil;
+    const nb::object place = nb::module_::import_("idlewave.placing").attr("place");
+    return nb::cast<std::vector<std::uint32_t>>(place(column(between), partitions));
+}
+
 }  // namespace
 
 Wire::Wire(const std::string& library) {
@@ -63,10 +72,12 @@ void Wire::close() const {
 }
 
 pdes::Crew crew_of(const nb::dict& manner, const nb::object& progress, const Wire* wire) {
+    const bool by_graph = get<bool>(manner, "by_graph");
     return {.threads = get<std::uint32_t>(manner, "threads"),
             .wire = wire == nullptr ? nullptr : &wire->functions(),
             .pin = get<bool>(manner, "pin"),
             .migrate_after = get<std::uint64_t>(manner, "migrate_after"),
+            .place = by_graph ? decltype(pdes::Crew::place)(place_by_graph) : nullptr,
             .keeping = {.directory = get<std::string>(manner, "checkpoint"),
                         .run = get<std::string>(manner, "run"),
                         .every = get<double>(manner, "checkpoint_every"),

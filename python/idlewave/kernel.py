@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SCHEDULERS = ("sequential", "yawns", "timewarp", "check")
-PLACEMENTS = ("block", "cyclic")
+PLACEMENTS = ("block", "cyclic", "graph")
 ALONE = ("sequential", "check")
 """Those that run on one thread of one process."""
 MIGRATE_AFTER = 2**20
@@ -46,8 +46,9 @@ class Manner:
     `scheduler` is sequential, yawns (conservative windows) or timewarp (optimistic), the latter two on `threads`
     threads; or check, which is sequential, and undoes and compares all that an LP does before it counts. `lazy`: Time
     Warp takes back what was sent only once it is not sent again. `processes` started by mpiexec share the run, each
-    with so many threads. `placement` gives a thread LPs that lie side by side (block), or every n-th (cyclic), or has
-    the number of a thread, counted over all processes, for every LP. `pin`: each thread stays on a processor of its
+    with so many threads. `placement` gives a thread LPs that lie side by side (block), or every n-th (cyclic); or those
+    that tell each other most (graph): after a while METIS cuts the graph of who tells whom, and LPs move; or it has the
+    number of a thread, counted over all processes, for every LP. `pin`: each thread stays on a processor of its
     own. `migrate`: LPs move to other threads where one has far more events than the others. The run is kept in the
     directory `checkpoint` every so many seconds; with `restart` it goes on from what is there, on as many threads and
     processes as it now has.
@@ -90,13 +91,15 @@ class Manner:
 
     def core(self, run: str) -> dict[str, Any]:
         """As the compiled core takes it; `run` says in a line which model runs, and with what."""
+        by_graph = self.placement == "graph"
         return {
             "scheduler": self.scheduler,
             "threads": self.threads,
             "lazy": self.lazy,
             "placement": self.placement if isinstance(self.placement, str) else list(self.placement),
+            "by_graph": by_graph,
             "pin": self.pin,
-            "migrate_after": MIGRATE_AFTER if self.migrate else 0,
+            "migrate_after": MIGRATE_AFTER if self.migrate or by_graph else 0,
             "checkpoint": "" if self.checkpoint is None else str(self.checkpoint),
             "checkpoint_every": float(self.checkpoint_every),
             "restart": self.restart,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -9,29 +10,30 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-def place(told: npt.NDArray[np.uint64], partitions: int) -> list[int]:
+def place(between: npt.NDArray[np.uint64], partitions: int) -> list[int]:
     """The partition of each group of LPs, such that all partitions have about as many events, and few are for others.
 
-    `told`: a square matrix, events from group to group. METIS cuts the graph (G. Karypis, V. Kumar: A fast and high
+    `between`: how many events each group was told by each; as a square matrix, row by row. METIS cuts the graph (G. Karypis, V. Kumar: A fast and high
     quality multilevel scheme for partitioning irregular graphs, SIAM J. Sci. Comput. 20(1), 1998); the answer depends
     on nothing else, so that all processes of a run find the same. Raises LibraryError if pymetis cannot be loaded.
     """
     import numpy as np
 
+    told = between.reshape(math.isqrt(len(between)), -1)
     if partitions == 1:
         return [0] * len(told)
     metis = _metis()
-    between = told + told.T
-    np.fill_diagonal(between, 0)
+    cut = told + told.T
+    np.fill_diagonal(cut, 0)
     starts, neighbours = [0], []
     edges: list[int] = []
-    for row in between:
+    for row in cut:
         others = np.flatnonzero(row)
         neighbours += others.tolist()
-        edges += _scaled(row[others], between.max())
+        edges += _scaled(row[others], cut.max())
         starts.append(len(neighbours))
     handled = told.sum(axis=0)
-    weights = np.maximum(_scaled(handled, handled.max()), 1).tolist()
+    weights = _scaled(handled, handled.max())
     _, parts = metis.part_graph(
         partitions, xadj=starts, adjncy=neighbours, eweights=edges, vweights=weights, options=metis.Options(seed=1)
     )
