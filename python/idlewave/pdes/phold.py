@@ -28,8 +28,8 @@ def phold(
     """PHOLD: events that are passed on, each to a random LP with probability `remote`, else to the same one.
 
     An event takes `lookahead` and an exponential time of that `mean` more, in units of simulated time, of which the
-    run lasts `end`; `start_events` are begun by each of `lps` LPs. Under Time Warp a share `conservative` of the LPs does
-    nothing before it is certain. `how` says how to run it: `kernel.How`.
+    run lasts `end`; `start_events` are begun by each of `lps` LPs. Under Time Warp a share `conservative` of the LPs
+    does nothing before it is certain. `how` says how to run it: `kernel.How`.
 
     Raises UsageError for what makes no sense, InputError if yawns has no lookahead, MpiError if processes cannot be
     started or one of them dies.
