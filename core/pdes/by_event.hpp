@@ -14,6 +14,7 @@
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "pdes/event.hpp"
+#include "pdes/refusals.hpp"
 
 namespace idlewave::pdes {
 
@@ -126,7 +127,7 @@ class ByEvent : public EmittedByEvent<M> {
       public:
         using Event = pdes::Event<Payload>;
 
-        explicit Worker(ByEvent& model) : model_(model.model_) {}
+        explicit Worker(ByEvent& model) : model_(model.model_), lookahead_(model_.lookahead()) {}
 
         template <class Context>
         Time start(State& state, Time until, Context& context) {
@@ -233,6 +234,10 @@ class ByEvent : public EmittedByEvent<M> {
 
             [[gnu::always_inline]] void send(std::uint32_t destination, Time delay,
                                              const typename M::Payload& payload) {
+                if (delay < (destination == self() ? 0 : worker.lookahead_)) [[unlikely]] {
+                    refuse_event(self(), destination, time + delay, worker.model_.lps(),
+                                 delay < 0 ? "that is in the past" : "that violates the lookahead");
+                }
                 const Time then = later(time, delay);
                 if (then < until && destination == self()) [[unlikely]] {
                     worker.tell_itself({then, deeper(then), 0, payload});
@@ -409,6 +414,7 @@ class ByEvent : public EmittedByEvent<M> {
         }
 
         const M& model_;
+        Time lookahead_;
         std::vector<Own> own_;  ///< a heap
         std::vector<Event> sorted_;
         std::vector<std::size_t> saved_;  ///< where entries begin in a journal

@@ -123,6 +123,7 @@ class Legs {
 
     template <class Transport, class Use>
     bool run_leg_over(Transport& transport, Clock::time_point begin, Use use) {
+        const double before = seconds_since(begin);
         Partitions<M, Transport> partitions(model_, placement_, transport, manner_, crew_.pin);
         if (manner_.from == 0) {
             partitions.begin();
@@ -133,7 +134,6 @@ class Legs {
         if (counted_.legs == 1) {
             counted_.init_seconds = seconds_since(begin);
         }
-        const double before = seconds_since(begin);
         partitions.run(crew_.poll, [this] { return wants_pause(); });
         count(partitions, before);
         if (partitions.at_end()) {
@@ -154,7 +154,7 @@ class Legs {
     void count(Partitions<M, Transport>& partitions, double before) {
         const Statistics& all = counted_.statistics;
         for (Sample sample : partitions.series()) {
-            sample.seconds += before - counted_.init_seconds + seconds_before_;
+            sample.seconds += before + seconds_before_;
             sample.committed += all.committed;
             sample.rolled_back += all.rolled_back;
             counted_.series.push_back(sample);

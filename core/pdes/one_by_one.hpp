@@ -11,6 +11,7 @@
 #include "pdes/event.hpp"
 #include "pdes/lps.hpp"
 #include "pdes/model.hpp"
+#include "pdes/refusals.hpp"
 
 namespace idlewave::pdes {
 
@@ -95,6 +96,9 @@ class OneByOne {
         }
         template <class... Parts>
         void send(std::uint32_t destination, Time time, const Parts&... payload) {
+            if (destination >= scheduler.lps_.size()) {
+                refuse_event(lp, destination, time, scheduler.lps_.size(), "");
+            }
             scheduler.pending_.push({time, destination, lp, scheduler.lps_[lp].sequence++, Payload(payload...)});
         }
     };

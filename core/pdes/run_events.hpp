@@ -128,7 +128,7 @@ void check(const M& written, const EventRunOptions& options) {
         throw InputError("conservative LPs need a lookahead, and the model has none");
     }
     if (options.scheduler == Scheduler::sequential && !options.crew.keeping.directory.empty()) {
-        throw InputError("without a lookahead only timewarp writes checkpoints");
+        throw InputError("without a lookahead the sequential scheduler writes no checkpoints: timewarp does");
     }
 }
 

@@ -10,7 +10,7 @@ namespace idlewave::pdes {
 
 /// How far a partition, or a run, was after a round of GVT.
 struct Sample {
-    double seconds = 0;  ///< since the leg began; later since the run did
+    double seconds = 0;  ///< since its partition was made; later since the run began
     Time gvt = 0;
     std::uint64_t committed = 0;
     std::uint64_t rolled_back = 0;
