@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 def place(between: npt.NDArray[np.uint64], partitions: int) -> list[int]:
     """The partition of each group of LPs, such that all partitions have about as many events, and few are for others.
 
-    `between`: how many events each group was told by each; as a square matrix, row by row. METIS cuts the graph (G. Karypis, V. Kumar: A fast and high
-    quality multilevel scheme for partitioning irregular graphs, SIAM J. Sci. Comput. 20(1), 1998); the answer depends
-    on nothing else, so that all processes of a run find the same. Raises LibraryError if pymetis cannot be loaded.
+    `between`: how many events each group was told by each; as a square matrix, row by row. METIS cuts the graph
+    (G. Karypis, V. Kumar: A fast and high quality multilevel scheme for partitioning irregular graphs, SIAM J. Sci.
+    Comput. 20(1), 1998); the answer depends on nothing else, so that all processes of a run find the same. Raises
+    LibraryError if pymetis cannot be loaded.
     """
     import numpy as np
 
