@@ -185,6 +185,10 @@ class Partition {
 
     // ---- what LPs are told: telling.hpp
 
+    /// What an LP is told, as it lay in a bucket of the cell that `begins` then.
+    [[nodiscard]] static Record record_of(const Stored& stored, Time begins, std::uint32_t local) {
+        return {begins + stored.offset, local, stored.source, stored.sequence, stored.code};
+    }
     void put(const Record& told);
     void push(const Record& told, std::int64_t cell);
     void put_back_to(const Record& told, std::int64_t cell);

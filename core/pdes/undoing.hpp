@@ -93,19 +93,18 @@ void Partition<M, Port>::undo_from(std::uint32_t local, std::int64_t cell) {
 template <Model M, class Port>
 void Partition<M, Port>::undo(Visit& visit) {
     Lp<State>& lp = lps_[visit.lp];
-    restore_state(lp, visit.state(), visit.journal(), placement_.lp_of(self_, visit.lp));
+    const std::uint32_t number = placement_.lp_of(self_, visit.lp);
+    restore_state(lp, visit.state(), visit.journal(), number);
     lp.sequence = visit.sequence;
     lp.timer = visit.timer;
     const Time begins = grid_.begin_of(visit.cell);
     for (const Stored& stored : visit.told()) {
-        calendar_.push(begins + stored.offset, visit.lp, stored.source, stored.sequence, stored.code);
+        push(record_of(stored, begins, visit.lp), visit.cell);
     }
-    first_ = std::min(first_, visit.cell);
-    const std::uint32_t source = placement_.lp_of(self_, visit.lp);
     if (lazy_) {
-        withdrawals_.add(visit, source);
+        withdrawals_.add(visit, number);
     } else {
-        cancel(visit, source);
+        cancel(visit, number);
     }
     statistics_.rolled_back += visit.counted;
     worker_.counted() -= visit.counted;

@@ -90,7 +90,7 @@ template <Model M, class Port>
 void Partition<M, Port>::hold(const Context& context, std::span<const Stored> told) {
     const Time begins = grid_.begin_of(context.cell);
     for (const Stored& stored : told) {
-        held_.add({begins + stored.offset, context.local, stored.source, stored.sequence, stored.code}, context.cell);
+        held_.add(record_of(stored, begins, context.local), context.cell);
     }
 }
 
@@ -180,7 +180,7 @@ template <Model M, class Port>
             waiting_since_[local] = gathered_;
         }
         if (waits_again(local)) {
-            push({begins + stored.offset, local, stored.source, stored.sequence, stored.code}, cell);
+            push(record_of(stored, begins, local), cell);
         }
     }
     take_back_all();
