@@ -13,7 +13,8 @@
 
 namespace idlewave {
 
-InputFile::InputFile(std::string path) : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+InputFile::InputFile(std::string path, const char* what)
+    : path_(std::move(path)), what_(what), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
     struct stat status{};
     if (file_ < 0) {
         fail(std::strerror(errno));
@@ -78,7 +79,7 @@ void InputFile::read_at(std::uint64_t offset, std::span<std::byte> into) const {
 }
 
 void InputFile::fail(const std::string& why) const {
-    throw InputError(path_ + ": cannot be read as a schedule: " + why);
+    throw InputError(path_ + ": cannot be read as " + what_ + ": " + why);
 }
 
 std::span<const std::byte> FileWindow::view(std::uint64_t offset, std::uint64_t count) {

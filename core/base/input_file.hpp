@@ -11,7 +11,8 @@ namespace idlewave {
 /// A file to read, in pieces. All errors are InputErrors that name it.
 class InputFile {
   public:
-    explicit InputFile(std::string path);
+    /// `what` it is to be, for errors.
+    explicit InputFile(std::string path, const char* what = "a schedule");
     InputFile(const InputFile&) = delete;
     InputFile& operator=(const InputFile&) = delete;
     ~InputFile();
@@ -37,6 +38,7 @@ class InputFile {
     [[noreturn]] void fail(const std::string& why) const;
 
     std::string path_;
+    const char* what_;
     int file_ = -1;
     bool regular_ = false;
     std::uint64_t size_ = 0;

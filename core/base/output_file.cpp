@@ -89,6 +89,13 @@ void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
     }
 }
 
+void OutputFile::sync() {
+    flush();
+    if (::fsync(file_) != 0 && errno != EINVAL && errno != EROFS) {  // what is no regular file has none
+        fail(errno);
+    }
+}
+
 void OutputFile::commit() {
     flush();
     const int file = std::exchange(file_, -1);

@@ -33,6 +33,9 @@ class OutputFile {
     /// How many bytes it has so far.
     [[nodiscard]] std::uint64_t size() const { return size_; }
 
+    /// Waits until all is on the disk, so that it is there after a power failure.
+    void sync();
+
     /// Puts the finished file into its place.
     void commit();
 

@@ -31,13 +31,4 @@ Pinned::~Pinned() {
     }
 }
 
-std::uint32_t processors() {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    if (::pthread_getaffinity_np(::pthread_self(), sizeof allowed, &allowed) != 0) {
-        return 1;
-    }
-    return static_cast<std::uint32_t>(CPU_COUNT(&allowed));
-}
-
 }  // namespace idlewave

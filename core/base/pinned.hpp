@@ -23,7 +23,4 @@ class Pinned {
     bool pinned_ = false;
 };
 
-/// On how many processors the calling thread may run.
-std::uint32_t processors();
-
 }  // namespace idlewave

@@ -42,8 +42,6 @@ Step Partition<M, Port>::step() {
         go_through(cell);
         handled_since_ += batch_.size();
         handled_ += batch_.size();
-    } else {
-        ++statistics_.idle;
     }
     if (!gvt_.asking() && (!may_go || handled_since_ >= throttle_.interval())) {
         outbox_.send_all();
@@ -79,6 +77,7 @@ template <Model M, class Port>
 void Partition<M, Port>::know_gvt() {
     const std::int64_t gvt = gvt_.cell();
     if (stop_ == Gvt::nothing && (gvt_.cut().goes_on == 0 || is_uneven(gvt_.cut()))) {
+        paused_as_uneven_ = is_uneven(gvt_.cut());
         stop_ = gvt + Throttle::furthest + 1;  // nobody was further
     }
     log_.commit_before(gvt, [this](Visit& visit) { commit(visit); });

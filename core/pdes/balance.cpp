@@ -29,12 +29,6 @@ Placement by_groups(const std::vector<std::uint32_t>& partition_of, std::uint32_
                          " groups of LPs, and there are " + std::to_string(Traffic::groups_of(lps)));
     }
     const std::uint32_t group = group_size(lps, Traffic::most_groups);
-    const auto wrong = std::find_if(partition_of.begin(), partition_of.end(),
-                                    [partitions](std::uint32_t partition) { return partition >= partitions; });
-    if (wrong != partition_of.end()) {
-        throw InputError("the placement has a partition " + std::to_string(*wrong) + ", and there are " +
-                         std::to_string(partitions));
-    }
     std::vector<std::uint32_t> by_lp(lps);
     for (std::uint32_t lp = 0; lp < lps; ++lp) {
         by_lp[lp] = partition_of[lp / group];

@@ -110,6 +110,8 @@ struct DeepPayload {
 template <EventModel M, bool deep>
 class ByEvent : public EmittedByEvent<M> {
   public:
+    static_assert(!Apart<M> || Saving<M> || Reversible<M>,
+                  "what lies apart from the state is not undone by a copy of it");
     static constexpr bool journals = Saving<M> || Reversible<M>;
     using Payload = std::conditional_t<deep, DeepPayload<typename M::Payload>, typename M::Payload>;
     struct State {

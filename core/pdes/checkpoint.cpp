@@ -1,7 +1,11 @@
 #include "pdes/checkpoint.hpp"
 
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <span>
@@ -14,13 +18,15 @@
 #include "base/error.hpp"
 #include "base/input_file.hpp"
 #include "base/output_file.hpp"
+#include "base/version.hpp"
+#include "pdes/exchange.hpp"
 
 namespace idlewave::pdes {
 namespace {
 
 /// How a file begins; the version changes with anything that follows.
 constexpr std::array<char, 8> magic = {'i', 'd', 'l', 'e', 'k', 'e', 'p', 't'};
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version_of_format = 1;
 
 /// What goes before each part of a file.
 struct PartHead {
@@ -58,9 +64,10 @@ std::vector<std::byte> read_part(const InputFile& file, std::uint64_t& offset) {
     return part;
 }
 
-std::vector<std::byte> header_of(const Checkpoint& checkpoint, const std::string& run) {
+std::vector<std::byte> header_of(const Checkpoint& checkpoint, std::uint64_t parts, const std::string& run) {
     std::vector<std::byte> bytes;
     Packer packer(bytes);
+    packer(parts);
     packer(checkpoint.from);
     packer(checkpoint.seconds);
     packer(checkpoint.statistics);
@@ -69,13 +76,36 @@ std::vector<std::byte> header_of(const Checkpoint& checkpoint, const std::string
     return bytes;
 }
 
+/// How many parts follow; the rest of the header goes to `checkpoint`, and to `run`.
+std::uint64_t read_header(const std::vector<std::byte>& header, Checkpoint& checkpoint, std::string& run) {
+    Unpacker unpacker(header);
+    const auto parts = unpacker.next<std::uint64_t>();
+    unpacker(checkpoint.from);
+    unpacker(checkpoint.seconds);
+    unpacker(checkpoint.statistics);
+    while (!unpacker.done()) {
+        run.push_back(unpacker.next<char>());
+    }
+    return parts;
+}
+
+std::uint64_t parts_of(const Image& image) {
+    std::uint64_t parts = 0;
+    for (std::uint32_t partition = 0; partition < image.partitions(); ++partition) {
+        parts += image.of(partition).size();
+    }
+    return parts;
+}
+
+constexpr std::string_view begin_of_name = "checkpoint-";
+
 }  // namespace
 
 CheckpointFolder::CheckpointFolder(std::string directory, std::string run)
-    : directory_(std::move(directory)), run_(std::move(run)) {}
+    : directory_(std::move(directory)), run_(std::move(run) + ", by Idlewave " + version()) {}
 
 std::string CheckpointFolder::name_of(std::uint64_t number, std::uint32_t process) const {
-    return directory_ + "/checkpoint-" + std::to_string(number) + "." + std::to_string(process);
+    return directory_ + "/" + std::string(begin_of_name) + std::to_string(number) + "." + std::to_string(process);
 }
 
 std::string CheckpointFolder::name_of_latest() const {
@@ -85,49 +115,63 @@ std::string CheckpointFolder::name_of_latest() const {
 CheckpointFolder::Latest CheckpointFolder::latest() const {
     Latest latest;
     std::ifstream file(name_of_latest());
-    if (file && !(file >> latest.number >> latest.files)) {
+    constexpr std::uint32_t most = 1 << 24;
+    if (file && (!(file >> latest.number >> latest.files) || latest.files == 0 || latest.files > most)) {
         throw InputError(name_of_latest() + ": expected the number of a checkpoint and of its files");
     }
     return latest;
 }
 
-void CheckpointFolder::write(const Checkpoint& header, const Image& image, const idlewave_wire* wire) {
-    const auto meet = [&] {
-        std::uint64_t nothing = 0;
-        if (wire != nullptr && wire->sum(&nothing, 1) != 0) {
-            throw TransportError(wire->error_text());
-        }
-    };
+void CheckpointFolder::prepare() const {
     std::error_code error;
     std::filesystem::create_directories(directory_, error);
-    if (error) {
-        throw InputError(directory_ + ": no checkpoint can be written there: " + error.message());
+    if (error || ::access(directory_.c_str(), W_OK | X_OK) != 0) {
+        throw InputError(directory_ +
+                         ": no checkpoint can be written there: " + (error ? error.message() : std::strerror(errno)));
     }
+    if (latest().files > 0) {
+        throw InputError(directory_ +
+                         ": there is a checkpoint already; a restart goes on from it, and another run "
+                         "needs another directory");
+    }
+}
+
+void CheckpointFolder::write(const Checkpoint& header, const Image& image, const idlewave_wire* wire) {
     const auto process = static_cast<std::uint32_t>(wire == nullptr ? 0 : wire->process);
     const auto processes = static_cast<std::uint32_t>(wire == nullptr ? 1 : wire->processes);
-    const Latest before = latest();
-    OutputFile out(name_of(before.number + 1, process));
+    const Latest next{latest().number + 1, processes};
+    OutputFile out(name_of(next.number, process));
     out.append(std::string_view(magic.data(), magic.size()));
-    out.append(std::as_bytes(std::span(&version, 1)));
-    append_part(out, header_of(header, run_));
+    out.append(std::as_bytes(std::span(&version_of_format, 1)));
+    append_part(out, header_of(header, parts_of(image), run_));
     for (std::uint32_t partition = 0; partition < image.partitions(); ++partition) {
         for (const Image::Piece& piece : image.of(partition)) {
             append_part(out, piece);
         }
     }
+    out.sync();
     out.commit();
-    meet();
-    if (process != 0) {
-        meet();  // else it might look for the latest one before that is written
-        return;
+    meet(wire);
+    if (process == 0) {
+        OutputFile latest(name_of_latest());
+        latest.append(std::to_string(next.number) + " " + std::to_string(next.files) + "\n");
+        latest.sync();
+        latest.commit();
+        remove_others(next.number);
     }
-    OutputFile latest(name_of_latest());
-    latest.append(std::to_string(before.number + 1) + " " + std::to_string(processes) + "\n");
-    latest.commit();
-    for (std::uint32_t i = 0; i < before.files; ++i) {
-        std::filesystem::remove(name_of(before.number, i), error);
+    meet(wire);  // nobody looks for the latest one before it is written
+}
+
+/// Files of other checkpoints, and what was left of one whose run died.
+void CheckpointFolder::remove_others(std::uint64_t number) const {
+    const std::string own = std::string(begin_of_name) + std::to_string(number) + ".";
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(directory_, error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(begin_of_name) && !name.starts_with(own)) {
+            std::filesystem::remove(entry.path(), error);
+        }
     }
-    meet();
 }
 
 Checkpoint CheckpointFolder::read() const {
@@ -143,30 +187,28 @@ Checkpoint CheckpointFolder::read() const {
 }
 
 void CheckpointFolder::read_file(const Latest& latest, std::uint32_t process, Checkpoint& checkpoint) const {
-    const InputFile file(name_of(latest.number, process));
+    const InputFile file(name_of(latest.number, process), "a checkpoint");
     std::array<char, magic.size()> begin{};
-    std::uint32_t found_version = 0;
-    if (file.size() < sizeof begin + sizeof found_version) {
+    std::uint32_t format = 0;
+    if (file.size() < sizeof begin + sizeof format) {
         throw InputError(file.name() + ": expected a checkpoint, found " + std::to_string(file.size()) + " bytes");
     }
     file.read_at(0, std::as_writable_bytes(std::span(begin)));
-    file.read_at(sizeof begin, std::as_writable_bytes(std::span(&found_version, 1)));
-    if (begin != magic || found_version != version) {
-        throw InputError(file.name() + ": expected a checkpoint of version " + std::to_string(version));
+    file.read_at(sizeof begin, std::as_writable_bytes(std::span(&format, 1)));
+    if (begin != magic || format != version_of_format) {
+        throw InputError(file.name() + ": expected a checkpoint of version " + std::to_string(version_of_format));
     }
-    std::uint64_t offset = sizeof begin + sizeof found_version;
-    const std::vector<std::byte> header = read_part(file, offset);
-    Unpacker unpacker(header);
-    unpacker(checkpoint.from);
-    unpacker(checkpoint.seconds);
-    unpacker(checkpoint.statistics);
-    const std::size_t fixed = sizeof checkpoint.from + sizeof checkpoint.seconds + sizeof checkpoint.statistics;
-    const std::string run(reinterpret_cast<const char*>(header.data()) + fixed, header.size() - fixed);
+    std::uint64_t offset = sizeof begin + sizeof format;
+    std::string run;
+    std::uint64_t parts = read_header(read_part(file, offset), checkpoint, run);
     if (run != run_) {
         throw InputError(file.name() + ": it is of another run:\n  " + run + "\nand this one is:\n  " + run_);
     }
-    while (offset < file.size()) {
+    for (; parts > 0; --parts) {
         checkpoint.pieces.push_back(read_part(file, offset));
+    }
+    if (offset != file.size()) {
+        throw InputError(file.name() + ": the checkpoint is damaged: it goes on behind its end");
     }
 }
 

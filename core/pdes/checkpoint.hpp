@@ -23,8 +23,13 @@ struct Checkpoint {
 /// belong together, and is written when all are there. What is older is removed then, and not before.
 class CheckpointFolder {
   public:
-    /// `run` says in a line which model runs, and with what: only such a run can go on from what is there.
+    /// `run` says in a line which model runs, and with what: only such a run, by the same version of Idlewave, can go
+    /// on from what is there.
     CheckpointFolder(std::string directory, std::string run);
+
+    /// Before a run begins that does not go on from what is there. Throws InputError if a checkpoint is there already,
+    /// or none can be written.
+    void prepare() const;
 
     /// All processes write, each its own pieces. Throws InputError if a file cannot be written, TransportError.
     void write(const Checkpoint& header, const Image& image, const idlewave_wire* wire);
@@ -42,6 +47,7 @@ class CheckpointFolder {
     [[nodiscard]] std::string name_of(std::uint64_t number, std::uint32_t process) const;
     [[nodiscard]] std::string name_of_latest() const;
     [[nodiscard]] Latest latest() const;
+    void remove_others(std::uint64_t number) const;
     void read_file(const Latest& latest, std::uint32_t process, Checkpoint& checkpoint) const;
 
     std::string directory_;

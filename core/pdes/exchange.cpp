@@ -21,12 +21,6 @@ void check(const idlewave_wire& wire, int status) {
     }
 }
 
-/// Nobody goes on before all have come here.
-void meet(const idlewave_wire& wire) {
-    std::uint64_t nothing = 0;
-    check(wire, wire.sum(&nothing, 1));
-}
-
 /// A piece and, behind it, the partition that it is for; of no bytes at all where a process has sent all.
 struct Leaving {
     std::int32_t ticket = 0;
@@ -86,7 +80,7 @@ bool receive(Image& image, const idlewave_wire& wire, std::int32_t& ended) {
 }  // namespace
 
 void exchange(Image& image, const idlewave_wire& wire, std::uint32_t threads) {
-    meet(wire);
+    meet(&wire);
     std::vector<Leaving> leaving = send_all(image, wire, threads);
     std::int32_t ended = 0;
     while (ended < wire.processes - 1 || !leaving.empty()) {
@@ -94,7 +88,12 @@ void exchange(Image& image, const idlewave_wire& wire, std::uint32_t threads) {
             forget_what_left(leaving, wire);
         }
     }
-    meet(wire);
+    meet(&wire);
+}
+
+void meet(const idlewave_wire* wire) {
+    std::uint64_t nothing = 0;
+    add_up(std::span(&nothing, 1), wire);
 }
 
 void add_up(std::span<std::uint64_t> values, const idlewave_wire* wire) {

@@ -14,6 +14,9 @@ namespace idlewave::pdes {
 /// the wire. Throws TransportError.
 void exchange(Image& image, const idlewave_wire& wire, std::uint32_t threads);
 
+/// Nobody goes on before all have come here; `wire`: null if there is one process. Throws TransportError.
+void meet(const idlewave_wire* wire);
+
 /// The sums over all processes, in each; `wire`: null if there is one process. Throws TransportError.
 void add_up(std::span<std::uint64_t> values, const idlewave_wire* wire);
 void add_up(Statistics& statistics, const idlewave_wire* wire);

@@ -97,16 +97,19 @@ class Legs {
         return std::chrono::duration<double>(Clock::now() - begin).count();
     }
 
+    /// All that is there to begin with.
     void restart() {
         if (!crew_.keeping.restart) {
+            if (!crew_.keeping.directory.empty()) {
+                folder_.prepare();
+                meet(crew_.wire);
+            }
             return;
         }
         Checkpoint checkpoint = folder_.read();
         manner_.from = checkpoint.from;
         seconds_before_ = checkpoint.seconds;
-        if (crew_.wire == nullptr || crew_.wire->process == 0) {
-            counted_.statistics = checkpoint.statistics;
-        }
+        counted_.before = checkpoint.statistics;
         found_ = std::move(checkpoint.pieces);
     }
 
@@ -140,13 +143,13 @@ class Legs {
             use(partitions);
             return true;
         }
-        if (manner_.pause_if_uneven_after > 0) {
+        if (partitions.paused_as_uneven()) {
             place_anew(partitions);
+            manner_.pause_if_uneven_after = crew_.place ? 0 : 2 * manner_.pause_if_uneven_after;
+            manner_.counts_who_tells_whom = false;
         }
         image_ = partitions.unload(next());
         manner_.from = partitions.paused_at();
-        manner_.pause_if_uneven_after = crew_.place ? 0 : 2 * manner_.pause_if_uneven_after;
-        manner_.counts_who_tells_whom = false;
         return false;
     }
 
@@ -198,8 +201,10 @@ class Legs {
             Checkpoint checkpoint;
             checkpoint.from = manner_.from;
             checkpoint.seconds = seconds_since(begin) - counted_.init_seconds + seconds_before_;
-            checkpoint.statistics = counted_.statistics;
-            add_up(checkpoint.statistics, crew_.wire);
+            Statistics since = counted_.statistics;
+            add_up(since, crew_.wire);
+            checkpoint.statistics = counted_.before;
+            checkpoint.statistics.go_on(since);
             folder_.write(checkpoint, image_, crew_.wire);
             kept_at_ = Clock::now();
         }

@@ -75,6 +75,10 @@ class Partition {
         };
     static constexpr bool packs = requires(typename M::Worker& worker, const State& state, Packer& packer,
                                            std::uint32_t lp) { worker.pack(state, lp, packer); };
+    static_assert(!packs || journals<M>, "what a copy of the state is not enough for has to be undone by the model");
+    static_assert(
+        std::is_empty_v<Emitted> || requires(const Emitted& emitted) { emitted.lp; },
+        "what is put out says of which LP it is, since it goes along with that");
 
     Partition(M& model, const Placement& placement, std::uint32_t self, Port& port, const Manner& manner)
         : model_(model),
@@ -143,6 +147,8 @@ class Partition {
     [[nodiscard]] Time gvt() const { return grid_.begin_of(gvt_.cell()); }
     /// Nothing is left to do; else, when it has ended, it was to pause.
     [[nodiscard]] bool at_end() const { return gvt_.cell() == Gvt::nothing; }
+    /// Whether they paused so that LPs can move.
+    [[nodiscard]] bool paused_as_uneven() const { return paused_as_uneven_; }
     /// When all pause, once it has ended and is not at the end.
     [[nodiscard]] Time paused_at() const { return grid_.begin_of(stop_); }
     /// All are to end soon, at a time before which all is committed and after which nothing was done.
@@ -280,6 +286,7 @@ class Partition {
     std::int64_t safe_;                 ///< the last cell for which all is told
     std::int64_t stop_ = Gvt::nothing;  ///< the first cell that is not to be gone through in this leg
     bool wants_pause_ = false;
+    bool paused_as_uneven_ = false;
     std::uint64_t handled_ = 0;        ///< events, undone ones too
     std::uint64_t handled_since_ = 0;  ///< GVT was asked for
     Held held_;

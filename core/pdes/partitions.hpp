@@ -119,6 +119,7 @@ class Partitions {
 
     /// Whether nothing is left to do; else all have paused.
     [[nodiscard]] bool at_end() const { return partitions_.front()->at_end(); }
+    [[nodiscard]] bool paused_as_uneven() const { return partitions_.front()->paused_as_uneven(); }
     [[nodiscard]] Time paused_at() const { return partitions_.front()->paused_at(); }
 
     void add_weights(std::span<std::uint64_t> weights, std::uint32_t group) const {

@@ -4,9 +4,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "base/error.hpp"
 
 namespace idlewave::pdes {
 
@@ -25,14 +27,15 @@ class Placement {
     static Placement cyclic(std::uint32_t lps, std::uint32_t partitions) {
         return {Kind::cyclic, lps, partitions, partitions};
     }
-    /// `partition_of`: by LP. Throws std::invalid_argument if there is no such partition.
+    /// `partition_of`: by LP. Throws InputError if there is no such partition.
     static Placement table(const std::vector<std::uint32_t>& partition_of, std::uint32_t partitions) {
         Placement placement(Kind::table, static_cast<std::uint32_t>(partition_of.size()), partitions, 1);
         placement.lps_of_.resize(partitions);
         placement.places_.reserve(partition_of.size());
         for (std::uint32_t lp = 0; lp < partition_of.size(); ++lp) {
             if (partition_of[lp] >= partitions) {
-                throw std::invalid_argument("an LP is placed on a partition that does not exist");
+                throw InputError("the placement puts LP " + std::to_string(lp) + " on partition " +
+                                 std::to_string(partition_of[lp]) + ", and there are " + std::to_string(partitions));
             }
             std::vector<std::uint32_t>& lps = placement.lps_of_[partition_of[lp]];
             placement.places_.push_back({partition_of[lp], static_cast<std::uint32_t>(lps.size())});
@@ -51,7 +54,7 @@ class Placement {
         std::uint32_t next = 0;
         for (std::uint32_t i = 0; i < partition_of.size(); ++i) {
             if (partition_of[i] >= partitions || (i > 0 && partition_of[i] < partition_of[i - 1])) {
-                throw std::invalid_argument("LPs are placed on a partition that does not exist, or lies before");
+                throw LogicError("LPs are placed on a partition that does not exist, or lies before");
             }
             while (next <= partition_of[i]) {
                 placement.first_of_[next++] = i * group;

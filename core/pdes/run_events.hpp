@@ -83,12 +83,6 @@ inline Placement placement_of(std::uint32_t lps, const EventRunOptions& options)
         throw InputError("the placement is of " + std::to_string(options.placement.size()) + " LPs, and there are " +
                          std::to_string(lps));
     }
-    const auto wrong = std::find_if(options.placement.begin(), options.placement.end(),
-                                    [&](std::uint32_t partition) { return partition >= partitions; });
-    if (wrong != options.placement.end()) {
-        throw InputError("the placement puts LP " + std::to_string(wrong - options.placement.begin()) +
-                         " on partition " + std::to_string(*wrong) + ", and there are " + std::to_string(partitions));
-    }
     return Placement::table(options.placement, partitions);
 }
 

@@ -18,7 +18,6 @@ struct Statistics {
     std::uint64_t mails = 0;                ///< in so many pieces
     std::uint64_t gvt_rounds = 0;
     std::uint64_t ties = 0;       ///< events that an LP was told for the time of another, rolled back or not
-    std::uint64_t idle = 0;       ///< times that there was nothing to do
     std::uint64_t log_bytes = 0;  ///< the most memory that visits took until they were committed
 
     /// Of all partitions; rounds of GVT are the same ones for all.
@@ -33,7 +32,6 @@ struct Statistics {
         mails += other.mails;
         gvt_rounds = other.gvt_rounds;
         ties += other.ties;
-        idle += other.idle;
         log_bytes += other.log_bytes;
         return *this;
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory.hpp"
 #include "bindings.hpp"
 #include "kernel_run.hpp"
 #include "models/epidemic.hpp"
@@ -186,6 +187,7 @@ void bind_model(nb::module_& m, const char* name, const char* text) {
 }  // namespace
 
 void bind_pdes(nb::module_& m) {
+    m.def("peak_memory", &peak_memory, "The most memory that this process has had, bytes.");
     nb::class_<Wire>(m, "Wire", "To the other processes of a run, by MPI, which this one begins.")
         .def(nb::init<const std::string&>(), "library"_a, "From the library that was built with the site's MPI.")
         .def_prop_ro("process", &Wire::process, "The number of this process.")

@@ -267,6 +267,9 @@ def simulate_loggopsim(schedule: Composition, machine: Machine, progress: object
 @overload
 def simulate_loggopsim(schedule: Program, machine: Machine, progress: object | None) -> dict: ...
 
+def peak_memory() -> int:
+    """The most memory that this process has had, bytes."""
+
 class Wire:
     """To the other processes of a run, by MPI, which this one begins."""
 

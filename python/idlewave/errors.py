@@ -39,6 +39,10 @@ class LibraryError(IdlewaveError):
             f"{what} needs the Python package {package}, which cannot be loaded ({reason}); to get it: "
             f"pip install {package}, or with all that is needed for such: pip install 'idlewave[{extra}]'"
         )
+        self._made_of = (what, package, str(reason), extra)
+
+    def __reduce__(self) -> tuple[type[LibraryError], tuple[str, str, str, str]]:
+        return LibraryError, self._made_of
 
 
 class Deadlock(IdlewaveError):  # noqa: N818 - the contract's name

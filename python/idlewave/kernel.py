@@ -21,21 +21,27 @@ MIGRATE_AFTER = 2**20
 """Events a partition, before it is looked at whether one has far more than others."""
 
 
-class How(TypedDict, total=False):
-    """How to run a model: the answer is the same in all ways. What is not given is as in Manner, which says what each
-    means; `progress` is called a few times a second with the share of simulated time that is certain.
-    """
+class Legs(TypedDict, total=False):
+    """How a run is shared and kept; what is not given is as in Manner, which says what each means."""
 
-    scheduler: str
-    threads: int
-    lazy: bool
     processes: int
+    lazy: bool
     placement: str | Sequence[int]
     pin: bool
     migrate: bool
     checkpoint: str | Path | None
     checkpoint_every: float
     restart: bool
+
+
+class How(Legs, total=False):
+    """How to run a model: the answer is the same in all ways.
+
+    `progress` is called a few times a second with the share of simulated time that is certain; for the rest see Manner.
+    """
+
+    scheduler: str
+    threads: int
     progress: Callable[[float], None] | None
 
 
@@ -84,19 +90,44 @@ class Manner:
             raise UsageError(
                 f"{self.scheduler} runs in one process, not in {self.processes}; yawns and timewarp run in several"
             )
+        if not isinstance(self.placement, str):
+            for lp, partition in enumerate(self.placement):
+                if not 0 <= partition < self.threads * self.processes or partition != int(partition):
+                    raise UsageError(
+                        f"the placement puts LP {lp} on partition {partition}, and there are "
+                        f"{self.threads * self.processes}"
+                    )
+        if self._by_graph:
+            from .placing import metis_library
+
+            metis_library()
+        if self.lazy and self.scheduler != "timewarp":
+            raise UsageError("cancellation is lazy, or not, under timewarp alone")
         if self.checkpoint is None and self.restart:
             raise UsageError("a restart needs the directory in which the checkpoint is")
         if not self.checkpoint_every >= 0:
             raise UsageError(f"expected 0 s or more between checkpoints, found {self.checkpoint_every}")
 
+    @property
+    def _by_graph(self) -> bool:
+        return isinstance(self.placement, str) and self.placement == "graph"
+
+    @property
+    def in_partitions(self) -> bool:
+        """Whether it asks for what partitions of the kernel alone can do."""
+        asked = ("processes", "lazy", "placement", "pin", "migrate", "checkpoint", "restart")
+        return self.scheduler in ("timewarp", "check") or any(
+            getattr(self, name) != getattr(Manner, name) for name in asked
+        )
+
     def core(self, run: str) -> dict[str, Any]:
         """As the compiled core takes it; `run` says in a line which model runs, and with what."""
-        by_graph = self.placement == "graph"
+        by_graph = self._by_graph
         return {
             "scheduler": self.scheduler,
             "threads": self.threads,
             "lazy": self.lazy,
-            "placement": self.placement if isinstance(self.placement, str) else list(self.placement),
+            "placement": self.placement if isinstance(self.placement, str) else [int(i) for i in self.placement],
             "by_graph": by_graph,
             "pin": self.pin,
             "migrate_after": MIGRATE_AFTER if self.migrate or by_graph else 0,
@@ -105,6 +136,13 @@ class Manner:
             "restart": self.restart,
             "run": run,
         }
+
+
+def checked_seed(seed: int) -> int:
+    """The seed. Raises UsageError if it is none."""
+    if not 0 <= seed < 2**64:
+        raise UsageError(f"expected a seed from 0 to 2^64 - 1, found {seed}")
+    return seed
 
 
 @dataclass(frozen=True)

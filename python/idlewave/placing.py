@@ -23,7 +23,9 @@ def place(between: npt.NDArray[np.uint64], partitions: int) -> list[int]:
     told = between.reshape(math.isqrt(len(between)), -1)
     if partitions == 1:
         return [0] * len(told)
-    metis = _metis()
+    if partitions >= len(told):
+        return list(range(len(told)))
+    metis = metis_library()
     cut = told + told.T
     np.fill_diagonal(cut, 0)
     starts, neighbours = [0], []
@@ -35,9 +37,8 @@ def place(between: npt.NDArray[np.uint64], partitions: int) -> list[int]:
         starts.append(len(neighbours))
     handled = told.sum(axis=0)
     weights = _scaled(handled, handled.max())
-    _, parts = metis.part_graph(
-        partitions, xadj=starts, adjncy=neighbours, eweights=edges, vweights=weights, options=metis.Options(seed=1)
-    )
+    graph = metis.CSRAdjacency(starts, neighbours)
+    _, parts = metis.part_graph(partitions, graph, eweights=edges, vweights=weights, options=metis.Options(seed=1))
     return [int(part) for part in parts]
 
 
@@ -48,7 +49,8 @@ def _scaled(values: npt.NDArray[np.uint64], most: int) -> list[int]:
     return [max(1, round(float(value) / scale)) for value in values]
 
 
-def _metis() -> Any:  # noqa: ANN401 - a module without types
+def metis_library() -> Any:  # noqa: ANN401 - a module without types
+    """Raises LibraryError if it cannot be loaded."""
     try:
         import pymetis
     except ImportError as error:

@@ -12,11 +12,13 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import FrameType
 from typing import Any
 
 from . import _core, mpi
@@ -49,7 +51,7 @@ def run_in_processes(
             status = _watch([*command, name, str(wire)], site.environment(), said.fileno(), folder, progress)
             said.seek(0)
             text = said.read().strip()
-        for error in sorted(folder.glob("error-*")):
+        for error in sorted(folder.glob("error-" + 6 * "[0-9]")):
             raise pickle.loads(error.read_bytes())
         answer = folder / "answer"
         if status != 0 or not answer.exists():
@@ -67,6 +69,7 @@ def _watch(
     progress: Callable[[int], None] | None,
 ) -> int:
     """Runs a command to its end, shows how far it is meanwhile, and takes all of it along if that is interrupted."""
+    on_term = _end_when_told()
     running = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stderr=said, start_new_session=True)
     shown = ""
     try:
@@ -81,6 +84,21 @@ def _watch(
     except BaseException:
         _end(running)
         raise
+    finally:
+        if on_term is not None:
+            signal.signal(signal.SIGTERM, on_term)
+
+
+def _end_when_told() -> Any:  # noqa: ANN401 - as signal has it
+    """From now on SIGTERM, with which a batch system ends a job, interrupts. Returns what it did before, or None where
+    that cannot be changed."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    return signal.signal(signal.SIGTERM, interrupt)
 
 
 def _end(running: subprocess.Popen[bytes]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .errors import UsageError
+from .errors import InputError, UsageError
 from .patterns import DEFAULT_SEGMENT, PatternOptions
 
 if TYPE_CHECKING:
@@ -140,11 +140,26 @@ class Schedule:
         return cls(core, name, ("compose", (list(jobs), ranks, name)))
 
     def identity(self) -> str:
-        """A word for what it was made of; two schedules of one word are the same."""
-        made: tuple[Any, ...] = (self._made,)
-        if self._made[0] == "load":
-            status = self._made[1][0].stat()
-            made += (status.st_size, status.st_mtime_ns)
+        """A word for what it was made of; two schedules of one word are the same.
+
+        Raises InputError if the files that it was made of are no longer there.
+        """
+        try:
+            return self._identity()
+        except OSError as error:
+            raise InputError(f"{self.name}: what it was made of can no longer be read: {error}") from error
+
+    def _identity(self) -> str:
+        how, arguments = self._made
+        if how == "extrapolate":
+            base, ranks = arguments
+            made: tuple[Any, ...] = (base.identity(), ranks)
+        elif how in ("load", "from_trace"):
+            path: Path = arguments[0]
+            files = sorted(path.iterdir()) if path.is_dir() else [path]
+            made = (self._made, [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files])
+        else:
+            made = self._made
         return hashlib.sha256(pickle.dumps(made)).hexdigest()[:16]
 
     @property

@@ -6,12 +6,11 @@ import hashlib
 import pickle
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from pathlib import Path
-from typing import Literal, TypedDict, Unpack
+from typing import Literal, Unpack
 
 from . import _core
 from .errors import UsageError
-from .kernel import PLACEMENTS, EventRun, Manner
+from .kernel import PLACEMENTS, EventRun, Legs, Manner, checked_seed
 from .machine import Machine
 from .noise import REACHES, Noise, PoissonNoise
 from .schedule import Schedule
@@ -20,19 +19,6 @@ from .timeline import Recording, Timeline
 SCHEDULERS = ("sequential", "yawns")
 """Of studies, timelines and explanations; a simulation of finish times alone runs on those of the kernel, too."""
 DIALECTS = ("loggops", "loggopsim")
-
-
-class Legs(TypedDict, total=False):
-    """How a simulation is run in partitions; as in `kernel.Manner`."""
-
-    processes: int
-    lazy: bool
-    placement: str
-    pin: bool
-    migrate: bool
-    checkpoint: str | Path | None
-    checkpoint_every: float
-    restart: bool
 
 
 def simulate(
@@ -72,14 +58,15 @@ def simulate(
     if dialect not in DIALECTS:
         raise UsageError(f"no dialect is called '{dialect}'; there are {', '.join(DIALECTS)}")
     machine = checked_machine(machine, noise, noise_reaches)
-    if legs or scheduler in ("timewarp", "check"):
+    manner = Manner(scheduler=scheduler, threads=threads, **legs)
+    if manner.in_partitions:
+        manner.check()
         checked_seed(seed)
         if record or dialect != "loggops":
             raise UsageError(
                 f"ops are recorded, and the loggopsim dialect is simulated, on {' and '.join(SCHEDULERS)} in one "
                 "process, without checkpoints"
             )
-        manner = Manner(scheduler=scheduler, threads=threads, **legs)
         return _simulate_in_legs(schedule, machine, seed, manner, progress)
     checked_run(scheduler, threads, seed)
     if dialect == "loggopsim":
@@ -99,13 +86,6 @@ def checked_run(scheduler: str, threads: int, seed: int) -> None:
     if scheduler == "sequential" and threads != 1:
         raise UsageError(f"the sequential scheduler runs on one thread, not on {threads}; yawns runs on several")
     checked_seed(seed)
-
-
-def checked_seed(seed: int) -> int:
-    """The seed. Raises UsageError if it is none."""
-    if not 0 <= seed < 2**64:
-        raise UsageError(f"expected a seed from 0 to 2^64 - 1, found {seed}")
-    return seed
 
 
 def checked_machine(
@@ -133,13 +113,13 @@ def _simulate_in_legs(
     schedule: Schedule, machine: Machine, seed: int, manner: Manner, progress: Callable[[int], None] | None
 ) -> Timeline:
     """In partitions of the kernel."""
-    manner.check()
     if not isinstance(manner.placement, str):
         raise UsageError(f"ranks are placed by {' or '.join(PLACEMENTS)}")
     machine = replace(machine)  # of which nothing is compiled, so that it can be sent to processes
-    costs = hashlib.sha256(pickle.dumps(machine)).hexdigest()[:16]
-    run = f"simulate {schedule.name} ({schedule.identity()}, {schedule.ranks} ranks) on {machine.name} ({costs}), "
-    run += f"seed {seed}"
+    run = ""
+    if manner.checkpoint is not None:
+        costs = hashlib.sha256(pickle.dumps(machine)).hexdigest()[:16]
+        run = f"simulate schedule {schedule.identity()} of {schedule.ranks} ranks on machine {costs}, seed {seed}"
     core = manner.core(run)
     if manner.processes > 1:
         from .processes import run_in_processes

@@ -218,8 +218,10 @@ TEST(Legs, ACheckpointThatIsDamagedMissingOrOfAnotherRunIsRefused) {
     pdes::EventRunOptions way;
     way.crew.keeping = {.directory = directory, .run = "phold", .every = 0};
     run(Phold(phold_of(100, 20'000'000)), way);
+    EXPECT_THROW(run(Phold(phold_of(100, 20'000'000)), way), InputError) << "nothing that was kept is written over";
     EXPECT_EQ(refusal(directory, "phold"), "it went on");
-    EXPECT_NE(refusal(directory, "phold of 3 LPs").find("it is of another run:\n  phold\n"), std::string::npos);
+    EXPECT_NE(refusal(directory, "phold of 3 LPs").find("it is of another run:\n  phold, by Idlewave"),
+              std::string::npos);
     std::filesystem::path file;
     for (const auto& entry : std::filesystem::directory_iterator(directory)) {
         file = entry.path().filename() == "latest" ? file : entry.path();
@@ -238,8 +240,47 @@ TEST(Legs, ACheckpointThatIsDamagedMissingOrOfAnotherRunIsRefused) {
         bytes.put(static_cast<char>(byte));
     }
     EXPECT_EQ(refusal(directory, "phold"), "it went on");
-    std::filesystem::resize_file(file, size / 2);
-    EXPECT_NE(refusal(directory, "phold").find("damaged at byte"), std::string::npos);
+    for (std::uint64_t shorter = size; shorter > 0; shorter -= std::min<std::uint64_t>(shorter, 1 + size / 200)) {
+        std::filesystem::resize_file(file, shorter - 1);
+        EXPECT_NE(refusal(directory, "phold").find(file.string()), std::string::npos) << shorter - 1 << " bytes";
+    }
+    std::filesystem::remove(file);
+    EXPECT_NE(refusal(directory, "phold").find("cannot be read as a checkpoint"), std::string::npos);
+}
+
+/// Where each part of a file of a checkpoint ends.
+std::vector<std::uint64_t> ends_of_parts(const std::filesystem::path& file) {
+    constexpr std::uint64_t begin = 12;
+    constexpr std::uint64_t head = 16;
+    std::vector<std::uint64_t> ends;
+    std::ifstream bytes(file, std::ios::binary);
+    for (std::uint64_t at = begin; at < std::filesystem::file_size(file); at = ends.back()) {
+        std::uint64_t size = 0;
+        bytes.seekg(static_cast<std::streamoff>(at));
+        bytes.read(reinterpret_cast<char*>(&size), sizeof size);
+        ends.push_back(at + head + size);
+    }
+    return ends;
+}
+
+TEST(Legs, ACheckpointThatEndsBetweenTwoPartsIsRefused) {
+    const std::string directory = fresh_directory();
+    pdes::EventRunOptions way;
+    way.scheduler = pdes::Scheduler::yawns;
+    way.crew.threads = 3;
+    way.crew.keeping = {.directory = directory, .run = "phold", .every = 0};
+    run(Phold(phold_of(100, 20'000'000)), way);
+    std::filesystem::path file;
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+        file = entry.path().filename() == "latest" ? file : entry.path();
+    }
+    std::vector<std::uint64_t> ends = ends_of_parts(file);
+    ASSERT_EQ(ends.back(), std::filesystem::file_size(file));
+    ASSERT_GT(ends.size(), 3U);
+    for (ends.pop_back(); !ends.empty(); ends.pop_back()) {
+        std::filesystem::resize_file(file, ends.back());
+        EXPECT_NE(refusal(directory, "phold").find("damaged at byte"), std::string::npos);
+    }
 }
 
 /// A tenth of the LPs have nearly all events.
@@ -278,6 +319,7 @@ TEST(Legs, LpsMoveToWhereThereAreFewerEventsAndTheAnswerStays) {
     const pdes::EventRun whole = run(Uneven{}, {});
     for (pdes::EventRunOptions way : ways()) {
         way.crew.migrate_after = 50'000;
+        way.crew.pin = true;
         const pdes::EventRun moved = run(Uneven{}, way);
         EXPECT_EQ(moved.digest, whole.digest);
         EXPECT_EQ(moved.counted.statistics.committed, whole.counted.statistics.committed);
@@ -365,11 +407,16 @@ TEST(Legs, ABalancedPlacementGivesAllPartitionsAboutAsManyEvents) {
     }
 }
 
-/// PHOLD of which every other LP does only what is certain.
-struct MixedPhold : Phold {
-    using Phold::Phold;
-    [[nodiscard]] static bool conservative(std::uint32_t lp) { return lp % 2 == 0; }
-};
+TEST(Legs, AShareOfLpsIsConservativeAsItIsAskedFor) {
+    for (const double share : {0.0, 0.1, 0.5, 1.0}) {
+        const MixedPhold phold(phold_of(10'000, 1), share);
+        std::uint32_t conservative = 0;
+        for (std::uint32_t lp = 0; lp < phold.lps(); ++lp) {
+            conservative += phold.conservative(lp) ? 1 : 0;
+        }
+        EXPECT_NEAR(conservative, share * phold.lps(), 10);
+    }
+}
 
 TEST(Legs, ConservativeLpsAmongOptimisticOnesGiveTheSameAndAreNeverRolledBack) {
     const Phold phold(phold_of(90, 30'000'000));
@@ -378,7 +425,7 @@ TEST(Legs, ConservativeLpsAmongOptimisticOnesGiveTheSameAndAreNeverRolledBack) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
         const auto found = testing::partitioned<false>(
-            MixedPhold(phold_of(90, 30'000'000)), pdes::Placement::block(90, partitions),
+            MixedPhold(phold_of(90, 30'000'000), 0.5), pdes::Placement::block(90, partitions),
             {.cell = phold.lookahead(), .lazy = seed % 2 == 0}, testing::in_turns(seed, partitions));
         for (std::uint32_t lp = 0; lp < 90; ++lp) {
             ASSERT_EQ(found.states[lp].digest, one[lp].digest) << "seed " << seed << ", LP " << lp;
@@ -415,7 +462,7 @@ TEST(Legs, ConservativeLpsNeedALookahead) {
     parameters.lookahead = 0;
     pdes::EventRunOptions way;
     way.scheduler = pdes::Scheduler::timewarp;
-    EXPECT_THROW(run(MixedPhold(parameters), way), InputError);
+    EXPECT_THROW(run(MixedPhold(parameters, 0.5), way), InputError);
 }
 
 /// One LP tells all others something at the very beginning, and these have long gone on.

@@ -162,6 +162,7 @@ TEST(RankPartitions, OfCollectivesUnderNoiseGiveTheSameWhenTheyRunFarAheadOfEach
 TEST(RankPartitions, GoOnFromCheckpointsAmidstRendezvousAndCrowds) {
     const Machine machine = noisy_machine();
     const std::string directory = ::testing::TempDir() + "idlewave-rank-partitions";
+    int restarts = 0;
     for (const auto& [collective, name, ranks, size] :
          {std::tuple(Collective::barrier, "dissemination", 3000U, 1U),
           std::tuple(Collective::alltoall, "linear", 60U, 8U), std::tuple(Collective::alltoall, "linear", 40U, 1000U),
@@ -180,10 +181,40 @@ TEST(RankPartitions, GoOnFromCheckpointsAmidstRendezvousAndCrowds) {
             if (!std::filesystem::exists(directory + "/latest")) {
                 continue;
             }
+            ++restarts;
             options.crew.threads = 3;
             options.cyclic = true;
             options.crew.keeping.restart = true;
             ASSERT_TRUE(alike(in_legs(source, machine, options), one)) << name << ", from its last checkpoint";
+        }
+    }
+    EXPECT_GT(restarts, 5);
+}
+
+TEST(RankPartitions, RanksMoveWithTheirRendezvousAndCrowdsAndTheAnswerStays) {
+    for (const auto& [collective, name, ranks, size] :
+         {std::tuple(Collective::allreduce, "ring", 100U, 100'000U),
+          std::tuple(Collective::alltoall, "linear", 60U, 1000U), std::tuple(Collective::gather, "linear", 700U, 8U)}) {
+        const auto source = pattern(algorithm(collective, name), ranks, size, 0);
+        const Outcome one = in_one_window(source, noisy_machine(), 7);
+        for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
+            LegsOptions options;
+            options.seed = 7;
+            options.advance = advance;
+            options.crew.threads = 3;
+            options.crew.migrate_after = 20;
+            options.crew.place = [groups = pdes::Traffic::groups_of(ranks)](const std::vector<std::uint64_t>& between,
+                                                                            std::uint32_t partitions) {
+                EXPECT_EQ(between.size(), std::size_t{groups} * groups);
+                std::vector<std::uint32_t> table(groups);
+                for (std::uint32_t group = 0; group < groups; ++group) {
+                    table[group] = (group * 7 + 1) % partitions;
+                }
+                return table;
+            };
+            pdes::Counted counted;
+            ASSERT_TRUE(alike(in_legs(source, noisy_machine(), options, &counted), one)) << name;
+            EXPECT_GT(counted.legs, 1U) << name;
         }
     }
 }

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from idlewave import pdes
+from idlewave import kernel, pdes
 from idlewave.cli import pdes_commands as commands
 from idlewave.errors import InputError, UsageError
 from idlewave.pdes import plots
@@ -65,7 +65,8 @@ def test_events_are_as_many_as_their_delays_say() -> None:
     assert abs(found.committed - expected) < 6 * (32_000 * 40 * 0.81) ** 0.5
 
 
-@pytest.mark.parametrize(("processes", "threads"), [(2, 1), (3, 1), (2, 2)])
+@pytest.mark.parametrize("processes", [2, 3])
+@pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("scheduler", ["yawns", "timewarp"])
 def test_processes_give_the_answer_of_one(processes: int, threads: int, scheduler: str) -> None:
     open_mpi()
@@ -134,12 +135,13 @@ def test_a_process_that_dies_ends_the_run_with_an_error_and_the_last_checkpoint_
         assert rest["seconds"] > 0
 
 
-def test_an_interrupt_ends_all_processes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_all_processes(how: signal.Signals, tmp_path: Path) -> None:
     open_mpi()
     arguments = [*LONG, "--end", "1e6", "--checkpoint", str(tmp_path / "kept"), "--checkpoint-every", "0.2"]
     running = start(*arguments, "--scheduler", "yawns", "--processes", "2", word=str(tmp_path))
     await_file(tmp_path / "kept" / "latest", running)
-    running.send_signal(signal.SIGINT)
+    running.send_signal(how)
     running.communicate(timeout=60)
     assert running.returncode == 130
     deadline = time.monotonic() + 20
@@ -160,6 +162,8 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
         pdes.phold(**LONGER, seed=2, checkpoint=tmp_path, restart=True)
     with pytest.raises(InputError, match="there is no checkpoint"):
         pdes.phold(**LONGER, checkpoint=tmp_path / "nowhere", restart=True)
+    with pytest.raises(InputError, match="there is a checkpoint already"):
+        pdes.phold(**LONGER, checkpoint=tmp_path)
     with pytest.raises(UsageError, match="a restart needs the directory"):
         pdes.phold(**LONGER, restart=True)
 
@@ -171,17 +175,24 @@ def test_lps_are_placed_as_a_file_says(tmp_path: Path) -> None:
     placed = run(*command, "--placement", str(table), "--json")
     assert placed.returncode == 0, placed.stderr
     assert json.loads(placed.stdout)["digest"] == pdes.phold(**SMALL).digest
-    for text, expected in (("0\n1\n", "the placement is of 2 LPs"), ("3\n" * 300, "on partition 3, and there are 2")):
+    for text, status, expected in (
+        ("0\n1\n", 1, "the placement is of 2 LPs"),
+        ("1\n3\n", 2, "LP 1 on partition 3, and there are 2"),
+        ("-1\n", 2, "LP 0 on partition -1"),
+    ):
         table.write_text(text)
         refused = run(*command, "--placement", str(table))
-        assert refused.returncode == 1
-        assert expected in refused.stderr
-    assert "expected block, cyclic, or a file" in run(*command, "--placement", "nowhere").stderr
+        assert (refused.returncode, expected in refused.stderr) == (status, True), refused.stderr
+    assert "expected block, cyclic, graph, or a file" in run(*command, "--placement", "nowhere").stderr
 
 
-def test_lps_move_and_the_answer_stays() -> None:
+@pytest.mark.parametrize("way", [{"threads": 2}, {"processes": 2}])
+def test_lps_move_and_the_answer_stays(way: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    open_mpi()
+    monkeypatch.setattr(kernel, "MIGRATE_AFTER", 2000)
     quiet: dict[str, Any] = {"bots": 30, "hosts": 300, "routers": 16, "end": 2.0, "attack_gap": 5e-5}
-    moved = pdes.flood(**quiet, scheduler="yawns", threads=2, migrate=True)
+    moved = pdes.flood(**quiet, scheduler="yawns", migrate=True, **way)
+    assert moved.run.legs > 1
     assert outcome(moved.run) == outcome(pdes.flood(**quiet).run)
 
 
@@ -198,6 +209,8 @@ def test_statistics_are_written_with_samples_over_time(tmp_path: Path) -> None:
         assert series[column].is_monotonic_increasing
     assert series["committed"].iloc[-1] <= counts["committed"]
     assert files["--plot"].read_bytes().startswith(b"\x89PNG")
+    assert run(*LONG, "--statistics", str(tmp_path / "no" / "a.json")).returncode == 2
+    assert json.loads(run("phold", "--end", "0", "--json").stdout)["warp"] is None
 
 
 @pytest.mark.parametrize(

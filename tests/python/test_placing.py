@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
-from idlewave import pdes
+from idlewave import kernel, pdes
 from idlewave.errors import LibraryError
 from idlewave.placing import place
 from tracer_support import open_mpi
@@ -39,12 +40,21 @@ def test_one_partition_has_all_and_silence_is_shared() -> None:
     assert set(np.bincount(place(np.zeros(GROUPS**2, np.uint64), 4), minlength=4)) == {GROUPS // 4}
 
 
+@pytest.mark.parametrize("partitions", [3, 4, 16])
+def test_more_partitions_than_groups_have_a_group_each_or_none(partitions: int) -> None:
+    assert place(np.ones(9, np.uint64), partitions) == [0, 1, 2]
+
+
 @pytest.mark.parametrize("way", [{"threads": 3}, {"threads": 1, "processes": 2}])
-def test_a_run_that_is_placed_by_its_graph_gives_the_same_answer(way: dict[str, Any]) -> None:
+def test_a_run_that_is_placed_by_its_graph_gives_the_same_answer(
+    way: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     open_mpi()
-    city: dict[str, Any] = {"persons": 20_000, "districts": 8, "days": 150, "travel_contacts": 0.5}
+    monkeypatch.setattr(kernel, "MIGRATE_AFTER", 2000)
+    city: dict[str, Any] = {"persons": 20_000, "districts": 8, "days": 200, "first_infectious": 100}
     alone = pdes.epidemic(**city)
     placed = pdes.epidemic(**city, scheduler="yawns", placement="graph", **way)
+    assert placed.run.legs == 2
     assert placed.run.digest == alone.run.digest
     assert placed.infectious == alone.infectious
 
@@ -59,4 +69,7 @@ def test_without_the_library_it_is_said_how_to_get_it(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(LibraryError, match=r"pip install 'idlewave\[placement\]'"):
-        place(np.zeros(4, np.uint64), 2)
+        place(np.zeros(64, np.uint64), 2)
+    with pytest.raises(LibraryError) as found:
+        pdes.phold(scheduler="yawns", threads=2, placement="graph")
+    assert str(pickle.loads(pickle.dumps(found.value))) == str(found.value)

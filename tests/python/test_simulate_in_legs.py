@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from idlewave import Machine, Schedule, simulate
+from idlewave import Machine, Schedule, kernel, simulate
 from idlewave.cli import cli
 from idlewave.errors import Deadlock, InputError, UsageError
 from idlewave.noise import ExponentialLength, PoissonNoise
@@ -20,7 +20,8 @@ WAYS: tuple[dict[str, Any], ...] = (
     {"scheduler": "check"},
     {"scheduler": "timewarp"},
     {"scheduler": "timewarp", "threads": 3, "lazy": True},
-    {"scheduler": "timewarp", "threads": 2, "placement": "cyclic", "migrate": True},
+    {"scheduler": "timewarp", "threads": 2, "placement": "cyclic", "migrate": True, "pin": True},
+    {"scheduler": "yawns", "processes": 2, "placement": "graph"},
     {"scheduler": "yawns", "threads": 2, "processes": 2},
     {"scheduler": "timewarp", "processes": 3},
 )
@@ -32,8 +33,12 @@ def machine() -> Machine:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_every_way_gives_the_same_finish_times(machine: Machine, way: dict[str, Any]) -> None:
+def test_every_way_gives_the_same_finish_times(
+    machine: Machine, way: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     open_mpi()
+    monkeypatch.setattr(kernel, "MIGRATE_AFTER", 100)
+    legs = []
     for schedule in (
         Schedule.pattern("dissemination", ranks=300),
         Schedule.pattern("alltoall", ranks=20, bytes=100_000),
@@ -45,6 +50,9 @@ def test_every_way_gives_the_same_finish_times(machine: Machine, way: dict[str, 
         assert found.messages == alone.messages
         assert found.run is not None
         assert found.run.committed == alone.messages
+        legs.append(found.run.legs)
+    if way.get("placement") == "graph":
+        assert max(legs) > 1, "ranks have moved"
 
 
 def test_schedules_go_to_other_processes_as_what_they_were_made_of(tmp_path: Path) -> None:
@@ -64,7 +72,7 @@ def test_a_deadlock_names_what_waits_in_all_processes(machine: Machine, processe
     with pytest.raises(Deadlock) as alone:
         simulate(schedule, machine)
     with pytest.raises(Deadlock) as found:
-        simulate(schedule, machine, scheduler="yawns", processes=processes, lazy=False)
+        simulate(schedule, machine, scheduler="yawns", processes=processes, pin=True)
     assert found.value.waiting == alone.value.waiting
     assert str(found.value) == str(alone.value)
 

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..errors import InputError
 from ..kernel import PLACEMENTS, SCHEDULERS, EventRun
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Placement(click.ParamType[str | list[int]]):
+if TYPE_CHECKING:
+    PlacementType = click.ParamType[str | list[int]]
+else:
+    PlacementType = click.ParamType  # which older versions of click cannot subscript
+
+
+class Placement(PlacementType):
     """The name of a placement, or a file with the number of a thread for every LP."""
 
     name = "placement"
@@ -47,23 +55,38 @@ LEGS = (
     click.option("--checkpoint-every", type=click.FloatRange(0), default=600.0, show_default=True, help="s."),
     click.option("--restart", is_flag=True, help="Go on from the last checkpoint."),
 )
+
+
+def _in_folder(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+    """Refuses a folder that is not there before anything is simulated."""
+    if path is not None and not path.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder '{path.parent}'")
+    return path
+
+
 STATISTICS = click.option(
     "--statistics",
     type=click.Path(dir_okay=False, path_type=Path),
+    callback=_in_folder,
     help="Write what the kernel counted, over time too (JSON).",
 )
 
 
 def write_statistics(run: EventRun, path: Path | None) -> None:
     """All that a run counted, to a file if there is to be one."""
-    if path is not None:
+    if path is None:
+        return
+    try:
         path.write_text(json.dumps(counts_of(run) | {"series": run.series}, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error}") from error
 
 
 def counts_of(run: EventRun) -> dict[str, Any]:
     """What a run counted, for programs; without the samples over time."""
     counts = {name: value for name, value in asdict(run).items() if name != "series"}
-    return {**counts, "rate": run.rate, "warp": run.warp, "remote": run.remote}
+    rates = {"rate": run.rate, "warp": run.warp, "remote": run.remote}
+    return counts | {name: value if math.isfinite(value) else None for name, value in rates.items()}
 
 
 def show_run(what: str, run: EventRun, events: str = "events") -> None:

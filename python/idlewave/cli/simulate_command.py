@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import resource
 from pathlib import Path
 from typing import Any
 
 import click
 
+from .._core import peak_memory
 from ..errors import UsageError
-from ..kernel import PLACEMENTS
+from ..kernel import PLACEMENTS, Manner
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
 from ..units import format_time
@@ -21,19 +21,7 @@ from .run import NOISE, run_arguments
 from .source import schedule_from, source_options
 
 MOST_RANKS_LISTED = 65536
-KERNEL_ONLY = ("timewarp", "check")
-"""Schedulers that simulate in partitions of the kernel alone."""
-PARTITIONED: dict[str, Any] = {
-    "processes": 1,
-    "lazy": False,
-    "pin": False,
-    "migrate": False,
-    "checkpoint": None,
-    "checkpoint_every": 600.0,
-    "restart": False,
-    "placement": PLACEMENTS[0],
-}
-"""Options that ask for partitions, and what they are if nobody does."""
+KEPT = ("processes", "lazy", "pin", "migrate", "checkpoint", "checkpoint_every", "restart", "placement")
 
 
 @click.command()
@@ -62,9 +50,8 @@ def simulate(
     """Simulate a GOAL file, a trace, or a PATTERN (a collective, or "dissemination") on a machine."""
     machine = load_machine(machine_name)
     how = run_arguments(options)
-    legs: dict[str, Any] = {name: options.pop(name) for name in PARTITIONED}
-    in_legs = any(legs[name] != value for name, value in PARTITIONED.items()) or how["scheduler"] in KERNEL_ONLY
-    if statistics is not None and not in_legs:
+    legs: dict[str, Any] = {name: options.pop(name) for name in KEPT}
+    if statistics is not None and not Manner(scheduler=how["scheduler"], **legs).in_partitions:
         raise UsageError("--statistics are counted by the kernel's partitions: with timewarp, check, or --processes")
     schedule = schedule_from(source, options)
     with time_progress("simulating") as progress:
@@ -75,7 +62,7 @@ def simulate(
             dialect=dialect,
             progress=progress,
             **how,
-            **(legs if in_legs else {}),
+            **legs,
         )
     if timeline.run is not None:
         write_statistics(timeline.run, statistics)
@@ -89,25 +76,12 @@ def simulate(
         found["seconds"] = timeline.seconds
         found["peak_rss_bytes"] = peak_memory()
         if timeline.run is not None:
-            found |= {"run": counts_of(timeline.run)}
+            found |= {"run": counts_of(timeline.run), "peak_rss_bytes": timeline.run.peak_rss_bytes}
         click.echo(json.dumps(found))
         return
     click.echo(
         f"{schedule.name} on {machine.name}: {schedule.ranks} ranks finish after "
         f"{format_time(timeline.max_finish, 6)} ({timeline.messages} messages, simulated in {timeline.seconds:.3f} s)"
     )
-
     if timeline.run is not None:
         show_run(f"{schedule.name}, {where(how | legs)}", timeline.run, "messages")
-
-
-def peak_memory() -> int:
-    """The most memory that this process has had, bytes.
-
-    Linux says it of the program alone; what getrusage says may be that of the process which started it.
-    """
-    try:
-        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
-    except (OSError, StopIteration):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
-from ..kernel import EventRun, How
-from .running import MOST_LPS, checked_seed, run_model, whole
+from ..kernel import EventRun, How, checked_seed
+from .running import MOST_LPS, run_model, whole
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Unpack
 
-from ..kernel import EventRun, How
-from .running import MOST_LPS, checked_seed, run_model, whole
+from ..kernel import EventRun, How, checked_seed
+from .running import MOST_LPS, run_model, whole
 
 TICK = 1e-12
 """Seconds: a tick of the kernel."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Unpack
 
 from ..errors import UsageError
-from ..kernel import EventRun, How
-from .running import MOST_LPS, checked_seed, run_model, whole
+from ..kernel import EventRun, How, checked_seed
+from .running import MOST_LPS, run_model, whole
 
 UNIT = 1e-6
 """A tick of the kernel, in units of PHOLD's time."""

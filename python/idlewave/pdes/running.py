@@ -35,13 +35,6 @@ def run_model(name: str, parameters: dict[str, Any], how: How, end: int) -> dict
     return answer
 
 
-def checked_seed(seed: int) -> int:
-    """The seed. Raises UsageError if it is none."""
-    if not 0 <= seed < 2**64:
-        raise UsageError(f"expected a seed from 0 to 2^64 - 1, found {seed}")
-    return seed
-
-
 def whole(what: str, value: float, most: float, unit: float = 1.0, least: float = 0.0) -> int:
     """A quantity in ticks of `unit`; raises UsageError unless it is from `least` to `most`."""
     if not least <= value <= most:
