@@ -5,7 +5,7 @@
 
 PHOLD with a tenth of the events remote, delays of 0.1 + an exponential time of mean 0.9, and 16 events an LP. Rates are
 millions of committed events a second and core, the best of three runs, each a process of its own (or two, with
-mpiexec); initialisation is apart, and memory is the whole process's. With the directory of a ROSS build its phold
+mpiexec); initialisation is apart, and memory is that of all processes. With the directory of a ROSS build its phold
 (models/phold/phold) runs beside, with the same parameters for a shorter time, the best of some runs too, and the table
 says how many times as fast this kernel is; where ROSS has no number, why.
 
@@ -85,8 +85,7 @@ def cells(way: Way, work: Work, best: Answer, memory: int) -> list[str]:
     lps = work.lps // way.cores
     wanted = dict(zip(LPS_PER_CORE, WANTED[way], strict=True)).get(lps, "")
     found = [way.name, f"{lps:,}", f"{best.rate / way.cores / 1e6:.1f}", f"{wanted:g}" if wanted else ""]
-    mebibytes = "" if "--processes" in way.options else f"{memory / 2**20:.0f}"  # the launcher's is nobody's
-    return [*found, f"{best.efficiency:.2%}", f"{best.init_seconds:.3f}", mebibytes]
+    return [*found, f"{best.efficiency:.2%}", f"{best.init_seconds:.3f}", f"{memory / 2**20:.0f}"]
 
 
 def peer_cells(best: Answer, way: Way, beside: Beside) -> list[str]:

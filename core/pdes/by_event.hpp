@@ -74,6 +74,13 @@ concept Mixed = requires(const M& model, std::uint32_t lp) {
     { model.conservative(lp) } -> std::same_as<bool>;
 };
 
+/// A model that is told of what its LPs emitted, once it is certain: `commit(lp, time, record)`, of an LP in its order,
+/// on the thread that has the LP. What is told is not kept, neither to the end nor in a checkpoint.
+template <class M>
+concept Committing = requires(const M& model, std::uint32_t lp, Time time, const typename M::Record& record) {
+    model.commit(lp, time, record);
+};
+
 /// A model that keeps something of an LP elsewhere than in its state: `keep(lp, archive)` shows that to an archive.
 template <class M>
 concept Apart = requires(const M& model, std::uint32_t lp, Packer& packer, Unpacker& unpacker) {
@@ -193,6 +200,13 @@ class ByEvent : public EmittedByEvent<M> {
         {
             unpacker(state);
             model_.keep(lp, unpacker);
+        }
+
+        template <class Emitted>
+        void commit(const Emitted& emitted) const
+            requires Committing<M>
+        {
+            model_.commit(emitted.lp, emitted.time, emitted.record);
         }
 
         /// Undoes all that the LP `number` did since the journal was empty.

@@ -58,9 +58,6 @@ template <Model M, class Port>
 std::vector<std::byte> Partition<M, Port>::bytes_of(const State& state, std::uint32_t number) {
     std::vector<std::byte> bytes;
     if constexpr (packs) {
-        if constexpr (requires { worker_.begin_packing(); }) {
-            worker_.begin_packing();
-        }
         Packer packer(bytes);
         worker_.pack(state, number, packer);
     } else {

@@ -126,9 +126,6 @@ void Partition<M, Port>::load_output(Unpacker& unpacker) {
 
 template <Model M, class Port>
 void Partition<M, Port>::unload(const Placement& next, Image& image) {
-    if constexpr (requires { worker_.begin_packing(); }) {
-        worker_.begin_packing();
-    }
     for (std::uint32_t i = 0; i < lps_.size(); ++i) {
         unload_lp(i, image.open(next.of(placement_.lp_of(self_, i)).partition));
     }

@@ -38,10 +38,10 @@ struct ContextShape {
 /// - `lookahead` is the least time between an event and what it causes at any LP through an event.
 ///
 /// Some of it need not be there. A worker may `pack` and `unpack` an LP where copying its state byte by byte would not
-/// do, after `begin_packing`, and `adopt` a payload where codes mean something in this process alone: returns the code
-/// that it has here, or Stored::in_parcel. Of what is `certain_only`, an LP as it is or a payload, Time Warp does
-/// nothing before it is certain: conservative LPs among optimistic ones. A model that packs also `journals`, and what
-/// it emits has a field `lp`.
+/// do, and `adopt` a payload where codes mean something in this process alone: returns the code that it has here, or
+/// Stored::in_parcel. Of what is `certain_only`, an LP as it is or a payload, Time Warp does nothing before it is
+/// certain: conservative LPs among optimistic ones. A model that packs also `journals`, and what it emits has a field
+/// `lp`; its worker may `commit` that, when it is certain, and else it is kept to the end.
 template <class M>
 concept Model = requires(M& model, typename M::Worker& worker, typename M::State& state, std::uint32_t lp,
                          std::span<const Event<typename M::Payload>> events, Time time,

@@ -90,7 +90,13 @@ class OneByOne {
         [[nodiscard]] std::uint32_t self() const { return lp; }
         [[nodiscard]] std::uint32_t sent() const { return scheduler.lps_[lp].sequence; }
         static constexpr void* journal = nullptr;  ///< nothing is ever undone
-        void emit(const Emitted& record) { scheduler.output_.push_back(record); }
+        void emit(const Emitted& record) {
+            if constexpr (requires { scheduler.worker_.commit(record); }) {
+                scheduler.worker_.commit(record);
+            } else {
+                scheduler.output_.push_back(record);
+            }
+        }
         void send(std::uint32_t destination, Time time, std::uint16_t code) {
             send(destination, time, scheduler.model_.payload(code));
         }

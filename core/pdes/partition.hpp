@@ -231,6 +231,14 @@ class Partition {
     void undo(Visit& visit);
     void cancel(Visit& visit, std::uint32_t source);
     void commit(Visit& visit);
+    /// What is certain now.
+    void put_out(const Emitted& emitted) {
+        if constexpr (requires { worker_.commit(emitted); }) {
+            worker_.commit(emitted);
+        } else {
+            output_.push_back(emitted);
+        }
+    }
 
     // ---- visits on trial: checking.hpp
 

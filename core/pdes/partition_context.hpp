@@ -86,7 +86,7 @@ struct Partition<M, Port>::Context {
         if (logged) {
             partition.emitted_.push_back(emitted);
         } else {
-            partition.output_.push_back(emitted);
+            partition.put_out(emitted);
         }
     }
 

@@ -126,7 +126,9 @@ inline void Partition<M, Port>::commit(Visit& visit) {
         opening_.close(stored);
     }
     for (std::size_t at = 0; at < visit.emitted_bytes; at += sizeof(Emitted)) {
-        std::memcpy(&output_.emplace_back(), visit.emitted().data() + at, sizeof(Emitted));
+        Emitted emitted;
+        std::memcpy(&emitted, visit.emitted().data() + at, sizeof emitted);
+        put_out(emitted);
     }
     statistics_.committed += visit.counted;
 }

@@ -179,6 +179,39 @@ TEST(Legs, WhatWasPutOutAndWhatIsKeptElsewhereGoesAlong) {
     }
 }
 
+/// Tells nobody but itself what its LPs put out.
+struct Listening : Wordy {
+    void commit(std::uint32_t lp, Time time, const Record& record) const { heard[lp].emplace_back(time, record.word); }
+
+    mutable std::vector<std::vector<std::pair<Time, std::uint64_t>>> heard =
+        std::vector<std::vector<std::pair<Time, std::uint64_t>>>(count);
+};
+
+TEST(Legs, AModelIsToldWhatItsLpsPutOutOnceAndInTheirOrderWhenItIsCertain) {
+    const Listening alone;
+    run(alone, {});
+    std::size_t words = 0;
+    for (const auto& own : alone.heard) {
+        words += own.size();
+        EXPECT_TRUE(std::is_sorted(own.begin(), own.end(), [](auto& a, auto& b) { return a.first < b.first; }));
+    }
+    ASSERT_GT(words, 1000U);
+    for (const pdes::EventRunOptions& way : ways()) {
+        const Listening listening;
+        run(listening, way);
+        EXPECT_EQ(listening.heard, alone.heard);
+    }
+    std::uint64_t rolled_back = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const Listening listening;
+        rolled_back += testing::partitioned<false>(listening, pdes::Placement::cyclic(Wordy::count, 3), {.cell = 100},
+                                                   testing::in_turns(seed, 3))
+                           .statistics.rolled_back;
+        ASSERT_EQ(listening.heard, alone.heard) << "seed " << seed;
+    }
+    EXPECT_GT(rolled_back, 1000U);
+}
+
 TEST(Legs, WithoutALookaheadARunGoesOnFromACheckpoint) {
     PholdParameters parameters = phold_of(100, 200'000'000);
     parameters.lookahead = 0;
