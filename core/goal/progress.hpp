@@ -90,7 +90,7 @@ class Progress {
         archive(join_.place);
         archive(join_.left);
         archive(join_.ready_at);
-        bool has_more = more_ != nullptr;
+        bool has_more = more_ != nullptr;  // NOLINT(misc-const-correctness): an Unpacker writes to it
         archive(has_more);
         if constexpr (Archive::loads) {
             more_ = has_more ? std::make_unique<More>() : nullptr;
