@@ -99,7 +99,13 @@ def children_of(folder_word: str) -> list[int]:
 def start(*arguments: str, word: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", "import idlewave.cli; idlewave.cli.main()", "pdes", *arguments]
     return subprocess.Popen(
-        command, env=os.environ | {"IDLEWAVE_TEST": word}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        env=os.environ | {"IDLEWAVE_TEST": word},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Who starts tests in the background may ignore interrupts, and so would all below.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
@@ -142,7 +148,10 @@ def test_an_interrupt_ends_all_processes(how: signal.Signals, tmp_path: Path) ->
     running = start(*arguments, "--scheduler", "yawns", "--processes", "2", word=str(tmp_path))
     await_file(tmp_path / "kept" / "latest", running)
     running.send_signal(how)
-    running.communicate(timeout=60)
+    try:
+        running.communicate(timeout=60)
+    finally:
+        running.kill()
     assert running.returncode == 130
     deadline = time.monotonic() + 20
     while children_of(str(tmp_path)):
