@@ -117,6 +117,13 @@ def await_file(path: Path, running: subprocess.Popen[str]) -> None:
         time.sleep(0.05)
 
 
+def await_the_end_of_children(word: str) -> None:
+    deadline = time.monotonic() + 20
+    while children_of(word):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
 LONG = ["phold", "--lps", "3e3", "--remote", "0.3", "--json"]
 
 
@@ -133,7 +140,7 @@ def test_a_process_that_dies_ends_the_run_with_an_error_and_the_last_checkpoint_
     said = running.communicate(timeout=60)[1]
     assert running.returncode == 1
     assert "a run of 2 processes failed" in said
-    assert children_of(str(tmp_path)) == []
+    await_the_end_of_children(str(tmp_path))
     whole = json.loads(run(*LONG, "--end", "100").stdout)
     for other in (["--scheduler", "yawns"], ["--scheduler", "timewarp", "--processes", "3"]):
         rest = json.loads(run(*arguments, *other, "--restart").stdout)
@@ -153,10 +160,7 @@ def test_an_interrupt_ends_all_processes(how: signal.Signals, tmp_path: Path) ->
     finally:
         running.kill()
     assert running.returncode == 130
-    deadline = time.monotonic() + 20
-    while children_of(str(tmp_path)):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    await_the_end_of_children(str(tmp_path))
 
 
 LONGER: dict[str, Any] = SMALL | {"end": 100.0}
