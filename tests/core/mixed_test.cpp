@@ -1,0 +1,78 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/error.hpp"
+#include "event_runs.hpp"
+#include "leg_runs.hpp"
+#include "models/phold.hpp"
+#include "pdes/run_events.hpp"
+
+namespace idlewave {
+namespace {
+
+using testing::phold_of;
+using testing::run;
+using testing::Wordy;
+
+TEST(Mixed, AShareOfLpsIsConservativeAsItIsAskedFor) {
+    for (const double share : {0.0, 0.1, 0.5, 1.0}) {
+        const MixedPhold phold(phold_of(10'000, 1), share);
+        std::uint32_t conservative = 0;
+        for (std::uint32_t lp = 0; lp < phold.lps(); ++lp) {
+            conservative += phold.conservative(lp) ? 1 : 0;
+        }
+        EXPECT_NEAR(conservative, share * phold.lps(), 10);
+    }
+}
+
+TEST(Mixed, ConservativeLpsAmongOptimisticOnesGiveTheSameAndAreNeverRolledBack) {
+    const Phold phold(phold_of(90, 30'000'000));
+    const auto one = testing::one_by_one<false>(phold);
+    std::uint64_t rolled_back = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
+        const auto found = testing::partitioned<false>(
+            MixedPhold(phold_of(90, 30'000'000), 0.5), pdes::Placement::block(90, partitions),
+            {.cell = phold.lookahead(), .lazy = seed % 2 == 0}, testing::in_turns(seed, partitions));
+        for (std::uint32_t lp = 0; lp < 90; ++lp) {
+            ASSERT_EQ(found.states[lp].digest, one[lp].digest) << "seed " << seed << ", LP " << lp;
+        }
+        rolled_back += found.statistics.rolled_back;
+    }
+    EXPECT_GT(rolled_back, 1000U) << "the others go ahead";
+}
+
+/// Counts what the conservative ones handle, undone or not.
+struct Strict : Wordy {
+    [[nodiscard]] static bool conservative(std::uint32_t lp) { return lp < 59; }
+    template <class Situation>
+    void handle(State& state, const Payload& payload, Situation& situation) const {
+        Wordy::handle(state, payload, situation);
+        handled += situation.self() < 59 ? 1U : 0U;
+    }
+    mutable std::atomic<std::uint64_t> handled = 0;
+};
+
+TEST(Mixed, ConservativeLpsAreNeverAskedToUndo) {
+    const Strict strict;
+    const auto found = testing::partitioned<false>(strict, pdes::Placement::cyclic(Wordy::count, 3), {.cell = 100},
+                                                   testing::in_turns(5, 3));
+    std::uint64_t committed = 0;
+    for (std::uint32_t lp = 0; lp < 59; ++lp) {
+        committed += found.states[lp].handled;
+    }
+    EXPECT_EQ(strict.handled.load(), committed);
+}
+
+TEST(Mixed, ConservativeLpsNeedALookahead) {
+    PholdParameters parameters = phold_of(10, 1'000'000);
+    parameters.lookahead = 0;
+    pdes::EventRunOptions way;
+    way.scheduler = pdes::Scheduler::timewarp;
+    EXPECT_THROW(run(MixedPhold(parameters, 0.5), way), InputError);
+}
+
+}  // namespace
+}  // namespace idlewave
