@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS = ROOT / ".venv/bin"
 BUILDS = (ROOT / "build/wheel", ROOT / "build/tests")
-STANDALONE = {ROOT / "probes/loggp.cpp": ["-std=c++20", f"-I{ROOT / '.venv/include'}"]}
+STANDALONE = {ROOT / "probes/network/loggp.cpp": ["-std=c++20", f"-I{ROOT / 'probes'}", f"-I{ROOT / '.venv/include'}"]}
 """What no build of the project compiles, with its flags."""
 SECONDS = float(os.environ.get("IDLEWAVE_TIDY_SECONDS", "210"))
 A_DAY = 86400

@@ -86,7 +86,7 @@ def build(mpi: Mpi, name: str) -> Path:
         return _build(mpi, sources / "tracer", "libidlewave-trace.so", [sys.executable, "build.py", str(mpi.mpicc)])
     if name == "loggp":
         flags = ["-std=c++20", "-O2", "-Wall", "-Wextra"]
-        command = [str(mpi.mpicxx), *flags, "loggp.cpp", "-o"]
+        command = [str(mpi.mpicxx), *flags, "-I.", "network/loggp.cpp", "-o"]
         return _build(mpi, sources / "probes", "idlewave-loggp", command)
     if name == "wire":
         command = [str(mpi.mpicc), "-std=c11", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "wire.c", "-o"]

@@ -84,7 +84,13 @@ def test_it_brings_every_file_of_the_python_package(installed: Installation) -> 
 
 @pytest.mark.parametrize(
     ("folder", "pattern"),
-    [("tracer", "*.[ch]"), ("tracer", "*.py"), ("probes", "loggp.cpp"), ("probes", "*.hpp"), ("examples", "*.c")],
+    [
+        ("tracer", "*.[ch]"),
+        ("tracer", "*.py"),
+        ("probes/network", "*.[ch]pp"),
+        ("probes/common", "*.hpp"),
+        ("examples", "*.c"),
+    ],
 )
 def test_it_brings_the_sources_of_what_is_built_against_an_mpi(
     installed: Installation, folder: str, pattern: str

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from idlewave.errors import MeasurementError
 from idlewave.measure import Network, Parameters, estimate, prtt
-from idlewave.measure.loggp import NAMES, median_interval
+from idlewave.measure.network.loggp import NAMES, median_interval
 from test_measure_emulator import emulate, parameters
 
 PUBLISHED = {

@@ -10,8 +10,8 @@ import pytest
 from idlewave import mpi
 from idlewave.errors import MeasurementError, MpiError
 from idlewave.measure import measure_network
-from idlewave.measure.loggp import NAMES
 from idlewave.measure.network import read_samples
+from idlewave.measure.network.loggp import NAMES
 
 pytestmark = pytest.mark.mpi
 

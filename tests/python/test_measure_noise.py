@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from idlewave.errors import UsageError
 from idlewave.measure import measure_noise
-from idlewave.measure.noise import DECADES, summarise
+from idlewave.measure.noise.detour import DECADES, summarise
 from idlewave.mpi import package_data
 
 PROBE = package_data() / "bin" / "idlewave-detour"

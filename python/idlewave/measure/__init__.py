@@ -8,10 +8,8 @@
 
 from .environment import describe
 from .files import Measurement, machine_toml, write_machine
-from .loggp import LogGP, Range, estimate
-from .network import NetworkMeasurement, measure_network
+from .network import LogGP, Network, NetworkMeasurement, Parameters, Range, estimate, measure_network, prtt
 from .noise import NoiseMeasurement, measure_noise
-from .rules import Network, Parameters, prtt
 
 __all__ = [
     "LogGP",

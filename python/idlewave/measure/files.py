@@ -19,10 +19,8 @@ import pandas as pd
 
 from ..errors import InputError
 from ..units import exact_time, format_time
-from .loggp import LogGP, Range
-from .network import NetworkMeasurement
+from .network import LogGP, NetworkMeasurement, Parameters, Range
 from .noise import NoiseMeasurement
-from .rules import Parameters
 
 FORMAT = 1
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from idlewave.measure.rules import Network, Parameters, prtt
+from idlewave.measure.network import Network, Parameters, prtt
 from idlewave.report.data import QUANTITIES, MachineData, NetworkData
 
 MESSAGES = 32  # n of a predicted PRTT(n,d,s): enough that the first message's way hardly counts

@@ -28,8 +28,8 @@
 #include <string>
 #include <vector>
 
-#include "proc.hpp"
-#include "ticks.hpp"
+#include "common/proc.hpp"
+#include "common/ticks.hpp"
 
 namespace {
 

@@ -28,8 +28,8 @@
 #include <thread>
 #include <vector>
 
-#include "mpi_tool.hpp"
-#include "ticks.hpp"
+#include "network/mpi_tool.hpp"
+#include "common/ticks.hpp"
 
 namespace {
 

@@ -15,10 +15,10 @@ from typing import IO, Any
 import pandas as pd
 from rich.progress import Progress
 
-from .. import mpi as mpis
-from ..errors import MeasurementError
-from ..mpi import Mpi
-from .environment import describe
+from ... import mpi as mpis
+from ...errors import MeasurementError
+from ...mpi import Mpi
+from ..environment import describe
 from .loggp import LogGP, estimate
 
 PATIENCE = 120.0

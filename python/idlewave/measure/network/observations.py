@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..errors import MeasurementError
+from ...errors import MeasurementError
 
 Array = NDArray[np.float64]
 

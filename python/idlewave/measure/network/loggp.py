@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from ..errors import MeasurementError
+from ...errors import MeasurementError
 from .fit import Curves, Fit, RangeModel, fit_range
 from .observations import Array, Observations, observe
 from .rules import Network, Parameters, prtt
