@@ -7,8 +7,11 @@ sources. ``IDLEWAVE_CACHE`` names the cache; else it is ``$XDG_CACHE_HOME/idlewa
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -168,9 +171,17 @@ def _build(mpi: Mpi, source: Path, product: str, command: list[str]) -> Path:
         return target
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / ".lock").open("w")
     except OSError as error:
         raise MpiError(f"{folder} cannot be made ({error.strerror}); name another place with IDLEWAVE_CACHE") from error
-    unfinished = folder / f".{os.getpid()}-{product}"
+    with lock:  # the tasks of a job all come here at once: one compiles, the others wait
+        with contextlib.suppress(OSError):  # a file system without locks: each compiles, and the last one's is kept
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+        return target if target.exists() else _compile(mpi, source, target, command)
+
+
+def _compile(mpi: Mpi, source: Path, target: Path, command: list[str]) -> Path:
+    unfinished = target.with_name(f".{platform.node()}-{os.getpid()}-{target.name}")
     done = subprocess.run(
         [*command, str(unfinished)],
         cwd=source,
@@ -180,6 +191,6 @@ def _build(mpi: Mpi, source: Path, product: str, command: list[str]) -> Path:
         env=mpi.environment(),
     )
     if done.returncode != 0:
-        raise MpiError(f"{product} could not be built with {mpi.mpicc}:\n{(done.stdout + done.stderr).strip()}")
+        raise MpiError(f"{target.name} could not be built with {mpi.mpicc}:\n{(done.stdout + done.stderr).strip()}")
     unfinished.rename(target)
     return target

@@ -6,7 +6,7 @@
 >>> Measurement.load("machine").network.fit.ranges[0].parameters.L  # ps
 """
 
-from .environment import describe
+from ..environment import describe
 from .files import Measurement, machine_toml, write_machine
 from .network import LogGP, Network, NetworkMeasurement, Parameters, Range, estimate, measure_network, prtt
 from .noise import NoiseMeasurement, measure_noise

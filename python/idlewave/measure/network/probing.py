@@ -16,9 +16,9 @@ import pandas as pd
 from rich.progress import Progress
 
 from ... import mpi as mpis
+from ...environment import describe
 from ...errors import MeasurementError
 from ...mpi import Mpi
-from ..environment import describe
 from .loggp import LogGP, estimate
 
 PATIENCE = 120.0

@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 from rich.progress import Progress, TaskID
 
+from ...environment import describe
 from ...errors import MeasurementError, UsageError
 from ...mpi import package_data
-from ..environment import describe
 
 DECADES = {
     "below_1us": (0, 10**6),

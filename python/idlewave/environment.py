@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import platform
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..mpi import Mpi
+from .mpi import Mpi
 
 _MPI_VARIABLES = ("OMPI_", "PMIX_MCA_", "PRTE_MCA_", "MPIR_CVAR_", "MPICH_", "UCX_", "FI_", "I_MPI_")
+_CPU = Path("/sys/devices/system/cpu")
+_NOISE_OPTIONS = "isolcpus nohz nohz_full rcu_nocbs irqaffinity mitigations idle processor.max_cstate tsc clocksource"
 
 
 def describe(mpi: Mpi | None = None) -> dict[str, Any]:
-    """Host, kernel, processor, clock, pinning, load, and the MPI with the variables that configure it.
+    """Host, kernel, processor, clock, pinning, load, limits, and the MPI with the variables that configure it.
 
     Times in seconds; what the system does not tell is None.
     """
@@ -28,10 +31,19 @@ def describe(mpi: Mpi | None = None) -> dict[str, Any]:
         "hypervisor": _cpu_flag("hypervisor"),
         "cores": os.cpu_count(),
         "affinity": sorted(os.sched_getaffinity(0)),
+        "simultaneous_multithreading": _read(_CPU / "smt/active"),
+        "numa_nodes": _read("/sys/devices/system/node/online"),
         "clock_source": _read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        "governor": _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "governor": _governors(),
+        "kernel_options": _kernel_options(),
+        "isolated_cpus": _read(_CPU / "isolated"),
+        "transparent_hugepages": _chosen("/sys/kernel/mm/transparent_hugepage/enabled"),
+        "realtime_runtime_us": _read("/proc/sys/kernel/sched_rt_runtime_us"),
+        "cpu_limit": _read("/sys/fs/cgroup/cpu.max"),
         "load_average": list(os.getloadavg()),
+        "pressure": (_read("/proc/pressure/cpu") or "").partition("\n")[0] or None,
         "steal_s": _steal(),
+        "job": {k: v for k, v in sorted(os.environ.items()) if k.startswith(("SLURM_JOB_", "PBS_JOBID", "LSB_JOBID"))},
         "mpi": None if mpi is None else _describe_mpi(mpi),
     }
 
@@ -42,11 +54,29 @@ def _describe_mpi(mpi: Mpi) -> dict[str, Any]:
     return {"vendor": mpi.vendor, "version": mpi.version, "mpiexec": str(mpi.mpiexec), "settings": settings}
 
 
-def _read(path: str) -> str | None:
+def _read(path: str | Path) -> str | None:
     try:
         return Path(path).read_text().strip() or None
     except OSError:
         return None
+
+
+def _chosen(path: str) -> str | None:
+    """Of a kernel's list of choices, such as "always [madvise] never", the one in brackets."""
+    return next((word.strip("[]") for word in (_read(path) or "").split() if word.startswith("[")), None)
+
+
+def _governors() -> str | None:
+    """The CPUs' frequency governor; where they differ, each with the number of its CPUs."""
+    found = Counter(_read(file) for file in _CPU.glob("cpu[0-9]*/cpufreq/scaling_governor"))
+    names = sorted((name, count) for name, count in found.items() if name)
+    return ", ".join(name if len(names) == 1 else f"{name} ({count} CPUs)" for name, count in names) or None
+
+
+def _kernel_options() -> dict[str, str]:
+    """Those of the kernel's command line that decide about noise."""
+    pairs = (word.partition("=") for word in (_read("/proc/cmdline") or "").split())
+    return {name: value for name, _, value in pairs if name in _NOISE_OPTIONS.split()}
 
 
 def _cpuinfo(*names: str) -> str | None:

@@ -1,0 +1,117 @@
+"""``idlewave-probe NAME OPTIONS``: a probe by itself, to be started by srun or mpiexec on the nodes of a job.
+
+The command line's ``idlewave measure`` starts the probes with mpiexec. Where a batch system starts programs itself,
+
+    srun --ntasks-per-node=1 idlewave-probe detour --output noise/
+    srun --nodes=2 --ntasks=2 idlewave-probe loggp --output network/
+
+each task becomes the probe (no process stays between), whose options are its own: ``idlewave-probe loggp --help``.
+What links MPI is compiled when it is first needed; ``idlewave-probe --build`` does so on the login node, once.
+Beside what the probe writes, ``environment.json`` says where it was measured. ``idlewave noise`` and
+``idlewave measure network --from`` read the folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from . import mpi
+from .errors import IdlewaveError, MeasurementError, UsageError
+
+ALONE = ("detour", "ftq", "fwq", "inject", "loggp-local")
+"""Probes that link no MPI: each task measures its own node."""
+TOGETHER = ("loggp", "pairs", "clocks")
+"""Probes whose tasks are the ranks of one MPI job."""
+
+_RANK = ("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
+_RANKS = ("SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+
+
+@dataclass(frozen=True)
+class Task:
+    """Which of a launcher's processes this is; rank 0 of 1 where there is no launcher."""
+
+    rank: int
+    ranks: int
+
+    @classmethod
+    def mine(cls, environment: dict[str, str]) -> Task:
+        """As Slurm, Open MPI or MPICH's Hydra say in their variables."""
+        return cls(_first(environment, _RANK, 0), _first(environment, _RANKS, 1))
+
+
+def _first(environment: dict[str, str], names: Sequence[str], otherwise: int) -> int:
+    values = (environment.get(name, "") for name in names)
+    return next((int(value) for value in values if value.isdigit()), otherwise)
+
+
+def program(name: str) -> tuple[Path, mpi.Mpi | None]:
+    """The probe `name`, compiled if need be, and the MPI that it links. Raises UsageError for an unknown name."""
+    if name in ALONE:
+        return mpi.package_data() / "bin" / f"idlewave-{name}", None
+    if name not in TOGETHER:
+        raise UsageError(f"there is no probe '{name}': expected one of {', '.join((*ALONE, *TOGETHER))}")
+    found = mpi.find()
+    return mpi.build(found, name), found
+
+
+def output_folder(options: Sequence[str]) -> Path | None:
+    """The folder that a probe's options name with --output, None if they name none."""
+    for i, option in enumerate(options):
+        if option == "--output" and i + 1 < len(options):
+            return Path(options[i + 1])
+        if option.startswith("--output="):
+            return Path(option.removeprefix("--output="))
+    return None
+
+
+def main() -> NoReturn:
+    """Become the probe that the command line names. Exit status: the probe's own; 2 wrong use; 1 any other error."""
+    try:
+        _become(sys.argv[1:])
+    except IdlewaveError as error:
+        print(f"idlewave-probe: {error}", file=sys.stderr)  # noqa: T201 - a program's own words
+        sys.exit(error.exit_status)
+
+
+def _become(arguments: list[str]) -> NoReturn:
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(__doc__)  # noqa: T201
+        print(f"Probes: {', '.join((*ALONE, *TOGETHER))}")  # noqa: T201
+        sys.exit(0 if arguments else 2)
+    if arguments[0] == "--build":
+        for name in TOGETHER:
+            print(program(name)[0])  # noqa: T201
+        sys.exit(0)
+    name, options = arguments[0], arguments[1:]
+    path, chosen = program(name)
+    folder = output_folder(options)
+    if folder is not None:
+        _describe(folder, chosen)
+    sys.stdout.flush()
+    try:
+        os.execv(path, [str(path), *options])
+    except OSError as error:
+        raise MeasurementError(f"the probe {path} cannot be run: {error.strerror}") from error
+
+
+def _describe(folder: Path, chosen: mpi.Mpi | None) -> None:
+    """Write environment.json: that of an MPI job by its rank 0, of other probes by each task for its own node."""
+    from .environment import describe
+
+    task = Task.mine(dict(os.environ))
+    if chosen is not None and task.rank > 0:
+        return
+    if chosen is None and task.ranks > 1:
+        folder = folder / f"{os.uname().nodename}-{task.rank}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "environment.json").write_text(json.dumps(describe(chosen), indent=1))
+    except OSError as error:
+        raise MeasurementError(f"{folder} cannot be written: {error.strerror}") from error
