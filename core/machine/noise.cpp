@@ -14,12 +14,18 @@ NoiseState Noise::begin(std::uint64_t seed, std::uint32_t rank) const {
     if (const auto* poisson = std::get_if<PoissonNoise>(&kind_)) {
         return poisson->begin(seed, rank);
     }
+    if (const auto* mixed = std::get_if<MixedNoise>(&kind_)) {
+        return mixed->begin(seed, rank);
+    }
     return {.origin = static_cast<std::uint64_t>(std::get<NoiseTrace>(kind_).phase(seed, rank))};
 }
 
 Time Noise::finish_elsewhere(NoiseState& state, Time t, Time w) const {
     if (const auto* poisson = std::get_if<PoissonNoise>(&kind_)) {
         return poisson->run(state, t, w);
+    }
+    if (const auto* mixed = std::get_if<MixedNoise>(&kind_)) {
+        return mixed->run(state, t, w);
     }
     if (const auto* trace = std::get_if<NoiseTrace>(&kind_)) {
         const auto phase = static_cast<Time>(state.origin);

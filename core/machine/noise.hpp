@@ -5,18 +5,21 @@
 #include <variant>
 
 #include "base/time.hpp"
+#include "machine/mixed_noise.hpp"
 #include "machine/noise_state.hpp"
 #include "machine/noise_trace.hpp"
 #include "machine/poisson_noise.hpp"
 
 namespace idlewave {
 
-/// The noise of a machine's CPUs: none, recorded, or random detours. What a rank remembers of it is in a NoiseState.
+/// The noise of a machine's CPUs: none, recorded, random detours, or both. What a rank remembers of it is in a
+/// NoiseState.
 class Noise {
   public:
     Noise() = default;
     Noise(NoiseTrace trace) : kind_(std::move(trace)) {}        // NOLINT(google-explicit-constructor): noise is noise
     Noise(PoissonNoise poisson) : kind_(std::move(poisson)) {}  // NOLINT(google-explicit-constructor)
+    Noise(MixedNoise mixed) : kind_(std::move(mixed)) {}        // NOLINT(google-explicit-constructor)
 
     /// Whether no work ever suffers.
     [[nodiscard]] bool silent() const;
@@ -37,7 +40,7 @@ class Noise {
   private:
     Time finish_elsewhere(NoiseState& state, Time t, Time w) const;
 
-    std::variant<std::monostate, NoiseTrace, PoissonNoise> kind_;
+    std::variant<std::monostate, NoiseTrace, PoissonNoise, MixedNoise> kind_;
 };
 
 }  // namespace idlewave

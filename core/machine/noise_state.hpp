@@ -12,8 +12,8 @@ namespace idlewave {
 struct NoiseState {
     Time quiet_from = 0;       ///< no detour begins or lasts from here
     Time quiet_until = 0;      ///< up to here, where one may begin
-    std::uint64_t origin = 0;  ///< a trace's phase in ps; the seed of Poisson noise
-    std::uint32_t entity = 0;  ///< Poisson noise: whose detours these are
+    std::uint64_t origin = 0;  ///< a trace's phase in ps; the seed of Poisson and mixed noise
+    std::uint32_t entity = 0;  ///< Poisson and mixed noise: whose detours these are
     std::uint32_t index = 0;   ///< the number of the detour that begins at `quiet_until`
 };
 

@@ -94,6 +94,24 @@ std::size_t NoiseTrace::detours_entered(Time free) const {
     return static_cast<std::size_t>(found - entries_.begin());
 }
 
+/// How much of a period's time up to `position` is outside of detours.
+Time NoiseTrace::free_of(Time position) const {
+    const std::size_t begun = detours_begun(position);
+    if (begun == 0) {
+        return position;
+    }
+    const Entry& last = entries_[begun - 1];
+    return last.free() + std::max<Time>(0, position - last.end);
+}
+
+Time NoiseTrace::free_before(Time phase, Time t) const {
+    if (entries_.empty()) {
+        return t;
+    }
+    const Time there = later(t, phase);
+    return there / period_ * (period_ - stolen_) + free_of(there % period_) - free_of(phase);
+}
+
 /// Where the first detour begins that is not among the first `begun`; it may be in the next period.
 Time NoiseTrace::next_start(std::size_t begun) const {
     return begun < entries_.size() ? entries_[begun].start : period_ + entries_.front().start;
@@ -136,11 +154,7 @@ NoiseTrace::Done NoiseTrace::run(Time phase, Time t, Time w) const {
         if (w <= quiet) {
             return {later(t, w), t, later(t, quiet), number(begun)};
         }
-        return run_far(
-            t, position,
-            position -
-                (begun > 0 ? entries_[begun - 1].before + entries_[begun - 1].end - entries_[begun - 1].start : 0),
-            w);
+        return run_far(t, position, free_of(position), w);
     }
     const Entry& detour = entries_[begun - 1];
     if (w > 0) {

@@ -31,6 +31,7 @@ class NoiseTrace {
 
     [[nodiscard]] bool silent() const { return entries_.empty(); }
     [[nodiscard]] Time period() const { return period_; }
+    [[nodiscard]] Phase phase_kind() const { return phase_; }
 
     /// The phase of rank `rank` under `seed`: where in the trace it is at time 0, in [0, period).
     [[nodiscard]] Time phase(std::uint64_t seed, std::uint32_t rank) const;
@@ -50,6 +51,9 @@ class NoiseTrace {
     /// The same for one who knows that detour number `next` begins at `next_begins`, and that it is quiet from `t`
     /// until then if `t` lies before it. Fast where few detours lie between.
     [[nodiscard]] Done run_from(Time next_begins, std::uint32_t next, Time phase, Time t, Time w) const;
+
+    /// How much of the time from 0 to `t` is outside of detours, for a rank of phase `phase`. Throws TimeOverflow.
+    [[nodiscard]] Time free_before(Time phase, Time t) const;
 
     /// The end alone.
     [[nodiscard]] Time finish(Time phase, Time t, Time w) const { return run(phase, t, w).end; }
@@ -81,6 +85,7 @@ class NoiseTrace {
     [[nodiscard]] std::size_t detours_begun(Time position) const;
     [[nodiscard]] std::size_t detours_entered(Time free) const;
     [[nodiscard]] Time next_start(std::size_t begun) const;
+    [[nodiscard]] Time free_of(Time position) const;
     [[nodiscard]] std::uint32_t number(std::size_t begun) const;
     [[nodiscard]] Done run_far(Time t, Time position, Time free_here, Time w) const;
 

@@ -12,17 +12,38 @@
 
 namespace idlewave {
 
-PoissonNoise::PoissonNoise(double interval, DetourLength length, Phase phase)
-    : interval_(interval), length_(std::move(length)), phase_(phase) {
-    const bool possible = interval >= picoseconds_per_nanosecond && interval < 0x1p62;  // false for no number, too
+namespace {
+
+void check(const PoissonSource& source) {
+    // False for no number, too.
+    const bool possible = source.interval >= picoseconds_per_nanosecond && source.interval < 0x1p62;
     if (!possible) {
         throw InputError("noise: expected a mean interval between detours of at least 1 ns and below 50 days, found " +
-                         std::to_string(interval) + " ps");
+                         std::to_string(source.interval) + " ps");
+    }
+    check(source.length);
+}
+
+}  // namespace
+
+PoissonNoise::PoissonNoise(std::vector<PoissonSource> sources, Phase phase)
+    : sources_(std::move(sources)), phase_(phase) {
+    if (sources_.empty()) {
+        throw InputError("noise: expected at least one source of random detours");
     }
     if (phase == Phase::given) {
         throw InputError("noise: expected phase random or same, as random detours have no list of phases");
     }
-    check(length_);
+    double rate = 0;
+    for (const PoissonSource& source : sources_) {
+        check(source);
+        rate += 1 / source.interval;
+        shares_.push_back(rate);
+    }
+    for (double& share : shares_) {
+        share /= rate;
+    }
+    interval_ = sources_.size() == 1 ? sources_.front().interval : 1 / rate;
 }
 
 NoiseState PoissonNoise::begin(std::uint64_t seed, std::uint32_t rank) const {
@@ -34,7 +55,13 @@ NoiseState PoissonNoise::begin(std::uint64_t seed, std::uint32_t rank) const {
 }
 
 Time PoissonNoise::length_of(const NoiseState& state) const {
-    return draw_length(length_, draws(state.origin, Stream::poisson_detours, state.entity, state.index)[1]);
+    const Philox bits = draws(state.origin, Stream::poisson_detours, state.entity, state.index);
+    const double place = between_0_and_1(bits[2]);
+    std::size_t source = 0;
+    while (source + 1 < sources_.size() && place > shares_[source]) {
+        ++source;
+    }
+    return draw_length(sources_[source].length, bits[1]);
 }
 
 /// From `end` on it is quiet until detour number `state.index`. At least a picosecond: detours do not touch.

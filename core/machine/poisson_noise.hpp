@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
@@ -10,13 +11,24 @@
 
 namespace idlewave {
 
+/// One cause of random detours.
+struct PoissonSource {
+    double interval = 0;  ///< mean gap between its detours in ps of CPU time, at least a nanosecond
+    DetourLength length;
+};
+
 /// Detours that come at random: after each the CPU is available for an exponential time until the next begins, so they
-/// never overlap. Gap and length of a detour are pure functions of (seed, rank, the detour's number).
+/// never overlap. Gap, source and length of a detour are pure functions of (seed, rank, the detour's number).
 class PoissonNoise {
   public:
-    /// `interval` is the mean gap in ps of CPU time, at least a nanosecond. `phase` random: each rank has detours of
-    /// its own; same: all have the same ones. Throws InputError.
-    PoissonNoise(double interval, DetourLength length, Phase phase);
+    /// Sources add up: gaps are as short as those of all together, and a detour is a source's in proportion to its
+    /// rate. `phase` random: each rank has detours of its own; same: all have the same ones. Throws InputError.
+    PoissonNoise(std::vector<PoissonSource> sources, Phase phase);
+
+    PoissonNoise(double interval, DetourLength length, Phase phase)
+        : PoissonNoise({{interval, std::move(length)}}, phase) {}
+
+    [[nodiscard]] Phase phase_kind() const { return phase_; }
 
     [[nodiscard]] NoiseState begin(std::uint64_t seed, std::uint32_t rank) const;
 
@@ -34,8 +46,9 @@ class PoissonNoise {
     void quiet_after(NoiseState& state, Time end) const;
     void pass(NoiseState& state) const;
 
-    double interval_;
-    DetourLength length_;
+    std::vector<PoissonSource> sources_;
+    std::vector<double> shares_;  ///< by source: the part of all detours that are its own or a former one's
+    double interval_ = 0;         ///< mean gap between any two detours
     Phase phase_;
 };
 

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
@@ -75,10 +76,14 @@ void bind_noise(nb::module_& m) {
     nb::class_<EmpiricalLength>(m, "EmpiricalLength").def(nb::new_(&empirical), "lengths"_a);
 
     nb::class_<PoissonNoise>(m, "PoissonNoise", "Detours that come at random.")
-        .def(nb::new_([](double interval, const DetourLength& length, const std::string& phase) {
-                 return PoissonNoise(interval, length, phase == "same" ? Phase::same : Phase::random);
+        .def(nb::new_([](const std::vector<std::pair<double, DetourLength>>& sources, const std::string& phase) {
+                 std::vector<PoissonSource> all;
+                 for (const auto& [interval, length] : sources) {
+                     all.push_back({interval, length});
+                 }
+                 return PoissonNoise(std::move(all), phase == "same" ? Phase::same : Phase::random);
              }),
-             "interval"_a, "length"_a, "phase"_a, "The mean gap in ps of CPU time; `phase` is random or same.")
+             "sources"_a, "phase"_a, "Sources are (mean gap in ps of CPU time, length); `phase` is random or same.")
         .def(
             "detours",
             [](const PoissonNoise& noise, std::uint64_t seed, std::uint32_t rank, Time until) {
@@ -88,6 +93,10 @@ void bind_noise(nb::module_& m) {
             nb::sig("def detours(self, seed: int, rank: int, until: int) -> tuple[numpy.typing.NDArray[numpy.int64], "
                     "numpy.typing.NDArray[numpy.int64]]"),
             "Starts and lengths of a rank's detours that begin before `until`; ps.");
+
+    nb::class_<MixedNoise>(m, "MixedNoise", "A trace's detours by the clock, and random ones in the time between.")
+        .def(nb::new_([](const NoiseTrace& trace, const PoissonNoise& random) { return MixedNoise(trace, random); }),
+             "trace"_a, "random"_a, "Both of the same phase, random or same.");
 }
 
 }  // namespace
@@ -111,7 +120,7 @@ void bind_machine(nb::module_& m) {
 
     nb::class_<Machine>(m, "Machine", "A machine as the simulator sees it.")
         .def(nb::new_([](const Level& network, const Level* node, std::uint32_t node_ranks,
-                         const std::optional<std::variant<NoiseTrace, PoissonNoise>>& noise,
+                         const std::optional<std::variant<NoiseTrace, PoissonNoise, MixedNoise>>& noise,
                          const std::tuple<bool, bool, bool, bool, bool>& reach) {
                  Machine machine;
                  machine.network = network;

@@ -52,11 +52,19 @@ class EmpiricalLength:
 class PoissonNoise:
     """Detours that come at random."""
 
-    def __init__(self, interval: float, length: FixedLength | ExponentialLength | UniformLength | LognormalLength | ParetoLength | EmpiricalLength, phase: str) -> None:
-        """The mean gap in ps of CPU time; `phase` is random or same."""
+    def __init__(self, sources: Sequence[tuple[float, FixedLength | ExponentialLength | UniformLength | LognormalLength | ParetoLength | EmpiricalLength]], phase: str) -> None:
+        """
+        Sources are (mean gap in ps of CPU time, length); `phase` is random or same.
+        """
 
     def detours(self, seed: int, rank: int, until: int) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
         """Starts and lengths of a rank's detours that begin before `until`; ps."""
+
+class MixedNoise:
+    """A trace's detours by the clock, and random ones in the time between."""
+
+    def __init__(self, trace: NoiseTrace, random: PoissonNoise) -> None:
+        """Both of the same phase, random or same."""
 
 class Level:
     """One level of the network."""
@@ -69,7 +77,7 @@ class Level:
 class Machine:
     """A machine as the simulator sees it."""
 
-    def __init__(self, network: Level, node: Level | None, node_ranks: int, noise: NoiseTrace | PoissonNoise | None, noise_reach: tuple[bool, bool, bool, bool, bool]) -> None:
+    def __init__(self, network: Level, node: Level | None, node_ranks: int, noise: NoiseTrace | PoissonNoise | MixedNoise | None, noise_reach: tuple[bool, bool, bool, bool, bool]) -> None:
         """`noise_reach`: whether noise reaches o_s, o_r, O, calc, reduction."""
 
     @property

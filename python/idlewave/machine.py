@@ -6,35 +6,21 @@ LogGOPS Model" (LSAP'10); what each does to a simulated rank is in docs/model.md
 
 from __future__ import annotations
 
-import math
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .errors import InputError
-from .noise import (
-    REACHES,
-    DetourLength,
-    EmpiricalLength,
-    ExponentialLength,
-    FixedLength,
-    LognormalLength,
-    Noise,
-    ParetoLength,
-    PoissonNoise,
-    UniformLength,
-    as_times,
-    read_detours,
-)
-from .units import PICOSECONDS, exact_time, parse_cost, parse_time
+from .noise import REACHES, AnyNoise
+from .noise_table import NoiseTable
+from .tables import Tables
+from .units import exact_time
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
-
-    from .noise import Times
 
 _TIMES = ("L", "o_s", "o_r", "g")
 _COSTS = ("G", "O")
@@ -91,7 +77,7 @@ class Machine:
     network: Level
     node: Level | None = None
     node_ranks: int = 1
-    noise: Noise | PoissonNoise | None = None
+    noise: AnyNoise | None = None
     noise_reaches: tuple[str, ...] = REACHES
     _compiled: list[_core.Machine] = field(default_factory=list, init=False, repr=False, compare=False)
 
@@ -129,7 +115,7 @@ class Machine:
         """The names of the presets."""
         return sorted(f.name.removesuffix(".toml") for f in _presets().iterdir() if f.name.endswith(".toml"))
 
-    def with_noise(self, noise: Noise | PoissonNoise | None) -> Machine:
+    def with_noise(self, noise: AnyNoise | None) -> Machine:
         """This machine with other noise, or with none."""
         return replace(self, noise=noise)
 
@@ -192,12 +178,8 @@ def _parameter_lines(p: Parameters) -> list[str]:
     return [*times, *(f'{key} = "{getattr(p, key)!r}ps"' for key in _COSTS)]
 
 
-class _Reader:
-    """Reads the tables of a machine.toml; `where` in messages is the file and the key."""
-
-    def __init__(self, name: str, folder: Path) -> None:
-        self.name = name
-        self.folder = folder
+class _Reader(Tables):
+    """Reads the tables of a machine.toml."""
 
     def machine(self, table: dict[str, Any]) -> Machine:
         self.only(table, "", {"name", "network", "noise"})
@@ -214,7 +196,7 @@ class _Reader:
         name = table.get("name", "unnamed")
         if not isinstance(name, str):
             self.fail("name", "a string", name)
-        return Machine(name, network, node, node_ranks, *self.noise(table))
+        return Machine(name, network, node, node_ranks, *NoiseTable(self.name, self.folder).noise(table))
 
     def level(self, table: dict[str, Any], where: str, inherited: Level | None) -> Level:
         first = parameters = self.parameters(table, where, inherited.parameters if inherited else None)
@@ -252,148 +234,3 @@ class _Reader:
             else:
                 self.fail(f"{where}.{key}", "a time with a unit, such as '1.3us'", None)
         return Parameters(**values)
-
-    def noise(self, table: dict[str, Any]) -> tuple[Noise | PoissonNoise | None, tuple[str, ...]]:
-        if "noise" not in table:
-            return None, REACHES
-        noise = dict(self.table(table, "noise", "noise", required=True))
-        reaches = self.reaches(noise.pop("reaches", list(REACHES)))
-        kind = noise.pop("kind", None)
-        if kind == "none":
-            self.only(noise, "noise", set())
-            return None, reaches
-        if kind == "periodic":
-            self.only(noise, "noise", {"period", "length", "phase"})
-            period = self.time_of(noise, "period")
-            lengths = as_times([self.time_of(noise, "length")])
-            return Noise(as_times([0]), lengths, period, self.phase(noise)), reaches
-        if kind == "trace":
-            self.only(noise, "noise", {"file", "period", "phase"})
-            starts, lengths = self.detours(noise, "noise")
-            return Noise(starts, lengths, self.time_of(noise, "period"), self.phase(noise)), reaches
-        if kind == "poisson":
-            return self.poisson(noise), reaches
-        return self.fail("noise.kind", "one of none, trace, periodic, poisson", kind)
-
-    def reaches(self, value: object) -> tuple[str, ...]:
-        if not isinstance(value, list) or not all(part in REACHES for part in value):
-            self.fail("noise.reaches", f"a list of some of {', '.join(REACHES)}", value)
-        return tuple(value)
-
-    def poisson(self, noise: dict[str, Any]) -> PoissonNoise:
-        self.only(noise, "noise", {"rate", "interval", "length", "phase"})
-        if ("rate" in noise) == ("interval" in noise):
-            self.fail("noise.interval", "either a time, interval, or detours a second, rate", noise.get("rate"))
-        if "rate" in noise:
-            interval = PICOSECONDS["s"] / self.positive(noise, "rate", "noise")
-        else:
-            interval = float(self.time_of(noise, "interval"))
-        if not PICOSECONDS["ns"] <= interval < 2**62:
-            key = "rate" if "rate" in noise else "interval"
-            self.fail(f"noise.{key}", "1 ns or more, and less than 50 days, from one detour to the next", noise[key])
-        phase = noise.get("phase", "random")
-        if phase not in ("random", "same"):
-            self.fail("noise.phase", "random or same", phase)
-        return PoissonNoise(interval, self.detour_length(noise.get("length")), phase)
-
-    def detour_length(self, value: object) -> DetourLength:
-        if isinstance(value, str):
-            return FixedLength(self.quantity(value, "noise.length", cost=False))
-        if not isinstance(value, dict):
-            self.fail("noise.length", "a time, or a table with a distribution", value)
-        where, law = "noise.length", dict(value)
-        kind = law.pop("distribution", None)
-        keys = {
-            "exponential": {"mean"},
-            "uniform": {"min", "max"},
-            "lognormal": {"median", "sigma"},
-            "pareto": {"min", "alpha"},
-            "empirical": {"file"} if "file" in law else {"lengths"},
-        }
-        if not isinstance(kind, str) or kind not in keys:
-            self.fail(f"{where}.distribution", f"one of {', '.join(keys)}", kind)
-        self.only(law, where, keys[kind])
-        if kind == "empirical":
-            return self.empirical(law, where)
-        if kind == "uniform":
-            least, most = self.time_of(law, "min", where), self.time_of(law, "max", where)
-            if most < least:
-                self.fail(f"{where}.max", "a time no less than min", law["max"])
-            return UniformLength(least, most)
-        if kind == "exponential":
-            return ExponentialLength(float(self.time_of(law, "mean", where)))
-        key = "median" if kind == "lognormal" else "min"
-        scale = float(self.time_of(law, key, where))
-        if scale == 0:
-            self.fail(f"{where}.{key}", "a time above 0", law[key])
-        if kind == "lognormal":
-            return LognormalLength(scale, self.positive(law, "sigma", where))
-        return ParetoLength(scale, self.positive(law, "alpha", where))
-
-    def empirical(self, law: dict[str, Any], where: str) -> EmpiricalLength:
-        if "file" in law:
-            lengths = self.detours(law, where)[1]
-            if len(lengths) == 0:
-                self.fail(f"{where}.file", "a file with at least one detour", law["file"])
-            return EmpiricalLength(lengths)
-        listed = law.get("lengths")
-        if not isinstance(listed, list) or not listed:
-            self.fail(f"{where}.lengths", "a list of times, or file, a CSV file of detours", listed)
-        times = [self.quantity(value, f"{where}.lengths[{i}]", cost=False) for i, value in enumerate(listed)]
-        return EmpiricalLength(as_times(times))
-
-    def detours(self, table: dict[str, Any], where: str) -> tuple[Times, Times]:
-        file = table.get("file")
-        if not isinstance(file, str):
-            self.fail(f"{where}.file", "the name of a CSV file of detours", file)
-        return read_detours(self.folder / file)
-
-    def positive(self, table: dict[str, Any], key: str, where: str) -> float:
-        value = table.get(key)
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
-            self.fail(f"{where}.{key}", "a number above 0", value)
-        return float(value)
-
-    def phase(self, noise: dict[str, Any]) -> str | tuple[int, ...]:
-        phase = noise.get("phase", "random")
-        if phase in ("random", "same"):
-            return str(phase)
-        if isinstance(phase, list) and phase:
-            return tuple(self.quantity(value, f"noise.phase[{i}]", cost=False) for i, value in enumerate(phase))
-        return self.fail("noise.phase", "random, same, or a list of times", phase)
-
-    def time_of(self, table: dict[str, Any], key: str, where: str = "noise") -> int:
-        return int(self.quantity(table.get(key), f"{where}.{key}", cost=False))
-
-    def quantity(self, value: object, where: str, *, cost: bool) -> Any:  # noqa: ANN401 - int or float by `cost`
-        if not isinstance(value, str):
-            self.fail(where, "a time with a unit, such as '1.3us'", value)
-        try:
-            result = parse_cost(value) if cost else parse_time(value)
-        except ValueError as error:
-            raise InputError(f"{self.name}: {where}: {error}") from None
-        if not 0 <= result < 2**62:
-            self.fail(where, "a time that is not negative and below 50 days", value)
-        return result
-
-    def integer(self, table: dict[str, Any], key: str, where: str, *, least: int, other: str = "") -> int:
-        value = table.get(key)
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 2**63:
-            self.fail(f"{where}.{key}", f"a whole number from {least} on {other}".rstrip(), value)
-        return int(value)
-
-    def table(self, table: dict[str, Any], key: str, where: str, *, required: bool) -> dict[str, Any]:
-        value = table.get(key)
-        if not isinstance(value, dict) and (required or value is not None):
-            self.fail(where, f"a table [{where}]", value)
-        return value if isinstance(value, dict) else {}
-
-    def only(self, table: Mapping[str, Any], where: str, allowed: set[str]) -> None:
-        for key in table:
-            if key not in allowed:
-                name = f"{where}.{key}" if where else key
-                raise InputError(f"{self.name}: {name} is not known here; expected {', '.join(sorted(allowed))}")
-
-    def fail(self, where: str, expected: str, found: object) -> NoReturn:
-        shown = "nothing" if found is None else repr(found)
-        raise InputError(f"{self.name}: {where}: expected {expected}, found {shown}")

@@ -176,9 +176,40 @@ class PoissonNoise:
         return self._core().detours(seed, rank, until)
 
     def _core(self) -> _core.PoissonNoise:
-        if self.phase not in ("random", "same"):
-            raise InputError(f"noise: expected phase random or same, found {self.phase!r}")
-        return _core.PoissonNoise(self.interval, self.length._core(), self.phase)
+        return _random_detours((self,))
+
+
+@dataclass(frozen=True)
+class MixedNoise:
+    """What the clock brings, and what comes at random: the detours of `trace`, and those of the `random` sources.
+
+    The random sources count the time that the trace leaves, and stand still during its detours. All have one phase,
+    "random" or "same".
+    """
+
+    trace: Noise
+    random: tuple[PoissonNoise, ...]
+
+    @property
+    def overhead(self) -> float:
+        """The share of time that detours take, in the long run."""
+        taken = sum(source.length.mean / source.interval for source in self.random)  # a unit of CPU time
+        return 1 - (1 - self.trace.overhead) / (1 + taken)
+
+    def _core(self) -> _core.MixedNoise:
+        return _core.MixedNoise(self.trace._core(), _random_detours(self.random))
+
+
+AnyNoise = Noise | PoissonNoise | MixedNoise
+
+
+def _random_detours(sources: tuple[PoissonNoise, ...]) -> _core.PoissonNoise:
+    phases = {source.phase for source in sources}
+    if not phases <= {"random", "same"}:
+        raise InputError(f"noise: expected phase random or same, found {min(phases - {'random', 'same'})!r}")
+    if len(phases) != 1:
+        raise InputError("noise: expected at least one source of random detours, all of one phase")
+    return _core.PoissonNoise([(source.interval, source.length._core()) for source in sources], phases.pop())
 
 
 def read_detours(path: Path) -> tuple[Times, Times]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import _core
 from .errors import InputError, UsageError
 from .machine import Level, Machine
-from .noise import Noise, PoissonNoise
+from .noise import AnyNoise
 from .schedule import Schedule
 from .simulation import checked_machine, checked_run
 
@@ -105,7 +105,7 @@ def sensitivities(
     schedule: Schedule,
     machine: Machine,
     *,
-    noise: Noise | PoissonNoise | Literal["machine"] | None = "machine",
+    noise: AnyNoise | Literal["machine"] | None = "machine",
     noise_reaches: Iterable[str] | None = None,
     seed: int = 0,
     scheduler: str = "sequential",
@@ -180,7 +180,7 @@ def latency_tolerance(
     *,
     growths: tuple[float, ...] = GROWTHS,
     level: Literal["network", "node"] = "network",
-    noise: Noise | PoissonNoise | Literal["machine"] | None = "machine",
+    noise: AnyNoise | Literal["machine"] | None = "machine",
     noise_reaches: Iterable[str] | None = None,
     seed: int = 0,
     scheduler: str = "sequential",

@@ -12,7 +12,7 @@ from . import _core
 from .errors import UsageError
 from .kernel import PLACEMENTS, EventRun, Legs, Manner, checked_seed
 from .machine import Machine
-from .noise import REACHES, Noise, PoissonNoise
+from .noise import REACHES, AnyNoise
 from .schedule import Schedule
 from .timeline import Recording, Timeline
 
@@ -25,7 +25,7 @@ def simulate(
     schedule: Schedule,
     machine: Machine,
     *,
-    noise: Noise | PoissonNoise | Literal["machine"] | None = "machine",
+    noise: AnyNoise | Literal["machine"] | None = "machine",
     noise_reaches: Iterable[str] | None = None,
     seed: int = 0,
     record: bool | Recording = False,
@@ -90,7 +90,7 @@ def checked_run(scheduler: str, threads: int, seed: int) -> None:
 
 def checked_machine(
     machine: Machine,
-    noise: Noise | PoissonNoise | Literal["machine"] | None,
+    noise: AnyNoise | Literal["machine"] | None,
     noise_reaches: Iterable[str] | None,
 ) -> Machine:
     """The machine with that noise. Raises UsageError for a part of a CPU's work that does not exist."""
