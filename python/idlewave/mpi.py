@@ -37,10 +37,11 @@ class Mpi:
     version: str
 
     def environment(self) -> dict[str, str]:
-        """The environment for its launcher: this process's, with ranks beyond the cores and root allowed.
+        """The environment for its launcher and its ranks: this process's, with ranks beyond the cores and root allowed.
 
         Open MPI refuses both unless asked; its one-sided layer also complains about a missing UCX, which is
-        harmless and silenced.
+        harmless and silenced. One that may lie anywhere (Python's package of it does) is told where by its mpiexec; its
+        ranks must be told, too, where another launcher starts them.
         """
         env = dict(os.environ)
         if self.vendor == OPEN_MPI:
@@ -49,6 +50,8 @@ class Mpi:
             env.setdefault("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe")
             env.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
             env.setdefault("OMPI_MCA_osc_ucx_priority", "0")
+            if (self.mpiexec.parent / "ompirun_wrapper").exists():
+                env.setdefault("OPAL_PREFIX", str(self.mpiexec.parent.parent))
         return env
 
 

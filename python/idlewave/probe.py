@@ -96,7 +96,7 @@ def _become(arguments: list[str]) -> NoReturn:
         _describe(folder, chosen)
     sys.stdout.flush()
     try:
-        os.execv(path, [str(path), *options])
+        os.execve(path, [str(path), *options], chosen.environment() if chosen else os.environ)
     except OSError as error:
         raise MeasurementError(f"the probe {path} cannot be run: {error.strerror}") from error
 
