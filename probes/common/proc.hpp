@@ -1,5 +1,4 @@
-// What Linux counts for one CPU: interrupts by source, and how its time was spent. Empty where /proc is not
-// there.
+// What Linux counts for each CPU: interrupts by source, and how its time was spent. Empty where /proc is not there.
 #pragma once
 
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace idlewave {
 
@@ -17,34 +17,42 @@ struct Interrupts {
     std::map<std::string, std::string> meanings;  // the rest of its line, such as "Local timer interrupts"
 };
 
-inline Interrupts read_interrupts(int cpu) {
-    Interrupts result;
-    std::ifstream file("/proc/interrupts");
+// A file such as /proc/interrupts or /proc/softirqs: a title of CPUs, then a line for each source, with a count for
+// each CPU. Those of some CPUs.
+inline std::map<int, Interrupts> read_counts(const char* path, const std::vector<int>& cpus) {
+    std::map<int, Interrupts> result;
+    for (const int cpu : cpus) result[cpu];
+    std::ifstream file(path);
     std::string line;
     std::getline(file, line);
     std::istringstream header(line);
-    int columns = 0;
-    int wanted = -1;
-    for (std::string title; header >> title; ++columns) {
-        if (title == "CPU" + std::to_string(cpu)) wanted = columns;
+    std::vector<Interrupts*> columns;  // where the counts of a column go, if anywhere
+    for (std::string title; header >> title;) {
+        const int cpu = title.rfind("CPU", 0) == 0 ? static_cast<int>(std::strtol(title.c_str() + 3, nullptr, 10)) : -1;
+        const auto wanted = result.find(cpu);
+        columns.push_back(wanted == result.end() ? nullptr : &wanted->second);
     }
-    while (wanted >= 0 && std::getline(file, line)) {
+    while (std::getline(file, line)) {
         std::istringstream fields(line);
         std::string name;
         fields >> name;
         if (!name.empty() && name.back() == ':') name.pop_back();
-        std::uint64_t count = 0;
-        int column = 0;
-        for (std::uint64_t value = 0; column < columns && fields >> value; ++column) {
-            if (column == wanted) count = value;
-        }
-        if (column <= wanted) continue;  // a line that is not counted by CPU
-        result.counts[name] = count;
+        std::vector<std::uint64_t> counts;
+        for (std::uint64_t value = 0; counts.size() < columns.size() && fields >> value;) counts.push_back(value);
+        if (counts.size() < columns.size()) continue;  // a line that is not counted by CPU
         std::string meaning;
         std::getline(fields >> std::ws, meaning);
-        result.meanings[name] = meaning;
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            if (columns[i] == nullptr) continue;
+            columns[i]->counts[name] = counts[i];
+            columns[i]->meanings[name] = meaning;
+        }
     }
     return result;
+}
+
+inline Interrupts read_interrupts(int cpu) {
+    return read_counts("/proc/interrupts", {cpu})[cpu];
 }
 
 struct CpuTime {  // seconds since the system's start
@@ -53,20 +61,26 @@ struct CpuTime {  // seconds since the system's start
     double steal = 0;
 };
 
-inline CpuTime read_cpu_time(int cpu) {
+inline std::map<int, CpuTime> read_cpu_times(const std::vector<int>& cpus) {
+    std::map<int, CpuTime> result;
+    for (const int cpu : cpus) result[cpu];
     std::ifstream file("/proc/stat");
-    const std::string wanted = "cpu" + std::to_string(cpu);
-    for (std::string line; std::getline(file, line);) {
-        std::istringstream fields(line);
-        std::string name;
-        fields >> name;
-        if (name != wanted) continue;
+    const double second = static_cast<double>(sysconf(_SC_CLK_TCK));
+    for (std::string line; std::getline(file, line) && line.rfind("cpu", 0) == 0;) {
+        if (line[3] < '0' || line[3] > '9') continue;  // the sum of all
+        std::istringstream fields(line.substr(3));
+        int cpu = -1;
         double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
-        fields >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal;
-        const double second = static_cast<double>(sysconf(_SC_CLK_TCK));
-        return {(user + nice + system + irq + softirq) / second, (idle + iowait) / second, steal / second};
+        fields >> cpu >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal;
+        const auto wanted = result.find(cpu);
+        if (wanted == result.end()) continue;
+        wanted->second = {(user + nice + system + irq + softirq) / second, (idle + iowait) / second, steal / second};
     }
-    return {};
+    return result;
+}
+
+inline CpuTime read_cpu_time(int cpu) {
+    return read_cpu_times({cpu})[cpu];
 }
 
 }  // namespace idlewave

@@ -5,304 +5,282 @@
 // performance of collective operations at extreme scale, 2006). There t_min is the shortest iteration; here it is
 // the mean of the shortest of many in a row, since a counter that goes in steps may be read twice within one, and
 // some then say 1 tick, which is no iteration's time. Calibration and measurement run the same code: only the
-// threshold differs. The recording is bounded in time and in records; what does not fit is counted.
-//
-// idlewave-detour --cpu N --seconds S [--records N] --output FILE.csv       a JSON summary goes to standard
-// output
-
-#include <getopt.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <unistd.h>
+// threshold differs. The recording is bounded in time and in records; what does not fit is counted and timed.
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <limits>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
-#include "common/proc.hpp"
+#include "common/arguments.hpp"
+#include "common/json.hpp"
+#include "common/stop.hpp"
 #include "common/ticks.hpp"
+#include "noise/counts.hpp"
+#include "noise/resolution.hpp"
+#include "noise/session.hpp"
 
 namespace {
 
+using idlewave::Bounds;
+using idlewave::Counts;
+using idlewave::never;
 using idlewave::Ticks;
 
-constexpr Ticks never = std::numeric_limits<Ticks>::max();
 constexpr Ticks threshold_factor = 9;
-
-// The loop ends when the counter passes this. A signal handler sets it to 0, so it can be neither local nor
-// const.
-std::atomic<Ticks> deadline{never};
-static_assert(std::atomic<Ticks>::is_always_lock_free);
-
-extern "C" void stop(int /*signal*/) {
-    deadline.store(0, std::memory_order_relaxed);
-}
-
-struct Options {
-    int cpu = -1;
-    double seconds = 0;
-    std::size_t records = 1'000'000;
-    std::string output;
-};
 
 struct Detour {
     Ticks begin;   // the last reading before it
     Ticks length;  // of the iteration, t_min included
 };
 
-struct Recording {
-    std::vector<Detour> detours;
-    std::size_t count = 0;
-    std::size_t dropped = 0;
-    Ticks dropped_ticks = 0;  // iterations, t_min included
-    Ticks begin = 0;
-    Ticks end = 0;
-    Ticks shortest = never;
+struct CountedDetour : Detour {
+    Counts counts;  // what the kernel counted across it
 };
 
-// The loop of the benchmark: keeps every iteration of at least so many ticks. Not inlined, so that calibration and
-// measurement are one piece of machine code.
-__attribute__((noinline)) void record(Recording& recording, Ticks least) {
-    Detour* const detours = recording.detours.data();
-    const std::size_t capacity = recording.detours.size();
+// The time of a loop that nothing disturbs.
+struct Resolution {
+    double read = 0;       // ticks of one reading of the counter
+    double iteration = 0;  // and of one iteration
+    Ticks shortest = 1;    // t_min: of a counter coarser than the loop one tick, which then is the resolution
+    Ticks counting = 0;    // of reading the kernel's counts
+};
+
+// Reads the kernel's counts behind a detour, and keeps the time that this takes out of the recording.
+struct Counting {
+    idlewave::ThreadCounts source;
+    Counts last;
+    Ticks longest_reading = never;  // a longer one was disturbed itself
+    bool on = false;
+    Ticks blind = 0;  // in which a detour could not be seen
+};
+
+struct Nothing {};
+
+template <class Row>
+struct DetourRecording : idlewave::Recorded {
+    static constexpr bool counted = std::is_same_v<Row, CountedDetour>;
+    std::vector<Row> rows;
     std::size_t count = 0;
-    Ticks shortest = never;
+    Ticks shortest_seen = never;
+    Resolution resolution;
+    std::conditional_t<counted, Counting, Nothing> counting;
+
+    [[gnu::always_inline]] void keep(const Row& row) {
+        if (count < rows.size()) {
+            rows[count++] = row;
+        } else {
+            ++dropped;
+            dropped_ticks += row.length;
+        }
+    }
+};
+
+// The reading that the loop goes on from. A reading of the counts that took too long was hit by a detour itself, which
+// is recorded with what is counted then.
+[[gnu::noinline]] Ticks keep_counted(DetourRecording<CountedDetour>& recording, Detour detour) {
+    Counting& counting = recording.counting;
+    for (;;) {
+        const Ticks before = detour.begin + detour.length;
+        Counts now = counting.last;
+        if (counting.on) now = counting.source.read_counts();
+        const Ticks after = idlewave::read_ticks();
+        recording.keep({detour, now - counting.last});
+        counting.last = now;
+        if (after - before <= counting.longest_reading) {
+            counting.blind += after - before;
+            return after;
+        }
+        const Ticks typical = recording.resolution.counting;
+        counting.blind += typical;
+        detour = {before + typical, after - before - typical};
+    }
+}
+
+// The loop of the benchmark: keeps every iteration of at least so many ticks, until a time or a signal. Not inlined, so
+// that calibration and measurement are one piece of machine code.
+template <class Row>
+[[gnu::noinline]] void record(DetourRecording<Row>& recording, Ticks least, Ticks begin, Ticks end) {
+    const idlewave::StopFlag& stop = idlewave::stop_flag;
+    recording.count = 0;
     recording.dropped = 0;
     recording.dropped_ticks = 0;
-    for (int i = 0; i < 1000; ++i) idlewave::read_ticks();  // coming here from elsewhere is no detour
-    const Ticks begin = idlewave::read_ticks();
+    Ticks shortest = never;
     Ticks before = begin;
-    while (before < deadline.load(std::memory_order_relaxed)) {
+    while (before < end && !stop.raised.load(std::memory_order_relaxed)) {
         const Ticks now = idlewave::read_ticks();
         const Ticks length = now - before;
         shortest = length < shortest ? length : shortest;
-        if (length >= least) [[unlikely]] {
-            if (count < capacity) {
-                detours[count++] = {before, length};
-            } else {
-                ++recording.dropped;
-                recording.dropped_ticks += length;
-            }
+        if (length < least) [[likely]] {
+            before = now;
+        } else if constexpr (DetourRecording<Row>::counted) {
+            before = keep_counted(recording, {before, length});
+        } else {
+            recording.keep({before, length});
+            before = now;
         }
-        before = now;
     }
-    recording.count = count;
     recording.begin = begin;
     recording.end = before;
-    recording.shortest = shortest;
+    recording.shortest_seen = shortest;
 }
 
-// Records for so long, or until a signal comes; not at all if one has come.
-void record_for(Recording& recording, Ticks least, double seconds, double tick_ns) {
-    Ticks current = deadline.load();
-    if (current == 0) return;
-    const Ticks end = idlewave::read_ticks() + static_cast<Ticks>(seconds * 1e9 / tick_ns);
-    if (deadline.compare_exchange_strong(current, end)) record(recording, least);
-}
-
-// Roughly; the run itself gives the exact value.
-double estimate_tick_length() {
-    const idlewave::Instant first = idlewave::instant();
-    idlewave::Instant last = first;
-    while (last.ns - first.ns < 10'000'000) last = idlewave::instant();
-    return idlewave::tick_length(first, last);
-}
-
-// t_min in whole ticks: of a counter coarser than the loop it is one, which then is the resolution. In several
-// short rounds, since a processor may take a while to become fast. Not if a signal comes before.
-std::optional<Ticks> calibrate(double tick_ns) {
-    constexpr std::size_t in_a_row = 64;
+// In several short rounds, since a processor may take a while to become fast.
+template <class Row>
+Resolution calibrate(double tick_ns) {
     constexpr int rounds = 10;
-    Recording all;
-    all.detours.resize(1 << 17);
+    constexpr std::size_t in_a_row = idlewave::reads_in_a_row;
+    const auto round_ticks = static_cast<Ticks>(2e6 / tick_ns);
+    DetourRecording<Row> all;
+    all.rows.resize(1 << 16);
+    Resolution result;
     Ticks shortest = never;
-    for (int round = 0; round < rounds || shortest == never; ++round) {
-        record_for(all, 0, 0.002, tick_ns);
-        if (deadline.load() == 0) return std::nullopt;
+    result.read = static_cast<double>(never);
+    for (int round = 0; (round < rounds || shortest == never) && !idlewave::stop_asked(); ++round) {
+        result.read = std::min(result.read, idlewave::shortest_read(2000));
+        const Ticks begin = idlewave::read_ticks();
+        record(all, 0, begin, begin + round_ticks);
         for (std::size_t i = 0; i + in_a_row < all.count; i += in_a_row) {
-            shortest = std::min(shortest, all.detours[i + in_a_row].begin - all.detours[i].begin);
+            shortest = std::min(shortest, all.rows[i + in_a_row].begin - all.rows[i].begin);
         }
     }
-    return std::max<Ticks>(1, (shortest + in_a_row / 2) / in_a_row);
+    result.shortest = std::max<Ticks>(1, (shortest + in_a_row / 2) / in_a_row);
+    result.iteration = std::max(1.0, static_cast<double>(shortest) / in_a_row);
+    return result;
 }
 
-[[noreturn]] void fail(int status, const std::string& message) {
-    std::fprintf(stderr, "idlewave-detour: %s\n", message.c_str());
-    std::exit(status);
-}
-
-[[noreturn]] void usage(int status) {
-    std::fputs(
-        "usage: idlewave-detour --cpu N --seconds S [--records N] --output FILE.csv\n"
-        "Records for S seconds what takes CPU N away from a loop, at most N detours (1000000).\n"
-        "The file has the columns start_ns,length_ns (three decimals: picoseconds), times from the "
-        "recording's\n"
-        "start; a JSON summary goes to standard output.\n",
-        status == 0 ? stdout : stderr);
-    std::exit(status);
-}
-
-double number(const char* name, const char* text, double low, double high) {
-    char* end = nullptr;
-    const double value = std::strtod(text, &end);
-    const bool inside = value >= low && value <= high;
-    if (end == text || *end != '\0' || !inside) {
-        fail(2, std::string("--") + name + ": expected a number from " + std::to_string(low) + " to " +
-                    std::to_string(high) + ", found '" + text + "'");
+// What reading the counts takes: the median of many, and twice that at most.
+Ticks calibrate_counting(Counting& counting) {
+    std::vector<Ticks> times(1001);
+    for (Ticks& time : times) {
+        const Ticks begin = idlewave::read_ticks();
+        counting.last = counting.source.read_counts();
+        time = idlewave::read_ticks() - begin;
     }
-    return value;
+    std::nth_element(times.begin(), times.begin() + 500, times.end());
+    return times[500];
 }
 
-Options parse(int argc, char* const* argv) {
-    static const option known[] = {
-        {"cpu", required_argument, nullptr, 'c'},     {"seconds", required_argument, nullptr, 's'},
-        {"records", required_argument, nullptr, 'r'}, {"output", required_argument, nullptr, 'o'},
-        {"help", no_argument, nullptr, 'h'},          {nullptr, 0, nullptr, 0},
-    };
-    Options options;
-    for (int c = 0; (c = getopt_long(argc, argv, "h", known, nullptr)) != -1;) {
-        if (c == 'c') {
-            options.cpu = static_cast<int>(number("cpu", optarg, 0, CPU_SETSIZE - 1));
-        } else if (c == 's') {
-            options.seconds = number("seconds", optarg, 0.001, 86400);
-        } else if (c == 'r') {
-            options.records = static_cast<std::size_t>(number("records", optarg, 1, 1e9));
-        } else if (c == 'o') {
-            options.output = optarg;
-        } else {
-            usage(c == 'h' ? 0 : 2);
-        }
+template <class Row>
+DetourRecording<Row> prepare(const Bounds& bounds) {
+    DetourRecording<Row> recording;
+    recording.resolution = calibrate<Row>(bounds.tick_ns);
+    recording.rows.resize(bounds.records);  // writes every page, on this core's node, so that none is missing later
+    Resolution& resolution = recording.resolution;
+    if constexpr (DetourRecording<Row>::counted) {
+        Counting& counting = recording.counting;
+        resolution.counting = calibrate_counting(counting);
+        counting.longest_reading = 2 * resolution.counting + threshold_factor * resolution.shortest;
+        counting.on = true;
     }
-    if (optind < argc || options.cpu < 0 || options.seconds == 0 || options.output.empty()) usage(2);
-    return options;
+    const Ticks begin = idlewave::read_ticks();  // a rehearsal, thrown away
+    record(recording, threshold_factor * resolution.shortest + 1, begin,
+           begin + static_cast<Ticks>(2e7 / bounds.tick_ns));
+    return recording;
 }
 
-void pin(int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    if (sched_setaffinity(0, sizeof set, &set) != 0) {
-        fail(1, "CPU " + std::to_string(cpu) + " cannot be used: " + std::strerror(errno));
+template <class Row>
+void record_within(DetourRecording<Row>& recording, Ticks start, const Bounds& bounds) {
+    const Ticks shortest = recording.resolution.shortest;
+    if constexpr (DetourRecording<Row>::counted) {
+        recording.counting.blind = 0;
+        recording.counting.last = recording.counting.source.read_counts();
     }
+    record(recording, threshold_factor * shortest + 1, idlewave::read_ticks(), start + bounds.length);
+    recording.dropped_ticks -= recording.dropped * shortest;
 }
 
-void on_signal_stop() {
-    struct sigaction action{};
-    action.sa_handler = stop;
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-}
-
-std::string clock_source() {
-    std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    std::string name;
-    std::getline(file, name);
-    return name.empty() ? "unknown" : name;
-}
-
-std::string quoted(const std::string& text) {
-    std::string result = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') result += '\\';
-        result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+template <class Row>
+idlewave::Table table_of(const DetourRecording<Row>& recording, double tick_ns) {
+    const auto ps = [&](Ticks ticks) { return std::llround(static_cast<double>(ticks) * tick_ns * 1000); };
+    idlewave::Table table{{"start_ps", "length_ps"}, {}};
+    if constexpr (DetourRecording<Row>::counted) {
+        table.columns.insert(table.columns.end(), {"switches", "migrations", "faults"});
     }
-    return result + '"';
-}
-
-// What the system counted while the loop ran.
-struct Surroundings {
-    idlewave::Interrupts interrupts;
-    idlewave::CpuTime time;
-    rusage own{};
-
-    explicit Surroundings(int cpu) : interrupts(idlewave::read_interrupts(cpu)), time(idlewave::read_cpu_time(cpu)) {
-        getrusage(RUSAGE_SELF, &own);
-    }
-};
-
-double seconds_of(const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-}
-
-void print_interrupts(const idlewave::Interrupts& before, const idlewave::Interrupts& after) {
-    const char* separator = "";
-    std::printf("  \"interrupts\": {");
-    for (const auto& [name, count] : after.counts) {
-        const auto earlier = before.counts.find(name);
-        const std::uint64_t delta = count - (earlier == before.counts.end() ? 0 : earlier->second);
-        if (delta == 0) continue;
-        std::printf("%s\n    %s: {\"count\": %llu, \"meaning\": %s}", separator, quoted(name).c_str(),
-                    static_cast<unsigned long long>(delta), quoted(after.meanings.at(name)).c_str());
-        separator = ",";
-    }
-    std::printf("\n  },\n");
-}
-
-void print_summary(const Options& options, const Recording& recording, Ticks shortest, double tick_ns,
-                   const Surroundings& before, const Surroundings& after) {
-    const auto ns = [&](Ticks ticks) { return static_cast<double>(ticks) * tick_ns; };
-    const double own = seconds_of(after.own.ru_utime) + seconds_of(after.own.ru_stime) -
-                       seconds_of(before.own.ru_utime) - seconds_of(before.own.ru_stime);
-    std::printf("{\n  \"cpu\": %d,\n  \"counter\": \"%s\",\n  \"clock_source\": %s,\n  \"tick_ns\": %.9f,\n",
-                options.cpu, idlewave::ticks_source(), quoted(clock_source()).c_str(), tick_ns);
-    std::printf("  \"resolution_ns\": %.3f,\n  \"threshold_ns\": %.3f,\n  \"shortest_seen_ns\": %.3f,\n", ns(shortest),
-                ns(threshold_factor * shortest), ns(recording.shortest));
-    std::printf("  \"duration_ns\": %.3f,\n  \"detours\": %zu,\n  \"dropped\": %zu,\n  \"dropped_ns\": %.3f,\n",
-                ns(recording.end - recording.begin), recording.count, recording.dropped,
-                ns(recording.dropped_ticks - recording.dropped * shortest));
-    print_interrupts(before.interrupts, after.interrupts);
-    std::printf("  \"voluntary_switches\": %ld,\n  \"involuntary_switches\": %ld,\n",
-                after.own.ru_nvcsw - before.own.ru_nvcsw, after.own.ru_nivcsw - before.own.ru_nivcsw);
-    std::printf("  \"own_cpu_s\": %.6f,\n  \"cpu_busy_s\": %.2f,\n  \"steal_s\": %.2f,\n", own,
-                after.time.busy - before.time.busy, after.time.steal - before.time.steal);
-    std::printf("  \"interrupted\": %s\n}\n", deadline.load() == 0 ? "true" : "false");
-}
-
-void write_detours(std::FILE* file, const std::string& name, const Recording& recording, Ticks shortest,
-                   double tick_ns) {
-    std::fputs("start_ns,length_ns\n", file);
+    table.numbers.reserve(recording.count * table.columns.size());
     for (std::size_t i = 0; i < recording.count; ++i) {
-        const Detour& detour = recording.detours[i];
-        std::fprintf(file, "%.3f,%.3f\n", static_cast<double>(detour.begin - recording.begin) * tick_ns,
-                     static_cast<double>(detour.length - shortest) * tick_ns);
+        const Row& row = recording.rows[i];
+        table.numbers.push_back(ps(row.begin - recording.begin));
+        table.numbers.push_back(ps(row.length - recording.resolution.shortest));
+        if constexpr (DetourRecording<Row>::counted) {
+            table.numbers.insert(table.numbers.end(), {row.counts.switches, row.counts.migrations, row.counts.faults});
+        }
     }
-    if (std::fclose(file) != 0) fail(1, name + " cannot be written: " + std::strerror(errno));
+    return table;
 }
+
+template <class Row>
+idlewave::json::Object describe_core(const DetourRecording<Row>& recording, double tick_ns) {
+    const Resolution& resolution = recording.resolution;
+    idlewave::json::Object result;
+    result.add("resolution_ns", resolution.iteration * tick_ns).add("counter_cost_ns", resolution.read * tick_ns);
+    result.add("threshold_ns", static_cast<double>(threshold_factor * resolution.shortest) * tick_ns);
+    result.add("shortest_seen_ns", static_cast<double>(recording.shortest_seen) * tick_ns);
+    if constexpr (DetourRecording<Row>::counted) {
+        const Counting& counting = recording.counting;
+        idlewave::json::Object counts;
+        counts.add("source", counting.source.by_events() ? "perf_event_open" : "getrusage");
+        counts.add("why", counting.source.why_not());
+        counts.add("reading_ns", static_cast<double>(resolution.counting) * tick_ns);
+        counts.add("blind_ns", static_cast<double>(counting.blind) * tick_ns);
+        result.add("counts", counts);
+    }
+    return result;
+}
+
+struct DetourProbe {
+    using Plain = DetourRecording<Detour>;
+    using Counted = DetourRecording<CountedDetour>;
+
+    struct Recording : idlewave::Recorded {
+        std::variant<Plain, Counted> kept;
+    };
+
+    static constexpr const char* name = "detour";
+    static constexpr const char* purpose =
+        "Records what takes the CPU away from a loop that does nothing but read the time counter: the start and the\n"
+        "length of every detour, for each core. A row takes 16 bytes of memory, with --counts 40; without --records\n"
+        "there is room for a million a core, or for as many as fit into a quarter of the free memory.";
+
+    bool counts = false;
+
+    std::vector<idlewave::Argument> arguments() {
+        return {{"counts", "", "count context switches, migrations and page faults across each detour",
+                 idlewave::flag_to(counts)}};
+    }
+    std::size_t row_bytes() const { return counts ? sizeof(CountedDetour) : sizeof(Detour); }
+    double rows_in(double /*seconds*/) const { return 0; }
+    void settle(double /*tick_ns*/) const {}
+
+    Recording prepare(const Bounds& bounds) const {
+        if (counts) return {{}, ::prepare<CountedDetour>(bounds)};
+        return {{}, ::prepare<Detour>(bounds)};
+    }
+
+    void record(Recording& recording, Ticks start, const Bounds& bounds) const {
+        std::visit(
+            [&](auto& kept) {
+                record_within(kept, start, bounds);
+                static_cast<idlewave::Recorded&>(recording) = kept;
+            },
+            recording.kept);
+    }
+
+    idlewave::Table table(const Recording& recording, double tick_ns) const {
+        return std::visit([&](const auto& kept) { return table_of(kept, tick_ns); }, recording.kept);
+    }
+    idlewave::json::Object describe(const Recording& recording, double tick_ns) const {
+        return std::visit([&](const auto& kept) { return describe_core(kept, tick_ns); }, recording.kept);
+    }
+    idlewave::json::Object describe(double /*tick_ns*/) const { return idlewave::json::Object().add("counts", counts); }
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {  // NOLINT(misc-const-correctness): the language's signature
-    const Options options = parse(argc, argv);
-    std::FILE* const file = std::fopen(options.output.c_str(), "w");
-    if (file == nullptr) fail(1, options.output + " cannot be written: " + std::strerror(errno));
-    pin(options.cpu);
-    on_signal_stop();
-    Recording recording;
-    recording.detours.resize(options.records);  // writes every page, so none is missing later
-    const double estimate = estimate_tick_length();
-    const std::optional<Ticks> calibrated = calibrate(estimate);
-    if (!calibrated) fail(1, "interrupted before the measurement began");
-    const Ticks shortest = *calibrated;
-    const Ticks least = threshold_factor * shortest + 1;
-
-    record_for(recording, least, 0.02, estimate);  // a rehearsal, thrown away
-    const Surroundings before(options.cpu);
-    const idlewave::Instant first = idlewave::instant();
-    record_for(recording, least, options.seconds, estimate);
-    const idlewave::Instant last = idlewave::instant();
-    const Surroundings after(options.cpu);
-
-    const double tick_ns = idlewave::tick_length(first, last);
-    write_detours(file, options.output, recording, shortest, tick_ns);
-    print_summary(options, recording, shortest, tick_ns, before, after);
-    return 0;
+    return idlewave::run_noise_probe<DetourProbe>(argc, argv);
 }

@@ -1,0 +1,125 @@
+// A program's options: how each is called, what it means and where its value goes. The help and the errors come
+// from the same list.
+#pragma once
+
+#include <getopt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/failure.hpp"
+
+namespace idlewave {
+
+struct Argument {
+    std::string name;   // without the dashes
+    std::string value;  // what stands for its value in the help; empty: it takes none
+    std::string help;
+    std::function<void(const std::string& option, const std::string& text)> take;
+};
+
+struct Program {
+    std::string name;
+    std::string purpose;
+    std::vector<Argument> arguments;
+};
+
+namespace detail {
+
+// Without the zeros that std::to_string leaves.
+inline std::string plain(double number) {
+    char text[32] = "";
+    std::snprintf(text, sizeof text, "%.10g", number);
+    return text;
+}
+
+}  // namespace detail
+
+inline double number(const std::string& option, const std::string& text, double low, double high) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    const bool whole = end != text.c_str() && *end == '\0';
+    if (whole && value >= low && value <= high) return value;
+    throw refused(option + ": expected a number from " + detail::plain(low) + " to " + detail::plain(high) +
+                  ", found '" + text + "'");
+}
+
+inline std::int64_t integer(const std::string& option, const std::string& text, std::int64_t low, std::int64_t high) {
+    const double value = number(option, text, static_cast<double>(low), static_cast<double>(high));
+    if (value == std::floor(value)) return static_cast<std::int64_t>(value);
+    throw refused(option + ": expected a whole number, found '" + text + "'");
+}
+
+// Where a value goes, by its type.
+inline auto number_to(double& place, double low, double high) {
+    return [&place, low, high](const auto& option, const auto& text) { place = number(option, text, low, high); };
+}
+
+template <class Integer>
+auto integer_to(Integer& place, std::int64_t low, std::int64_t high) {
+    return [&place, low, high](const auto& option, const auto& text) {
+        place = static_cast<Integer>(integer(option, text, low, high));
+    };
+}
+
+inline auto text_to(std::string& place) {
+    return [&place](const auto&, const auto& text) { place = text; };
+}
+
+inline auto flag_to(bool& place) {
+    return [&place](const auto&, const auto&) { place = true; };
+}
+
+inline std::string help_of(const Program& program) {
+    std::string result = "usage: " + program.name + " OPTIONS\n" + program.purpose + "\n\n";
+    std::size_t widest = 0;
+    const auto title = [](const Argument& argument) {
+        return "  --" + argument.name + (argument.value.empty() ? "" : " " + argument.value);
+    };
+    for (const Argument& argument : program.arguments) widest = std::max(widest, title(argument).size());
+    for (const Argument& argument : program.arguments) {
+        result += title(argument) + std::string(widest + 2 - title(argument).size(), ' ');
+        for (const char c : argument.help) result += c == '\n' ? "\n" + std::string(widest + 2, ' ') : std::string{c};
+        result += '\n';
+    }
+    return result;
+}
+
+// Hands every option's value to where it goes. False when only help was asked for, which it prints.
+inline bool parse(const Program& program, int argc, char* const* argv) {
+    constexpr int help = 1;
+    constexpr int first = 1000;
+    std::vector<option> known;
+    for (std::size_t i = 0; i < program.arguments.size(); ++i) {
+        const Argument& argument = program.arguments[i];
+        known.push_back({argument.name.c_str(), argument.value.empty() ? no_argument : required_argument, nullptr,
+                         first + static_cast<int>(i)});
+    }
+    known.push_back({"help", no_argument, nullptr, help});
+    known.push_back({nullptr, 0, nullptr, 0});
+    const std::string hint = "; '" + program.name + " --help' shows the options";
+    opterr = 0;
+    for (int c = 0; (c = getopt_long(argc, argv, ":", known.data(), nullptr)) != -1;) {
+        if (c == help) {
+            std::fputs(help_of(program).c_str(), stdout);
+            return false;
+        }
+        if (c < first) {
+            const char* const culprit = argv[optind - 1];
+            throw refused(std::string(culprit) + (c == ':' ? ": expected a value" : ": no such option") + hint);
+        }
+        const Argument& argument = program.arguments[static_cast<std::size_t>(c - first)];
+        argument.take("--" + argument.name, optarg == nullptr ? "" : optarg);
+    }
+    if (optind < argc) throw refused(std::string("'") + argv[optind] + "': expected an option" + hint);
+    return true;
+}
+
+}  // namespace idlewave

@@ -1,0 +1,94 @@
+// Where a process is among those that a launcher started: by the launcher's variables, so without MPI.
+#pragma once
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "common/failure.hpp"
+
+namespace idlewave {
+
+struct Place {
+    std::string host;
+    int rank = 0;
+    int size = 1;
+    int local_rank = 0;
+    std::string job;  // the same for all processes that were started together on this host; empty if alone
+};
+
+inline std::string host_name() {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+namespace detail {
+
+struct Launcher {
+    const char* rank;
+    const char* size;
+    const char* local_rank;
+};
+
+// Open MPI and MPICH before Slurm: within an allocation, mpiexec's processes may have the batch script's variables,
+// too. (srun sets its own and PMI's alike.)
+constexpr std::array<Launcher, 3> launchers = {{
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+}};
+
+inline std::string variable(const char* name) {
+    const char* const text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread is started
+    return text == nullptr ? "" : text;
+}
+
+inline std::optional<int> number_of(const char* name) {
+    const std::string text = variable(name);
+    if (text.empty()) return std::nullopt;
+    char* end = nullptr;
+    const long value = std::strtol(text.c_str(), &end, 10);
+    if (*end != '\0' || value < 0 || value > 100'000'000) {
+        throw failed(std::string(name) + ": expected the launcher to set a number, found '" + text + "'");
+    }
+    return static_cast<int>(value);
+}
+
+// Processes of one job step have its name in common, or else the launcher's process on this host.
+inline std::string job_name() {
+    for (const char* const name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID"}) {
+        if (const std::string job = variable(name); !job.empty()) return job;
+    }
+    if (const std::string job = variable("SLURM_JOB_ID"); !job.empty()) return job + "." + variable("SLURM_STEP_ID");
+    return std::to_string(getppid());
+}
+
+}  // namespace detail
+
+inline Place place_of_this_process() {
+    Place place;
+    place.host = host_name();
+    for (const detail::Launcher& launcher : detail::launchers) {
+        const std::optional<int> rank = detail::number_of(launcher.rank);
+        const std::optional<int> size = detail::number_of(launcher.size);
+        if (!rank || !size) continue;
+        if (*rank >= *size) {
+            throw failed(std::string(launcher.rank) + ": expected a rank below the " + std::to_string(*size) + " of " +
+                         launcher.size + ", found " + std::to_string(*rank));
+        }
+        place.rank = *rank;
+        place.size = *size;
+        for (const detail::Launcher& any : detail::launchers) {
+            if (const auto local = detail::number_of(any.local_rank)) place.local_rank = *local;
+        }
+        break;
+    }
+    if (place.size > 1) place.job = detail::job_name();
+    return place;
+}
+
+}  // namespace idlewave

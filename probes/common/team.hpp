@@ -1,0 +1,123 @@
+// Threads that do something at the same time, one pinned to each of some CPUs.
+#pragma once
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <latch>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "common/cpus.hpp"
+#include "common/stop.hpp"
+#include "common/ticks.hpp"
+
+namespace idlewave {
+
+// Where threads wait for each other, busily, so that they leave at one tick of the counter. The last to come says
+// which: a thread of its own might not get a CPU.
+class CommonStart {
+  public:
+    CommonStart(std::size_t threads, Ticks margin) : threads_(threads), margin_(margin) {}
+
+    Ticks wait() {
+        if (arrived_.fetch_add(1) + 1 == threads_) begin_.store(read_ticks() + margin_);
+        Ticks begin = 0;
+        while (begin == 0) begin = begin_.load();
+        while (read_ticks() < begin) {
+        }
+        return begin;
+    }
+
+  private:
+    std::size_t threads_;
+    Ticks margin_;
+    alignas(64) std::atomic<std::size_t> arrived_{0};
+    alignas(64) std::atomic<Ticks> begin_{0};
+};
+
+template <class Recording>
+struct Member {
+    int cpu = -1;
+    pid_t thread = 0;
+    std::optional<Recording> recording;
+    rusage before{};
+    rusage after{};
+    std::exception_ptr error = nullptr;
+};
+
+// How a team works. `prepare` and `record` are called on the threads, `when_ready` and `meanwhile` on the calling
+// one: when all are prepared, and while they record (`meanwhile` ends when `ended` is the number of threads).
+template <class Recording>
+struct Teamwork {
+    Ticks margin = 0;  // from the last thread's arrival to the start
+    std::optional<int> priority;
+    std::function<Recording(int cpu)> prepare;
+    std::function<void(Recording&, Ticks start)> record;
+    std::function<void()> when_ready;
+    std::function<void(const std::atomic<std::size_t>& ended)> meanwhile;
+};
+
+// False if a signal came before the start, and nothing was recorded. Throws what went wrong on a thread.
+template <class Recording>
+bool work_together(std::vector<Member<Recording>>& team, const Teamwork<Recording>& work) {
+    std::latch ready(static_cast<std::ptrdiff_t>(team.size()));
+    std::latch go(1);
+    std::atomic<std::size_t> ended{0};
+    std::exception_ptr error = nullptr;
+    bool cancelled = false;
+    CommonStart start(team.size(), work.margin);
+
+    const auto run = [&](Member<Recording>& member) {
+        try {
+            pin(member.cpu);
+            member.thread = gettid();
+            if (work.priority) use_priority(*work.priority);
+            member.recording.emplace(work.prepare(member.cpu));
+        } catch (...) {
+            member.error = std::current_exception();
+        }
+        ready.count_down();
+        go.wait();
+        if (cancelled) return;
+        getrusage(RUSAGE_THREAD, &member.before);
+        work.record(*member.recording, start.wait());
+        getrusage(RUSAGE_THREAD, &member.after);
+        ended.fetch_add(1);
+    };
+
+    std::vector<std::thread> threads;
+    {
+        const SignalsElsewhere blocked;
+        for (Member<Recording>& member : team) {
+            try {
+                threads.emplace_back(run, std::ref(member));
+            } catch (...) {  // the system allows no more threads
+                error = std::current_exception();
+                ready.count_down();
+            }
+        }
+    }
+    ready.wait();
+    for (const Member<Recording>& member : team) {
+        if (member.error && !error) error = member.error;
+    }
+    try {
+        if (!error && !stop_asked()) work.when_ready();
+    } catch (...) {
+        error = std::current_exception();
+    }
+    cancelled = error || stop_asked();
+    const bool recorded = !cancelled;  // the flag may be raised any time, but the threads have been told
+    go.count_down();
+    if (recorded) work.meanwhile(ended);
+    for (std::thread& thread : threads) thread.join();
+    if (error) std::rethrow_exception(error);
+    return recorded;
+}
+
+}  // namespace idlewave

@@ -1,0 +1,56 @@
+// Processes of one job on one host must not measure the same core: each would be the other's noise.
+//
+// A core that is measured has a socket with a name made of the job's and the core's (in the abstract name space of
+// Linux): a name is given once, and is free again when its owner ends, however it ends.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "common/failure.hpp"
+#include "common/place.hpp"
+
+namespace idlewave {
+
+class CoreReservation {
+  public:
+    // Does nothing for a process that is alone in its job.
+    CoreReservation(const Place& place, const std::vector<int>& cpus) {
+        if (place.job.empty()) return;
+        for (const int cpu : cpus) reserve(place, cpu);
+    }
+    ~CoreReservation() {
+        for (const int socket : sockets_) close(socket);
+    }
+    CoreReservation(const CoreReservation&) = delete;
+    CoreReservation& operator=(const CoreReservation&) = delete;
+
+  private:
+    void reserve(const Place& place, int cpu) {
+        const std::string name = "idlewave." + std::to_string(getuid()) + "." + place.job + "." + std::to_string(cpu);
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        // The end of a long name is what tells two from each other; the leading zero makes it abstract.
+        const std::size_t length = std::min(name.size(), sizeof address.sun_path - 1);
+        std::copy(name.end() - static_cast<std::ptrdiff_t>(length), name.end(), address.sun_path + 1);
+        const int reserved = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        if (reserved < 0) return;  // no sockets here: then it is not checked
+        sockets_.push_back(reserved);
+        const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+        if (bind(reserved, reinterpret_cast<const sockaddr*>(&address), size) == 0 || errno != EADDRINUSE) return;
+        throw failed("CPU " + std::to_string(cpu) + " of " + place.host +
+                     " is being measured by another process of this job; start one a node (srun --ntasks-per-node=1, "
+                     "mpiexec --map-by node), or bind each to cores of its own");
+    }
+
+    std::vector<int> sockets_;
+};
+
+}  // namespace idlewave

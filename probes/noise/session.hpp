@@ -1,0 +1,293 @@
+// A noise probe's run from its command line to its files: what detour, FTQ and FWQ have in common.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/arguments.hpp"
+#include "common/cpus.hpp"
+#include "common/files.hpp"
+#include "common/json.hpp"
+#include "common/place.hpp"
+#include "common/stop.hpp"
+#include "common/team.hpp"
+#include "common/ticks.hpp"
+#include "noise/events.hpp"
+#include "noise/options.hpp"
+#include "noise/reservation.hpp"
+#include "noise/surroundings.hpp"
+
+namespace idlewave {
+
+// What every recording has, whatever its rows.
+struct Recorded {
+    Ticks begin = 0;
+    Ticks end = 0;
+    std::size_t dropped = 0;  // rows that there was no room for
+    Ticks dropped_ticks = 0;  // and their time
+};
+
+struct Table {
+    std::vector<std::string> columns;
+    std::vector<std::int64_t> numbers;  // row by row
+};
+
+// How long a recording lasts, and how many rows it has room for.
+struct Bounds {
+    Ticks length = 0;
+    std::size_t records = 0;
+    double tick_ns = 0;  // roughly; the run itself gives the exact value
+};
+
+// What differs between the probes. `settle` is called once, pinned to the first core; `prepare` and `record` on each
+// core; the others at the end. prepare may end early when a signal has come.
+template <class Probe>
+concept NoiseProbe = requires(Probe& probe, const Probe& fixed, typename Probe::Recording& recording,
+                              const Bounds& bounds, Ticks start, double tick_ns, double seconds) {
+    requires std::derived_from<typename Probe::Recording, Recorded>;
+    { Probe::name } -> std::convertible_to<std::string>;
+    { Probe::purpose } -> std::convertible_to<std::string>;
+    { probe.arguments() } -> std::same_as<std::vector<Argument>>;
+    { fixed.row_bytes() } -> std::same_as<std::size_t>;
+    { fixed.rows_in(seconds) } -> std::same_as<double>;  // how many rows are likely, or 0 if nobody knows
+    { probe.settle(tick_ns) };
+    { fixed.prepare(bounds) } -> std::same_as<typename Probe::Recording>;
+    { fixed.record(recording, start, bounds) };
+    { fixed.table(recording, tick_ns) } -> std::same_as<Table>;
+    { fixed.describe(recording, tick_ns) } -> std::same_as<json::Object>;
+    { fixed.describe(tick_ns) } -> std::same_as<json::Object>;
+};
+
+template <NoiseProbe Probe>
+class Session {
+  public:
+    Session(Probe& probe, NoiseOptions options) : probe_(probe), options_(std::move(options)) {}
+
+    void run() {
+        const CoreReservation reservation(place_, options_.cpus);
+        folder_ = options_.output;
+        if (place_.size > 1) folder_ /= place_.host + "-" + std::to_string(place_.rank);
+        make_folder(folder_);
+        stop_on_signals();
+        settle();
+        EventTrace events(options_.trace_events, options_.mount_tracefs, options_.seconds);
+        first_ = instant();
+        first_unix_ns_ = nanoseconds(CLOCK_REALTIME);
+        last_ = first_;
+        std::printf("progress 0\n");
+        std::fflush(stdout);
+        const std::vector<std::vector<int>> groups = groups_of_cores();
+        for (std::size_t i = 0; i < groups.size() && !stop_asked(); ++i) record(groups[i], i, groups.size(), events);
+        if (cores_.empty()) throw failed("interrupted before the measurement began");
+        write(events);
+    }
+
+  private:
+    using Recording = typename Probe::Recording;
+
+    struct Core {
+        Member<Recording> member;
+        std::size_t group = 0;
+    };
+
+    struct Around {
+        Surroundings before;
+        Surroundings after;
+    };
+
+    // Who waits must not be on a core that is measured, if there is another.
+    void settle() {
+        pin(options_.cpus.front());
+        const Instant begin = instant();
+        Instant end = begin;
+        while (end.ns - begin.ns < 20'000'000) end = instant();
+        bounds_.tick_ns = tick_length(begin, end);
+        bounds_.length = static_cast<Ticks>(options_.seconds * 1e9 / bounds_.tick_ns);
+        probe_.settle(bounds_.tick_ns);
+        bounds_.records = options_.records = records();
+        std::set_difference(allowed_.begin(), allowed_.end(), options_.cpus.begin(), options_.cpus.end(),
+                            std::back_inserter(spare_));
+        pin(spare_.empty() ? allowed_ : spare_);
+    }
+
+    std::vector<std::vector<int>> groups_of_cores() const {
+        if (!options_.one_by_one) return {options_.cpus};
+        std::vector<int> order = options_.cpus;
+        if (options_.seed) {
+            std::mt19937_64 random(*options_.seed);
+            for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+        }
+        std::vector<std::vector<int>> groups;
+        for (const int cpu : order) groups.push_back({cpu});
+        return groups;
+    }
+
+    // As many rows as were asked for, or as are likely, or a million; the buffers of all cores must fit into half of
+    // the memory that is free, and take a quarter if nobody asked for more.
+    std::size_t records() const {
+        const double at_once = options_.one_by_one ? 1.0 : static_cast<double>(options_.cpus.size());
+        const double available = available_memory() / (at_once * static_cast<double>(probe_.row_bytes()));
+        const auto asked = static_cast<double>(options_.records);
+        const double likely = probe_.rows_in(options_.seconds);
+        if (asked > available / 2) {
+            throw refused("--records: " + std::to_string(options_.records) + " rows of " +
+                          std::to_string(probe_.row_bytes()) +
+                          " bytes for each core do not fit into half of the free " + "memory; expected at most " +
+                          std::to_string(static_cast<std::int64_t>(available / 2)));
+        }
+        const double wanted = asked > 0 ? asked : std::min(likely > 0 ? likely : 1e6, available / 4);
+        return static_cast<std::size_t>(std::max(1.0, likely > 0 ? std::min(wanted, likely) : wanted));
+    }
+
+    static double available_memory() {
+        std::ifstream file("/proc/meminfo");
+        for (std::string line; std::getline(file, line);) {
+            if (line.rfind("MemAvailable:", 0) == 0) return 1024 * std::strtod(line.c_str() + 13, nullptr);
+        }
+        return 4e9;
+    }
+
+    void record(const std::vector<int>& cpus, std::size_t group, std::size_t groups, EventTrace& events) {
+        std::vector<Member<Recording>> team(cpus.size());
+        for (std::size_t i = 0; i < cpus.size(); ++i) team[i].cpu = cpus[i];
+        Teamwork<Recording> work;
+        work.margin = static_cast<Ticks>(1e6 / bounds_.tick_ns);
+        work.priority = options_.priority;
+        work.prepare = [&](int /*cpu*/) { return probe_.prepare(bounds_); };
+        work.record = [&](Recording& recording, Ticks start) { probe_.record(recording, start, bounds_); };
+        Around around;
+        work.when_ready = [&] {
+            events.start(cpus);
+            around.before = read_surroundings(cpus);
+        };
+        const double done = static_cast<double>(group) / static_cast<double>(groups);
+        work.meanwhile = [&](const std::atomic<std::size_t>& ended) {
+            show_progress(done, 1.0 / static_cast<double>(groups), cpus.size(), ended);
+        };
+        if (!work_together(team, work)) return;
+        around.after = read_surroundings(cpus);
+        events.stop();
+        last_ = instant();
+        arounds_.push_back(std::move(around));
+        for (Member<Recording>& member : team) cores_.push_back({std::move(member), arounds_.size() - 1});
+    }
+
+    // Where no core is spare, nothing is shown: whoever wakes up to show it would be noise.
+    void show_progress(double done, double share, std::size_t threads, const std::atomic<std::size_t>& ended) const {
+        const auto begin = std::chrono::steady_clock::now();
+        auto next = begin + std::chrono::milliseconds(500);
+        while (!spare_.empty() && ended.load() < threads) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            if (std::chrono::steady_clock::now() < next) continue;
+            next += std::chrono::milliseconds(500);
+            const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+            std::printf("progress %.3f\n", done + share * std::min(1.0, passed.count() / options_.seconds));
+            std::fflush(stdout);
+        }
+    }
+
+    void write(EventTrace& events) {
+        const double tick_ns = tick_length(first_, last_);
+        std::sort(cores_.begin(), cores_.end(),
+                  [](const Core& one, const Core& other) { return one.member.cpu < other.member.cpu; });
+        // The axis that all cores share begins where the first recording does.
+        Ticks origin = cores_.front().member.recording->begin;
+        for (const Core& core : cores_) origin = std::min(origin, core.member.recording->begin);
+        std::vector<json::Text> cores;
+        for (Core& core : cores_) cores.push_back(write_core(core, origin, tick_ns, events).text());
+
+        json::Object summary;
+        summary.add("probe", Probe::name).add("host", place_.host).add("rank", place_.rank).add("ranks", place_.size);
+        summary.add("counter", ticks_source()).add("clock_source", clock_source()).add("tick_ns", tick_ns);
+        summary.add("method", describe(options_)).append(probe_.describe(tick_ns));
+        const double since_first = static_cast<double>(static_cast<std::int64_t>(origin - first_.ticks)) * tick_ns;
+        summary.add("interrupted", stop_asked());
+        summary.add("start_unix_ns", first_unix_ns_ + std::llround(since_first));
+        summary.add("cores", cores);
+        const std::string text = summary.text().text + "\n";
+        OutputFile file(folder_ / (std::string(Probe::name) + ".json"));
+        file.write(text);
+        file.close();
+        std::printf("progress 1\n%s", text.c_str());
+        std::fflush(stdout);
+    }
+
+    json::Object write_core(Core& core, Ticks origin, double tick_ns, EventTrace& events) {
+        Recording& recording = *core.member.recording;
+        const int cpu = core.member.cpu;
+        const std::string name = std::string(Probe::name) + "-cpu" + std::to_string(cpu) + ".i64";
+        const Table table = probe_.table(recording, tick_ns);
+        OutputFile file(folder_ / name);
+        file.write(table.numbers);
+        file.close();
+
+        const auto ps = [&](Ticks ticks) { return std::llround(static_cast<double>(ticks) * tick_ns * 1000); };
+        const auto ns = [&](Ticks ticks) { return static_cast<double>(ticks) * tick_ns; };
+        json::Object result;
+        result.add("cpu", cpu).add("thread", core.member.thread).add("file", name).add("columns", table.columns);
+        result.add("rows", table.numbers.size() / table.columns.size()).add("begin_ps", ps(recording.begin - origin));
+        result.add("duration_ns", ns(recording.end - recording.begin));
+        result.add("dropped", recording.dropped).add("dropped_ns", ns(recording.dropped_ticks));
+        result.append(probe_.describe(recording, tick_ns));
+        const Around& around = arounds_[core.group];
+        result.append(describe_surroundings(around.before, around.after, {core.member.before, core.member.after}, cpu));
+        const Axis axis{recording.begin, recording.end, tick_ns, first_};
+        result.add("events", events.write(folder_, cpu, core.member.thread, axis));
+        return result;
+    }
+
+    static std::string clock_source() {
+        return read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource").value_or("unknown");
+    }
+
+    Probe& probe_;
+    NoiseOptions options_;
+    Place place_ = place_of_this_process();
+    std::filesystem::path folder_;
+    std::vector<int> allowed_ = allowed_cpus();
+    std::vector<int> spare_;
+    Bounds bounds_;
+    Instant first_;
+    Instant last_;
+    std::int64_t first_unix_ns_ = 0;
+    std::vector<Around> arounds_;
+    std::vector<Core> cores_;
+};
+
+// The whole of a probe's main.
+template <NoiseProbe Probe>
+int run_noise_probe(int argc, char* const* argv) {
+    const std::string name = std::string("idlewave-") + Probe::name;
+    try {
+        Probe probe;
+        NoiseOptions options;
+        Program program{name, Probe::purpose, probe.arguments()};
+        const std::vector<Argument> common = common_arguments(options);
+        program.arguments.insert(program.arguments.end(), common.begin(), common.end());
+        if (!parse(program, argc, argv)) return 0;
+        complete(options, allowed_cpus());
+        Session<Probe>(probe, options).run();
+        return 0;
+    } catch (const Failure& failure) {
+        std::fprintf(stderr, "%s: %s\n", name.c_str(), failure.message.c_str());
+        return failure.status;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
+        return status_failed;
+    }
+}
+
+}  // namespace idlewave

@@ -1,0 +1,208 @@
+// An instance of the kernel's tracer: its own buffers and events, so that whoever else traces is not disturbed.
+#pragma once
+
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "common/failure.hpp"
+#include "common/files.hpp"
+
+namespace idlewave {
+
+namespace detail {
+
+inline constexpr const char* tracefs_place = "/sys/kernel/tracing";
+
+inline std::optional<std::filesystem::path> mounted_tracefs() {
+    std::ifstream file("/proc/self/mounts");
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream fields(line);
+        std::string device, mount, kind;
+        fields >> device >> mount >> kind;
+        if (kind == "tracefs") return mount;
+    }
+    return std::nullopt;
+}
+
+// Empty if it worked, else what the system said.
+inline std::string write_text(const std::filesystem::path& path, const std::string& text) {
+    std::FILE* const file = std::fopen(path.c_str(), "w");
+    if (file == nullptr) return system_word(errno);
+    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    const int first_error = errno;
+    if (std::fclose(file) == 0 && written) return "";
+    return system_word(written ? errno : first_error);
+}
+
+}  // namespace detail
+
+// tracefs, where it is, or mounted for as long as this lives.
+class Tracefs {
+  public:
+    explicit Tracefs(bool may_mount) {
+        if (const auto mount = detail::mounted_tracefs()) {
+            path_ = *mount;
+        } else if (!may_mount) {
+            why_ = std::string("tracefs is not mounted; mount it (mount -t tracefs nodev ") + detail::tracefs_place +
+                   ") or give --mount-tracefs";
+        } else if (mount_it()) {
+            path_ = detail::tracefs_place;
+        }
+    }
+    ~Tracefs() {
+        if (mounted_) umount2(detail::tracefs_place, MNT_DETACH);
+    }
+    Tracefs(const Tracefs&) = delete;
+    Tracefs& operator=(const Tracefs&) = delete;
+
+    bool there() const { return why_.empty(); }
+    const std::filesystem::path& path() const { return path_; }
+    const std::string& why_not() const { return why_; }
+
+  private:
+    bool mount_it() {
+        mounted_ = mount("nodev", detail::tracefs_place, "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
+        if (!mounted_) why_ = "tracefs cannot be mounted: " + system_word(errno);
+        return mounted_;
+    }
+
+    bool mounted_ = false;
+    std::filesystem::path path_;
+    std::string why_;
+};
+
+// Off until it is switched on; gone when this ends. What a killed process left is removed by the next.
+class TraceInstance {
+  public:
+    TraceInstance(const Tracefs& tracefs, double seconds) {
+        const std::filesystem::path all = tracefs.path() / "instances";
+        remove_orphans(all);
+        folder_ = all / (std::string(prefix) + std::to_string(getpid()));
+        if (mkdir(folder_.c_str(), 0700) != 0) {
+            why_ = "no instance of the tracer can be made in " + all.string() + ": " + system_word(errno);
+            folder_.clear();
+            return;
+        }
+        set_up(seconds);
+    }
+    ~TraceInstance() {
+        if (folder_.empty()) return;
+        switch_to(false);
+        rmdir(folder_.c_str());
+    }
+    TraceInstance(const TraceInstance&) = delete;
+    TraceInstance& operator=(const TraceInstance&) = delete;
+
+    bool there() const { return why_.empty(); }
+    const std::string& why_not() const { return why_; }
+    bool stamps_are_ticks() const { return clock_ == "x86-tsc"; }
+    const std::string& clock() const { return clock_; }
+    std::int64_t buffer_kb() const { return buffer_kb_; }
+
+    void trace_cpus(const std::vector<int>& cpus) const {
+        detail::write_text(folder_ / "tracing_cpumask", mask_of(cpus));
+    }
+    void switch_to(bool on) const { detail::write_text(folder_ / "tracing_on", on ? "1" : "0"); }
+
+    std::filesystem::path folder_of(int cpu) const { return folder_ / "per_cpu" / ("cpu" + std::to_string(cpu)); }
+
+    // Events that there was no room for.
+    std::int64_t lost(int cpu) const {
+        std::ifstream file(folder_of(cpu) / "stats");
+        std::int64_t sum = 0;
+        for (std::string line; std::getline(file, line);) {
+            for (const char* const name : {"overrun: ", "commit overrun: ", "dropped events: "}) {
+                if (line.rfind(name, 0) == 0) sum += std::atoll(line.c_str() + std::strlen(name));
+            }
+        }
+        return sum;
+    }
+
+  private:
+    static constexpr const char* prefix = "idlewave-";
+
+    static void remove_orphans(const std::filesystem::path& all) {
+        std::error_code error;
+        for (const auto& entry : std::filesystem::directory_iterator(all, error)) {
+            const std::string name = entry.path().filename();
+            if (name.rfind(prefix, 0) != 0) continue;
+            const long owner = std::strtol(name.c_str() + std::strlen(prefix), nullptr, 10);
+            if (owner > 0 && kill(static_cast<pid_t>(owner), 0) != 0 && errno == ESRCH) rmdir(entry.path().c_str());
+        }
+    }
+
+    // The counter's own ticks, or else a clock that nobody adjusts (its stamps are printed in whole microseconds). What
+    // comes when the buffer is full is lost, rather than what was first: so are the probe's own recordings.
+    void set_up(double seconds) {
+        switch_to(false);
+        for (const char* const clock : {"x86-tsc", "mono_raw"}) {
+            if (!clock_.empty() || !detail::write_text(folder_ / "trace_clock", clock).empty()) continue;
+            clock_ = clock;
+        }
+        buffer_kb_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(seconds * kb_per_second), 1024, 32 * 1024);
+        const std::string small = detail::write_text(folder_ / "buffer_size_kb", std::to_string(buffer_kb_));
+        detail::write_text(folder_ / "options/overwrite", "0");
+        detail::write_text(folder_ / "options/irq-info", "1");
+        if (clock_.empty()) why_ = "the tracer has neither the clock x86-tsc nor mono_raw";
+        if (!small.empty())
+            why_ = "the tracer's buffers cannot be made " + std::to_string(buffer_kb_) + " KB: " + small;
+        if (there()) enable();
+    }
+
+    void enable() {
+        std::vector<std::filesystem::path> events = {folder_ / "events/sched/sched_switch",
+                                                     folder_ / "events/nmi/nmi_handler",
+                                                     folder_ / "events/mce/mce_record"};
+        for (const char* const system : {"irq", "irq_vectors", "ipi"}) {
+            std::error_code error;
+            for (const auto& entry : std::filesystem::directory_iterator(folder_ / "events" / system, error)) {
+                const std::string name = entry.path().filename();
+                if (ends_with(name, "_entry") || ends_with(name, "_exit")) events.push_back(entry.path());
+            }
+        }
+        bool any = false;
+        for (const auto& event : events) any = detail::write_text(event / "enable", "1").empty() || any;
+        if (!any) why_ = "none of the kernel's events about interrupts and scheduling can be switched on";
+    }
+
+    static bool ends_with(const std::string& text, const std::string& end) {
+        return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+    }
+
+    // Hexadecimal, the highest CPU first, in groups of 32.
+    static std::string mask_of(const std::vector<int>& cpus) {
+        const int highest = *std::max_element(cpus.begin(), cpus.end());
+        std::vector<std::uint32_t> groups(static_cast<std::size_t>(highest) / 32 + 1);
+        for (const int cpu : cpus) groups[static_cast<std::size_t>(cpu) / 32] |= 1U << (cpu % 32);
+        std::string result;
+        for (std::size_t i = groups.size(); i-- > 0;) {
+            std::array<char, 16> text{};
+            std::snprintf(text.data(), text.size(), "%08x%s", groups[i], i == 0 ? "" : ",");
+            result += text.data();
+        }
+        return result;
+    }
+
+    static constexpr double kb_per_second = 512;
+
+    std::filesystem::path folder_;
+    std::string clock_;
+    std::int64_t buffer_kb_ = 0;
+    std::string why_;
+};
+
+}  // namespace idlewave
