@@ -55,8 +55,8 @@ struct Counting {
     idlewave::ThreadCounts source;
     Counts last;
     Ticks longest_reading = never;  // a longer one was disturbed itself
-    bool on = false;
-    Ticks blind = 0;  // in which a detour could not be seen
+    bool on = false;                // not during the calibration
+    Ticks blind = 0;                // in which a detour could not be seen
 };
 
 struct Nothing {};
@@ -70,7 +70,7 @@ struct DetourRecording : idlewave::Recorded {
     Resolution resolution;
     std::conditional_t<counted, Counting, Nothing> counting;
 
-    [[gnu::always_inline]] void keep(const Row& row) {
+    void add(const Row& row) {
         if (count < rows.size()) {
             rows[count++] = row;
         } else {
@@ -80,16 +80,20 @@ struct DetourRecording : idlewave::Recorded {
     }
 };
 
-// The reading that the loop goes on from. A reading of the counts that took too long was hit by a detour itself, which
-// is recorded with what is counted then.
-[[gnu::noinline]] Ticks keep_counted(DetourRecording<CountedDetour>& recording, Detour detour) {
+// Keeps a detour. The answer is the reading that the loop goes on from.
+[[gnu::always_inline]] inline Ticks keep(DetourRecording<Detour>& recording, Detour detour) {
+    recording.add(detour);
+    return detour.begin + detour.length;
+}
+
+// A reading of the counts that took too long was hit by a detour itself, which is recorded with what is counted then.
+[[gnu::noinline]] Ticks count_and_keep(DetourRecording<CountedDetour>& recording, Detour detour) {
     Counting& counting = recording.counting;
     for (;;) {
         const Ticks before = detour.begin + detour.length;
-        Counts now = counting.last;
-        if (counting.on) now = counting.source.read_counts();
+        const Counts now = counting.source.read_counts();
         const Ticks after = idlewave::read_ticks();
-        recording.keep({detour, now - counting.last});
+        recording.add({detour, now - counting.last});
         counting.last = now;
         if (after - before <= counting.longest_reading) {
             counting.blind += after - before;
@@ -99,6 +103,12 @@ struct DetourRecording : idlewave::Recorded {
         counting.blind += typical;
         detour = {before + typical, after - before - typical};
     }
+}
+
+[[gnu::always_inline]] inline Ticks keep(DetourRecording<CountedDetour>& recording, Detour detour) {
+    if (recording.counting.on) return count_and_keep(recording, detour);
+    recording.add({detour, {}});
+    return detour.begin + detour.length;
 }
 
 // The loop of the benchmark: keeps every iteration of at least so many ticks, until a time or a signal. Not inlined, so
@@ -115,12 +125,9 @@ template <class Row>
         const Ticks now = idlewave::read_ticks();
         const Ticks length = now - before;
         shortest = length < shortest ? length : shortest;
-        if (length < least) [[likely]] {
-            before = now;
-        } else if constexpr (DetourRecording<Row>::counted) {
-            before = keep_counted(recording, {before, length});
+        if (length >= least) [[unlikely]] {
+            before = keep(recording, {before, length});
         } else {
-            recording.keep({before, length});
             before = now;
         }
     }

@@ -49,6 +49,7 @@ struct Table {
 struct Bounds {
     Ticks length = 0;
     std::size_t records = 0;
+    double likely = 0;   // how many rows there will be, or 0 if nobody knows
     double tick_ns = 0;  // roughly; the run itself gives the exact value
 };
 
@@ -62,7 +63,7 @@ concept NoiseProbe = requires(Probe& probe, const Probe& fixed, typename Probe::
     { Probe::purpose } -> std::convertible_to<std::string>;
     { probe.arguments() } -> std::same_as<std::vector<Argument>>;
     { fixed.row_bytes() } -> std::same_as<std::size_t>;
-    { fixed.rows_in(seconds) } -> std::same_as<double>;  // how many rows are likely, or 0 if nobody knows
+    { fixed.rows_in(seconds) } -> std::same_as<double>;  // Bounds::likely
     { probe.settle(tick_ns) };
     { fixed.prepare(bounds) } -> std::same_as<typename Probe::Recording>;
     { fixed.record(recording, start, bounds) };
@@ -117,6 +118,7 @@ class Session {
         bounds_.tick_ns = tick_length(begin, end);
         bounds_.length = static_cast<Ticks>(options_.seconds * 1e9 / bounds_.tick_ns);
         probe_.settle(bounds_.tick_ns);
+        bounds_.likely = probe_.rows_in(options_.seconds);
         bounds_.records = options_.records = records();
         std::set_difference(allowed_.begin(), allowed_.end(), options_.cpus.begin(), options_.cpus.end(),
                             std::back_inserter(spare_));
@@ -141,15 +143,15 @@ class Session {
         const double at_once = options_.one_by_one ? 1.0 : static_cast<double>(options_.cpus.size());
         const double available = available_memory() / (at_once * static_cast<double>(probe_.row_bytes()));
         const auto asked = static_cast<double>(options_.records);
-        const double likely = probe_.rows_in(options_.seconds);
-        if (asked > available / 2) {
+        double wanted = asked > 0 ? asked : 1e6;
+        if (bounds_.likely > 0) wanted = asked > 0 ? std::min(asked, bounds_.likely) : bounds_.likely;
+        if (asked > 0 && wanted > available / 2) {
             throw refused("--records: " + std::to_string(options_.records) + " rows of " +
                           std::to_string(probe_.row_bytes()) +
                           " bytes for each core do not fit into half of the free " + "memory; expected at most " +
                           std::to_string(static_cast<std::int64_t>(available / 2)));
         }
-        const double wanted = asked > 0 ? asked : std::min(likely > 0 ? likely : 1e6, available / 4);
-        return static_cast<std::size_t>(std::max(1.0, likely > 0 ? std::min(wanted, likely) : wanted));
+        return static_cast<std::size_t>(std::max(1.0, asked > 0 ? wanted : std::min(wanted, available / 4)));
     }
 
     static double available_memory() {

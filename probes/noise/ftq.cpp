@@ -1,0 +1,139 @@
+// Fixed time quanta: how much work a core does in each quantum [t0 + kQ, t0 + (k+1)Q) of an absolute grid (M. Sottile,
+// R. Minnich: Analysis of microbenchmarks for performance tuning of clusters, 2004). The boundaries come from the
+// counter and from nothing else, so they do not drift, and the samples are evenly spaced for a spectrum. A unit of work
+// counts for the quantum in which it ends; a quantum that was wholly missed has none.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "common/arguments.hpp"
+#include "common/json.hpp"
+#include "common/stop.hpp"
+#include "common/ticks.hpp"
+#include "noise/resolution.hpp"
+#include "noise/session.hpp"
+#include "noise/work.hpp"
+
+namespace {
+
+using idlewave::Bounds;
+using idlewave::Ticks;
+
+constexpr int steps_in_unit = 8;
+
+struct QuantaRecording : idlewave::Recorded {
+    std::vector<std::int64_t> work;
+    std::size_t count = 0;
+    double unit_ticks = 0;  // the shortest time of a unit
+};
+
+// Until as many quanta are over as there is room for, or a signal comes. Only whole quanta are kept.
+[[gnu::noinline]] void record_quanta(QuantaRecording& recording, Ticks start, Ticks quantum) {
+    const idlewave::StopFlag& stop = idlewave::stop_flag;
+    std::int64_t* const work = recording.work.data();
+    const std::size_t room = recording.work.size();
+    idlewave::WorkState state = start;
+    std::size_t k = 0;
+    std::int64_t done = 0;
+    Ticks boundary = start + quantum;
+    while (k < room) {
+        idlewave::work_steps<steps_in_unit>(state);
+        const Ticks now = idlewave::read_ticks();
+        if (now >= boundary) [[unlikely]] {
+            work[k++] = done;
+            done = 0;
+            boundary += quantum;
+            while (now >= boundary && k < room) {
+                work[k++] = 0;
+                boundary += quantum;
+            }
+            if (stop.raised.load(std::memory_order_relaxed)) break;
+        }
+        ++done;
+    }
+    recording.count = k;
+    recording.begin = start;
+    recording.end = start + k * quantum;
+}
+
+// The quickest of many rows of units, as the recording does them.
+double shortest_unit() {
+    constexpr int rows = 2000;
+    constexpr int in_a_row = 64;
+    Ticks shortest = idlewave::never;
+    idlewave::WorkState state = 1;
+    for (int row = 0; row < rows; ++row) {
+        const Ticks begin = idlewave::read_ticks();
+        Ticks now = begin;
+        for (int i = 0; i < in_a_row; ++i) {
+            idlewave::work_steps<steps_in_unit>(state);
+            now = idlewave::read_ticks();
+        }
+        shortest = std::min(shortest, now - begin);
+    }
+    return static_cast<double>(shortest) / in_a_row;
+}
+
+struct FtqProbe {
+    using Recording = QuantaRecording;
+
+    static constexpr const char* name = "ftq";
+    static constexpr const char* purpose =
+        "Counts the units of work that each core does in quanta of fixed time on an absolute grid. A row takes 8 bytes "
+        "of\n"
+        "memory; without --records there is room for all, as far as they fit into a quarter of the free memory.";
+
+    double quantum_us = 100;
+    Ticks quantum = 0;  // whole ticks, so that the grid is exact
+
+    std::vector<idlewave::Argument> arguments() {
+        return {
+            {"quantum-us", "Q", "the length of a quantum: 1 us to 1 s (100)", idlewave::number_to(quantum_us, 1, 1e6)}};
+    }
+    std::size_t row_bytes() const { return sizeof(std::int64_t); }
+    double rows_in(double seconds) const { return std::floor(seconds * 1e6 / quantum_us); }
+
+    void settle(double tick_ns) {
+        quantum = static_cast<Ticks>(std::max(1LL, std::llround(quantum_us * 1000 / tick_ns)));
+    }
+
+    Recording prepare(const Bounds& bounds) const {
+        const Ticks rehearsal = static_cast<Ticks>(2e7 / bounds.tick_ns);  // thrown away
+        QuantaRecording recording;
+        recording.unit_ticks = shortest_unit();
+        recording.work.resize(std::min<std::size_t>(bounds.records, rehearsal / quantum + 1));
+        record_quanta(recording, idlewave::read_ticks(), quantum);
+        recording.work.assign(bounds.records, 0);  // writes every page, so that none is missing later
+        return recording;
+    }
+
+    void record(Recording& recording, Ticks start, const Bounds& bounds) const {
+        record_quanta(recording, start, quantum);
+        const auto asked = static_cast<std::size_t>(bounds.likely);
+        const bool full = recording.count == recording.work.size();
+        recording.dropped = full && asked > recording.count ? asked - recording.count : 0;
+        recording.dropped_ticks = recording.dropped * quantum;
+    }
+
+    idlewave::Table table(const Recording& recording, double /*tick_ns*/) const {
+        const auto end = recording.work.begin() + static_cast<std::ptrdiff_t>(recording.count);
+        return {{"work"}, {recording.work.begin(), end}};
+    }
+    idlewave::json::Object describe(const Recording& recording, double tick_ns) const {
+        return idlewave::json::Object().add("unit_ns", recording.unit_ticks * tick_ns);
+    }
+    idlewave::json::Object describe(double tick_ns) const {
+        return idlewave::json::Object()
+            .add("quantum_ns", static_cast<double>(quantum) * tick_ns)
+            .add("unit", std::to_string(steps_in_unit) +
+                             " steps of a linear congruential generator and a reading of the counter");
+    }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {  // NOLINT(misc-const-correctness): the language's signature
+    return idlewave::run_noise_probe<FtqProbe>(argc, argv);
+}

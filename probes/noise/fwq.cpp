@@ -1,0 +1,135 @@
+// Fixed work quanta: how long the same work takes, again and again (the benchmark of the ASC Sequoia procurement,
+// Lawrence Livermore National Laboratory, 2009). Calibrated once, on the first core, so that it takes about the time
+// asked for when nothing disturbs it; then every core does the same.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "common/arguments.hpp"
+#include "common/json.hpp"
+#include "common/stop.hpp"
+#include "common/ticks.hpp"
+#include "noise/resolution.hpp"
+#include "noise/session.hpp"
+#include "noise/work.hpp"
+
+namespace {
+
+using idlewave::Bounds;
+using idlewave::Ticks;
+
+constexpr int steps_in_unit = 8;
+
+struct Piece {
+    Ticks begin;
+    Ticks duration;
+};
+
+struct PieceRecording : idlewave::Recorded {
+    std::vector<Piece> pieces;
+    std::size_t count = 0;
+};
+
+[[gnu::noinline]] void work(idlewave::WorkState& state, std::int64_t units) {
+    for (std::int64_t i = 0; i < units; ++i) idlewave::work_steps<steps_in_unit>(state);
+}
+
+// Until a time or a signal; a piece ends where the next begins.
+[[gnu::noinline]] void record_pieces(PieceRecording& recording, std::int64_t units, Ticks end) {
+    idlewave::WorkState state = end;
+    recording.count = 0;
+    recording.dropped = 0;
+    recording.dropped_ticks = 0;
+    Ticks before = idlewave::read_ticks_ordered();
+    recording.begin = before;
+    while (before < end && !idlewave::stop_asked()) {
+        work(state, units);
+        const Ticks now = idlewave::read_ticks_ordered();
+        if (recording.count < recording.pieces.size()) {
+            recording.pieces[recording.count++] = {before, now - before};
+        } else {
+            ++recording.dropped;
+            recording.dropped_ticks += now - before;
+        }
+        before = now;
+    }
+    recording.end = before;
+}
+
+// So many units that they take the time asked for: by the quickest of many pieces.
+std::int64_t calibrate(Ticks wanted) {
+    constexpr int tries = 200;
+    idlewave::WorkState state = 1;
+    const auto shortest = [&](std::int64_t units) {
+        Ticks best = idlewave::never;
+        for (int i = 0; i < tries; ++i) {
+            const Ticks begin = idlewave::read_ticks_ordered();
+            work(state, units);
+            best = std::min(best, idlewave::read_ticks_ordered() - begin);
+        }
+        return static_cast<double>(std::max<Ticks>(1, best));
+    };
+    constexpr std::int64_t few = 100;
+    constexpr std::int64_t many = 1000;
+    const double unit = (shortest(many) - shortest(few)) / (many - few);
+    return std::max<std::int64_t>(1, std::llround(static_cast<double>(wanted) / unit));
+}
+
+struct FwqProbe {
+    using Recording = PieceRecording;
+
+    static constexpr const char* name = "fwq";
+    static constexpr const char* purpose =
+        "Times the same work again and again on each core. A row takes 16 bytes of memory; without --records there is\n"
+        "room for all, as far as they fit into a quarter of the free memory.";
+
+    double work_us = 100;
+    std::int64_t units = 0;
+
+    std::vector<idlewave::Argument> arguments() {
+        return {{"work-us", "W", "how long the work takes undisturbed: 1 us to 1 s (100)",
+                 idlewave::number_to(work_us, 1, 1e6)}};
+    }
+    std::size_t row_bytes() const { return sizeof(Piece); }
+    // A fifth more, should the calibration have been slower than the work.
+    double rows_in(double seconds) const { return std::ceil(1.2 * seconds * 1e6 / work_us) + 10; }
+    void settle(double tick_ns) { units = calibrate(static_cast<Ticks>(work_us * 1000 / tick_ns)); }
+
+    Recording prepare(const Bounds& bounds) const {
+        PieceRecording recording;
+        recording.pieces.resize(bounds.records);  // writes every page, so that none is missing later
+        record_pieces(recording, units,
+                      idlewave::read_ticks() + static_cast<Ticks>(2e7 / bounds.tick_ns));  // a rehearsal
+        return recording;
+    }
+
+    void record(Recording& recording, Ticks start, const Bounds& bounds) const {
+        record_pieces(recording, units, start + bounds.length);
+    }
+
+    idlewave::Table table(const Recording& recording, double tick_ns) const {
+        const auto ps = [&](Ticks ticks) { return std::llround(static_cast<double>(ticks) * tick_ns * 1000); };
+        idlewave::Table result{{"start_ps", "duration_ps"}, {}};
+        result.numbers.reserve(2 * recording.count);
+        for (std::size_t i = 0; i < recording.count; ++i) {
+            result.numbers.push_back(ps(recording.pieces[i].begin - recording.begin));
+            result.numbers.push_back(ps(recording.pieces[i].duration));
+        }
+        return result;
+    }
+    idlewave::json::Object describe(const Recording& /*recording*/, double /*tick_ns*/) const { return {}; }
+    idlewave::json::Object describe(double /*tick_ns*/) const {
+        return idlewave::json::Object()
+            .add("work", units)
+            .add("work_ns", work_us * 1000)
+            .add("unit", std::to_string(steps_in_unit) + " steps of a linear congruential generator");
+    }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {  // NOLINT(misc-const-correctness): the language's signature
+    return idlewave::run_noise_probe<FwqProbe>(argc, argv);
+}

@@ -1,0 +1,190 @@
+// Noise that is known: takes a core away at known times for known lengths, by real-time priority. Periodic detours
+// begin on an absolute grid; after a random one the core is available for an exponential time, as of the simulator's
+// Poisson noise. What really became of each is in the summary.
+
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/arguments.hpp"
+#include "common/cpus.hpp"
+#include "common/failure.hpp"
+#include "common/files.hpp"
+#include "common/json.hpp"
+#include "common/place.hpp"
+#include "common/stop.hpp"
+#include "common/ticks.hpp"
+
+namespace {
+
+using idlewave::Ticks;
+
+struct Options {
+    int cpu = -1;
+    double period_us = 0;
+    double length_us = 0;
+    bool random = false;
+    std::uint64_t seed = 1;
+    int priority = 60;
+    double seconds = 0;
+    std::string output;
+};
+
+struct Injection {
+    std::int64_t wanted_ns;  // both on CLOCK_MONOTONIC
+    std::int64_t begin_ns;
+    double length_ns;
+};
+
+struct Injected {
+    std::vector<Injection> detours;
+    std::size_t missed = 0;  // places of the grid that were over before the core was ours
+    double duration_s = 0;
+    double tick_ns = 0;
+};
+
+idlewave::Program program_of(Options& options) {
+    constexpr std::int64_t many = 1'000'000'000;
+    return {
+        "idlewave-inject",
+        "Takes a core away for a known time again and again: noise for tests. Needs the permission for real-time\n"
+        "priority (CAP_SYS_NICE, or a limit of RLIMIT_RTPRIO).",
+        {{"cpu", "C", "the core", idlewave::integer_to(options.cpu, 0, idlewave::most_cpus - 1)},
+         {"period-us", "P", "from one's begin to the next's; with --random the mean time between two",
+          idlewave::number_to(options.period_us, 10, 1e8)},
+         {"length-us", "D", "how long the core is kept busy", idlewave::number_to(options.length_us, 0.1, 1e7)},
+         {"random", "", "exponential times between the detours (a fixed period)", idlewave::flag_to(options.random)},
+         {"seed", "K", "of the random times (1)", idlewave::integer_to(options.seed, 0, many)},
+         {"priority", "N", "real-time priority, SCHED_FIFO (60)", idlewave::integer_to(options.priority, 1, 99)},
+         {"seconds", "S", "for how long", idlewave::number_to(options.seconds, 0.001, 86400)},
+         {"output", "FILE", "the summary, which is also printed", idlewave::text_to(options.output)}}};
+}
+
+void complete(const Options& options) {
+    if (options.cpu < 0) throw idlewave::refused("--cpu: expected the core to take away");
+    if (options.period_us == 0) throw idlewave::refused("--period-us: expected the time between detours");
+    if (options.length_us == 0) throw idlewave::refused("--length-us: expected the length of the detours");
+    if (options.seconds == 0) throw idlewave::refused("--seconds: expected for how long");
+    if (!options.random && options.length_us >= options.period_us) {
+        throw idlewave::refused("--length-us: expected less than the period");
+    }
+}
+
+void sleep_until(std::int64_t time_ns) {
+    constexpr std::int64_t second = 1'000'000'000;
+    const timespec time{time_ns / second, time_ns % second};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);  // a signal may cut it short
+}
+
+// Busy. Returns how long it really was, by the counter.
+Ticks keep_busy(Ticks length) {
+    const Ticks begin = idlewave::read_ticks();
+    Ticks now = begin;
+    while (now - begin < length) now = idlewave::read_ticks();
+    return now - begin;
+}
+
+Injected inject(const Options& options) {
+    const idlewave::Instant first = idlewave::instant();
+    idlewave::Instant last = first;
+    while (last.ns - first.ns < 20'000'000) last = idlewave::instant();
+    Injected result;
+    result.tick_ns = idlewave::tick_length(first, last);
+    const auto length = static_cast<Ticks>(options.length_us * 1000 / result.tick_ns);
+    result.detours.reserve(static_cast<std::size_t>(2 * options.seconds * 1e6 / options.period_us) + 100);
+
+    std::mt19937_64 random(options.seed);
+    std::exponential_distribution<double> gap(1 / (options.period_us * 1000));
+    const double period_ns = options.period_us * 1000;
+    const std::int64_t begin = idlewave::nanoseconds(CLOCK_MONOTONIC) + 1'000'000;
+    const std::int64_t end = begin + static_cast<std::int64_t>(options.seconds * 1e9);
+    std::int64_t next = options.random ? begin + std::llround(gap(random)) : begin;
+    for (std::int64_t k = 0; next < end;) {
+        sleep_until(next);
+        if (idlewave::stop_asked()) break;
+        const std::int64_t now = idlewave::nanoseconds(CLOCK_MONOTONIC);
+        const Ticks took = keep_busy(length);
+        result.detours.push_back({next, now, static_cast<double>(took) * result.tick_ns});
+        const std::int64_t after = idlewave::nanoseconds(CLOCK_MONOTONIC);
+        if (options.random) {
+            next = after + std::llround(gap(random));
+            continue;
+        }
+        // The grid stays: what could not begin in its turn is left out.
+        do {
+            next = begin + std::llround(static_cast<double>(++k) * period_ns);
+            if (next < after) ++result.missed;
+        } while (next < after);
+    }
+    result.duration_s = static_cast<double>(idlewave::nanoseconds(CLOCK_MONOTONIC) - begin) * 1e-9;
+    return result;
+}
+
+double median(std::vector<double> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+std::string summary_of(const Options& options, const Injected& injected) {
+    std::vector<double> lengths;
+    std::vector<double> gaps;
+    std::vector<double> late;
+    double sum = 0;
+    for (std::size_t i = 0; i < injected.detours.size(); ++i) {
+        const Injection& detour = injected.detours[i];
+        lengths.push_back(detour.length_ns);
+        sum += detour.length_ns;
+        late.push_back(static_cast<double>(detour.begin_ns - detour.wanted_ns));
+        if (i > 0) gaps.push_back(static_cast<double>(detour.begin_ns - injected.detours[i - 1].begin_ns));
+    }
+    const double count = static_cast<double>(std::max<std::size_t>(1, lengths.size()));
+    idlewave::json::Object summary;
+    summary.add("probe", "inject").add("host", idlewave::host_name()).add("pid", getpid()).add("cpu", options.cpu);
+    summary.add("period_ns", options.period_us * 1000).add("length_ns", options.length_us * 1000);
+    summary.add("random", options.random).add("seed", options.seed).add("priority", options.priority);
+    summary.add("tick_ns", injected.tick_ns).add("duration_s", injected.duration_s);
+    summary.add("injected", injected.detours.size()).add("missed", injected.missed);
+    summary.add("median_length_ns", median(lengths)).add("mean_length_ns", sum / count);
+    summary.add("longest_ns", lengths.empty() ? 0.0 : *std::max_element(lengths.begin(), lengths.end()));
+    summary.add("median_gap_ns", median(gaps)).add("median_late_ns", median(late));
+    return summary.add("interrupted", idlewave::stop_asked()).text().text + "\n";
+}
+
+int run(const Options& options) {
+    idlewave::pin(options.cpu);
+    idlewave::use_priority(options.priority);
+    idlewave::stop_on_signals();
+    pthread_setname_np(pthread_self(), "idlewave-inject");  // by which the kernel's events know it
+    const std::string summary = summary_of(options, inject(options));
+    if (!options.output.empty()) {
+        idlewave::OutputFile file(options.output);
+        file.write(summary);
+        file.close();
+    }
+    std::fputs(summary.c_str(), stdout);
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {  // NOLINT(misc-const-correctness): the language's signature
+    try {
+        Options options;
+        if (!idlewave::parse(program_of(options), argc, argv)) return 0;
+        complete(options);
+        return run(options);
+    } catch (const idlewave::Failure& failure) {
+        std::fprintf(stderr, "idlewave-inject: %s\n", failure.message.c_str());
+        return failure.status;
+    }
+}

@@ -1,0 +1,28 @@
+// The work of which FTQ counts how much is done in a time, and FWQ how long so much of it takes: a chain of dependent
+// integer operations in registers. It touches no memory, and nobody else's use of caches changes how long it takes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "common/ticks.hpp"
+#include "noise/resolution.hpp"
+
+namespace idlewave {
+
+using WorkState = std::uint64_t;
+
+// One step of a linear congruential generator (D. Knuth's constants for 64 bits: a multiplication and an addition, some
+// four cycles). The empty instruction keeps the compiler from merging two steps into one.
+[[gnu::always_inline]] inline void work_step(WorkState& state) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    asm volatile("" : "+r"(state));  // NOLINT(hicpp-no-assembler)
+}
+
+template <int Steps>
+[[gnu::always_inline]] inline void work_steps(WorkState& state) {
+#pragma GCC unroll 64
+    for (int i = 0; i < Steps; ++i) work_step(state);
+}
+
+}  // namespace idlewave
