@@ -81,8 +81,8 @@ class Session {
         const CoreReservation reservation(place_, options_.cpus);
         folder_ = options_.output;
         if (place_.size > 1) folder_ /= place_.host + "-" + std::to_string(place_.rank);
-        make_folder(folder_);
         stop_on_signals();
+        make_folder(folder_);
         settle();
         EventTrace events(options_.trace_events, options_.mount_tracefs, options_.seconds);
         first_ = instant();
@@ -109,7 +109,6 @@ class Session {
         Surroundings after;
     };
 
-    // Who waits must not be on a core that is measured, if there is another.
     void settle() {
         pin(options_.cpus.front());
         const Instant begin = instant();
@@ -120,9 +119,7 @@ class Session {
         probe_.settle(bounds_.tick_ns);
         bounds_.likely = probe_.rows_in(options_.seconds);
         bounds_.records = options_.records = records();
-        std::set_difference(allowed_.begin(), allowed_.end(), options_.cpus.begin(), options_.cpus.end(),
-                            std::back_inserter(spare_));
-        pin(spare_.empty() ? allowed_ : spare_);
+        pin(allowed_);
     }
 
     std::vector<std::vector<int>> groups_of_cores() const {
@@ -165,6 +162,10 @@ class Session {
     void record(const std::vector<int>& cpus, std::size_t group, std::size_t groups, EventTrace& events) {
         std::vector<Member<Recording>> team(cpus.size());
         for (std::size_t i = 0; i < cpus.size(); ++i) team[i].cpu = cpus[i];
+        // Who waits must not be on a core that is recorded, if there is another.
+        std::vector<int> spare;
+        std::set_difference(allowed_.begin(), allowed_.end(), cpus.begin(), cpus.end(), std::back_inserter(spare));
+        pin(spare.empty() ? allowed_ : spare);
         Teamwork<Recording> work;
         work.margin = static_cast<Ticks>(1e6 / bounds_.tick_ns);
         work.priority = options_.priority;
@@ -177,7 +178,7 @@ class Session {
         };
         const double done = static_cast<double>(group) / static_cast<double>(groups);
         work.meanwhile = [&](const std::atomic<std::size_t>& ended) {
-            show_progress(done, 1.0 / static_cast<double>(groups), cpus.size(), ended);
+            if (!spare.empty()) show_progress(done, 1.0 / static_cast<double>(groups), cpus.size(), ended);
         };
         if (!work_together(team, work)) return;
         around.after = read_surroundings(cpus);
@@ -187,11 +188,11 @@ class Session {
         for (Member<Recording>& member : team) cores_.push_back({std::move(member), arounds_.size() - 1});
     }
 
-    // Where no core is spare, nothing is shown: whoever wakes up to show it would be noise.
+    // Not where no core is spare: whoever wakes up to show it would be noise.
     void show_progress(double done, double share, std::size_t threads, const std::atomic<std::size_t>& ended) const {
         const auto begin = std::chrono::steady_clock::now();
         auto next = begin + std::chrono::milliseconds(500);
-        while (!spare_.empty() && ended.load() < threads) {
+        while (ended.load() < threads) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             if (std::chrono::steady_clock::now() < next) continue;
             next += std::chrono::milliseconds(500);
@@ -260,7 +261,6 @@ class Session {
     Place place_ = place_of_this_process();
     std::filesystem::path folder_;
     std::vector<int> allowed_ = allowed_cpus();
-    std::vector<int> spare_;
     Bounds bounds_;
     Instant first_;
     Instant last_;

@@ -1,0 +1,220 @@
+"""Noise that is known is found: injected on the probe's own core, with its period, lengths, number and name.
+
+The injector (SCHED_FIFO 60) interrupts a probe of lower real-time priority (50), so that other work on the machine
+disturbs neither. A detour is longer than what was injected by the switching bias: the wake-up's interrupt, and the
+switches there and back. It is measured, on the same core, by injecting next to nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from probe_support import Recorded, command, environment, run
+
+CORE = max(os.sched_getaffinity(0))
+PROBE = ("--cpus", CORE, "--priority", 50)
+NOTHING_US = 2  # an injection this short is all bias
+
+
+@dataclass
+class Injector:
+    pid: int
+    summary: dict[str, Any] | None = None
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _real_time_priority_is_allowed() -> None:
+    trial = ("--cpu", CORE, "--period-us", 1000, "--length-us", 1, "--seconds", 0.001)
+    done = subprocess.run(command("inject", None, *trial), capture_output=True, text=True)
+    if "SCHED_FIFO" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr
+
+
+@contextmanager
+def injecting(*options: object):
+    """Injects as long as the context lasts; its summary is there afterwards."""
+    words = command("inject", None, "--cpu", CORE, "--seconds", 60, *options)
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment())
+    injector = Injector(running.pid)
+    try:
+        time.sleep(0.1)
+        yield injector
+    finally:
+        running.send_signal(signal.SIGINT)
+        output, _ = running.communicate(timeout=60)
+    injector.summary = json.loads(output)
+
+
+def injected_detours(found: Recorded, length_us: float) -> np.ndarray:
+    """Rows of detours from half to three times the length: neither what is shorter by nature, nor accidents."""
+    table = found.table()
+    return table[(table[:, 1] > length_us * 5e5) & (table[:, 1] < length_us * 3e6)]
+
+
+def bias_ps(tmp_path, period_us: int) -> float:
+    """The switching bias: how long a detour is in which next to nothing is injected."""
+    with injecting("--period-us", period_us, "--length-us", NOTHING_US):
+        found = run("detour", tmp_path / "bias", "--seconds", 1, *PROBE)
+    starts, lengths = found.table().T
+    # The injected ones are those that come with the period: the commonest distance, by whole periods.
+    phase = np.mod(starts, period_us * 1e6)
+    histogram, edges = np.histogram(phase, bins=100, weights=np.minimum(lengths, 5e7))
+    top = edges[int(np.argmax(histogram))]
+    near = np.abs(np.mod(phase - top + period_us * 5e5, period_us * 1e6) - period_us * 5e5) < period_us * 2e4
+    longer = near & (lengths > NOTHING_US * 1e6)
+    return float(np.median(lengths[longer])) - NOTHING_US * 1e6
+
+
+def test_the_period_and_the_length_of_periodic_noise_are_found(tmp_path):
+    period_us, length_us = 1000, 100
+    bias = bias_ps(tmp_path, period_us)
+    with injecting("--period-us", period_us, "--length-us", length_us) as injector:
+        found = run("detour", tmp_path / "known", "--seconds", 2, *PROBE)
+    detours = injected_detours(found, length_us)
+    truth = injector.summary
+    assert len(detours) > 0.8 * 2e6 / period_us
+    assert np.median(np.diff(detours[:, 0])) == pytest.approx(period_us * 1e6, rel=1e-3)
+    assert bias > 0
+    assert np.median(detours[:, 1]) - bias == pytest.approx(truth["median_length_ns"] * 1000, rel=0.05)
+
+
+def test_the_rate_and_the_mean_length_of_random_noise_are_found(tmp_path):
+    gap_us, length_us, seconds = 1500, 200, 3
+    bias = bias_ps(tmp_path, gap_us)
+    with injecting("--period-us", gap_us, "--length-us", length_us, "--random", "--seed", 7) as injector:
+        found = run("detour", tmp_path / "known", "--seconds", seconds, *PROBE)
+    detours = injected_detours(found, length_us)
+    truth = injector.summary
+    # About 1750 detours: three standard deviations of their number are 7 %.
+    assert len(detours) / seconds == pytest.approx(truth["injected"] / truth["duration_s"], rel=0.1)
+    assert detours[:, 1].mean() - bias == pytest.approx(length_us * 1e6, rel=0.05)
+    gaps = np.diff(detours[:, 0]) - detours[:-1, 1]
+    assert np.median(gaps) == pytest.approx(np.log(2) * gap_us * 1e6, rel=0.15)  # of an exponential distribution
+
+
+def test_a_full_buffer_is_said_and_what_was_injected_beyond_it_is_counted_and_timed(tmp_path):
+    with injecting("--period-us", 1000, "--length-us", 100):
+        found = run("detour", tmp_path, "--seconds", 1, "--records", 20, *PROBE)
+    core = found.cores[0]
+    assert core["rows"] == 20
+    assert core["dropped"] > 700
+    assert core["dropped_ns"] > 700 * 100_000
+
+
+def spectrum(work: np.ndarray, quantum_ns: float) -> tuple[np.ndarray, np.ndarray]:
+    """Frequencies in Hz, and the power of the work's changes (Hann window)."""
+    changes = (work - work.mean()) * np.hanning(len(work))
+    return np.fft.rfftfreq(len(work), quantum_ns * 1e-9), np.abs(np.fft.rfft(changes)) ** 2
+
+
+def test_ftq_shows_the_frequency_of_periodic_noise_and_its_multiples(tmp_path):
+    with injecting("--period-us", 10_000, "--length-us", 200):
+        found = run("ftq", tmp_path, "--quantum-us", 100, "--seconds", 2, *PROBE)
+    work = np.minimum(found.table()[:, 0], 2 * np.median(found.table()[:, 0]))
+    frequency, power = spectrum(work.astype(float), found.summary["quantum_ns"])
+    around = {f: power[np.abs(frequency - f) < 2].max() for f in range(100, 1500, 50)}
+    multiples = [p for f, p in around.items() if f % 100 == 0]
+    between = [p for f, p in around.items() if f % 100]
+    assert min(multiples) > 3 * np.median(between)
+    top = frequency[np.argmax(np.where(frequency > 60, power, 0))]
+    assert top % 100 == pytest.approx(0, abs=1) or top % 100 == pytest.approx(100, abs=1)
+
+
+def test_ftq_quanta_lose_the_work_of_as_much_time_as_was_injected(tmp_path):
+    # A detour of 250 us in quanta of 100 us: wherever its begin is, it empties at least one quantum, and takes from
+    # its neighbours the rest. Nothing is put down to the wrong quantum, or the sum over four would not be right.
+    with injecting("--period-us", 10_000, "--length-us", 250) as injector:
+        found = run("ftq", tmp_path, "--quantum-us", 100, "--seconds", 2, *PROBE)
+    work = found.table()[:, 0].astype(float)
+    usual = np.median(work)
+    empty = np.flatnonzero(work == 0)
+    alone = [k for k in empty if 3 <= k < len(work) - 4 and (work[k - 3 : k + 4] == 0).sum() <= 2]
+    lost = [(7 - (work[k - 3 : k + 4] / usual).sum()) * found.summary["quantum_ns"] for k in alone]
+    assert len(alone) > 100
+    # The bias lengthens it; a neighbour that is slow for another reason does, too, so the median is looked at.
+    assert np.median(lost) == pytest.approx(injector.summary["median_length_ns"], rel=0.15)
+
+
+def test_fwq_shows_the_share_of_slow_pieces_that_was_injected(tmp_path):
+    with injecting("--period-us", 10_000, "--length-us", 200):
+        found = run("fwq", tmp_path, "--work-us", 100, "--seconds", 2, *PROBE)
+    durations = found.table()[:, 1]
+    slow = durations[(durations > np.median(durations) + 150e6) & (durations < np.median(durations) + 400e6)]
+    assert len(slow) == pytest.approx(200, rel=0.2)
+
+
+def test_the_kernels_counts_tell_a_switch_from_what_is_none(tmp_path):
+    with injecting("--period-us", 1000, "--length-us", 100):
+        found = run("detour", tmp_path, "--seconds", 1, "--counts", *PROBE)
+    switches = injected_detours(found, 100)[:, 2]
+    assert (switches >= 1).sum() > 800  # of a thousand; the others of such a length are nobody's known doing
+    short = found.table()[found.table()[:, 1] < 1e6]
+    if len(short) > 20:  # too short for a switch
+        assert (short[:, 2] >= 1).mean() < 0.05
+
+
+@pytest.fixture
+def traced(tmp_path):
+    """A recording with events of a core with injected noise, the injector's process, and the events."""
+    with injecting("--period-us", 1000, "--length-us", 100) as injector:
+        found = run("detour", tmp_path, "--seconds", 1, "--trace-events", "--mount-tracefs", *PROBE)
+    file = found.cores[0]["events"]["file"]
+    if file is None:
+        pytest.skip(found.cores[0]["events"]["why"])
+    with (tmp_path / file).open() as lines:
+        return found, injector, list(csv.DictReader(lines))
+
+
+def test_the_kernels_events_name_the_task_that_made_a_detour_and_lie_within_it(traced):
+    found, injector, events = traced
+    name = f"idlewave-inject:{injector.pid}"
+    tasks = np.array([(float(e["begin_ns"]), float(e["end_ns"])) for e in events if e["name"] == name])
+    assert len(tasks) > 700
+    assert {e["kind"] for e in events if e["name"] == name} == {"task"}
+    detours = injected_detours(found, 100)
+    begins, ends = detours[:, 0] / 1000, detours.sum(axis=1) / 1000
+    place = np.searchsorted(begins, tasks[:, 0], side="right") - 1
+    tolerance = 100 * found.cores[0]["resolution_ns"]  # the same axis, to about the loop's resolution
+    long = (tasks[:, 1] - tasks[:, 0] > 50_000) & (place >= 0)
+    inside = tasks[long][:, 1] <= ends[place[long]] + tolerance
+    assert inside.mean() > 0.95
+    explained = np.isin(np.arange(len(detours)), place[long][inside])
+    assert explained.mean() > 0.95
+
+
+def test_the_kernels_events_are_in_order_and_inside_the_recording(traced):
+    found, _, events = traced
+    begins = [float(e["begin_ns"]) for e in events]
+    assert begins == sorted(begins)
+    assert all(0 <= float(e["begin_ns"]) <= float(e["end_ns"]) <= found.cores[0]["duration_ns"] for e in events)
+    assert {e["kind"] for e in events} >= {"task", "vector"} or {e["kind"] for e in events} >= {"task", "irq"}
+
+
+@pytest.mark.usefixtures("traced")
+def test_no_tracer_is_left_behind():
+    mounts = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines() if " tracefs " in line]
+    for place in mounts:
+        left = {int(folder.name.split("-")[1]) for folder in Path(place, "instances").glob("idlewave-*")}
+        assert not [pid for pid in left if not Path(f"/proc/{pid}").exists()]
+
+
+def test_what_was_injected_is_told_exactly(tmp_path):
+    words = ("--cpu", CORE, "--period-us", 2000, "--length-us", 50, "--seconds", 0.5, "--output", tmp_path / "i.json")
+    done = subprocess.run(command("inject", None, *words), capture_output=True, text=True, check=True)
+    truth = json.loads(done.stdout)
+    assert json.loads((tmp_path / "i.json").read_text()) == truth
+    assert truth["injected"] + truth["missed"] == pytest.approx(250, abs=1)
+    assert truth["median_length_ns"] == pytest.approx(50_000, rel=0.01)
+    assert truth["median_gap_ns"] == pytest.approx(2e6, rel=0.01)
