@@ -34,10 +34,10 @@ class CommonStart {
     }
 
   private:
+    alignas(64) std::atomic<Ticks> begin_{0};
+    alignas(64) std::atomic<std::size_t> arrived_{0};
     std::size_t threads_;
     Ticks margin_;
-    alignas(64) std::atomic<std::size_t> arrived_{0};
-    alignas(64) std::atomic<Ticks> begin_{0};
 };
 
 template <class Recording>

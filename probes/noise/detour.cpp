@@ -272,7 +272,7 @@ struct DetourProbe {
         std::visit(
             [&](auto& kept) {
                 record_within(kept, start, bounds);
-                static_cast<idlewave::Recorded&>(recording) = kept;
+                static_cast<idlewave::Recorded&>(recording) = static_cast<const idlewave::Recorded&>(kept);
             },
             recording.kept);
     }

@@ -160,7 +160,7 @@ std::string summary_of(const Options& options, const Injected& injected) {
     return summary.add("interrupted", idlewave::stop_asked()).text().text + "\n";
 }
 
-int run(const Options& options) {
+void run(const Options& options) {
     idlewave::pin(options.cpu);
     idlewave::use_priority(options.priority);
     idlewave::stop_on_signals();
@@ -172,19 +172,15 @@ int run(const Options& options) {
         file.close();
     }
     std::fputs(summary.c_str(), stdout);
-    return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {  // NOLINT(misc-const-correctness): the language's signature
-    try {
+    return idlewave::report_failures("idlewave-inject", [&] {
         Options options;
-        if (!idlewave::parse(program_of(options), argc, argv)) return 0;
+        if (!idlewave::parse(program_of(options), argc, argv)) return;
         complete(options);
-        return run(options);
-    } catch (const idlewave::Failure& failure) {
-        std::fprintf(stderr, "idlewave-inject: %s\n", failure.message.c_str());
-        return failure.status;
-    }
+        run(options);
+    });
 }

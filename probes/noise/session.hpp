@@ -130,6 +130,7 @@ class Session {
             for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
         }
         std::vector<std::vector<int>> groups;
+        groups.reserve(order.size());
         for (const int cpu : order) groups.push_back({cpu});
         return groups;
     }
@@ -210,6 +211,7 @@ class Session {
         Ticks origin = cores_.front().member.recording->begin;
         for (const Core& core : cores_) origin = std::min(origin, core.member.recording->begin);
         std::vector<json::Text> cores;
+        cores.reserve(cores_.size());
         for (Core& core : cores_) cores.push_back(write_core(core, origin, tick_ns, events).text());
 
         json::Object summary;
@@ -273,23 +275,16 @@ class Session {
 template <NoiseProbe Probe>
 int run_noise_probe(int argc, char* const* argv) {
     const std::string name = std::string("idlewave-") + Probe::name;
-    try {
+    return report_failures(name, [&] {
         Probe probe;
         NoiseOptions options;
         Program program{name, Probe::purpose, probe.arguments()};
         const std::vector<Argument> common = common_arguments(options);
         program.arguments.insert(program.arguments.end(), common.begin(), common.end());
-        if (!parse(program, argc, argv)) return 0;
+        if (!parse(program, argc, argv)) return;
         complete(options, allowed_cpus());
         Session<Probe>(probe, options).run();
-        return 0;
-    } catch (const Failure& failure) {
-        std::fprintf(stderr, "%s: %s\n", name.c_str(), failure.message.c_str());
-        return failure.status;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
-        return status_failed;
-    }
+    });
 }
 
 }  // namespace idlewave

@@ -126,7 +126,7 @@ class TraceInstance {
         std::int64_t sum = 0;
         for (std::string line; std::getline(file, line);) {
             for (const char* const name : {"overrun: ", "commit overrun: ", "dropped events: "}) {
-                if (line.rfind(name, 0) == 0) sum += std::atoll(line.c_str() + std::strlen(name));
+                if (line.rfind(name, 0) == 0) sum += std::strtoll(line.c_str() + std::strlen(name), nullptr, 10);
             }
         }
         return sum;
