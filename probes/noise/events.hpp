@@ -1,10 +1,12 @@
 // The kernel's events beside a recording: who had the core instead of the probe, and when.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "common/files.hpp"
 #include "common/json.hpp"
 #include "common/ticks.hpp"
+#include "noise/switches.hpp"
 #include "noise/trace_text.hpp"
 #include "noise/tracefs.hpp"
 
@@ -31,9 +34,16 @@ struct Axis {
     double length() const { return of_ticks(end); }
 };
 
+// A core whose recording is at hand, and who records there.
+struct TracedCore {
+    int cpu = -1;
+    pid_t thread = 0;
+};
+
+// By the kernel's tracer, or where that is not readable by the switches of the probe's own threads.
 class EventTrace {
   public:
-    EventTrace(bool wanted, bool may_mount, double seconds) {
+    EventTrace(bool wanted, bool may_mount, double seconds) : wanted_(wanted) {
         if (!wanted) {
             why_ = "not asked for (--trace-events)";
             return;
@@ -45,53 +55,92 @@ class EventTrace {
         why_ = instance_->why_not();
     }
 
-    void start(const std::vector<int>& cpus) {
-        if (!recording()) return;
-        instance_->trace_cpus(cpus);
-        instance_->switch_to(true);
+    void start(const std::vector<TracedCore>& cores) {
+        if (tracing()) {
+            std::vector<int> cpus;
+            cpus.reserve(cores.size());
+            for (const TracedCore& core : cores) cpus.push_back(core.cpu);
+            instance_->trace_cpus(cpus);
+            instance_->switch_to(true);
+        } else if (wanted_) {
+            for (const TracedCore& core : cores) recorders_.emplace(core.cpu, core.thread);
+        }
     }
 
     void stop() {
-        if (recording()) instance_->switch_to(false);
+        if (tracing()) instance_->switch_to(false);
     }
 
-    // Writes a core's file of events. Describes it, or says why there is none.
-    json::Object write(const std::filesystem::path& folder, int cpu, int thread, const Axis& axis) {
-        if (!recording()) return json::Object().add("file", json::null()).add("why", why_);
-        const std::string name = "events-cpu" + std::to_string(cpu) + ".csv";
-        const std::vector<KernelEvent> events = read(cpu, thread, axis);
-        OutputFile file(folder / name);
-        file.write("begin_ns,end_ns,kind,name\n");
-        for (const KernelEvent& event : events) file.write(row(event));
-        file.close();
-        return json::Object()
-            .add("file", name)
-            .add("rows", events.size())
-            .add("dropped", instance_->lost(cpu))
-            .add("clock", instance_->clock())
-            .add("buffer_kb", instance_->buffer_kb());
+    // Writes a core's file of events. Describes it, or says why there is none. `switches` is how often the system says
+    // that the thread was switched out.
+    json::Object write(const std::filesystem::path& folder, const TracedCore& core, const Axis& axis,
+                       std::int64_t switches) const {
+        if (tracing()) {
+            const std::vector<KernelEvent> events = read_trace(core, axis);
+            return write_events(folder, core.cpu, events)
+                .add("source", "tracefs")
+                .add("dropped", instance_->lost(core.cpu))
+                .add("clock", instance_->clock())
+                .add("buffer_kb", instance_->buffer_kb());
+        }
+        const auto recorder = recorders_.find(core.cpu);
+        if (recorder == recorders_.end()) return json::Object().add("file", json::null()).add("why", why_);
+        if (!recorder->second.there()) {
+            return json::Object().add("file", json::null()).add("why", why_ + "; " + recorder->second.why_not());
+        }
+        const std::vector<Switch> found = recorder->second.switches();
+        const auto outs = std::count_if(found.begin(), found.end(), [](const Switch& one) { return one.out; });
+        return write_events(folder, core.cpu, pair_switches(found, axis))
+            .add("source", "perf_event_open")
+            .add("dropped", std::max<std::int64_t>(0, switches - outs))
+            .add("clock", "mono_raw")
+            .add("why", why_);
     }
 
   private:
-    bool recording() const { return why_.empty(); }
+    bool tracing() const { return why_.empty(); }
 
     // Those that lie within the recording.
-    std::vector<KernelEvent> read(int cpu, int thread, const Axis& axis) const {
-        EventPairs pairs(thread);
-        std::ifstream lines(instance_->folder_of(cpu) / "trace");
+    std::vector<KernelEvent> read_trace(const TracedCore& core, const Axis& axis) const {
+        EventPairs pairs(core.thread);
+        std::ifstream lines(instance_->folder_of(core.cpu) / "trace");
         for (std::string line; std::getline(lines, line);) {
             const auto parsed = parse_trace_line(line);
             if (parsed) pairs.add(*parsed, time_of(parsed->stamp, axis));
         }
         std::vector<KernelEvent> events = pairs.finish();
-        std::erase_if(events,
-                      [&](const KernelEvent& event) { return event.begin_ns < 0 || event.end_ns > axis.length(); });
+        std::erase_if(events, [&](const KernelEvent& event) { return !inside(event, axis); });
         return events;
+    }
+
+    static std::vector<KernelEvent> pair_switches(const std::vector<Switch>& switches, const Axis& axis) {
+        std::vector<KernelEvent> events;
+        for (std::size_t i = 0; i + 1 < switches.size(); ++i) {
+            if (!switches[i].out || switches[i + 1].out) continue;
+            const KernelEvent event{axis.of_raw_ns(switches[i].time_ns), axis.of_raw_ns(switches[i + 1].time_ns),
+                                    "task", switches[i].preempted ? "preempted" : "waiting"};
+            if (inside(event, axis)) events.push_back(event);
+        }
+        return events;
+    }
+
+    static bool inside(const KernelEvent& event, const Axis& axis) {
+        return event.begin_ns >= 0 && event.end_ns <= axis.length();
     }
 
     double time_of(const std::string& stamp, const Axis& axis) const {
         if (instance_->stamps_are_ticks()) return axis.of_ticks(std::strtoull(stamp.c_str(), nullptr, 10));
         return axis.of_raw_ns(std::strtod(stamp.c_str(), nullptr) * 1e9);
+    }
+
+    static json::Object write_events(const std::filesystem::path& folder, int cpu,
+                                     const std::vector<KernelEvent>& events) {
+        const std::string name = "events-cpu" + std::to_string(cpu) + ".csv";
+        OutputFile file(folder / name);
+        file.write("begin_ns,end_ns,kind,name\n");
+        for (const KernelEvent& event : events) file.write(row(event));
+        file.close();
+        return json::Object().add("file", name).add("rows", events.size());
     }
 
     static std::string row(const KernelEvent& event) {
@@ -106,9 +155,11 @@ class EventTrace {
         return times + event.kind + "," + name + "\n";
     }
 
+    bool wanted_;
     std::optional<Tracefs> tracefs_;
     std::optional<TraceInstance> instance_;
-    std::string why_;
+    std::map<int, SwitchRecorder> recorders_;
+    std::string why_;  // nothing is traced
 };
 
 }  // namespace idlewave

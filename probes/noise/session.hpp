@@ -174,7 +174,10 @@ class Session {
         work.record = [&](Recording& recording, Ticks start) { probe_.record(recording, start, bounds_); };
         Around around;
         work.when_ready = [&] {
-            events.start(cpus);
+            std::vector<TracedCore> cores;
+            cores.reserve(team.size());
+            for (const Member<Recording>& member : team) cores.push_back({member.cpu, member.thread});
+            events.start(cores);
             around.before = read_surroundings(cpus);
         };
         const double done = static_cast<double>(group) / static_cast<double>(groups);
@@ -203,7 +206,7 @@ class Session {
         }
     }
 
-    void write(EventTrace& events) {
+    void write(const EventTrace& events) {
         const double tick_ns = tick_length(first_, last_);
         std::sort(cores_.begin(), cores_.end(),
                   [](const Core& one, const Core& other) { return one.member.cpu < other.member.cpu; });
@@ -230,7 +233,7 @@ class Session {
         std::fflush(stdout);
     }
 
-    json::Object write_core(Core& core, Ticks origin, double tick_ns, EventTrace& events) {
+    json::Object write_core(Core& core, Ticks origin, double tick_ns, const EventTrace& events) {
         Recording& recording = *core.member.recording;
         const int cpu = core.member.cpu;
         const std::string name = std::string(Probe::name) + "-cpu" + std::to_string(cpu) + ".i64";
@@ -250,7 +253,10 @@ class Session {
         const Around& around = arounds_[core.group];
         result.append(describe_surroundings(around.before, around.after, {core.member.before, core.member.after}, cpu));
         const Axis axis{recording.begin, recording.end, tick_ns, first_};
-        result.add("events", events.write(folder_, cpu, core.member.thread, axis));
+        const rusage& earlier = core.member.before;
+        const rusage& later = core.member.after;
+        const std::int64_t switches = later.ru_nvcsw + later.ru_nivcsw - earlier.ru_nvcsw - earlier.ru_nivcsw;
+        result.add("events", events.write(folder_, {cpu, core.member.thread}, axis, switches));
         return result;
     }
 
