@@ -60,20 +60,20 @@ inline const char* ticks_source() {
 #endif
 }
 
-// One instant on both clocks. Of many tries the one with the narrowest bracket is kept, so that an
+// One instant on both the counter and a clock. Of many tries the one with the narrowest bracket is kept, so that an
 // interruption between the two reads does no harm.
 struct Instant {
     Ticks ticks = 0;
     std::int64_t ns = 0;
 };
 
-inline Instant instant() {
+inline Instant instant(clockid_t clock = CLOCK_MONOTONIC_RAW) {
     constexpr int tries = 100;
     Instant best;
     Ticks narrowest = ~Ticks{0};
     for (int i = 0; i < tries; ++i) {
         const Ticks before = read_ticks_ordered();
-        const std::int64_t ns = nanoseconds(CLOCK_MONOTONIC_RAW);
+        const std::int64_t ns = nanoseconds(clock);
         const Ticks after = read_ticks_ordered();
         if (after - before < narrowest) {
             narrowest = after - before;

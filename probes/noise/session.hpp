@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <concepts>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <functional>
+#include <iterator>
 #include <random>
 #include <string>
 #include <thread>
@@ -25,52 +23,14 @@
 #include "common/stop.hpp"
 #include "common/team.hpp"
 #include "common/ticks.hpp"
+#include "noise/buffers.hpp"
 #include "noise/events.hpp"
 #include "noise/options.hpp"
+#include "noise/probe.hpp"
 #include "noise/reservation.hpp"
 #include "noise/surroundings.hpp"
 
 namespace idlewave {
-
-// What every recording has, whatever its rows.
-struct Recorded {
-    Ticks begin = 0;
-    Ticks end = 0;
-    std::size_t dropped = 0;  // rows that there was no room for
-    Ticks dropped_ticks = 0;  // and their time
-};
-
-struct Table {
-    std::vector<std::string> columns;
-    std::vector<std::int64_t> numbers;  // row by row
-};
-
-// How long a recording lasts, and how many rows it has room for.
-struct Bounds {
-    Ticks length = 0;
-    std::size_t records = 0;
-    double likely = 0;   // how many rows there will be, or 0 if nobody knows
-    double tick_ns = 0;  // roughly; the run itself gives the exact value
-};
-
-// What differs between the probes. `settle` is called once, pinned to the first core; `prepare` and `record` on each
-// core; the others at the end. prepare may end early when a signal has come.
-template <class Probe>
-concept NoiseProbe = requires(Probe& probe, const Probe& fixed, typename Probe::Recording& recording,
-                              const Bounds& bounds, Ticks start, double tick_ns, double seconds) {
-    requires std::derived_from<typename Probe::Recording, Recorded>;
-    { Probe::name } -> std::convertible_to<std::string>;
-    { Probe::purpose } -> std::convertible_to<std::string>;
-    { probe.arguments() } -> std::same_as<std::vector<Argument>>;
-    { fixed.row_bytes() } -> std::same_as<std::size_t>;
-    { fixed.rows_in(seconds) } -> std::same_as<double>;  // Bounds::likely
-    { probe.settle(tick_ns) };
-    { fixed.prepare(bounds) } -> std::same_as<typename Probe::Recording>;
-    { fixed.record(recording, start, bounds) };
-    { fixed.table(recording, tick_ns) } -> std::same_as<Table>;
-    { fixed.describe(recording, tick_ns) } -> std::same_as<json::Object>;
-    { fixed.describe(tick_ns) } -> std::same_as<json::Object>;
-};
 
 template <NoiseProbe Probe>
 class Session {
@@ -86,7 +46,7 @@ class Session {
         settle();
         EventTrace events(options_.trace_events, options_.mount_tracefs, options_.seconds);
         first_ = instant();
-        first_unix_ns_ = nanoseconds(CLOCK_REALTIME);
+        first_unix_ = instant(CLOCK_REALTIME);
         last_ = first_;
         std::printf("progress 0\n");
         std::fflush(stdout);
@@ -118,7 +78,8 @@ class Session {
         bounds_.length = static_cast<Ticks>(options_.seconds * 1e9 / bounds_.tick_ns);
         probe_.settle(bounds_.tick_ns);
         bounds_.likely = probe_.rows_in(options_.seconds);
-        bounds_.records = options_.records = records();
+        const std::size_t at_once = options_.one_by_one ? 1 : options_.cpus.size();
+        bounds_.records = options_.records = rows_for(options_.records, bounds_.likely, probe_.row_bytes(), at_once);
         pin(allowed_);
     }
 
@@ -133,31 +94,6 @@ class Session {
         groups.reserve(order.size());
         for (const int cpu : order) groups.push_back({cpu});
         return groups;
-    }
-
-    // As many rows as were asked for, or as are likely, or a million; the buffers of all cores must fit into half of
-    // the memory that is free, and take a quarter if nobody asked for more.
-    std::size_t records() const {
-        const double at_once = options_.one_by_one ? 1.0 : static_cast<double>(options_.cpus.size());
-        const double available = available_memory() / (at_once * static_cast<double>(probe_.row_bytes()));
-        const auto asked = static_cast<double>(options_.records);
-        double wanted = asked > 0 ? asked : 1e6;
-        if (bounds_.likely > 0) wanted = asked > 0 ? std::min(asked, bounds_.likely) : bounds_.likely;
-        if (asked > 0 && wanted > available / 2) {
-            throw refused("--records: " + std::to_string(options_.records) + " rows of " +
-                          std::to_string(probe_.row_bytes()) +
-                          " bytes for each core do not fit into half of the free " + "memory; expected at most " +
-                          std::to_string(static_cast<std::int64_t>(available / 2)));
-        }
-        return static_cast<std::size_t>(std::max(1.0, asked > 0 ? wanted : std::min(wanted, available / 4)));
-    }
-
-    static double available_memory() {
-        std::ifstream file("/proc/meminfo");
-        for (std::string line; std::getline(file, line);) {
-            if (line.rfind("MemAvailable:", 0) == 0) return 1024 * std::strtod(line.c_str() + 13, nullptr);
-        }
-        return 4e9;
     }
 
     void record(const std::vector<int>& cpus, std::size_t group, std::size_t groups, EventTrace& events) {
@@ -221,9 +157,9 @@ class Session {
         summary.add("probe", Probe::name).add("host", place_.host).add("rank", place_.rank).add("ranks", place_.size);
         summary.add("counter", ticks_source()).add("clock_source", clock_source()).add("tick_ns", tick_ns);
         summary.add("method", describe(options_)).append(probe_.describe(tick_ns));
-        const double since_first = static_cast<double>(static_cast<std::int64_t>(origin - first_.ticks)) * tick_ns;
+        const double since = static_cast<double>(static_cast<std::int64_t>(origin - first_unix_.ticks)) * tick_ns;
         summary.add("interrupted", stop_asked());
-        summary.add("start_unix_ns", first_unix_ns_ + std::llround(since_first));
+        summary.add("start_unix_ns", first_unix_.ns + std::llround(since));
         summary.add("cores", cores);
         const std::string text = summary.text().text + "\n";
         OutputFile file(folder_ / (std::string(Probe::name) + ".json"));
@@ -272,7 +208,7 @@ class Session {
     Bounds bounds_;
     Instant first_;
     Instant last_;
-    std::int64_t first_unix_ns_ = 0;
+    Instant first_unix_;
     std::vector<Around> arounds_;
     std::vector<Core> cores_;
 };

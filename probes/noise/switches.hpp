@@ -45,7 +45,7 @@ class SwitchRecorder {
             why_ = "perf_event_open: " + system_word(errno);
             return;
         }
-        void* const memory = mmap(nullptr, size(), PROT_READ | PROT_WRITE, MAP_SHARED, event_, 0);
+        const void* const memory = mmap(nullptr, size(), PROT_READ | PROT_WRITE, MAP_SHARED, event_, 0);
         if (memory == MAP_FAILED) {
             why_ = "the buffer of perf_event_open: " + system_word(errno);
         } else {

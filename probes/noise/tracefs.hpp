@@ -91,7 +91,7 @@ class TraceInstance {
     TraceInstance(const Tracefs& tracefs, double seconds) {
         const std::filesystem::path all = tracefs.path() / "instances";
         remove_orphans(all);
-        folder_ = all / (std::string(prefix) + std::to_string(getpid()));
+        folder_ = all / (std::string(prefix) + std::to_string(getpid()) + process_space());
         if (mkdir(folder_.c_str(), 0700) != 0) {
             why_ = "no instance of the tracer can be made in " + all.string() + ": " + system_word(errno);
             folder_.clear();
@@ -135,13 +135,21 @@ class TraceInstance {
   private:
     static constexpr const char* prefix = "idlewave-";
 
+    // Numbers of processes mean something within one name space of theirs only: a container's are its own.
+    static std::string process_space() {
+        std::error_code error;
+        return "." + std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
+    }
+
     static void remove_orphans(const std::filesystem::path& all) {
         std::error_code error;
         for (const auto& entry : std::filesystem::directory_iterator(all, error)) {
             const std::string name = entry.path().filename();
             if (name.rfind(prefix, 0) != 0) continue;
-            const long owner = std::strtol(name.c_str() + std::strlen(prefix), nullptr, 10);
-            if (owner > 0 && kill(static_cast<pid_t>(owner), 0) != 0 && errno == ESRCH) rmdir(entry.path().c_str());
+            char* end = nullptr;
+            const long owner = std::strtol(name.c_str() + std::strlen(prefix), &end, 10);
+            const bool ours = owner > 0 && end == process_space();
+            if (ours && kill(static_cast<pid_t>(owner), 0) != 0 && errno == ESRCH) rmdir(entry.path().c_str());
         }
     }
 

@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,10 +21,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from probe_support import Recorded, command, environment, run
+from probe_support import Recorded, command, environment, recorded, run
 
 CORE = max(os.sched_getaffinity(0))
 PROBE = ("--cpus", CORE, "--priority", 50)
+NOBODY = 65534
 NOTHING_US = 2  # an injection this short is all bias
 
 
@@ -206,8 +208,44 @@ def test_the_kernels_events_are_in_order_and_inside_the_recording(traced):
 def test_no_tracer_is_left_behind():
     mounts = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines() if " tracefs " in line]
     for place in mounts:
-        left = {int(folder.name.split("-")[1]) for folder in Path(place, "instances").glob("idlewave-*")}
+        left = {int(folder.name.split("-")[1].split(".")[0]) for folder in Path(place, "instances").glob("idlewave-*")}
         assert not [pid for pid in left if not Path(f"/proc/{pid}").exists()]
+
+
+def test_an_ordinary_user_learns_when_the_probe_was_switched_out():
+    if os.geteuid() != 0:
+        pytest.skip("only root can become an ordinary user")
+    with tempfile.TemporaryDirectory() as folder, injecting("--period-us", 5000, "--length-us", 500):
+        Path(folder).chmod(0o777)
+        words = command("detour", Path(folder), "--cpus", CORE, "--seconds", 1, "--trace-events")
+        if not _may_run_as_nobody(words[0]):
+            pytest.skip("an ordinary user may not run the probe where it is installed")
+        done = subprocess.run(words, capture_output=True, text=True, user=NOBODY, group=NOBODY, extra_groups=[])
+        assert done.returncode == 0, done.stderr
+        found = recorded(Path(folder), done.stdout)
+        told = found.cores[0]["events"]
+        if told["file"] is None:
+            pytest.skip(told["why"])
+        assert told["source"] == "perf_event_open"
+        with Path(folder, told["file"]).open() as lines:
+            events = list(csv.DictReader(lines))
+        assert {e["kind"] for e in events} == {"task"}
+        assert told["rows"] + told["dropped"] == pytest.approx(found.cores[0]["involuntary_switches"], abs=3)
+        starts, lengths = found.table().T / 1000
+        long = np.array([(float(e["begin_ns"]), float(e["end_ns"])) for e in events])
+        long = long[long[:, 1] - long[:, 0] > 400_000]
+        place = np.searchsorted(starts, long[:, 0], side="right") - 1
+        assert len(long) > 100
+        # Whole nanoseconds of another clock: inside to within a microsecond.
+        assert (long[:, 1] <= starts[place] + lengths[place] + 1000).mean() > 0.95
+
+
+def _may_run_as_nobody(probe: str) -> bool:
+    try:
+        done = subprocess.run([probe, "--help"], capture_output=True, user=NOBODY, group=NOBODY, extra_groups=[])
+    except PermissionError:
+        return False
+    return done.returncode == 0
 
 
 def test_what_was_injected_is_told_exactly(tmp_path):

@@ -1,0 +1,56 @@
+// What a noise probe is: what it records and how, without what all of them have in common.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/arguments.hpp"
+#include "common/json.hpp"
+#include "common/ticks.hpp"
+
+namespace idlewave {
+
+// What every recording has, whatever its rows.
+struct Recorded {
+    Ticks begin = 0;
+    Ticks end = 0;
+    std::size_t dropped = 0;  // rows that there was no room for
+    Ticks dropped_ticks = 0;  // and their time
+};
+
+struct Table {
+    std::vector<std::string> columns;
+    std::vector<std::int64_t> numbers;  // row by row
+};
+
+// How long a recording lasts, and how many rows it has room for.
+struct Bounds {
+    Ticks length = 0;
+    std::size_t records = 0;
+    double likely = 0;   // how many rows there will be, or 0 if nobody knows
+    double tick_ns = 0;  // roughly; the run itself gives the exact value
+};
+
+// What differs between the probes. `settle` is called once, pinned to the first core; `prepare` and `record` on each
+// core; the others at the end. prepare may end early when a signal has come.
+template <class Probe>
+concept NoiseProbe = requires(Probe& probe, const Probe& fixed, typename Probe::Recording& recording,
+                              const Bounds& bounds, Ticks start, double tick_ns, double seconds) {
+    requires std::derived_from<typename Probe::Recording, Recorded>;
+    { Probe::name } -> std::convertible_to<std::string>;
+    { Probe::purpose } -> std::convertible_to<std::string>;
+    { probe.arguments() } -> std::same_as<std::vector<Argument>>;
+    { fixed.row_bytes() } -> std::same_as<std::size_t>;
+    { fixed.rows_in(seconds) } -> std::same_as<double>;  // Bounds::likely
+    { probe.settle(tick_ns) };
+    { fixed.prepare(bounds) } -> std::same_as<typename Probe::Recording>;
+    { fixed.record(recording, start, bounds) };
+    { fixed.table(recording, tick_ns) } -> std::same_as<Table>;
+    { fixed.describe(recording, tick_ns) } -> std::same_as<json::Object>;
+    { fixed.describe(tick_ns) } -> std::same_as<json::Object>;
+};
+
+}  // namespace idlewave
