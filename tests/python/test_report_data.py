@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from idlewave.errors import InputError
+from idlewave.measure.noise.detour_plots import thin_detours
 from idlewave.report import (
     ComparisonData,
     MachineData,
@@ -20,7 +21,7 @@ from idlewave.report import (
     StudyData,
 )
 from idlewave.report.network import predicted_ns, quantities
-from idlewave.report.noise import decade_label, magnitudes, noise_figures, thin_detours
+from idlewave.report.noise import decade_label, magnitudes, noise_figures
 from idlewave.report.scale import scales
 
 US, MS, S = 10**6, 10**9, 10**12

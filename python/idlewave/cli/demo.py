@@ -20,7 +20,8 @@ from ..simulation import simulate
 from ..timeline import Timeline
 from ..trace import Trace
 from ..tracing import trace as run_traced
-from .measure_commands import show_network, show_noise
+from .measure_network_command import show_network
+from .measure_noise_command import show_noise
 from .study_command import run_study, summary
 from .terminal import output, progress_bar, show
 

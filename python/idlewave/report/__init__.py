@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from idlewave.measure.noise.detour_plots import plot_detour_lengths, plot_detours
 from idlewave.report.data import (
     ComparisonData,
     MachineData,
@@ -15,7 +16,6 @@ from idlewave.report.data import (
 from idlewave.report.findings import findings
 from idlewave.report.page import build
 from idlewave.report.plot_network import plot_network
-from idlewave.report.plot_noise import plot_detour_lengths, plot_detours
 from idlewave.report.plot_program import plot_communication, plot_prediction, plot_time
 from idlewave.report.plot_scale import plot_run_time, plot_slowdown
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from idlewave.measure.noise.detour_plots import MOST_PANELS, MOST_POINTS, shown_cores, thin_detours
 from idlewave.report.data import (
     ComparisonData,
     MachineData,
@@ -11,8 +12,7 @@ from idlewave.report.data import (
     StudyData,
 )
 from idlewave.report.findings import communication_share
-from idlewave.report.noise import noise_figures, thin_detours
-from idlewave.report.plot_noise import MOST_PANELS, MOST_POINTS, shown_cores
+from idlewave.report.noise import noise_figures
 from idlewave.report.plot_program import MOST_BARS, MOST_CELLS
 from idlewave.report.scale import scales
 from idlewave.report.text import (

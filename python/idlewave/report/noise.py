@@ -1,11 +1,10 @@
-"""What figures and sentences need of recorded detours: magnitudes, fewer points, overall figures."""
+"""What figures and sentences need of recorded detours: magnitudes, overall figures."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from idlewave.report.data import NoiseData
@@ -47,34 +46,6 @@ def decade_label(exponent: int) -> str:
 def _power(exponent: int) -> tuple[str, str]:
     unit, power = next(item for item in _UNITS if exponent >= item[1])
     return str(10 ** (exponent - power)), unit
-
-
-def thin_detours(detours: pd.DataFrame, limit: int = 20_000) -> pd.DataFrame:
-    """At most about `limit` of `detours`: of those that lie close together, the longest.
-
-    The cells are as fine as `limit` allows, so that a plot of what is left looks like one of all.
-    """
-    if len(detours) <= limit:
-        return detours
-    detours = detours.reset_index(drop=True)
-    start = detours["start_ps"].to_numpy(dtype=float)
-    length = np.log10(np.maximum(detours["length_ps"].to_numpy(dtype=float), 1.0))
-    lines = 400
-    while True:
-        keys = pd.DataFrame(
-            {"core": detours["core"], "x": _cells(start, 2 * lines), "y": _cells(length, lines)},
-            index=detours.index,
-        )
-        longest = detours["length_ps"].groupby([keys["core"], keys["x"], keys["y"]]).idxmax()
-        if len(longest) <= limit or lines == 1:
-            return detours.loc[longest.sort_values()]
-        lines = max(1, int(lines * 0.8))
-
-
-def _cells(values: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.int64]:
-    width = (values.max() - values.min()) / count or 1.0
-    cells: npt.NDArray[np.int64] = ((values - values.min()) / width).astype(np.int64)
-    return cells.clip(max=count - 1)
 
 
 @dataclass(frozen=True)

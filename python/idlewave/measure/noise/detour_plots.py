@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from idlewave.report.noise import thin_detours
-from idlewave.report.style import FAINT, MUTED, PALETTE, SMALL, new_figure, say_empty, styled, tidy
-from idlewave.report.text import percent_text, time_text
+from ...plotting import FAINT, MUTED, PALETTE, SMALL, new_figure, say_empty, styled, tidy
+from ...wording import percent_text, time_text
 
 MOST_PANELS = 8
 MOST_POINTS = 20_000
@@ -29,8 +29,8 @@ def shown_cores(cores: pd.DataFrame, most: int = MOST_PANELS) -> list[int]:
 def plot_detours(detours: pd.DataFrame, cores: pd.DataFrame) -> Figure:
     """Length of each detour (µs, log) against its start (s), one panel a core.
 
-    `detours` and `cores` as in NoiseData. More than 20,000 points are thinned (`thin_detours`); of more than
-    eight cores those with the highest overhead are shown.
+    `detours`: core, start_ps, length_ps; `cores`: core, duration_s, overhead (a part of 1). More than 20,000
+    points are thinned (`thin_detours`); of more than eight cores those with the highest overhead are shown.
     """
     names = shown_cores(cores)
     columns = 1 if len(names) <= 1 else 2 if len(names) <= 4 else 3 if len(names) <= 6 else 4
@@ -88,7 +88,7 @@ def _scale_lengths(axes: Axes, which: str, detours: pd.DataFrame) -> None:
 def plot_detour_lengths(detours: pd.DataFrame, cores: pd.DataFrame, magnitudes: pd.DataFrame) -> Figure:
     """Left: how many detours have which length (log-log, a line a core). Right: overhead by decade of length.
 
-    `detours` and `cores` as in NoiseData, `magnitudes` as `noise.magnitudes` gives it.
+    `detours` and `cores` as above; `magnitudes`: core, decade (a label, shortest first), overhead (a part of 1).
     """
     figure = new_figure(3.1)
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
@@ -153,3 +153,31 @@ def _overhead_bars(axes: Axes, magnitudes: pd.DataFrame, names: list[int]) -> No
     axes.tick_params(axis="y", length=0)
     axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.spines["left"].set_color(FAINT)
+
+
+def thin_detours(detours: pd.DataFrame, limit: int = 20_000) -> pd.DataFrame:
+    """At most about `limit` of `detours`: of those that lie close together, the longest.
+
+    The cells are as fine as `limit` allows, so that a plot of what is left looks like one of all.
+    """
+    if len(detours) <= limit:
+        return detours
+    detours = detours.reset_index(drop=True)
+    start = detours["start_ps"].to_numpy(dtype=float)
+    length = np.log10(np.maximum(detours["length_ps"].to_numpy(dtype=float), 1.0))
+    lines = 400
+    while True:
+        keys = pd.DataFrame(
+            {"core": detours["core"], "x": _cells(start, 2 * lines), "y": _cells(length, lines)},
+            index=detours.index,
+        )
+        longest = detours["length_ps"].groupby([keys["core"], keys["x"], keys["y"]]).idxmax()
+        if len(longest) <= limit or lines == 1:
+            return detours.loc[longest.sort_values()]
+        lines = max(1, int(lines * 0.8))
+
+
+def _cells(values: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.int64]:
+    width = (values.max() - values.min()) / count or 1.0
+    cells: npt.NDArray[np.int64] = ((values - values.min()) / width).astype(np.int64)
+    return cells.clip(max=count - 1)
