@@ -1,25 +1,22 @@
-"""Noise: the detour benchmark on each core, one after the other, and what its recordings say."""
+"""Noise: the detour benchmark on each core, and what its recordings say."""
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from rich.progress import Progress, TaskID
 
 from ...environment import describe
-from ...errors import MeasurementError, UsageError
-from ...mpi import package_data
+from .probing import chosen_cores, run_probe, shown
+from .recording import Recording
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 DECADES = {
     "below_1us": (0, 10**6),
@@ -70,6 +67,8 @@ class NoiseMeasurement:
                 notes.append(f"{core}: other processes used {share} of it during the recording.")
             if row["steal_s"] > 0:
                 notes.append(f"{core}: the hypervisor took {row['steal_s']:.2f} s during the recording.")
+            if row.get("throttled"):
+                notes.append(f"{core}: slowed down {row['throttled']} times (control group's limit, or heat).")
             if row["interrupted"]:
                 notes.append(f"{core}: interrupted after {row['duration_ps'] / 1e12:.2f} s.")
         return tuple(notes)
@@ -101,74 +100,54 @@ def measure_noise(
     progress: Progress | None = None,
     folder: Path | None = None,
     records: int = 1_000_000,
+    *,
+    together: bool = True,
+    trace_events: bool = False,
 ) -> NoiseMeasurement:
     """Record the detours of each of `cores` (default: all that this process may use) for so many seconds.
 
-    At most `records` detours a core are kept. `progress` gets one task; `folder` keeps the raw recordings
-    (default: they are read and deleted). Raises UsageError for cores that may not be used, MeasurementError
-    when the probe fails. On an interrupt the running probe writes what it has before KeyboardInterrupt goes
-    on.
+    All cores at once, or, unless `together`, one after the other. At most `records` detours a core are kept;
+    `trace_events` records what the kernel did meanwhile, where it tells. `progress` gets one task; `folder` keeps
+    the probe's files (default: they are read and deleted). Raises UsageError for cores that may not be used,
+    MeasurementError when the probe fails. On an interrupt the running probe writes what it has before
+    KeyboardInterrupt goes on.
     """
-    allowed = sorted(os.sched_getaffinity(0))
-    chosen = allowed if cores is None else list(cores)
-    refused = sorted(set(chosen) - set(allowed))
-    if refused or not chosen:
-        raise UsageError(f"cores {refused} may not be used by this process; expected some of {allowed}")
-    task = progress.add_task("noise", total=len(chosen) * seconds_per_core) if progress else None
+    chosen = chosen_cores(cores)
     with tempfile.TemporaryDirectory(prefix="idlewave-") as temporary:
-        place = folder or Path(temporary)
-        place.mkdir(parents=True, exist_ok=True)
-        summaries, tables = [], []
-        for core in chosen:
-            file = place / f"detours-{core}.csv"
-            summaries.append(_record(core, seconds_per_core, records, file, progress, task))
-            tables.append(read_recording(file, core))
-    return summarise(pd.concat(tables, ignore_index=True), summaries, describe())
-
-
-def _record(
-    core: int, seconds: float, records: int, file: Path, progress: Progress | None, task: TaskID | None
-) -> dict[str, Any]:
-    probe = package_data() / "bin" / "idlewave-detour"
-    command = [str(probe), "--cpu", str(core), "--seconds", str(seconds), "--records", str(records)]
-    try:
-        running = subprocess.Popen(
-            [*command, "--output", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        recording = record_detours(
+            seconds_per_core,
+            chosen,
+            folder or Path(temporary),
+            progress,
+            records=records,
+            together=together,
+            trace_events=trace_events,
         )
-    except OSError as error:
-        raise MeasurementError(f"the detour probe {probe} cannot be run: {error}") from error
-    try:
-        begin = last = time.monotonic()
-        while running.poll() is None and time.monotonic() < begin + seconds:
-            time.sleep(min(0.25, seconds))
-            if progress and task is not None:
-                progress.advance(task, time.monotonic() - last)
-                last = time.monotonic()
-        output, complaint = running.communicate(timeout=60 + seconds)
-    except KeyboardInterrupt:
-        running.send_signal(signal.SIGINT)
-        running.communicate(timeout=60)
-        raise
-    except subprocess.TimeoutExpired as error:
-        running.kill()
-        raise MeasurementError(f"the detour probe on core {core} did not end in time") from error
-    if running.returncode != 0:
-        raise MeasurementError(f"the detour probe on core {core} failed: {complaint.strip()}")
-    summary: dict[str, Any] = json.loads(output)
-    return summary
+    return measurement_of(recording)
 
 
-def read_recording(file: Path, core: int) -> pd.DataFrame:
-    """The detours in a probe's file, as integer picoseconds: core, start_ps, length_ps."""
-    table = pd.read_csv(file, dtype=np.float64)
-    picoseconds = (table * 1000).round().astype(np.int64)
-    return pd.DataFrame(
-        {
-            "core": np.full(len(table), core, dtype=np.int64),
-            "start_ps": picoseconds["start_ns"],
-            "length_ps": picoseconds["length_ns"],
-        }
-    )
+def record_detours(
+    seconds: float,
+    cores: Sequence[int],
+    folder: Path,
+    progress: Progress | None = None,
+    *,
+    records: int = 1_000_000,
+    together: bool = True,
+    trace_events: bool = False,
+) -> Recording:
+    """The same, as the probe wrote it."""
+    arguments = ["--records", str(records), *(["--trace-events"] if trace_events else [])]
+    with shown(progress, "noise") as advance:
+        return run_probe("detour", arguments, cores, seconds, folder, together=together, advance=advance)
+
+
+def measurement_of(recording: Recording, environment: dict[str, Any] | None = None) -> NoiseMeasurement:
+    """What a recording of detours holds. `environment`: as describe() says it (default: that of now and here)."""
+    columns = ["core", "start_ps", "length_ps"]
+    tables = [core.table.assign(core=np.int64(core.cpu)) for core in recording.cores]
+    detours = pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns, dtype=np.int64)
+    return summarise(detours, recording.summaries(), describe() if environment is None else environment)
 
 
 def summarise(
@@ -176,8 +155,8 @@ def summarise(
 ) -> NoiseMeasurement:
     """Per core: resolution_ps (t_min), threshold_ps, duration_ps, detours, dropped, dropped_ps, overhead (a
     part of 1) and overhead_ps (dropped ones included), overhead_DECADE (of the kept ones), rate_per_s, p50 …
-    p999 and longest_ps, foreign_load (part of the time), steal_s, involuntary_switches, interrupts,
-    interrupted, counter, clock_source.
+    p999 and longest_ps, foreign_load (part of the time), steal_s, throttled (times that the core was slowed down),
+    begin_ps (on an axis common to all cores), involuntary_switches, interrupts, interrupted, counter, clock_source.
     """
     rows, interrupts = [], []
     for summary in summaries:
@@ -216,8 +195,17 @@ def _core_row(lengths: np.ndarray[Any, np.dtype[np.int64]], summary: dict[str, A
     row["longest_ps"] = int(lengths.max()) if len(lengths) else 0
     row["foreign_load"] = max(summary["cpu_busy_s"] - summary["own_cpu_s"], 0.0) / seconds
     row["steal_s"] = summary["steal_s"]
+    row["throttled"] = throttled(summary.get("throttled"))
+    row["begin_ps"] = round(summary.get("begin_ps") or 0)
     row["involuntary_switches"] = summary["involuntary_switches"]
     row["interrupts"] = sum(entry["count"] for entry in summary["interrupts"].values())
     for name in ("interrupted", "counter", "clock_source"):
         row[name] = summary[name]
     return row
+
+
+def throttled(said: object) -> int:
+    """How often a core was slowed down: the counts among what the probe says of throttling."""
+    if isinstance(said, dict):
+        return sum(throttled(value) for key, value in said.items() if not str(key).endswith("_s"))
+    return int(said) if isinstance(said, int | float) else 0

@@ -1,0 +1,142 @@
+"""What decides at scale, and how two machines' noises differ.
+
+P ranks that wait for each other in every window of length w wait for the worst of them. If each one's loss in a window
+has the distribution F, independently, the expected worst is E[max] = sum of x (F(x)^P - F(x-)^P) over the losses x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from .recording import Detours
+from .spectrum import Values, binned_loss, lost_until, power_spectrum
+
+RANKS = (1, 10, 100, 1000, 10_000, 100_000, 1_000_000)
+WINDOWS_PS = (10**8, 10**9, 10**10, 10**11)
+"""100 µs, 1 ms, 10 ms, 100 ms."""
+
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "longest": 1.0}
+_BANDS_PER_OCTAVE = 3
+_HIGHEST_HZ = 5000.0
+
+
+def window_losses(cores: Sequence[Detours], window_ps: int) -> npt.NDArray[np.int64]:
+    """How much of each window of `window_ps` detours take, in ps, of all cores; windows do not overlap."""
+    parts = []
+    for core in cores:
+        edges = np.arange(0, core.duration + 1, window_ps, dtype=np.int64)
+        parts.append(np.diff(lost_until(edges, core.starts, core.lengths)))
+    return np.concatenate(parts).round().astype(np.int64) if parts else np.array([], dtype=np.int64)
+
+
+def expected_maximum(losses: npt.ArrayLike, ranks: Sequence[int]) -> Values:
+    """The expected largest of P independent draws from `losses`, each as likely, for each P of `ranks`. Exact."""
+    values = np.sort(np.asarray(losses, dtype=np.float64))
+    if len(values) == 0:
+        return np.full(len(ranks), np.nan)
+    below = np.concatenate([[-np.inf], np.log(np.arange(1, len(values) + 1) / len(values))])
+    # F^P as exp(P log F): an F near 1 to a high power loses nothing that way.
+    return np.array([float((values * np.diff(np.exp(count * below))).sum()) for count in ranks])
+
+
+def maximum_table(
+    cores: Sequence[Detours], ranks: Sequence[int] = RANKS, windows_ps: Sequence[int] = WINDOWS_PS
+) -> pd.DataFrame:
+    """A row a (window, P): window_ps, ranks, expected_ps, slowdown (1 + expected / window), windows, beyond.
+
+    `windows`: how many the recording has; `beyond`: P is more than that, so the worst of P windows is worse than any
+    seen, and the number is a lower bound. Windows of which the recording has fewer than ten are left out.
+    """
+    rows = []
+    for window in windows_ps:
+        losses = window_losses(cores, window)
+        if len(losses) < 10:
+            continue
+        for count, expected in zip(ranks, expected_maximum(losses, ranks), strict=True):
+            rows.append((window, count, expected, 1 + expected / window, len(losses), count > len(losses)))
+    columns = ["window_ps", "ranks", "expected_ps", "slowdown", "windows", "beyond"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two noises, A and B.
+
+    `figures`: quantity, a, b: overhead, rate_per_s, p50_ps … longest_ps of the detours. `ks`: the largest distance of
+    the two distributions of length (0 the same, 1 apart). `spectrum_distance`: half the sum of differences of the
+    normalised power in bands of a third of an octave (0 the same, 1 apart). `maxima`: window_ps, ranks, a_ps, b_ps,
+    beyond (that P is more than either recording can tell).
+    """
+
+    figures: pd.DataFrame
+    ks: float
+    spectrum_distance: float
+    maxima: pd.DataFrame
+
+
+def compare(a: Sequence[Detours], b: Sequence[Detours]) -> Comparison:
+    """How two noises differ: in overhead, in shape, and at scale."""
+    figures = pd.DataFrame({"a": noise_figures(a), "b": noise_figures(b)}).rename_axis("quantity").reset_index()
+    both = maximum_table(a).merge(maximum_table(b), on=["window_ps", "ranks"], suffixes=("_a", "_b"))
+    maxima = pd.DataFrame(
+        {
+            "window_ps": both["window_ps"],
+            "ranks": both["ranks"],
+            "a_ps": both["expected_ps_a"],
+            "b_ps": both["expected_ps_b"],
+            "beyond": both["beyond_a"] | both["beyond_b"],
+        }
+    )
+    return Comparison(figures, ks_distance(all_lengths(a), all_lengths(b)), spectrum_distance(a, b), maxima)
+
+
+def noise_figures(cores: Sequence[Detours]) -> dict[str, float]:
+    """overhead (part of 1), rate_per_s (of a core), and quantiles of the lengths in ps."""
+    lengths = all_lengths(cores)
+    duration = sum(core.duration for core in cores)
+    quantiles = {
+        f"{name}_ps": float(np.quantile(lengths, part)) if len(lengths) else 0.0 for name, part in QUANTILES.items()
+    }
+    return {
+        "overhead": float(lengths.sum() / duration) if duration else 0.0,
+        "rate_per_s": len(lengths) / (duration * 1e-12) if duration else 0.0,
+        **quantiles,
+    }
+
+
+def all_lengths(cores: Sequence[Detours]) -> npt.NDArray[np.int64]:
+    """The lengths of all cores' detours, in ps."""
+    return np.concatenate([core.lengths for core in cores]) if cores else np.array([], dtype=np.int64)
+
+
+def ks_distance(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
+    """The largest difference of two samples' distribution functions (Kolmogorov and Smirnov); 1 if one is empty."""
+    first, second = np.sort(np.asarray(a)), np.sort(np.asarray(b))
+    if len(first) == 0 or len(second) == 0:
+        return float(len(first) != len(second))
+    at = np.concatenate([first, second])
+    cdf_a = np.searchsorted(first, at, side="right") / len(first)
+    cdf_b = np.searchsorted(second, at, side="right") / len(second)
+    return float(np.abs(cdf_a - cdf_b).max())
+
+
+def spectrum_distance(a: Sequence[Detours], b: Sequence[Detours]) -> float:
+    """Half the sum of differences of normalised power in bands of a third of an octave, up to 5 kHz."""
+    shortest = min((core.duration for core in (*a, *b)), default=0) * 1e-12
+    step = 1 / (2 * _HIGHEST_HZ)
+    if shortest < 100 * step:
+        return 0.0
+    lowest = 4 / shortest
+    count = int(np.log2(_HIGHEST_HZ / lowest) * _BANDS_PER_OCTAVE)
+    bands = _HIGHEST_HZ * 2.0 ** (-np.arange(max(count, 1), -1, -1) / _BANDS_PER_OCTAVE)
+    shares = []
+    for cores in (a, b):
+        spectrum = power_spectrum([binned_loss(core, step) for core in cores], step)
+        power, _ = np.histogram(spectrum.frequency, bands, weights=spectrum.power)
+        shares.append(power / power.sum() if power.sum() > 0 else np.full(len(power), 1 / len(power)))
+    return float(np.abs(shares[0] - shares[1]).sum() / 2)

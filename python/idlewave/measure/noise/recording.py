@@ -1,0 +1,229 @@
+"""Folders that the noise probes wrote: one node's, or a job's with a subfolder HOST-RANK a node.
+
+PROBE.json names, for each core, a raw file of little-endian int64, row-major; its columns are in the JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ...errors import InputError
+
+PROBES = ("detour", "ftq", "fwq")
+COLUMNS = {"detour": ("start_ps", "length_ps"), "ftq": ("work",), "fwq": ("start_ps", "duration_ps")}
+"""What each probe's table has at least."""
+
+EVENT_COLUMNS = ("begin_ns", "end_ns", "kind", "name")
+_NUMBERS = {"detour": ("duration_ns", "resolution_ns", "threshold_ns"), "ftq": (), "fwq": ()}
+_ITEM = np.dtype("<i8").itemsize
+_EMPTY = pd.DataFrame({"begin_ns": [], "end_ns": [], "kind": [], "name": []})
+
+Times = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class CoreRecording:
+    """One core: its table (int64 columns), what the probe says of it, and the events traced beside it, if any.
+
+    `events`: begin_ns, end_ns on the axis of the table's start_ps, kind, name; None if none were asked for.
+    """
+
+    cpu: int
+    table: pd.DataFrame
+    said: dict[str, Any]
+    events: pd.DataFrame | None = None
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What one run of one probe left. `said` is its JSON; `notes` are sentences about files that are cut off."""
+
+    probe: str
+    folder: Path
+    said: dict[str, Any]
+    cores: tuple[CoreRecording, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def node(self) -> str:
+        """The host, and the rank where several processes recorded."""
+        host = str(self.said.get("host", "?"))
+        return f"{host}-{self.said.get('rank', 0)}" if int(self.said.get("ranks") or 1) > 1 else host
+
+    def summaries(self) -> list[dict[str, Any]]:
+        """What the probe says of each core, with what it says of all."""
+        shared = {key: value for key, value in self.said.items() if key != "cores"}
+        return [shared | core.said for core in self.cores]
+
+
+@dataclass(frozen=True)
+class Detours:
+    """One core's detours: starts and lengths (int64, ps), ascending and separate, in [0, duration)."""
+
+    node: str
+    core: int
+    starts: Times
+    lengths: Times
+    duration: int
+
+    @property
+    def overhead(self) -> float:
+        """The part of the time that they take."""
+        return float(self.lengths.sum() / self.duration)
+
+
+def read_recording(folder: str | Path, probe: str | None = None) -> Recording:
+    """Read what a probe wrote into `folder`: that of `probe`, or the only one.
+
+    A cut-off table is read as far as it is whole, and noted. Raises InputError that names the file and what was
+    expected where there is no recording, the JSON is not one, or a file is missing.
+    """
+    place = Path(folder)
+    found = [name for name in PROBES if (place / f"{name}.json").is_file()]
+    if probe is not None and probe not in found:
+        raise InputError(f"{place}: expected a recording of the probe {probe}, {probe}.json; found {_listed(found)}")
+    if not found:
+        raise InputError(f"{place}: expected a recording, one of {_listed([f'{name}.json' for name in PROBES])}")
+    if probe is None and len(found) > 1:
+        raise InputError(f"{place}: expected one probe's recording, found {_listed(found)}; say which")
+    name = probe or found[0]
+    file = place / f"{name}.json"
+    said = _read_json(file)
+    notes: list[str] = []
+    cores = tuple(_core(file, name, number, entry, notes) for number, entry in enumerate(said["cores"]))
+    return Recording(name, place, said, cores, tuple(notes))
+
+
+def read_nodes(folder: str | Path, probe: str | None = None) -> tuple[list[Recording], list[str]]:
+    """The recordings of a job: that in `folder` itself, and those in its subfolders, by name.
+
+    A subfolder that cannot be read is left out, and said in the second list. Raises InputError if none can be.
+    """
+    place = Path(folder)
+    if not place.is_dir():
+        raise InputError(f"{place}: expected a folder with recordings")
+    own = [place] if any((place / f"{name}.json").is_file() for name in PROBES) else []
+    recordings, problems = [], []
+    for part in own + sorted(p for p in place.iterdir() if p.is_dir() and (own == [] or _is_recording(p))):
+        try:
+            recordings.append(read_recording(part, probe))
+        except InputError as error:
+            problems.append(str(error))
+    if not recordings:
+        raise InputError("; ".join(problems) or f"{place}: expected a recording, or subfolders with one each")
+    return recordings, problems
+
+
+def detours_of(recording: Recording) -> list[Detours]:
+    """The detours of each core. Of a core whose buffer was full only the time up to the last one kept counts.
+
+    Raises InputError if the recording is of another probe.
+    """
+    if recording.probe != "detour":
+        raise InputError(f"{recording.folder}: expected a recording of detours, found one of {recording.probe}")
+    cores = []
+    for core in recording.cores:
+        starts, lengths = (core.table[name].to_numpy(dtype=np.int64) for name in COLUMNS["detour"])
+        duration = round(core.said["duration_ns"] * 1000)
+        if core.said.get("dropped") and len(starts):
+            duration = int(starts[-1] + lengths[-1])
+        cores.append(Detours(recording.node, core.cpu, starts, lengths, duration))
+    return cores
+
+
+def _is_recording(place: Path) -> bool:
+    return any((place / f"{name}.json").is_file() for name in PROBES)
+
+
+def _core(file: Path, probe: str, number: int, entry: object, notes: list[str]) -> CoreRecording:
+    where = f"{file}: cores[{number}]"
+    if not isinstance(entry, dict):
+        raise InputError(f"{where}: expected an object, found {entry!r}")
+    for key, kind in (("cpu", int), ("file", str), ("columns", list)):
+        if not isinstance(entry.get(key), kind):
+            raise InputError(f"{where}.{key}: expected {_KINDS[kind]}, found {entry.get(key)!r}")
+    for key in _NUMBERS[probe]:
+        if not isinstance(entry.get(key), int | float) or isinstance(entry[key], bool) or entry[key] < 0:
+            raise InputError(f"{where}.{key}: expected a number that is not negative, found {entry.get(key)!r}")
+    missing = [name for name in COLUMNS[probe] if name not in entry["columns"]]
+    if missing:
+        raise InputError(f"{where}.columns: expected {_listed(missing)} among them, found {entry['columns']}")
+    table = read_table(file.parent / entry["file"], entry["columns"], entry.get("rows"), notes)
+    if probe == "detour":
+        _check_detours(file.parent / entry["file"], table)
+    return CoreRecording(entry["cpu"], table, entry, _events(file.parent, entry, notes))
+
+
+_KINDS = {int: "a whole number", str: "a text", list: "a list"}
+
+
+def _check_detours(file: Path, table: pd.DataFrame) -> None:
+    starts, lengths = (table[name].to_numpy() for name in COLUMNS["detour"])
+    wrong = np.flatnonzero((starts < 0) | (lengths < 0))
+    if len(wrong):
+        raise InputError(f"{file}: row {wrong[0]}: expected times that are not negative")
+    crossing = np.flatnonzero(starts[1:] < starts[:-1] + lengths[:-1])
+    if len(crossing):
+        raise InputError(f"{file}: row {crossing[0] + 1}: expected it to begin after the detour before it has ended")
+
+
+def read_table(file: Path, columns: list[str], rows: int | None, notes: list[str]) -> pd.DataFrame:
+    """A file of columns; what is cut off is noted. Raises InputError if it cannot be read."""
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from error
+    width = len(columns) * _ITEM
+    whole = len(data) // width
+    if len(data) % width:
+        notes.append(f"{file} is cut off: {whole} rows of {width} bytes are whole, {len(data) % width} bytes are left.")
+    elif rows is not None and whole != rows:
+        notes.append(f"{file} has {whole} rows where {rows} were announced.")
+    values = np.frombuffer(data, "<i8", whole * len(columns)).reshape(-1, len(columns)).astype(np.int64)
+    return pd.DataFrame(values, columns=columns)
+
+
+def _events(place: Path, entry: dict[str, Any], notes: list[str]) -> pd.DataFrame | None:
+    named = entry.get("events")
+    if isinstance(named, dict):
+        named = named.get("file")
+    if not isinstance(named, str) or not named.endswith(".csv"):
+        return None
+    file = place / named
+    try:
+        table = pd.read_csv(file, keep_default_na=False, on_bad_lines="skip", encoding_errors="replace")
+    except pd.errors.EmptyDataError:
+        return _EMPTY
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file} cannot be read as a file of events: {error}") from error
+    if tuple(table.columns) != EVENT_COLUMNS:
+        raise InputError(f"{file}:1: expected the header {','.join(EVENT_COLUMNS)}, found {','.join(table.columns)}")
+    times = table[["begin_ns", "end_ns"]].apply(pd.to_numeric, errors="coerce")
+    whole = times.notna().all(axis=1) & (times["end_ns"] >= times["begin_ns"])
+    if not whole.all():
+        notes.append(f"{file}: {int((~whole).sum())} lines are no events begin_ns,end_ns,kind,name and are left out.")
+    events: pd.DataFrame = pd.concat([times, table[["kind", "name"]].astype(str)], axis=1)[whole]
+    return events.reset_index(drop=True)
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    try:
+        said = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"{file}: expected JSON: {error}") from error
+    if not isinstance(said, dict) or not isinstance(said.get("cores"), list):
+        raise InputError(f"{file}: expected an object with a list of cores")
+    return said
+
+
+def _listed(words: list[str]) -> str:
+    return ", ".join(words) or "none"

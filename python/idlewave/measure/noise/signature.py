@@ -1,0 +1,297 @@
+"""A machine's noise as a sum of sources, periodic and random, that can be thinned, scaled, moved and made anew."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InputError
+from ...noise import Noise
+from .lengths import LengthLaw
+from .recording import Detours
+
+FORMAT = 1
+PERIODIC, RANDOM = "periodic", "random"
+MOST_DETOURS = 20_000_000
+
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Source:
+    """One thing that takes one core away.
+
+    `kind` periodic: every `period_ps`, late or early by a normal time of deviation `jitter_ps`, and in the part `share`
+    of the periods; random: at an exponential distance of mean `period_ps` (jitter and share mean nothing). Each time
+    for a time by the law `length`.
+    """
+
+    name: str
+    core: int
+    kind: str
+    period_ps: float
+    length: LengthLaw
+    jitter_ps: float = 0.0
+    share: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in (PERIODIC, RANDOM):
+            raise InputError(f"source {self.name}: kind: expected {PERIODIC} or {RANDOM}, found {self.kind!r}")
+        if not (math.isfinite(self.period_ps) and self.period_ps >= 1000):
+            raise InputError(f"source {self.name}: period: expected at least 1 ns, found {self.period_ps} ps")
+        if not (0 <= self.share <= 1 and 0 <= self.jitter_ps < math.inf):
+            raise InputError(f"source {self.name}: expected a share from 0 to 1 and a jitter that is not negative")
+
+    @property
+    def rate_per_s(self) -> float:
+        """How often it comes, on average."""
+        return (self.share if self.kind == PERIODIC else 1.0) * 1e12 / self.period_ps
+
+    @property
+    def overhead(self) -> float:
+        """The share of its core's time that it takes."""
+        return self.rate_per_s * self.length.mean * 1e-12
+
+    def arrivals(self, duration_ps: int, random: np.random.Generator) -> Values:
+        """When it comes in a time of `duration_ps`, in ps, ascending; a phase is drawn first."""
+        if self.kind == RANDOM:
+            count = random.poisson(duration_ps / self.period_ps)
+            return np.sort(random.random(count)) * duration_ps
+        count = max(round(duration_ps / self.period_ps), 1 if random.random() < duration_ps / self.period_ps else 0)
+        when = (np.arange(count) + random.random()) * self.period_ps + random.normal(0, 1, count) * self.jitter_ps
+        kept: Values = np.sort(when[random.random(count) < self.share] % duration_ps)
+        return kept
+
+
+@dataclass(frozen=True)
+class Goodness:
+    """How near a fit comes to one core's recording: overhead, and the distances of lengths and spectrum (compare.py).
+
+    `overhead` is as measured, `fitted_overhead` as one realisation of the fit as long as the recording has it.
+    """
+
+    core: int
+    overhead: float
+    fitted_overhead: float
+    ks: float
+    spectrum_distance: float
+
+    @property
+    def bad(self) -> str:
+        """What is wrong with the fit, in words; empty if nothing is."""
+        wrong = []
+        if abs(self.fitted_overhead - self.overhead) > max(0.2 * self.overhead, 1e-5):
+            wrong.append(f"its overhead is {self.fitted_overhead:.3%} where {self.overhead:.3%} was measured")
+        if self.ks > 0.1:
+            wrong.append(f"lengths differ by {self.ks:.2f} (Kolmogorov and Smirnov)")
+        if self.spectrum_distance > 0.3:
+            wrong.append(f"spectra differ by {self.spectrum_distance:.2f}")
+        return "; ".join(wrong)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The noise of a machine's cores. `cores`: all, those without a source too. `goodness`: none once it was changed."""
+
+    name: str
+    cores: tuple[int, ...]
+    sources: tuple[Source, ...]
+    goodness: tuple[Goodness, ...] = ()
+
+    @property
+    def overhead(self) -> float:
+        """The share of the time that its sources take, on average over the cores."""
+        return sum(source.overhead for source in self.sources) / max(len(self.cores), 1)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on cores that the fit does not do justice."""
+        return tuple(f"Core {fit.core}: the fit is bad: {fit.bad}; replay it." for fit in self.goodness if fit.bad)
+
+    def thin(self, part: float) -> Signature:
+        """Only the part `part` of all detours, chosen at random. Raises InputError if it is not from 0 to 1."""
+        if not 0 <= part <= 1:
+            raise InputError(f"thin: expected a part from 0 to 1, found {part}")
+        if part == 0:
+            return self._with([])
+        return self._with(
+            [
+                replace(s, share=s.share * part) if s.kind == PERIODIC else replace(s, period_ps=s.period_ps / part)
+                for s in self.sources
+            ]
+        )
+
+    def scale(self, lengths: float = 1.0, rates: float = 1.0) -> Signature:
+        """Detours `lengths` times as long, `rates` times as often. Raises InputError if one is not above 0."""
+        if not (0 < lengths < math.inf and 0 < rates < math.inf):
+            raise InputError(f"scale: expected factors above 0, found lengths {lengths}, rates {rates}")
+        return self._with(
+            [replace(s, length=s.length.scaled(lengths), period_ps=s.period_ps / rates) for s in self.sources]
+        )
+
+    def move(self, name: str, period_ps: float) -> Signature:
+        """The source `name`, on all cores, at another period; its lengths stay. Raises InputError naming all sources."""
+        self._known(name)
+        return self._with([replace(s, period_ps=period_ps) if s.name == name else s for s in self.sources])
+
+    def drop(self, name: str) -> Signature:
+        """Without the source `name`, on all cores. Raises InputError naming all sources if there is none."""
+        self._known(name)
+        return self._with([s for s in self.sources if s.name != name])
+
+    def detours(self, seconds: float, seed: int) -> list[Detours]:
+        """`seconds` of each core, drawn from `seed`: separate, ascending, inside.
+
+        What comes while another detour lasts waits and then takes its own time; what would end after the end goes on
+        at the beginning, since noise is repeated. Raises InputError if the sources leave a core no time, or for more
+        than twenty million detours.
+        """
+        duration = round(seconds * 1e12)
+        expected = sum(s.rate_per_s for s in self.sources) * seconds
+        if expected > MOST_DETOURS:
+            raise InputError(f"{expected:.2g} detours in {seconds} s of each core: expected at most {MOST_DETOURS}")
+        made = []
+        for core in self.cores:
+            random = np.random.default_rng([seed, core])
+            arrivals, lengths = [np.array([])], [np.array([])]
+            for source in self.sources:
+                if source.core == core:
+                    when = source.arrivals(duration, random)
+                    arrivals.append(when)
+                    lengths.append(source.length.quantile(random.random(len(when))))
+            starts, taken = queued(np.concatenate(arrivals), np.concatenate(lengths), duration, f"core {core}")
+            made.append(Detours(self.name, core, starts, taken, duration))
+        return made
+
+    def realise(self, seconds: float, seed: int, phase: str = "random") -> Noise:
+        """Noise for the simulator: `seconds` of each core, end to end, as a measured machine's noise is."""
+        return end_to_end(self.detours(seconds, seed), phase)
+
+    def to_toml(self) -> str:
+        """The text of a noise-signature.toml. Periods and lengths in ps, goodness of the fit as remarks."""
+        lines = [f"format = {FORMAT}", f"name = {json.dumps(self.name)}", f"cores = {list(self.cores)}"]
+        lines += [f"# {note}" for note in self.notes]
+        for source in self.sources:
+            lines += [
+                "",
+                "[[source]]",
+                f"name = {json.dumps(source.name)}",
+                f"core = {source.core}",
+                f'kind = "{source.kind}"',
+                f"period_ps = {float(source.period_ps)!r}",
+                f"jitter_ps = {float(source.jitter_ps)!r}",
+                f"share = {float(source.share)!r}",
+                f'length = {{ kind = "{source.length.kind}", numbers = {[float(x) for x in source.length.numbers]} }}',
+            ]
+        for fit in self.goodness:
+            lines += ["", "[[goodness]]", *(f"{key} = {value!r}" for key, value in asdict(fit).items())]
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def from_toml(cls, text: str, where: str = "signature") -> Signature:
+        """Read what to_toml wrote. Raises InputError that names the key; `where` is what messages call it."""
+        try:
+            said = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"{where}: not TOML: {error}") from error
+        if said.get("format") != FORMAT:
+            raise InputError(f"{where}: format: expected {FORMAT}, found {said.get('format')!r}")
+        try:
+            sources = [_source(entry) for entry in said.get("source", [])]
+            goodness = [Goodness(**entry) for entry in said.get("goodness", [])]
+            cores = tuple(int(core) for core in said["cores"])
+            name = str(said["name"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{where}: {error} is missing or of another form") from error
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from error
+        stray = sorted({source.core for source in sources} - set(cores))
+        if stray:
+            raise InputError(f"{where}: source: expected cores of {list(cores)}, found {stray}")
+        return cls(name, cores, tuple(sources), tuple(goodness))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Signature:
+        """Read a noise-signature.toml. Raises InputError that names the file."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: cannot be read as a signature: {error}") from error
+        return cls.from_toml(text, str(path))
+
+    def _known(self, name: str) -> None:
+        names = sorted({source.name for source in self.sources})
+        if name not in names:
+            raise InputError(f"no source is called '{name}'; there are {', '.join(names) or 'none'}")
+
+    def _with(self, sources: Sequence[Source]) -> Signature:
+        return replace(self, sources=tuple(sources), goodness=())
+
+
+def _source(entry: dict[str, Any]) -> Source:
+    said = dict(entry)
+    law = said.pop("length")
+    return Source(**said, length=LengthLaw(law["kind"], tuple(float(x) for x in law["numbers"])))
+
+
+def queued(
+    arrivals: Values, lengths: Values, duration: int, where: str = "noise"
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Starts and lengths of separate detours in [0, duration): what comes during another waits for its end.
+
+    Those that follow one another without a gap are one. The time beyond the end begins at 0 instead. Raises InputError
+    if they leave no time.
+    """
+    order = np.argsort(arrivals, kind="stable")
+    when = np.minimum(arrivals[order].astype(np.int64), duration - 1)
+    taken = np.maximum(np.round(np.minimum(lengths[order], float(duration))), 1).astype(np.int64)
+    if int(taken.sum()) >= duration:
+        raise InputError(f"{where}: its sources leave no time: {taken.sum() / duration:.0%} of it is taken")
+    carried = 0
+    for _ in range(64):
+        first = np.concatenate([[0], when]) if carried else when
+        needed = np.concatenate([[carried], taken]) if carried else taken
+        begun = _begin(first, needed)
+        beyond = int(begun[-1] + needed[-1] - duration) if len(begun) else 0
+        if beyond <= carried:
+            break
+        carried = beyond
+    else:
+        raise InputError(f"{where}: its sources leave hardly any time, and do not settle")
+    return _merged(begun, needed, duration)
+
+
+def _begin(when: npt.NDArray[np.int64], needed: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The start of each: its arrival, or the end of the one before (Lindley): a running maximum of arrival - work."""
+    before = np.cumsum(needed) - needed
+    begun: npt.NDArray[np.int64] = np.maximum.accumulate(when - before) + before
+    return begun
+
+
+def _merged(
+    begun: npt.NDArray[np.int64], needed: npt.NDArray[np.int64], duration: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    if len(begun) == 0:
+        return begun, needed
+    ends = begun + needed
+    new = np.concatenate([[True], begun[1:] > ends[:-1]])
+    last = np.concatenate([np.flatnonzero(new)[1:] - 1, [len(begun) - 1]])
+    starts = begun[new]
+    return starts, np.minimum(ends[last], duration) - starts
+
+
+def end_to_end(cores: Sequence[Detours], phase: str = "random") -> Noise:
+    """The cores' detours one after the other in one period, as the simulator takes them. Raises InputError for none."""
+    if not cores:
+        raise InputError("noise: expected at least one core")
+    offsets = np.concatenate([[0], np.cumsum([core.duration for core in cores])])
+    starts = [core.starts + offset for core, offset in zip(cores, offsets[:-1].tolist(), strict=True)]
+    return Noise(np.concatenate(starts), np.concatenate([core.lengths for core in cores]), int(offsets[-1]), phase)

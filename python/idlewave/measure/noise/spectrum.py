@@ -1,0 +1,327 @@
+"""Power spectrum of the time that noise takes, and the periodic sources that stand out of it.
+
+One Hann-windowed periodogram of the whole recording (or of `segments`, half overlapping: Welch, 1967), averaged
+over the cores. Where nothing is periodic, power over its mean is distributed as chi² with as many degrees of freedom as
+averages allow, whatever the noise's distribution; a peak is named if chance would show one anywhere in the spectrum
+with less than the false alarm rate that is stated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy import ndimage, signal, stats
+
+from .recording import Detours
+
+FALSE_ALARM = 0.01
+HIGHEST_HZ = 5000.0
+"""Of spectra of detours: the highest frequency looked at. Ticks are at 100 to 1000 Hz."""
+
+OVERSAMPLING = 8
+"""Bins of detours are so much finer than that needs, so that sharp pulses' harmonics do not fold back."""
+
+_LOBE = 4  # bins from one zero of the Hann window's main lobe to the other
+_FLOOR_BINS = 256  # in each stretch of the spectrum whose floor is one number: known to 10 %, 6 % with its neighbours
+_QUANTILE = 0.4  # lines fill many bins of a stretch; what lies below is the floor's all the same
+_LEAST_SAMPLES = 64
+_MOST_LINES = 600  # of the highest: a short event once a second has thousands of multiples
+
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Power of the lost share of time over frequency.
+
+    `frequency` in Hz from 0 on, `power` in 1/Hz (share², one-sided), `floor` what it would be on average without
+    periodic sources; `threshold` is how many times the floor a peak has to reach; `resolution_hz` is 1 / the length
+    of a segment; `series` and `step_s` are what it was made from.
+    """
+
+    frequency: Values
+    power: Values
+    floor: Values
+    threshold: float
+    false_alarm: float
+    resolution_hz: float
+    degrees: float
+    highest_hz: float
+    series: tuple[Values, ...]
+    step_s: float
+
+
+@dataclass(frozen=True)
+class Peak:
+    """A periodic source.
+
+    `frequency` ± `uncertainty` (one standard deviation) in Hz; `share`: of the time that its events take; `length_ps`:
+    of one event, share / frequency; both are too small where events are late by much of their length or of the
+    period. `ratio`: of the highest line's power to the floor; `false_alarm`: the chance of such a peak anywhere in the
+    spectrum if nothing were periodic. `harmonics`: those multiples that were seen, 1 for the fundamental.
+    `source`: what has that frequency.
+    """
+
+    frequency: float
+    uncertainty: float
+    share: float
+    length_ps: float
+    ratio: float
+    false_alarm: float
+    harmonics: tuple[int, ...]
+    source: str = "unknown"
+
+
+def binned_loss(detours: Detours, step_s: float, shorter_than_ps: int | None = None) -> Values:
+    """The share of each bin of `step_s` seconds that detours take (those below `shorter_than_ps`, if given)."""
+    step = round(step_s * 1e12)
+    edges = np.arange(0, detours.duration + 1, step, dtype=np.int64)
+    keep = slice(None) if shorter_than_ps is None else detours.lengths < shorter_than_ps
+    return np.diff(lost_until(edges, detours.starts[keep], detours.lengths[keep])) / step
+
+
+def lost_until(times: npt.NDArray[np.int64], starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> Values:
+    """How much time detours took before each of `times`, all in ps; exact, for they are separate."""
+    if len(starts) == 0:
+        return np.zeros(len(times))
+    before = np.searchsorted(starts, times, side="right")
+    total = np.concatenate([[0], np.cumsum(lengths)])
+    last = np.maximum(before - 1, 0)
+    ahead = np.where(before > 0, np.maximum(starts[last] + lengths[last] - times, 0), 0)
+    lost: Values = (total[before] - ahead).astype(np.float64)
+    return lost
+
+
+def detour_spectrum(
+    cores: Sequence[Detours],
+    *,
+    highest_hz: float = HIGHEST_HZ,
+    shorter_than_ps: int | None = None,
+    segments: int = 1,
+    false_alarm: float = FALSE_ALARM,
+) -> Spectrum:
+    """The spectrum of what detours take, up to `highest_hz`, averaged over `cores`."""
+    step = 1 / (2 * highest_hz * OVERSAMPLING)
+    series = [binned_loss(core, step, shorter_than_ps) for core in cores]
+    return power_spectrum(series, step, highest_hz=highest_hz, segments=segments, false_alarm=false_alarm)
+
+
+def power_spectrum(
+    series: Sequence[Values],
+    step_s: float,
+    *,
+    highest_hz: float | None = None,
+    segments: int = 1,
+    false_alarm: float = FALSE_ALARM,
+) -> Spectrum:
+    """The spectrum of evenly sampled lost shares, one series a core; cut to the shortest, averaged.
+
+    Up to 1 / (2 `step_s`), or `highest_hz`. Raises ValueError for fewer than 64 samples.
+    """
+    count = min((len(values) for values in series), default=0)
+    if count < _LEAST_SAMPLES:
+        raise ValueError(f"a spectrum needs at least {_LEAST_SAMPLES} samples, found {count}")
+    cut = [np.asarray(values[:count], dtype=np.float64) for values in series]
+    length = 2 * count // (segments + 1)
+    powers = []
+    for values in cut:
+        frequency, power = signal.welch(values, 1 / step_s, "hann", length, length // 2, detrend="constant")
+        powers.append(power)
+    top = highest_hz or 0.5 / step_s
+    shown = frequency <= top * (1 + 1e-9)
+    power = np.mean(powers, axis=0)[shown]
+    degrees = _degrees(segments) * len(cut)
+    looked_at = max(int(shown.sum()) - _LOBE, 1)
+    threshold = float(stats.chi2.isf(false_alarm / looked_at, degrees) / degrees)
+    floor = noise_floor(power, degrees)
+    resolution = 1 / (length * step_s)
+    return Spectrum(
+        frequency[shown], power, floor, threshold, false_alarm, resolution, degrees, top, tuple(cut), step_s
+    )
+
+
+def _degrees(segments: int) -> float:
+    """Degrees of freedom of a mean of so many Hann segments that overlap by half: their correlation is 1/36."""
+    return 2 * segments / (1 + 2 / 36 * (1 - 1 / segments))
+
+
+def noise_floor(power: Values, degrees: float) -> Values:
+    """The mean of the power without lines: from a quantile of each stretch of the spectrum and its two neighbours."""
+    stretches = np.array_split(np.arange(1, len(power)), max(1, len(power) // _FLOOR_BINS))
+    middles = [float(part.mean()) for part in stretches]
+    to_mean = degrees / stats.chi2.ppf(_QUANTILE, degrees)
+    levels = [max(float(np.quantile(power[part], _QUANTILE)) * to_mean, np.finfo(float).tiny) for part in stretches]
+    smooth = ndimage.uniform_filter1d(np.log(levels), 3, mode="nearest")
+    floor: Values = np.exp(np.interp(np.arange(len(power)), middles, smooth))
+    return floor
+
+
+def named_peaks(spectrum: Spectrum, most: int = 20) -> list[Peak]:
+    """The periodic sources that stand out, the costliest first; without names (`sources.name_peaks` gives them)."""
+    whole = _whole_transform(spectrum)
+    lines = [_refined(spectrum, place, whole) for place in _candidates(spectrum)]
+    peaks = [_peak(spectrum, group) for group in _grouped(lines, spectrum)]
+    return sorted(peaks, key=lambda peak: -peak.share)[:most]
+
+
+@dataclass(frozen=True)
+class _Line:
+    frequency: float
+    uncertainty: float
+    amplitude: float  # of the sine, a share of the time
+    ratio: float
+    multiple: int = 1
+
+
+def _candidates(spectrum: Spectrum) -> list[int]:
+    """Maxima above the threshold that are no side lobes of a higher one."""
+    ratio = spectrum.power / spectrum.floor
+    ratio[:_LOBE] = 0  # what is left of the mean
+    places, _ = signal.find_peaks(ratio, height=spectrum.threshold)
+    kept: list[int] = []
+    for place in sorted(places.tolist(), key=lambda p: -ratio[p])[:_MOST_LINES]:
+        if all(abs(place - other) > _LOBE / 2 and not _leaked(ratio, place, other) for other in kept):
+            kept.append(place)
+    return sorted(kept)
+
+
+def _leaked(ratio: Values, place: int, other: int) -> bool:
+    """Whether the Hann window's side lobes (-31 dB beside the main lobe, then -18 dB an octave) explain it.
+
+    Within three lobes what a drifting or jittering source leaves beside its line is taken for the line's, too.
+    """
+    distance = abs(place - other)
+    lobe = 10**-3.1 * (2.4 / distance) ** 6 * 4
+    return bool(ratio[place] < ratio[other] * (lobe if distance > 3 * _LOBE else max(lobe, 0.2)))
+
+
+def _refined(spectrum: Spectrum, place: int, whole: Values) -> _Line:
+    """Frequency between the bins of the whole recording's Fourier transform `whole`, and the sine's amplitude there.
+
+    With the Hann window a sine that lies d bins above the highest one shows there as sinc(d) / (1 - d²), and beside it
+    (1 + d) / (2 - d) times as high. The uncertainty is the Cramér-Rao bound for a sine in white noise (D. Rife,
+    R. Boorstyn: Single-tone parameter estimation, 1974), 1.5 of it for the window.
+    """
+    span = len(spectrum.series[0]) * spectrum.step_s
+    middle = float(spectrum.frequency[place]) * span
+    reach = max(1.0, spectrum.resolution_hz * span)
+    first = max(round(middle - reach), 1)
+    best = first + int(whole[first : round(middle + reach) + 1].argmax())
+    side = 1 if whole[best + 1] >= whole[best - 1] else -1
+    beside = float(whole[best + side] / whole[best])
+    offset = min(max((2 * beside - 1) / (beside + 1), 0.0), 0.5)
+    amplitude = float(whole[best]) * (1 - offset**2) / float(np.sinc(offset))
+    ratio = float(spectrum.power[place] / spectrum.floor[place])
+    bound = float(np.sqrt(6 / (ratio * spectrum.degrees / 2))) / (2 * np.pi * span)
+    return _Line((best + side * offset) / span, 1.5 * bound, amplitude, ratio)
+
+
+def _whole_transform(spectrum: Spectrum) -> Values:
+    """Amplitudes of sines at the whole recording's frequencies, root of the cores' mean square; Hann window."""
+    samples = len(spectrum.series[0])
+    window = signal.windows.hann(samples, sym=False)
+    powers = [np.abs(np.fft.rfft((s - s.mean()) * window)) ** 2 for s in spectrum.series]
+    amplitudes: Values = 2 * np.sqrt(np.mean(powers, axis=0)) / window.sum()
+    return np.append(amplitudes, 0.0)
+
+
+def _grouped(lines: list[_Line], spectrum: Spectrum) -> list[list[_Line]]:
+    """Lines with those that are whole multiples of their frequency, and those that sampling folded back."""
+    left = sorted(lines, key=lambda line: line.frequency)
+    groups: list[list[_Line]] = []
+    span = len(spectrum.series[0]) * spectrum.step_s
+    while left:
+        base = _missing_fundamental(left, span) or left[0]
+        group: list[_Line] = []
+        rest: list[_Line] = []
+        for line in left:
+            multiple = _multiple(base, group, line, span, 1 / spectrum.step_s)
+            (group.append(replace(line, multiple=multiple)) if multiple else rest.append(line))
+        groups.append(group)
+        left = rest
+    return groups
+
+
+def _missing_fundamental(left: list[_Line], span: float) -> _Line | None:
+    """A half or a third of the lowest line, if it explains four lines more, and twice as many as that one does."""
+    lowest = left[0]
+    own = sum(bool(_multiple(lowest, [], line, span, np.inf)) for line in left)
+    for part in (2, 3):
+        base = replace(lowest, frequency=lowest.frequency / part, uncertainty=lowest.uncertainty / part)
+        explained = sum(bool(_multiple(base, [], line, span, np.inf)) for line in left)
+        if explained >= max(own + 4, 2 * own):
+            return base
+    return None
+
+
+def _multiple(base: _Line, group: list[_Line], line: _Line, span: float, sampling: float) -> int:
+    """Which multiple of `base` the line is, 0 if none; negative would be folded, which is counted as its multiple.
+
+    A line counts only where few multiples lie so near by chance: within a tenth of the distance between two.
+    """
+    straight = [other for other in group if _is_direct(other, base)]
+    best = max(straight, key=lambda other: other.multiple, default=base)
+    fundamental, spread = best.frequency / best.multiple, best.uncertainty / best.multiple
+    for multiple, seen in _folds(line.frequency, fundamental, sampling):
+        tolerance = 3 * float(np.hypot(line.uncertainty, multiple * spread)) + 0.5 / span
+        if abs(seen - line.frequency) <= tolerance and tolerance < 0.1 * fundamental:
+            return multiple
+    return 0
+
+
+def _is_direct(line: _Line, base: _Line) -> bool:
+    """Whether a line is where its multiple is, and not folded back."""
+    fundamental = base.frequency / base.multiple
+    return abs(line.frequency - line.multiple * fundamental) < 0.3 * fundamental
+
+
+def _folds(frequency: float, fundamental: float, sampling: float) -> list[tuple[int, float]]:
+    """Multiples that may show at `frequency`, and where: the nearest itself, and the nearest folded at 1/(2Q)."""
+    direct = max(round(frequency / fundamental), 1)
+    found = [(direct, direct * fundamental)]
+    if np.isfinite(sampling):
+        for fold in (sampling - frequency, sampling + frequency):
+            multiple = round(fold / fundamental)
+            found.append((multiple, abs(sampling - multiple * fundamental)))
+    return found
+
+
+def _peak(spectrum: Spectrum, group: list[_Line]) -> Peak:
+    """The source whose multiples the lines are.
+
+    Its frequency is their weighted mean. A train of events of length d, f a second, has the mean d f and lines of
+    amplitude 2 d f sinc(n f d) at n f, where bins of length q weaken line n by sinc(n f q); the lowest line tells d f.
+    """
+    direct = [line for line in group if _is_direct(line, group[0])]
+    weights = np.array([(line.multiple / line.uncertainty) ** 2 for line in direct])
+    values = np.array([line.frequency / line.multiple for line in direct])
+    frequency = float((weights * values).sum() / weights.sum())
+    # Where lines disagree by more than each one's uncertainty says, so much larger is the mean's.
+    excess = float((weights * (values - frequency) ** 2).sum()) / max(len(direct) - 1, 1)
+    first = direct[0]
+    weakened = float(np.sinc(first.frequency * spectrum.step_s))
+    share = _mean_from_line(first.amplitude / weakened / 2, first.multiple)
+    strongest = max(line.ratio for line in group)
+    looked_at = max(len(spectrum.frequency) - _LOBE, 1)
+    chance = -np.expm1(-looked_at * float(stats.chi2.sf(strongest * spectrum.degrees, spectrum.degrees)))
+    return Peak(
+        frequency,
+        float(np.sqrt(max(excess, 1.0) / weights.sum())),
+        share,
+        share / frequency * 1e12,
+        strongest,
+        float(chance),
+        tuple(sorted({line.multiple for line in group})),
+    )
+
+
+def _mean_from_line(half: float, multiple: int) -> float:
+    """d f from half the amplitude d f sinc(n d f) of line n, by iteration; the shorter of the two solutions."""
+    mean = half
+    for _ in range(50):
+        weak = float(np.sinc(multiple * min(mean, 0.5 / multiple)))
+        mean = half / weak
+    return min(mean, 1.0)
