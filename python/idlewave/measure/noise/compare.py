@@ -114,15 +114,21 @@ def all_lengths(cores: Sequence[Detours]) -> npt.NDArray[np.int64]:
     return np.concatenate([core.lengths for core in cores]) if cores else np.array([], dtype=np.int64)
 
 
-def ks_distance(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
-    """The largest difference of two samples' distribution functions (Kolmogorov and Smirnov); 1 if one is empty."""
-    first, second = np.sort(np.asarray(a)), np.sort(np.asarray(b))
+def ks_distance(a: npt.ArrayLike, b: npt.ArrayLike, tolerance: float = 0.0) -> float:
+    """The largest difference of two samples' distribution functions (Kolmogorov and Smirnov); 1 if one is empty.
+
+    Lengths that differ by less than the part `tolerance` count as the same (Lévy's distance, of logarithms).
+    """
+    first, second = (np.sort(np.asarray(values, dtype=np.float64)) for values in (a, b))
     if len(first) == 0 or len(second) == 0:
         return float(len(first) != len(second))
     at = np.concatenate([first, second])
-    cdf_a = np.searchsorted(first, at, side="right") / len(first)
-    cdf_b = np.searchsorted(second, at, side="right") / len(second)
-    return float(np.abs(cdf_a - cdf_b).max())
+    beyond = np.concatenate([at, at * (1 + tolerance)])
+    worst = 0.0
+    for one, other in ((first, second), (second, first)):
+        below = np.searchsorted(one, beyond / (1 + tolerance), side="right") / len(one)
+        worst = max(worst, float((below - np.searchsorted(other, beyond, side="right") / len(other)).max()))
+    return worst
 
 
 def spectrum_distance(a: Sequence[Detours], b: Sequence[Detours]) -> float:

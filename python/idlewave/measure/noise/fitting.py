@@ -30,6 +30,7 @@ _MOST_SOURCES = 12
 _WIDEST = 0.1  # of the period: who keeps to it no better is not periodic
 _VALLEY = 0.5  # a gap between two clusters of lengths is lower than this part of the lower one
 _BINS_PER_DECADE = 10
+_SAME_LENGTH = 0.02  # the resolution of most recordings is no better
 
 Times = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -91,7 +92,7 @@ def _trains(core: Detours, left: Flags) -> Iterator[_Train]:
     """Periodic trains among the detours left: of all, and of each cluster of lengths, by significance."""
     lengths = core.lengths[left]
     ranges = [(0, 2**62)] if len(lengths) else []
-    ranges += [part for part in length_clusters(lengths) if len(ranges)]
+    ranges += length_clusters(lengths)
     for low, high in ranges:
         chosen = left & (core.lengths >= low) & (core.lengths <= high)
         if int(chosen.sum()) < LEAST_EVENTS:
@@ -171,7 +172,7 @@ def _accepted(
 
 
 def length_clusters(lengths: Times) -> list[tuple[int, int]]:
-    """Ranges (least, most; ps) that the lengths fall into, divided where a histogram of their logarithm has a valley."""
+    """Ranges (least, most; ps) of the lengths, divided where a histogram of their logarithm has a valley."""
     if len(lengths) == 0:
         return []
     logs = np.log10(np.maximum(lengths, 1).astype(np.float64))
@@ -197,6 +198,6 @@ def goodness(fitted: Signature, core: Detours, seed: int) -> Goodness:
         core.core,
         core.overhead,
         made[0].overhead,
-        ks_distance(all_lengths([core]), all_lengths(made)),
+        ks_distance(all_lengths([core]), all_lengths(made), _SAME_LENGTH),
         spectrum_distance([core], made),
     )

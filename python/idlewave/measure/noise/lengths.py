@@ -16,7 +16,7 @@ KINDS = {"fixed": 1, "exponential": 2, "lognormal": 2, "pareto": 2, "empirical":
 """Laws, and how many numbers each has; empirical has as many as there are."""
 
 _MOST_QUANTILES = 257
-_SAME = 0.01  # lengths that differ by less than this part are one
+_SAME = 0.01  # lengths that differ from the median by less than this part are one
 _CRITICAL_KS = 1.63  # times 1 / sqrt(n): 1 % (Kolmogorov)
 _NEAR_KS = 0.05  # a law this near to the sample is good enough, however large the sample
 
@@ -86,8 +86,10 @@ def fit_lengths(lengths: Lengths) -> LengthLaw:
     by more than a tenth, which would spoil the overhead. `lengths` in ps, at least one.
     """
     values = np.maximum(np.sort(np.asarray(lengths, dtype=np.float64)), 1.0)
-    if values[-1] - values[0] <= _SAME * values[-1]:
-        return LengthLaw("fixed", (float(values.mean()),))
+    middle, mean = float(np.median(values)), float(values.mean())
+    most = float(np.mean(np.abs(values / middle - 1) <= _SAME))
+    if most >= 0.98 and abs(mean / middle - 1) <= _SAME:
+        return LengthLaw("fixed", (mean,))
     if len(values) < 8:
         return _empirical(values)
     best = min(_laws(values), key=lambda law: _bic(law, values))

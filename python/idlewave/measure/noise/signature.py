@@ -99,7 +99,10 @@ class Goodness:
 
 @dataclass(frozen=True)
 class Signature:
-    """The noise of a machine's cores. `cores`: all, those without a source too. `goodness`: none once it was changed."""
+    """The noise of a machine's cores.
+
+    `cores`: all, those without a source too. `goodness`: of the fit; none once it was changed.
+    """
 
     name: str
     cores: tuple[int, ...]
@@ -138,7 +141,10 @@ class Signature:
         )
 
     def move(self, name: str, period_ps: float) -> Signature:
-        """The source `name`, on all cores, at another period; its lengths stay. Raises InputError naming all sources."""
+        """The source `name`, on all cores, at another period; its lengths stay.
+
+        Raises InputError naming all sources if there is none of that name.
+        """
         self._known(name)
         return self._with([replace(s, period_ps=period_ps) if s.name == name else s for s in self.sources])
 

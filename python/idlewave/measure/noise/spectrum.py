@@ -174,6 +174,7 @@ class _Line:
     amplitude: float  # of the sine, a share of the time
     ratio: float
     multiple: int = 1
+    folded: bool = False  # sampling put it elsewhere than at its multiple
 
 
 def _candidates(spectrum: Spectrum) -> list[int]:
@@ -229,63 +230,105 @@ def _whole_transform(spectrum: Spectrum) -> Values:
 
 
 def _grouped(lines: list[_Line], spectrum: Spectrum) -> list[list[_Line]]:
-    """Lines with those that are whole multiples of their frequency, and those that sampling folded back."""
+    """Lines with those that are whole multiples of the same frequency, and those that sampling folded back."""
     left = sorted(lines, key=lambda line: line.frequency)
     groups: list[list[_Line]] = []
     span = len(spectrum.series[0]) * spectrum.step_s
+    finer = spectrum.highest_hz * spectrum.step_s < 0.25  # than what is looked at: hardly anything folds back
+    sampling = np.inf if finer else 1 / spectrum.step_s
     while left:
-        base = _missing_fundamental(left, span) or left[0]
+        base = _fundamental(left, span) or left[0]
         group: list[_Line] = []
         rest: list[_Line] = []
         for line in left:
-            multiple = _multiple(base, group, line, span, 1 / spectrum.step_s)
-            (group.append(replace(line, multiple=multiple)) if multiple else rest.append(line))
-        groups.append(group)
+            found = _as_multiple(base, group, line, span, sampling)
+            group.append(found) if found else rest.append(line)
+        if all(line.folded for line in group):
+            group, rest = [left[0]], left[1:]
+        groups += _divided(group)
         left = rest
     return groups
 
 
-def _missing_fundamental(left: list[_Line], span: float) -> _Line | None:
-    """A half or a third of the lowest line, if it explains four lines more, and twice as many as that one does."""
-    lowest = left[0]
-    own = sum(bool(_multiple(lowest, [], line, span, np.inf)) for line in left)
-    for part in (2, 3):
-        base = replace(lowest, frequency=lowest.frequency / part, uncertainty=lowest.uncertainty / part)
-        explained = sum(bool(_multiple(base, [], line, span, np.inf)) for line in left)
-        if explained >= max(own + 4, 2 * own):
-            return base
+def _fundamental(left: list[_Line], span: float) -> _Line | None:
+    """The frequency of which most of the lines are multiples, more than by chance; of several such the highest.
+
+    Tried are the lowest lines, parts of the lowest, and the distances between neighbours.
+    """
+    frequencies = np.array([line.frequency for line in left])
+    tried = np.concatenate([frequencies[:40], frequencies[0] / np.array([2, 3]), np.diff(frequencies)])
+    tolerance = 0.5 / span
+    tried = tried[tried > 10 * tolerance]
+    if len(tried) == 0:
+        return None
+    # A trial's own error grows with the multiple: the nearest refine it for the next.
+    refined = tried.copy()
+    for most in (10, 40, np.inf):
+        numbers = np.maximum(np.round(frequencies[None, :] / refined[:, None]), 1)
+        near = (np.abs(frequencies - numbers * refined[:, None]) <= tolerance) & (numbers <= most)
+        weight = np.where(near, numbers, 0)
+        better = (weight * frequencies).sum(axis=1) / np.maximum((weight * numbers).sum(axis=1), 1)
+        refined = np.where(np.abs(better - tried) <= tolerance, better, refined)
+    numbers = np.maximum(np.round(frequencies[None, :] / refined[:, None]), 1)
+    near = np.abs(frequencies - numbers * refined[:, None]) <= tolerance
+    score = near.sum(axis=1) - 2 * tolerance / refined * len(frequencies)
+    if score.max() < 2:
+        return None
+    good = np.flatnonzero(score >= 0.9 * score.max())
+    best = int(good[refined[good].argmax()])
+    return _Line(float(refined[best]), tolerance / 3 / float(numbers[best][near[best]].max()), 0.0, 0.0)
+
+
+def _divided(group: list[_Line]) -> list[list[_Line]]:
+    """A group, and apart from it lines that are every m-th and at least twice as high as the others: a second source.
+
+    A tick of 250 Hz is a multiple of 1 Hz, too; what both add to a line is taken apart as for random phases.
+    """
+    if any(line.folded for line in group):
+        return [group]
+    amplitudes = np.array([line.amplitude for line in group])
+    multiples = np.array([line.multiple for line in group])
+    middle = float(np.median(amplitudes))
+    strong = set(multiples[amplitudes > 2 * middle].tolist())
+    for step in sorted(strong - {1}):
+        every = [m for m in multiples.tolist() if m % step == 0]
+        hit = [m for m in every if m in strong]
+        if len(hit) >= 0.6 * len(every) and len(hit) >= 0.6 * len(strong) and len(every) < 0.5 * len(group):
+            second = [
+                replace(line, multiple=line.multiple // step, amplitude=_without(line.amplitude, middle))
+                for line in group
+                if line.multiple % step == 0
+            ]
+            return [[line for line in group if line.multiple % step], second]
+    return [group]
+
+
+def _without(amplitude: float, other: float) -> float:
+    return float(np.sqrt(max(amplitude**2 - other**2, 0.0)))
+
+
+def _as_multiple(base: _Line, group: list[_Line], line: _Line, span: float, sampling: float) -> _Line | None:
+    """The line as a multiple of `base`, or of what those found before refine it to; None if it is none.
+
+    It counts only where few multiples lie so near by chance: within a tenth of the distance between two.
+    """
+    best = max((other for other in group if not other.folded), key=lambda other: other.multiple, default=base)
+    fundamental, spread = best.frequency / best.multiple, best.uncertainty / best.multiple
+    for multiple, seen, folded in _folds(line.frequency, fundamental, sampling):
+        tolerance = 3 * float(np.hypot(line.uncertainty, multiple * spread)) + 0.5 / span
+        if abs(seen - line.frequency) <= tolerance and tolerance < 0.1 * fundamental:
+            return replace(line, multiple=multiple, folded=folded)
     return None
 
 
-def _multiple(base: _Line, group: list[_Line], line: _Line, span: float, sampling: float) -> int:
-    """Which multiple of `base` the line is, 0 if none; negative would be folded, which is counted as its multiple.
-
-    A line counts only where few multiples lie so near by chance: within a tenth of the distance between two.
-    """
-    straight = [other for other in group if _is_direct(other, base)]
-    best = max(straight, key=lambda other: other.multiple, default=base)
-    fundamental, spread = best.frequency / best.multiple, best.uncertainty / best.multiple
-    for multiple, seen in _folds(line.frequency, fundamental, sampling):
-        tolerance = 3 * float(np.hypot(line.uncertainty, multiple * spread)) + 0.5 / span
-        if abs(seen - line.frequency) <= tolerance and tolerance < 0.1 * fundamental:
-            return multiple
-    return 0
-
-
-def _is_direct(line: _Line, base: _Line) -> bool:
-    """Whether a line is where its multiple is, and not folded back."""
-    fundamental = base.frequency / base.multiple
-    return abs(line.frequency - line.multiple * fundamental) < 0.3 * fundamental
-
-
-def _folds(frequency: float, fundamental: float, sampling: float) -> list[tuple[int, float]]:
-    """Multiples that may show at `frequency`, and where: the nearest itself, and the nearest folded at 1/(2Q)."""
+def _folds(frequency: float, fundamental: float, sampling: float) -> list[tuple[int, float, bool]]:
+    """Multiples that may show at `frequency`, where, and whether folded: the nearest, and the nearest folded ones."""
     direct = max(round(frequency / fundamental), 1)
-    found = [(direct, direct * fundamental)]
+    found = [(direct, direct * fundamental, False)]
     if np.isfinite(sampling):
         for fold in (sampling - frequency, sampling + frequency):
             multiple = round(fold / fundamental)
-            found.append((multiple, abs(sampling - multiple * fundamental)))
+            found.append((multiple, abs(sampling - multiple * fundamental), True))
     return found
 
 
@@ -295,7 +338,7 @@ def _peak(spectrum: Spectrum, group: list[_Line]) -> Peak:
     Its frequency is their weighted mean. A train of events of length d, f a second, has the mean d f and lines of
     amplitude 2 d f sinc(n f d) at n f, where bins of length q weaken line n by sinc(n f q); the lowest line tells d f.
     """
-    direct = [line for line in group if _is_direct(line, group[0])]
+    direct = [line for line in group if not line.folded]
     weights = np.array([(line.multiple / line.uncertainty) ** 2 for line in direct])
     values = np.array([line.frequency / line.multiple for line in direct])
     frequency = float((weights * values).sum() / weights.sum())
