@@ -16,6 +16,7 @@ INTERRUPTED = 130
 # take a second and a hundred megabytes.
 COMMANDS = {
     "measure": ("measure_commands", "Measure this machine: its noise and its network."),
+    "noise": ("noise_commands", "Show recordings of noise, make signatures of them, compare, rank nodes."),
     "trace": ("trace_command", "Run an MPI program, and record what its ranks call."),
     "schedule": ("schedule_command", "Write a trace or a pattern as a schedule."),
     "convert": ("convert_command", "Write a schedule's file in another format."),

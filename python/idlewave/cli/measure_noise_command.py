@@ -2,43 +2,85 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
-from ..measure import NoiseMeasurement, measure_noise
-from ..units import format_time
-from .terminal import errors, output, progress_bar, show
+from ..measure import NoiseMeasurement, describe
+from ..measure.noise.probing import chosen_cores, run_probe, shown
+from ..measure.noise.recording import PROBES
+from .noise_report import KINDS, NoiseReport, samples_table, write_samples
+from .noise_tables import show_measurement_tables
+from .terminal import output, progress_bar
 
 
 @click.command()
+@click.option("--method", type=click.Choice(PROBES), default="detour", show_default=True, help="Which benchmark.")
 @click.option("--seconds", default=3.0, show_default=True, type=click.FloatRange(0.01), help="Seconds on each core.")
+@click.option(
+    "--together/--one-by-one", default=True, show_default=True, help="All cores at once, or one after the other."
+)
 @click.option("--core", "cores", multiple=True, type=int, help="A core to measure (default: all); may be repeated.")
-@click.option("--samples", type=click.Path(dir_okay=False, path_type=Path), help="Write the raw detours (Parquet).")
-def noise(seconds: float, cores: tuple[int, ...], samples: Path | None) -> None:
-    """Measure the noise of each core with the detour benchmark."""
-    with progress_bar() as progress:
-        found = measure_noise(seconds, cores or None, progress=progress)
-    show_noise(found)
-    if samples is not None:
-        found.detours.to_parquet(samples, index=False)
-        output.print(f"written: {samples}")
+@click.option("--quantum", type=click.FloatRange(1), help="ftq: µs a quantum (default 100). fwq: µs of work (100).")
+@click.option("--attribute", is_flag=True, help="Record the kernel's events, and say what each detour was.")
+@click.option("-o", "--output", "folder", type=click.Path(file_okay=False, path_type=Path), help="Keep all.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw it: .png, .pdf or .svg.")
+@click.option("--kind", type=click.Choice(KINDS), help="Which plot (default: the method's).")
+@click.option("--samples", type=click.Path(dir_okay=False, path_type=Path), help="Write the table (Parquet).")
+def noise(
+    method: str,
+    seconds: float,
+    together: bool,
+    cores: tuple[int, ...],
+    quantum: float | None,
+    attribute: bool,
+    folder: Path | None,
+    as_json: bool,
+    plot: Path | None,
+    kind: str | None,
+    samples: Path | None,
+) -> None:
+    """Measure what takes each core away: detours, or work in fixed times (ftq), or times of fixed work (fwq).
+
+    The folder given by -o has the probe's files, the tables as Parquet, and environment.json; `idlewave noise show`
+    and the others read it.
+    """
+    if attribute and method != "detour":
+        raise click.UsageError("--attribute goes with --method detour")
+    if quantum is not None and method == "detour":
+        raise click.UsageError("--quantum goes with --method ftq or fwq")
+    chosen = chosen_cores(cores or None)
+    with ExitStack() as stack:
+        place = folder or Path(stack.enter_context(TemporaryDirectory(prefix="idlewave-")))
+        environment = describe()
+        with progress_bar() as progress, shown(progress, f"noise, {method}") as advance:
+            arguments = _arguments(method, quantum, attribute)
+            recording = run_probe(method, arguments, chosen, seconds, place, together=together, advance=advance)
+        report = NoiseReport(recording, environment)
+        click.echo(report.to_json()) if as_json else report.show()
+        written = [file for file in (plot, samples) if file is not None]
+        if plot is not None:
+            report.plot(plot, kind)
+        if samples is not None:
+            samples_table(recording).to_parquet(samples, index=False)
+        if folder is not None:
+            write_samples(recording, environment)
+            written.append(recording.folder)
+    for file in written if not as_json else ():
+        output.print(f"written: {file}")
+
+
+def _arguments(method: str, quantum: float | None, attribute: bool) -> list[str]:
+    if method == "detour":
+        return ["--trace-events", "--counts"] if attribute else []
+    if quantum is None:
+        return []
+    return ["--quantum-us" if method == "ftq" else "--work-us", f"{quantum:g}"]
 
 
 def show_noise(found: NoiseMeasurement) -> None:
-    """A row a core, and the overhead by magnitude."""
-    cores = found.cores
-    table = cores[["core"]].copy()
-    table["seconds"] = cores["duration_ps"] / 1e12
-    table["resolution"] = cores["resolution_ps"].map(format_time)
-    table["detours"] = cores["detours"] + cores["dropped"]
-    table["overhead"] = cores["overhead"]
-    for column in [c for c in cores.columns if c.startswith("overhead_") and c != "overhead_ps"]:
-        table[column.removeprefix("overhead_").replace("_", " ")] = cores[column]
-    table["median"] = cores["p50_ps"].map(format_time)
-    table["99 %"] = cores["p99_ps"].map(format_time)
-    table["longest"] = cores["longest_ps"].map(format_time)
-    formats = {column: ".4%" for column in table.columns if table[column].dtype == float}
-    show(table, "Noise: detours on each core", {**formats, "seconds": ".2f"})
-    for note in found.notes:
-        errors.print(f"note: {note}")
+    """Tables of the detours that were recorded on each core, and the notes."""
+    show_measurement_tables(found)

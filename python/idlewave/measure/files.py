@@ -21,6 +21,7 @@ from ..errors import InputError
 from ..units import exact_time, format_time
 from .network import LogGP, NetworkMeasurement, Parameters, Range
 from .noise import NoiseMeasurement
+from .noise.replay import noise_csv
 
 FORMAT = 1
 
@@ -70,7 +71,7 @@ def write_machine(folder: str | Path, noise: NoiseMeasurement, network: NetworkM
     noise.detours.to_parquet(place / "noise-samples.parquet", index=False)
     network.samples.to_parquet(place / "network-samples.parquet", index=False)
     trace, period = noise.trace()
-    (place / "noise.csv").write_text(_noise_csv(trace))
+    (place / "noise.csv").write_text(noise_csv(trace))
     said = json.dumps(_as_json(name, noise, network), indent=1, allow_nan=False)
     (place / "measurement.json").write_text(said)
     target = place / "machine.toml"
@@ -122,12 +123,6 @@ def _parameter_lines(r: Range) -> list[str]:
 
 def _shown(picoseconds: float) -> str:
     return format_time(picoseconds, 3)
-
-
-def _noise_csv(trace: pd.DataFrame) -> str:
-    pairs = zip(trace["start_ps"].tolist(), trace["length_ps"].tolist(), strict=True)
-    rows = [f"{s // 1000}.{s % 1000:03d},{n // 1000}.{n % 1000:03d}" for s, n in pairs]
-    return "\n".join(["start_ns,length_ns", *rows]) + "\n"
 
 
 def _as_json(name: str, noise: NoiseMeasurement, network: NetworkMeasurement) -> dict[str, Any]:

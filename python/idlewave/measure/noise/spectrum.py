@@ -28,6 +28,9 @@ _LOBE = 4  # bins from one zero of the Hann window's main lobe to the other
 _FLOOR_BINS = 256  # in each stretch of the spectrum whose floor is one number: known to 10 %, 6 % with its neighbours
 _QUANTILE = 0.4  # lines fill many bins of a stretch; what lies below is the floor's all the same
 _LEAST_SAMPLES = 64
+_TELLING = 5  # of a source's lowest lines
+_MANY = 21  # lines of a group, for some of them to stand out of the others
+_CLEAR = 6.0  # standard deviations by which they do
 _MOST_LINES = 600  # of the highest: a short event once a second has thousands of multiples
 
 Values = npt.NDArray[np.float64]
@@ -149,8 +152,16 @@ def _degrees(segments: int) -> float:
 
 
 def noise_floor(power: Values, degrees: float) -> Values:
-    """The mean of the power without lines: from a quantile of each stretch of the spectrum and its two neighbours."""
-    stretches = np.array_split(np.arange(1, len(power)), max(1, len(power) // _FLOOR_BINS))
+    """The mean of the power without lines: from a quantile of each stretch of the spectrum and its two neighbours.
+
+    Of wide stretches, which scatter little, and narrow ones, which follow the slope that long detours make, the higher.
+    """
+    floor: Values = np.maximum(*(_floor(power, degrees, bins) for bins in (_FLOOR_BINS, _FLOOR_BINS // 8)))
+    return floor
+
+
+def _floor(power: Values, degrees: float, bins: int) -> Values:
+    stretches = np.array_split(np.arange(1, len(power)), max(1, len(power) // bins))
     middles = [float(part.mean()) for part in stretches]
     to_mean = degrees / stats.chi2.ppf(_QUANTILE, degrees)
     levels = [max(float(np.quantile(power[part], _QUANTILE)) * to_mean, np.finfo(float).tiny) for part in stretches]
@@ -280,27 +291,31 @@ def _fundamental(left: list[_Line], span: float) -> _Line | None:
 
 
 def _divided(group: list[_Line]) -> list[list[_Line]]:
-    """A group, and apart from it lines that are every m-th and at least twice as high as the others: a second source.
+    """A group, and apart from it every m-th of its lines, if these stand out of the others: a second source.
 
-    A tick of 250 Hz is a multiple of 1 Hz, too; what both add to a line is taken apart as for random phases.
+    A tick of 250 Hz is a multiple of 1 Hz, too. What both add to a line is taken apart as for random phases.
     """
-    if any(line.folded for line in group):
+    if len(group) < _MANY or any(line.folded for line in group):
         return [group]
-    amplitudes = np.array([line.amplitude for line in group])
+    logs = np.log([max(line.amplitude, np.finfo(float).tiny) for line in group])
+    usual = ndimage.median_filter(logs, _MANY, mode="nearest")
+    above = logs - usual
+    scatter = 1.4826 * float(np.median(np.abs(above))) or 1e-3
     multiples = np.array([line.multiple for line in group])
-    middle = float(np.median(amplitudes))
-    strong = set(multiples[amplitudes > 2 * middle].tolist())
-    for step in sorted(strong - {1}):
-        every = [m for m in multiples.tolist() if m % step == 0]
-        hit = [m for m in every if m in strong]
-        if len(hit) >= 0.6 * len(every) and len(hit) >= 0.6 * len(strong) and len(every) < 0.5 * len(group):
-            second = [
-                replace(line, multiple=line.multiple // step, amplitude=_without(line.amplitude, middle))
-                for line in group
-                if line.multiple % step == 0
-            ]
-            return [[line for line in group if line.multiple % step], second]
-    return [group]
+    best, clearest = 0, _CLEAR
+    for step in range(2, int(multiples.max()) // 2 + 1):
+        own = above[multiples % step == 0]
+        if 2 <= len(own) < len(group) / 2 and own.mean() > np.log(1.25):
+            clear = float(own.mean()) / scatter * np.sqrt(len(own))
+            best, clearest = (step, clear) if clear > clearest else (best, clearest)
+    if not best:
+        return [group]
+    second = [
+        replace(line, multiple=line.multiple // best, amplitude=_without(line.amplitude, float(np.exp(level))))
+        for line, level in zip(group, usual, strict=True)
+        if line.multiple % best == 0
+    ]
+    return [[line for line in group if line.multiple % best], second]
 
 
 def _without(amplitude: float, other: float) -> float:
@@ -336,7 +351,8 @@ def _peak(spectrum: Spectrum, group: list[_Line]) -> Peak:
     """The source whose multiples the lines are.
 
     Its frequency is their weighted mean. A train of events of length d, f a second, has the mean d f and lines of
-    amplitude 2 d f sinc(n f d) at n f, where bins of length q weaken line n by sinc(n f q); the lowest line tells d f.
+    amplitude 2 d f sinc(n f d) at n f, where bins of length q weaken line n by sinc(n f q); the median of the
+    lowest tells d f.
     """
     direct = [line for line in group if not line.folded]
     weights = np.array([(line.multiple / line.uncertainty) ** 2 for line in direct])
@@ -344,9 +360,11 @@ def _peak(spectrum: Spectrum, group: list[_Line]) -> Peak:
     frequency = float((weights * values).sum() / weights.sum())
     # Where lines disagree by more than each one's uncertainty says, so much larger is the mean's.
     excess = float((weights * (values - frequency) ** 2).sum()) / max(len(direct) - 1, 1)
-    first = direct[0]
-    weakened = float(np.sinc(first.frequency * spectrum.step_s))
-    share = _mean_from_line(first.amplitude / weakened / 2, first.multiple)
+    told = [
+        _mean_from_line(line.amplitude / float(np.sinc(line.frequency * spectrum.step_s)) / 2, line.multiple)
+        for line in direct[:_TELLING]
+    ]
+    share = float(np.median(told))
     strongest = max(line.ratio for line in group)
     looked_at = max(len(spectrum.frequency) - _LOBE, 1)
     chance = -np.expm1(-looked_at * float(stats.chi2.sf(strongest * spectrum.degrees, spectrum.degrees)))

@@ -1,0 +1,250 @@
+"""``idlewave noise``: what recordings say, signatures, comparisons, and the nodes of a job."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from ..errors import InputError, UsageError
+from ..machine import Machine
+from ..measure.noise import plots
+from ..measure.noise.compare import Comparison, compare, maximum_table
+from ..measure.noise.fitting import fit_signature
+from ..measure.noise.nodes import rank_cores, rank_nodes
+from ..measure.noise.recording import PROBES, Detours, detours_of, read_nodes, read_recording
+from ..measure.noise.replay import write_noise
+from ..measure.noise.signature import Signature, end_to_end
+from ..units import format_time, parse_time
+from .noise_report import KINDS, NoiseReport, environment_of, records, save_figure
+from .noise_tables import MOST_ROWS, percent, show_plain
+from .terminal import errors, output
+
+FOLDER = click.Path(exists=True, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+plot_file = click.option("--plot", type=FILE, help="Draw it: .png, .pdf or .svg.")
+
+
+@click.group()
+def noise() -> None:
+    """Recordings of noise: show them, make signatures of them, compare them, rank nodes.
+
+    A recording is a folder that `idlewave measure noise -o DIR` or a probe wrote; under Slurm
+    `srun --ntasks-per-node=1 idlewave-probe detour --seconds 10 --output DIR` makes one with a subfolder for each node.
+    """
+
+
+@noise.command()
+@click.argument("recording", type=FOLDER)
+@click.option("--method", type=click.Choice(PROBES), help="Whose recording, if the folder has several.")
+@click.option("--kind", type=click.Choice(KINDS), help="Which plot (default: the method's).")
+@plot_file
+@as_json
+def show(recording: Path, method: str | None, kind: str | None, plot: Path | None, as_json: bool) -> None:
+    """Show what a recording says."""
+    found = read_recording(recording, method)
+    report = NoiseReport(found, environment_of(found))
+    if as_json:
+        click.echo(report.to_json())
+    else:
+        report.show()
+    if plot is not None:
+        report.plot(plot, kind)
+
+
+@noise.command()
+@click.argument("recording", type=FOLDER)
+@click.option("-o", "--output", "target", type=FILE, required=True, help="The signature (.toml).")
+@click.option("--thin", type=click.FloatRange(0, 1), help="Keep only this part of the detours.")
+@click.option("--scale", "lengths", type=click.FloatRange(0, min_open=True), help="Detours so many times as long.")
+@click.option("--rates", type=click.FloatRange(0, min_open=True), help="So many times as often.")
+@click.option("--move", "moves", multiple=True, metavar="SOURCE=PERIOD", help="A source at another period, as 4ms.")
+@click.option("--drop", "drops", multiple=True, metavar="SOURCE", help="Without a source.")
+@click.option("--replay", is_flag=True, help="With --noise: the recording itself, not the fit.")
+@click.option(
+    "--noise", "folder", type=click.Path(file_okay=False, path_type=Path), help="Write it as a machine's noise."
+)
+@click.option("--machine", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Whose network it gets.")
+@click.option("--seconds", default=1.0, show_default=True, type=click.FloatRange(0.001), help="Of noise, a core.")
+@click.option("--seed", default=1, show_default=True, help="Of what is drawn.")
+def signature(
+    recording: Path,
+    target: Path,
+    thin: float | None,
+    lengths: float | None,
+    rates: float | None,
+    moves: tuple[str, ...],
+    drops: tuple[str, ...],
+    replay: bool,
+    folder: Path | None,
+    machine: Path | None,
+    seconds: float,
+    seed: int,
+) -> None:
+    """Fit a recording (or read a signature), change it, and write it.
+
+    --noise FOLDER writes noise.csv and machine.toml with it (the network of --machine), as the simulator reads them.
+    """
+    if (replay or machine) and folder is None:
+        raise UsageError("--replay and --machine go with --noise FOLDER")
+    made = _signature(recording, seed)
+    for name in drops:
+        made = made.drop(name)
+    for entry in moves:
+        name, period = _moved(entry)
+        made = made.move(name, period)
+    if lengths is not None or rates is not None:
+        made = made.scale(lengths or 1.0, rates or 1.0)
+    if thin is not None:
+        made = made.thin(thin)
+    target.write_text(made.to_toml(), encoding="utf-8")
+    _show_signature(made)
+    output.print(f"written: {target}")
+    if folder is not None:
+        given = Machine.load(machine) if machine else None
+        noise = end_to_end(_detours(recording, seconds, seed)) if replay else made.realise(seconds, seed)
+        output.print(f"written: {write_noise(folder, noise, given)}")
+
+
+def _moved(entry: str) -> tuple[str, int]:
+    name, _, period = entry.rpartition("=")
+    try:
+        return name, parse_time(period)
+    except ValueError as error:
+        raise UsageError(f"--move {entry}: expected SOURCE=PERIOD: {error}") from None
+
+
+def _signature(path: Path, seed: int) -> Signature:
+    if path.is_file():
+        return Signature.load(path)
+    found, problems = read_nodes(path, "detour")
+    _warn(problems)
+    cores = [core for part in found for core in detours_of(part)]
+    return fit_signature(cores, found[0].node if len(found) == 1 else path.name, seed)
+
+
+def _detours(path: Path, seconds: float, seed: int) -> list[Detours]:
+    """Of a recording, or of one realisation of a signature."""
+    if path.is_file():
+        return Signature.load(path).detours(seconds, seed)
+    found, problems = read_nodes(path, "detour")
+    _warn(problems)
+    return [core for part in found for core in detours_of(part)]
+
+
+def _warn(problems: list[str]) -> None:
+    for problem in problems:
+        errors.print(f"note: left out: {problem}", soft_wrap=True)
+
+
+def _show_signature(made: Signature) -> None:
+    table = pd.DataFrame(
+        [
+            (
+                s.core,
+                s.name,
+                f"{s.rate_per_s:.4g}",
+                format_time(s.jitter_ps, 2) if s.kind == "periodic" else "",
+                f"{s.length.kind} {format_time(s.length.mean, 3)}",
+                percent(s.overhead),
+            )
+            for s in made.sources
+        ],
+        columns=["core", "source", "a second", "jitter", "length (mean)", "overhead"],
+    )
+    show_plain(table, f"Signature of {made.name}: {percent(made.overhead)} on average over {len(made.cores)} cores")
+    if made.goodness:
+        fits = pd.DataFrame([asdict(fit) for fit in made.goodness])
+        shown = pd.DataFrame({"core": fits["core"], "measured": fits["overhead"].map(percent)})
+        shown["as fitted"] = fits["fitted_overhead"].map(percent)
+        shown["lengths differ"] = fits["ks"].map("{:.3f}".format)
+        shown["spectra differ"] = fits["spectrum_distance"].map("{:.3f}".format)
+        show_plain(shown, "How good the fit is (0 the same, 1 wholly different)")
+    for note in made.notes:
+        errors.print(f"note: {note}", soft_wrap=True)
+
+
+@noise.command(name="compare")
+@click.argument("a", type=FOLDER)
+@click.argument("b", type=FOLDER)
+@click.option("--seconds", default=10.0, show_default=True, type=click.FloatRange(0.01), help="Drawn of a signature.")
+@click.option("--seed", default=1, show_default=True, help="Of what is drawn.")
+@plot_file
+@as_json
+def compare_command(a: Path, b: Path, seconds: float, seed: int, plot: Path | None, as_json: bool) -> None:
+    """Compare two recordings or signatures: overhead, shape, and what decides at scale."""
+    first, second = _detours(a, seconds, seed), _detours(b, seconds, seed)
+    found = compare(first, second)
+    if as_json:
+        said = {"a": str(a), "b": str(b), "ks": found.ks, "spectrum_distance": found.spectrum_distance}
+        click.echo(json.dumps(said | {"figures": records(found.figures), "maxima": records(found.maxima)}))
+    else:
+        _show_comparison(found, str(a), str(b))
+    if plot is not None:
+        names = (str(a), str(b)) if a != b else (f"A: {a}", f"B: {b}")
+        save_figure(plots.plot_maximum({names[0]: maximum_table(first), names[1]: maximum_table(second)}), plot)
+
+
+def _show_comparison(found: Comparison, a: str, b: str) -> None:
+    output.print(f"A: {a}\nB: {b}")
+    figures = found.figures
+    texts = {"overhead": percent, "rate_per_s": "{:.4g}".format}
+    shown = pd.DataFrame({"quantity": [q.removesuffix("_ps").replace("_", " ") for q in figures["quantity"]]})
+    for side in ("a", "b"):
+        shown[side.upper()] = [
+            texts.get(q, lambda x: format_time(x, 3))(x)
+            for q, x in zip(figures["quantity"], figures[side], strict=True)
+        ]
+    shown["B / A"] = [f"{y / x:.3g}" if x else "" for x, y in zip(figures["a"], figures["b"], strict=True)]
+    show_plain(shown, "Two noises")
+    output.print(f"lengths differ by {found.ks:.3f} (Kolmogorov and Smirnov: 0 the same, 1 apart)")
+    output.print(f"spectra differ by {found.spectrum_distance:.3f} (0 the same, 1 apart)")
+    table = pd.DataFrame({"window": found.maxima["window_ps"].map(format_time), "ranks": found.maxima["ranks"]})
+    for side in ("a", "b"):
+        table[side.upper()] = found.maxima[f"{side}_ps"].map(lambda x: format_time(x, 3))
+    table["B / A"] = [
+        f"{y / x:.3g}" if x else "" for x, y in zip(found.maxima["a_ps"], found.maxima["b_ps"], strict=True)
+    ]
+    table[""] = found.maxima["beyond"].map({True: "at least", False: ""})
+    show_plain(table, "Expected worst loss of P ranks in a window")
+
+
+@noise.command()
+@click.argument("recordings", type=FOLDER)
+@click.option("--cores", "by_core", is_flag=True, help="Rank the cores of one node.")
+@plot_file
+@as_json
+def nodes(recordings: Path, by_core: bool, plot: Path | None, as_json: bool) -> None:
+    """Rank the nodes of a job by their noise, and mark the outliers."""
+    found, problems = read_nodes(recordings, "detour")
+    _warn(problems)
+    cores = [core for part in found for core in detours_of(part)]
+    if by_core and len({core.node for core in cores}) > 1:
+        raise InputError(f"{recordings}: --cores: expected the recording of one node, found {len(found)}")
+    name = "core" if by_core else "node"
+    table = rank_cores(cores) if by_core else rank_nodes(cores)
+    if as_json:
+        click.echo(json.dumps({name + "s": records(table), "left_out": problems}))
+    else:
+        _show_ranking(table, name)
+    if plot is not None:
+        save_figure(plots.plot_nodes(table, name), plot)
+
+
+def _show_ranking(table: pd.DataFrame, name: str) -> None:
+    top = table.head(3 * MOST_ROWS)
+    shown = pd.DataFrame({name: top[name], "overhead": top["overhead"].map(percent)})
+    for column, label in (("p999_ps", "99.9 %"), ("longest_ps", "longest"), ("maximum_ps", "worst of 1000")):
+        shown[label] = top[column].map(lambda x: format_time(x, 3))
+    shown["outlier in"] = top["outlier"]
+    show_plain(shown, f"The {name}s, noisiest first (worst of 1000: ranks, expected, in a window of 1 ms)")
+    if len(table) > len(top):
+        output.print(f"and {len(table) - len(top)} more, quieter ones")
+    marked = table[table["outlier"] != ""]
+    output.print(
+        f"{len(marked)} of {len(table)} are outliers" + (f": {', '.join(marked[name])}" if len(marked) else "")
+    )

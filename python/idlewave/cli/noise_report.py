@@ -1,0 +1,258 @@
+"""What a recording of noise says: as tables, as one JSON object, as a plot, as Parquet beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError, UsageError
+from ..measure import NoiseMeasurement, describe
+from ..measure.noise.attribution import attribute
+from ..measure.noise.compare import maximum_table
+from ..measure.noise.detour import measurement_of
+from ..measure.noise.ftq import Ftq, analyse_ftq, ftq_table
+from ..measure.noise.fwq import analyse_fwq, fwq_table
+from ..measure.noise.recording import Detours, Recording, detours_of
+from ..measure.noise.sources import name_peaks, tick_rate, timer_rate
+from ..measure.noise.spectrum import FALSE_ALARM, Peak, Spectrum, detour_spectrum, named_peaks
+from ..units import format_time
+from .noise_tables import percent, show_causes, show_counted, show_measurement_tables, show_peaks, show_plain
+from .terminal import errors
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+KINDS = ("scatter", "lengths", "cdf", "spectrum", "heat", "maximum", "cores", "series", "quantiles")
+"""Plots: the first seven of detours; spectrum, series of ftq; quantiles of fwq."""
+
+_OF = {"detour": KINDS[:7], "ftq": ("series", "spectrum"), "fwq": ("quantiles",)}
+_SHORT_PS = 100_000_000  # detours below 100 µs are looked at apart: rare long ones hide their periods
+MOST_LINES = 8
+ENDINGS = (".png", ".pdf", ".svg")
+
+
+@dataclass(frozen=True)
+class NoiseReport:
+    """A recording, and the environment it was made in (that of now and here, or as it was written beside it)."""
+
+    recording: Recording
+    environment: dict[str, Any]
+
+    @cached_property
+    def measurement(self) -> NoiseMeasurement:
+        """The summary of a recording of detours."""
+        return measurement_of(self.recording, self.environment)
+
+    @cached_property
+    def detours(self) -> list[Detours]:
+        """The detours of each core."""
+        return detours_of(self.recording)
+
+    @cached_property
+    def ftq(self) -> Ftq:
+        """The loss of each quantum."""
+        return analyse_ftq(self.recording)
+
+    @cached_property
+    def spectrum(self) -> Spectrum | None:
+        """The power spectrum; None of a recording that is too short."""
+        try:
+            return self.ftq.spectrum() if self.recording.probe == "ftq" else detour_spectrum(self.detours)
+        except ValueError:
+            return None
+
+    @cached_property
+    def peaks(self) -> list[Peak]:
+        """Periodic sources, named."""
+        return self._named(self.spectrum)
+
+    @cached_property
+    def short_peaks(self) -> list[Peak]:
+        """Those among detours below 100 µs that are not among the peaks of all."""
+        if self.spectrum is None or self.recording.probe != "detour":
+            return []
+        found = self._named(detour_spectrum(self.detours, shorter_than_ps=_SHORT_PS))
+        known = np.array([peak.frequency for peak in self.peaks])
+        return [p for p in found if not np.any(np.abs(known - p.frequency) < 0.002 * p.frequency)]
+
+    def _named(self, spectrum: Spectrum | None) -> list[Peak]:
+        if spectrum is None:
+            return []
+        said = self.recording.summaries()[0]
+        counts = said.get("interrupts") or {}
+        timer = timer_rate(
+            {name: (float(e["count"]), str(e.get("meaning", ""))) for name, e in counts.items()},
+            float(said.get("duration_ns") or 0) * 1e-9,
+        )
+        return name_peaks(named_peaks(spectrum), self._tick_hz(), timer)
+
+    def _tick_hz(self) -> int | None:
+        """The kernel's, if the recording is of this kernel."""
+        here = describe()
+        same = all(self.environment.get(key) == here.get(key) for key in ("host", "kernel"))
+        return tick_rate() if same else None
+
+    def show(self) -> None:
+        """Print tables and notes."""
+        {"detour": self._show_detours, "ftq": self._show_ftq, "fwq": self._show_fwq}[self.recording.probe]()
+        for note in self.recording.notes:
+            errors.print(f"note: {note}", soft_wrap=True)
+
+    def _show_detours(self) -> None:
+        show_measurement_tables(self.measurement)
+        show_peaks(self.peaks, "Periodic sources", FALSE_ALARM)
+        if self.short_peaks:
+            show_peaks(self.short_peaks, "Periodic sources among detours below 100us", FALSE_ALARM)
+        causes = attribute(self.recording)
+        if len(causes):
+            show_causes(causes)
+        rows = {core.cpu: len(core.table) for core in self.recording.cores}
+        show_counted(self.recording.summaries(), rows)
+
+    def _show_ftq(self) -> None:
+        table = ftq_table(self.ftq)
+        shown = table[["core", "quanta"]].copy()
+        shown["work of a full one"] = table["full"].map("{:.0f}".format)
+        for name, label in (("overhead", "overhead"), ("p99", "99 % lose less"), ("worst", "worst")):
+            shown[label] = table[name].map(percent)
+        shown["lost wholly"] = table["lost_wholly"]
+        show_plain(shown, f"Noise: work in quanta of {format_time(self.ftq.quantum_s * 1e12)}")
+        show_peaks(self.peaks, "Periodic sources", FALSE_ALARM)
+        for note in self.ftq.notes:
+            errors.print(f"note: {note}")
+
+    def _show_fwq(self) -> None:
+        table = fwq_table(analyse_fwq(self.recording))
+        shown = table[["core", "quanta"]].copy()
+        shown["shortest"] = table["shortest_ps"].map(lambda x: format_time(x, 4))
+        shown["overhead"] = table["overhead"].map(percent)
+        for name, label in (("p50", "50 %"), ("p90", "90 %"), ("p99", "99 %"), ("p999", "99.9 %"), ("max", "worst")):
+            shown[label] = table[name].map("{:.4g}".format)
+        show_plain(shown, "Noise: time of the same work, over the shortest")
+
+    def to_json(self) -> str:
+        """One JSON object; times in ps, shares as parts of 1."""
+        said: dict[str, Any] = {
+            "probe": self.recording.probe,
+            "node": self.recording.node,
+            "environment": self.environment,
+            "notes": list(self.recording.notes),
+        }
+        if self.recording.probe == "detour":
+            said["overhead"] = self.measurement.overhead
+            said["cores"] = records(self.measurement.cores)
+            said["notes"] += list(self.measurement.notes)
+            said["causes"] = records(attribute(self.recording))
+            said["interrupts"] = records(self.measurement.interrupts)
+            said["maximum"] = records(maximum_table(self.detours))
+        elif self.recording.probe == "ftq":
+            said["overhead"] = self.ftq.overhead
+            said["cores"] = records(ftq_table(self.ftq))
+            said["quantum_ps"] = self.ftq.quantum_s * 1e12
+            said["notes"] += list(self.ftq.notes)
+        else:
+            said["cores"] = records(fwq_table(analyse_fwq(self.recording)))
+        if self.recording.probe != "fwq":
+            said["peaks"] = [asdict(peak) for peak in [*self.peaks, *self.short_peaks]]
+            said["false_alarm"] = FALSE_ALARM
+        return json.dumps(said, allow_nan=False)
+
+    def plot(self, file: Path, kind: str | None = None) -> None:
+        """Draw one of KINDS into `file`. Raises UsageError for a kind or an ending that it has not."""
+        kinds = _OF[self.recording.probe]
+        chosen = kind or kinds[0]
+        if chosen not in kinds:
+            raise UsageError(f"--kind: expected one of {', '.join(kinds)} for {self.recording.probe}, found {chosen}")
+        save_figure(self._figure(chosen), file)
+
+    def _figure(self, kind: str) -> Figure:
+        from ..measure.noise import detour_plots, plots
+        from ..measure.noise.nodes import rank_cores
+
+        cores = pd.DataFrame()
+        if self.recording.probe == "detour":
+            found = self.measurement.cores
+            cores = found[["core", "overhead"]].assign(duration_s=found["duration_ps"] / 1e12)
+        figures: dict[str, Callable[[], Figure]] = {
+            "scatter": lambda: detour_plots.plot_detours(self.measurement.detours, cores),
+            "lengths": lambda: detour_plots.plot_detour_lengths(self.measurement.detours, cores, self._magnitudes()),
+            "cdf": lambda: plots.plot_length_cdf(
+                {f"core {c.core}": c.lengths for c in self.detours[: plots.MOST_CORES]}
+            ),
+            "spectrum": lambda: plots.plot_spectrum(self._spectrum(), self.peaks),
+            "heat": lambda: plots.plot_heat_map(self.detours),
+            "maximum": lambda: plots.plot_maximum({self.recording.node: maximum_table(self.detours)}),
+            "cores": lambda: plots.plot_nodes(rank_cores(self.detours), "core"),
+            "series": lambda: plots.plot_ftq(self.ftq),
+            "quantiles": lambda: plots.plot_fwq(analyse_fwq(self.recording)),
+        }
+        return figures[kind]()
+
+    def _spectrum(self) -> Spectrum:
+        if self.spectrum is None:
+            raise InputError(f"{self.recording.folder}: the recording is too short for a spectrum")
+        return self.spectrum
+
+    def _magnitudes(self) -> pd.DataFrame:
+        labels = ("<1 µs", "1–10 µs", "10–100 µs", "0.1–1 ms", ">1 ms")
+        names = [n for n in self.measurement.cores.columns if n.startswith("overhead_") and n != "overhead_ps"]
+        rows = [
+            (core, label, getattr(row, name))
+            for row, core in zip(self.measurement.cores.itertuples(), self.measurement.cores["core"], strict=True)
+            for name, label in zip(names, labels, strict=True)
+        ]
+        return pd.DataFrame(rows, columns=["core", "decade", "overhead"])
+
+
+def save_figure(figure: Figure, file: Path) -> None:
+    """Write a figure. Raises UsageError for an ending that is none of a picture."""
+    from matplotlib import rc_context
+
+    from ..plotting import STYLE
+
+    if file.suffix.lower() not in ENDINGS:
+        raise UsageError(f"{file}: expected a name that ends in {', '.join(ENDINGS)}")
+    with rc_context(STYLE):
+        figure.savefig(file, dpi=200)
+
+
+def samples_table(recording: Recording) -> pd.DataFrame:
+    """All cores' rows, the core's number first."""
+    tables = []
+    for core in recording.cores:
+        table = core.table.copy()
+        table.insert(0, "core", np.int64(core.cpu))
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def write_samples(recording: Recording, environment: dict[str, Any]) -> None:
+    """The tables as Parquet beside the probe's files, and the environment as JSON."""
+    name = "detours" if recording.probe == "detour" else recording.probe
+    samples_table(recording).to_parquet(recording.folder / f"{name}.parquet", index=False)
+    (recording.folder / "environment.json").write_text(json.dumps(environment, indent=1))
+
+
+def environment_of(recording: Recording) -> dict[str, Any]:
+    """As it was written beside a recording; of one that the probe wrote alone, what the probe says."""
+    try:
+        said = json.loads((recording.folder / "environment.json").read_text())
+        return said if isinstance(said, dict) else {}
+    except (OSError, ValueError):
+        return {"host": recording.said.get("host"), "clock_source": recording.said.get("clock_source")}
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as plain dictionaries."""
+    return [{str(k): _plain(v) for k, v in row.items()} for row in table.to_dict(orient="records")]
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - a cell of a table may be anything
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,129 @@
+"""Tables of noise that fit on 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from ..measure import NoiseMeasurement
+from ..measure.noise.attribution import counted_sources
+from ..measure.noise.detour import DECADES
+from ..measure.noise.spectrum import Peak
+from ..units import format_time
+from .terminal import errors, output, show
+
+MOST_CORES = 16
+MOST_ROWS = 12
+_DECADES = ("<1us", "1-10us", "10-100us", "0.1-1ms", ">1ms")
+
+
+def show_measurement_tables(found: NoiseMeasurement) -> None:
+    """Two tables with a row a core: figures, and overhead by length of the detours; of many cores the noisiest."""
+    cores = (
+        found.cores.nlargest(MOST_CORES, "overhead").sort_values("core")
+        if len(found.cores) > MOST_CORES
+        else found.cores
+    )
+    first = pd.DataFrame(
+        {
+            "core": cores["core"],
+            "t_min": cores["resolution_ps"].map(lambda x: format_time(x, 3)),
+            "detours": cores["detours"] + cores["dropped"],
+            "overhead": cores["overhead"].map(percent),
+            "median": cores["p50_ps"].map(lambda x: format_time(x, 3)),
+            "99 %": cores["p99_ps"].map(lambda x: format_time(x, 3)),
+            "99.9 %": cores["p999_ps"].map(lambda x: format_time(x, 3)),
+            "longest": cores["longest_ps"].map(lambda x: format_time(x, 3)),
+        }
+    )
+    which = f", the {MOST_CORES} noisiest of {len(found.cores)} cores" if len(found.cores) > MOST_CORES else ""
+    seconds = found.cores["duration_ps"].median() / 1e12
+    show_plain(first, f"Noise: detours on each core in {seconds:.2f} s{which}")
+    second = pd.DataFrame({"core": cores["core"]})
+    for name, label in zip(DECADES, _DECADES, strict=True):
+        second[label] = cores[f"overhead_{name}"].map(percent)
+    second["foreign load"] = cores["foreign_load"].map(lambda x: f"{x:.1%}")
+    second["steal"] = cores["steal_s"].map("{:.2f}s".format)
+    show_plain(second, "Overhead by the detours' length, and what disturbed")
+    output.print(f"overhead of all cores: {percent(found.overhead)}")
+    for note in found.notes:
+        errors.print(f"note: {note}")
+
+
+def show_peaks(peaks: Sequence[Peak], title: str, false_alarm: float, most: int = MOST_ROWS) -> None:
+    """A row a periodic source: frequency, cost, and what it probably is."""
+    if not peaks:
+        output.print(f"{title}: none stands out of the noise ({false_alarm:.0%} false alarms)")
+        return
+    table = pd.DataFrame(
+        [
+            (
+                f"{p.frequency:.6g} Hz",
+                f"±{p.uncertainty:.1g}",
+                percent(p.share),
+                format_time(p.length_ps, 2),
+                len(p.harmonics),
+                p.source,
+            )
+            for p in peaks[:most]
+        ],
+        columns=["frequency", "1 sigma", "overhead", "each", "lines", "probably"],
+    )
+    show_plain(table, f"{title} ({false_alarm:.0%} false alarms in all)")
+
+
+def show_causes(causes: pd.DataFrame) -> None:
+    """A row a cause."""
+    table = pd.DataFrame(
+        {
+            "cause": causes["cause"],
+            "count": causes["count"],
+            "total": causes["total_ps"].map(lambda x: format_time(x, 3)),
+            "share": causes["share"].map(lambda x: f"{x:.1%}"),
+            "median": causes["median_ps"].map(lambda x: format_time(x, 3)),
+            "longest": causes["longest_ps"].map(lambda x: format_time(x, 3)),
+        }
+    ).head(MOST_ROWS)
+    show_plain(table, "What the detours were (share: of the time they took)")
+
+
+def show_counted(summaries: Sequence[dict[str, Any]], detours: dict[int, int]) -> None:
+    """What the system counted meanwhile, summed over cores."""
+    counted = counted_sources(summaries, detours)
+    if counted.empty:
+        return
+    groups = counted.groupby(["source", "meaning"], sort=False)
+    total = groups.agg(
+        count=("count", "sum"), rate=("rate_per_s", "mean"), most=("most", "max"), steal=("steal_s", "sum")
+    )
+    total = total.sort_values(["count", "steal"], ascending=False).reset_index().head(MOST_ROWS)
+    table = pd.DataFrame(
+        {
+            "source": total["source"],
+            "count": total["count"],
+            "a second": total["rate"].map("{:.1f}".format),
+            "of detours": total["most"].map(lambda x: f"<{x:.1%}"),
+            "what": total["meaning"].map(_short),
+        }
+    )
+    for row in total[total["steal"] > 0].itertuples():
+        table.loc[row.Index, "a second"] = f"{row.steal:.2f}s"
+    show_plain(table, "What the system counted meanwhile (a second and core; at most that part of detours)")
+
+
+def _short(meaning: str) -> str:
+    """Without what all have: "Local timer interrupts" -> "Local timer"; of a device its name, which comes last."""
+    words = meaning.removesuffix(" interrupts").split()
+    return words[-1] if any(word.startswith(("PCI-", "IO-", "GIC")) for word in words) else " ".join(words)
+
+
+def show_plain(table: pd.DataFrame, title: str) -> None:
+    """A table whose cells are ready; those of numbers with units are set right."""
+    show(table.reset_index(drop=True), title)
+
+
+def percent(part: float) -> str:
+    """A part of 1 in percent, with three digits."""
+    return f"{100 * part:.3g} %" if part >= 1e-6 else "0 %" if part == 0 else f"{100 * part:.1e} %"
