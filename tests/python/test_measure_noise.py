@@ -6,14 +6,17 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
-from idlewave.errors import UsageError
+from idlewave.errors import MeasurementError, UsageError
 from idlewave.measure import measure_noise
-from idlewave.measure.noise.detour import DECADES, summarise
+from idlewave.measure.noise import probing
+from idlewave.measure.noise.detour import DECADES, measurement_of, summarise
+from idlewave.measure.noise.recording import read_recording
 from idlewave.mpi import package_data
 
 PROBE = package_data() / "bin" / "idlewave-detour"
@@ -81,33 +84,92 @@ def test_a_full_buffer_is_counted_and_said_and_cuts_the_trace():
     assert period == trace["start_ps"].iloc[-1] + trace["length_ps"].iloc[-1]
 
 
-def test_an_interrupted_recording_keeps_what_it_has(tmp_path):
-    file = tmp_path / "detours.csv"
-    core = str(min(os.sched_getaffinity(0)))
-    command = [str(PROBE), "--cpu", core, "--seconds", "60", "--output", str(file)]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    time.sleep(0.6)
-    running.send_signal(signal.SIGINT)
-    summary = json.loads(running.communicate(timeout=30)[0])
-    assert running.returncode == 0
-    assert summary["interrupted"] is True
-    assert len(pd.read_csv(file)) == summary["detours"] > 0
+FAKE = """#!{python}
+import json, pathlib, signal, sys, time
+arguments = sys.argv[1:]
+folder = pathlib.Path(arguments[arguments.index("--output") + 1])
+{body}
+print("progress 0.5", flush=True)
+said = dict(probe="detour", host="h", rank=0, ranks=1, counter="rdtsc", clock_source="tsc", interrupted=False)
+core = dict(cpu=0, file="detour-cpu0.i64", columns=["start_ps", "length_ps"], rows=1, begin_ps=0, duration_ns=1e9)
+core |= dict(resolution_ns=10, threshold_ns=90, dropped=0, dropped_ns=0, interrupts=dict(), involuntary_switches=0)
+core |= dict(own_cpu_s=1, cpu_busy_s=1, steal_s=0, throttled=dict(nr_throttled=3, throttled_s=0.5))
+said["cores"] = [core]
+(folder / "detour-cpu0.i64").write_bytes((5).to_bytes(8, "little") + (7).to_bytes(8, "little"))
+(folder / "detour.json").write_text(json.dumps(said))
+(folder / "arguments.json").write_text(json.dumps(arguments))
+print(json.dumps(said))
+"""
+
+
+@pytest.fixture
+def fake_probe(tmp_path, monkeypatch):
+    """Puts a program of our own in the probe's place; `body` is what it does first."""
+
+    def put(body=""):
+        program = tmp_path / "bin" / "idlewave-detour"
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(FAKE.format(python=sys.executable, body=body))
+        program.chmod(0o755)
+        monkeypatch.setattr(probing, "package_data", lambda: tmp_path)
+
+    return put
+
+
+def test_the_probe_is_asked_for_what_was_wanted_and_its_folder_is_kept(fake_probe, tmp_path):
+    fake_probe()
+    core = min(os.sched_getaffinity(0))
+    noise = measure_noise(2.5, [core], folder=tmp_path / "kept", records=9, together=False, trace_events=True)
+    said = json.loads((tmp_path / "kept" / "arguments.json").read_text())
+    assert said[said.index("--cpus") + 1] == str(core)
+    assert said[said.index("--seconds") + 1] == "2.5"
+    assert said[said.index("--records") + 1] == "9"
+    assert {"--one-by-one", "--trace-events"} < set(said)
+    assert noise.detours.to_dict("records") == [{"core": 0, "start_ps": 5, "length_ps": 7}]
+    assert "slowed down 3 times" in noise.notes[0]
+
+
+def test_progress_is_what_the_probe_says(fake_probe, tmp_path):
+    fake_probe()
+    parts = []
+    (tmp_path / "out").mkdir()
+    probing.run_probe("detour", [], [0], 1.0, tmp_path / "out", advance=parts.append)
+    assert parts == [0.5]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("body", "words"),
     [
-        (["--cpu", "0", "--seconds", "soon", "--output", "x"], "--seconds: expected a number"),
-        (["--cpu", "0", "--seconds", "1"], "usage:"),
-        (["--cpu", "1000", "--seconds", "1", "--output", "{tmp}/x"], "CPU 1000 cannot be used"),
-        (["--cpu", "0", "--seconds", "1", "--output", "{tmp}/missing/x"], "cannot be written"),
+        ("sys.exit('no permission')", "idlewave-detour failed: no permission"),
+        ("sys.exit(0)", "no summary"),
+        ("time.sleep(60)", "did not end within"),
     ],
 )
-def test_wrong_use_of_the_probe_is_said(arguments, words, tmp_path):
-    arguments = [a.format(tmp=tmp_path) for a in arguments]
-    done = subprocess.run([str(PROBE), *arguments], capture_output=True, text=True, check=False, timeout=30)
-    assert done.returncode != 0
-    assert words in done.stderr
+def test_a_probe_that_fails_is_said_in_its_own_words(fake_probe, tmp_path, monkeypatch, body, words):
+    fake_probe(body)
+    monkeypatch.setattr(probing, "PATIENCE_S", 1.0)
+    with pytest.raises(MeasurementError, match=words):
+        probing.run_probe("detour", [], [0], 0.1, tmp_path / "out")
+
+
+def test_a_probe_that_is_not_there_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(probing, "package_data", lambda: tmp_path)
+    with pytest.raises(MeasurementError, match="cannot be run"):
+        probing.run_probe("detour", [], [0], 0.1, tmp_path / "out")
+
+
+def test_an_interrupted_recording_keeps_what_it_has(tmp_path):
+    core = str(min(os.sched_getaffinity(0)))
+    command = [str(PROBE), "--cpus", core, "--seconds", "60", "--output", str(tmp_path)]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=30)
+    assert running.returncode == 0
+    found = read_recording(tmp_path)
+    assert found.said["interrupted"] is True
+    assert len(found.cores[0].table) > 0
+    assert any("interrupted after" in note for note in measurement_of(found, {}).notes)
 
 
 def recording(cpu, seconds, **changes):

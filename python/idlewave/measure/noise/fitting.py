@@ -30,6 +30,8 @@ _MOST_SOURCES = 12
 _WIDEST = 0.1  # of the period: who keeps to it no better is not periodic
 _VALLEY = 0.5  # a gap between two clusters of lengths is lower than this part of the lower one
 _BINS_PER_DECADE = 10
+_FAR = 10.0
+_FEW = 0.05
 _SAME_LENGTH = 0.02  # the resolution of most recordings is no better
 
 Times = npt.NDArray[np.int64]
@@ -168,7 +170,15 @@ def _accepted(
         return None
     members = np.zeros(len(core.starts), dtype=bool)
     members[places[taken]] = True
+    members &= ~_foreign(core.lengths, members)
     return _Train(members, period, float(np.std(late[taken])), share)
+
+
+def _foreign(lengths: Times, members: Flags) -> Flags:
+    """Members more than ten times as long as half of the others, if they are few: another source came just then."""
+    usual = float(np.median(lengths[members]))
+    far: Flags = members & (lengths > _FAR * usual)
+    return far if far.sum() <= _FEW * members.sum() else np.zeros(len(lengths), dtype=bool)
 
 
 def length_clusters(lengths: Times) -> list[tuple[int, int]]:
@@ -192,12 +202,13 @@ def length_clusters(lengths: Times) -> list[tuple[int, int]]:
 
 def goodness(fitted: Signature, core: Detours, seed: int) -> Goodness:
     """How near a realisation of `fitted`, as long as the recording, comes to `core`."""
-    alone = replace(fitted, cores=(core.core,))
+    own = tuple(source for source in fitted.sources if source.core == core.core)
+    alone = replace(fitted, cores=(core.core,), sources=own)
     made = alone.detours(core.duration * 1e-12, seed)
     return Goodness(
         core.core,
         core.overhead,
-        made[0].overhead,
+        alone.overhead,
         ks_distance(all_lengths([core]), all_lengths(made), _SAME_LENGTH),
         spectrum_distance([core], made),
     )

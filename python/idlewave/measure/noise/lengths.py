@@ -1,4 +1,4 @@
-"""How long a source's detours are: a law with few parameters where one fits, else quantiles of what was seen."""
+"""How long a source's detours are: a law with few parameters where one fits, else the lengths that were seen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .compare import ks_distance
 KINDS = {"fixed": 1, "exponential": 2, "lognormal": 2, "pareto": 2, "empirical": 0}
 """Laws, and how many numbers each has; empirical has as many as there are."""
 
-_MOST_QUANTILES = 257
+_MOST_LENGTHS = 1000
 _SAME = 0.01  # lengths that differ from the median by less than this part are one
 _CRITICAL_KS = 1.63  # times 1 / sqrt(n): 1 % (Kolmogorov)
 _NEAR_KS = 0.05  # a law this near to the sample is good enough, however large the sample
@@ -26,7 +26,7 @@ Lengths = npt.NDArray[np.int64]
 @dataclass(frozen=True)
 class LengthLaw:
     """Lengths in ps. `numbers` by `kind`: fixed: the length; exponential: least, mean above it; lognormal: median,
-    sigma; pareto: least, alpha; empirical: equally spaced quantiles from the least to the most, linear between.
+    sigma; pareto: least, alpha; empirical: ascending lengths, each as likely.
     """
 
     kind: str
@@ -54,7 +54,7 @@ class LengthLaw:
             return np.asarray(n[0] * np.exp(n[1] * special.ndtri(np.maximum(u, np.finfo(float).tiny))))
         if self.kind == "pareto":
             return np.asarray(n[0] * (1 - u) ** (-1 / n[1]))
-        return np.interp(u, np.linspace(0, 1, len(n)), n)
+        return np.asarray(n)[np.minimum((u * len(n)).astype(np.int64), len(n) - 1)]
 
     @property
     def mean(self) -> float:
@@ -68,7 +68,7 @@ class LengthLaw:
             return float(n[0] * np.exp(n[1] ** 2 / 2))
         if self.kind == "pareto":
             return n[0] * n[1] / (n[1] - 1) if n[1] > 1 else float("inf")
-        return float(np.trapezoid(n, dx=1 / (len(n) - 1))) if len(n) > 1 else n[0]
+        return float(np.mean(n))
 
     def scaled(self, factor: float) -> LengthLaw:
         """The law of lengths `factor` times as long."""
@@ -81,9 +81,10 @@ class LengthLaw:
 
 
 def fit_lengths(lengths: Lengths) -> LengthLaw:
-    """The law by Bayes's information criterion among fixed, exponential, lognormal and Pareto, by likelihood; quantiles
-    where the best of them does not fit (Kolmogorov and Smirnov at 1 %, and further off than 0.05), or its mean is off
-    by more than a tenth, which would spoil the overhead. `lengths` in ps, at least one.
+    """The law among fixed, exponential, lognormal and Pareto by Bayes's information criterion; or the lengths themselves.
+
+    The latter where the best law does not fit (Kolmogorov and Smirnov at 1 %, and further off than 0.05), or its mean
+    is off by more than a tenth, which would spoil the overhead. `lengths` in ps, at least one.
     """
     values = np.maximum(np.sort(np.asarray(lengths, dtype=np.float64)), 1.0)
     middle, mean = float(np.median(values)), float(values.mean())
@@ -99,11 +100,12 @@ def fit_lengths(lengths: Lengths) -> LengthLaw:
 
 
 def _empirical(values: npt.NDArray[np.float64]) -> LengthLaw:
-    count = min(len(values), _MOST_QUANTILES)
-    law = LengthLaw("empirical", tuple(np.quantile(values, np.linspace(0, 1, count)).tolist()))
-    # Straight lines between quantiles overrate a long tail; the mean decides the overhead, so it is kept.
-    factor = float(values.mean()) / law.mean
-    return law.scaled(factor)
+    """The lengths themselves, or of many the means of groups of equal numbers: the mean stays, and so the overhead."""
+    count = min(len(values), _MOST_LENGTHS)
+    taken = np.interp(
+        np.linspace(0, len(values), count + 1), np.arange(len(values) + 1), np.append(0, np.cumsum(values))
+    )
+    return LengthLaw("empirical", tuple((np.diff(taken) * count / len(values)).round(1).tolist()))
 
 
 def _laws(values: npt.NDArray[np.float64]) -> Sequence[LengthLaw]:

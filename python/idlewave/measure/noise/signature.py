@@ -75,7 +75,8 @@ class Source:
 class Goodness:
     """How near a fit comes to one core's recording: overhead, and the distances of lengths and spectrum (compare.py).
 
-    `overhead` is as measured, `fitted_overhead` as one realisation of the fit as long as the recording has it.
+    `overhead` is as measured, `fitted_overhead` what the sources have on average; the distances are those of one
+    realisation that is as long as the recording.
     """
 
     core: int

@@ -28,6 +28,8 @@ _LOBE = 4  # bins from one zero of the Hann window's main lobe to the other
 _FLOOR_BINS = 256  # in each stretch of the spectrum whose floor is one number: known to 10 %, 6 % with its neighbours
 _QUANTILE = 0.4  # lines fill many bins of a stretch; what lies below is the floor's all the same
 _LEAST_SAMPLES = 64
+_FEWEST_EVENTS = 8  # in the recording, for their distance to be called a period
+_MOST_FOLDS = 3  # times that sampling folds a line back before its bins' width has weakened it away
 _TELLING = 5  # of a source's lowest lines
 _MANY = 21  # lines of a group, for some of them to stand out of the others
 _CLEAR = 6.0  # standard deviations by which they do
@@ -191,7 +193,8 @@ class _Line:
 def _candidates(spectrum: Spectrum) -> list[int]:
     """Maxima above the threshold that are no side lobes of a higher one."""
     ratio = spectrum.power / spectrum.floor
-    ratio[:_LOBE] = 0  # what is left of the mean
+    seconds = len(spectrum.series[0]) * spectrum.step_s
+    ratio[: max(_LOBE, int(np.ceil(_FEWEST_EVENTS / seconds / spectrum.frequency[1])))] = 0
     places, _ = signal.find_peaks(ratio, height=spectrum.threshold)
     kept: list[int] = []
     for place in sorted(places.tolist(), key=lambda p: -ratio[p])[:_MOST_LINES]:
@@ -305,8 +308,8 @@ def _divided(group: list[_Line]) -> list[list[_Line]]:
     best, clearest = 0, _CLEAR
     for step in range(2, int(multiples.max()) // 2 + 1):
         own = above[multiples % step == 0]
-        if 2 <= len(own) < len(group) / 2 and own.mean() > np.log(1.25):
-            clear = float(own.mean()) / scatter * np.sqrt(len(own))
+        if 4 <= len(own) < len(group) / 2 and np.median(own) > np.log(1.25):
+            clear = float(np.median(own)) / scatter * np.sqrt(len(own))
             best, clearest = (step, clear) if clear > clearest else (best, clearest)
     if not best:
         return [group]
@@ -331,7 +334,8 @@ def _as_multiple(base: _Line, group: list[_Line], line: _Line, span: float, samp
     fundamental, spread = best.frequency / best.multiple, best.uncertainty / best.multiple
     for multiple, seen, folded in _folds(line.frequency, fundamental, sampling):
         tolerance = 3 * float(np.hypot(line.uncertainty, multiple * spread)) + 0.5 / span
-        if abs(seen - line.frequency) <= tolerance and tolerance < 0.1 * fundamental:
+        rare = tolerance < (0.1 / _MOST_FOLDS if folded else 0.1) * fundamental
+        if abs(seen - line.frequency) <= tolerance and rare:
             return replace(line, multiple=multiple, folded=folded)
     return None
 
@@ -341,9 +345,10 @@ def _folds(frequency: float, fundamental: float, sampling: float) -> list[tuple[
     direct = max(round(frequency / fundamental), 1)
     found = [(direct, direct * fundamental, False)]
     if np.isfinite(sampling):
-        for fold in (sampling - frequency, sampling + frequency):
-            multiple = round(fold / fundamental)
-            found.append((multiple, abs(sampling - multiple * fundamental), True))
+        for round_trips in range(1, _MOST_FOLDS + 1):
+            for fold in (round_trips * sampling - frequency, round_trips * sampling + frequency):
+                multiple = round(fold / fundamental)
+                found.append((multiple, abs(round_trips * sampling - multiple * fundamental), True))
     return found
 
 

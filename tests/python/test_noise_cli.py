@@ -1,0 +1,175 @@
+"""The commands on noise: what they print for people and for programs, what they write, what they refuse."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import idlewave
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from idlewave.cli import cli
+from idlewave.measure.noise.signature import Signature
+from noise_recordings import detours, summary, write_detours, write_ftq, write_fwq, write_recording
+from test_noise_spectrum import quanta
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, [str(a) for a in arguments], env={"COLUMNS": "80"}, catch_exceptions=True)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    cores = [detours(2, [(250, 5e-6)], [(100, 2e-5), (3, 1e-3)], core=core) for core in range(2)]
+    return write_detours(tmp_path / "recording", cores)
+
+
+@pytest.fixture
+def ftq_folder(tmp_path):
+    core = detours(2, [(100, 1e-5)], [(100, 2e-5)])
+    return write_ftq(tmp_path / "ftq", [quanta(core, 1e-4, 1)], 1e-4)
+
+
+@pytest.fixture
+def fwq_folder(tmp_path):
+    lengths = detours(2, (), [(1000, 2e-5)]).lengths
+    return write_fwq(tmp_path / "fwq", [100_000_000 + lengths])
+
+
+def test_show_has_tables_that_fit_on_80_columns_and_cut_nothing(folder, ftq_folder, fwq_folder):
+    for place in (folder, ftq_folder, fwq_folder):
+        done = run("noise", "show", place)
+        assert done.exit_code == 0, done.output
+        assert "overhead" in done.stdout
+        assert "…" not in done.stdout
+        assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_show_names_the_periodic_source(folder, ftq_folder):
+    assert "250" in run("noise", "show", folder).stdout
+    assert "100 Hz" in run("noise", "show", ftq_folder).stdout
+
+
+def test_show_prints_one_json_object_for_programs(folder, ftq_folder, fwq_folder):
+    for place, probe in ((folder, "detour"), (ftq_folder, "ftq"), (fwq_folder, "fwq")):
+        said = json.loads(run("noise", "show", place, "--json").stdout)
+        assert said["probe"] == probe
+        assert said["cores"][0]["overhead"] > 0
+    said = json.loads(run("noise", "show", folder, "--json").stdout)
+    assert [round(peak["frequency"]) for peak in said["peaks"]] == [250]
+    assert {row["window_ps"] for row in said["maximum"]} >= {10**8, 10**9, 10**10}
+
+
+def test_causes_are_shown_where_events_were_recorded(tmp_path):
+    said = summary(
+        0, 1.0, events="events-cpu0.csv", interrupts={"LOC": {"count": 2, "meaning": "Local timer interrupts"}}
+    )
+    entry = (0, [[10**6, 3 * 10**6], [10**9, 5 * 10**6]], said)
+    write_recording(tmp_path, "detour", [entry], ("start_ps", "length_ps"))
+    (tmp_path / "events-cpu0.csv").write_text("begin_ns,end_ns,kind,name\n1000,4000,vector,local_timer\n")
+    shown = run("noise", "show", tmp_path).stdout
+    assert "local_timer" in shown
+    assert "not explained" in shown
+    assert "Local timer" in shown
+
+
+@pytest.mark.parametrize("kind", ["scatter", "lengths", "cdf", "spectrum", "heat", "maximum", "cores"])
+def test_every_plot_of_detours_is_drawn(folder, tmp_path, kind):
+    file = tmp_path / "plot.svg"
+    assert run("noise", "show", folder, "--plot", file, "--kind", kind).exit_code == 0
+    assert "<svg" in file.read_text()
+
+
+def test_plots_of_quanta_are_drawn_and_others_are_refused(ftq_folder, fwq_folder, tmp_path):
+    assert run("noise", "show", ftq_folder, "--plot", tmp_path / "a.png").exit_code == 0
+    assert run("noise", "show", ftq_folder, "--plot", tmp_path / "b.png", "--kind", "spectrum").exit_code == 0
+    assert run("noise", "show", fwq_folder, "--plot", tmp_path / "c.pdf").exit_code == 0
+    refused = run("noise", "show", fwq_folder, "--plot", tmp_path / "d.png", "--kind", "heat")
+    assert "expected one of quantiles for fwq, found heat" in str(refused.exception)
+    refused = run("noise", "show", fwq_folder, "--plot", tmp_path / "d.txt")
+    assert "expected a name that ends in" in str(refused.exception)
+
+
+def test_a_signature_is_written_changed_and_becomes_a_machine(folder, tmp_path):
+    file, changed = tmp_path / "noise-signature.toml", tmp_path / "changed.toml"
+    done = run("noise", "signature", folder, "-o", file)
+    assert done.exit_code == 0, done.output
+    fitted = Signature.load(file)
+    assert "every 4ms" in {source.name for source in fitted.sources}
+    machine = tmp_path / "odin.toml"
+    machine.write_text(idlewave.Machine.preset("odin").to_toml())
+    more = ("--scale", 2, "--rates", 0.5, "--thin", 0.5, "--drop", "every 4ms")
+    to = ("--noise", tmp_path / "quiet", "--machine", machine)
+    assert run("noise", "signature", file, "-o", changed, *more, *to).exit_code == 0
+    assert Signature.load(changed).overhead == pytest.approx(0.5 * fitted.drop("every 4ms").overhead)
+    made = idlewave.Machine.load(tmp_path / "quiet" / "machine.toml")
+    assert made.noise.period == 2 * 10**12
+    assert made.network == idlewave.Machine.preset("odin").network
+
+
+def test_a_recording_is_replayed_as_it_was(folder, tmp_path):
+    to = ("--replay", "--noise", tmp_path / "replayed")
+    assert run("noise", "signature", folder, "-o", tmp_path / "s.toml", *to).exit_code == 0
+    assert 'period = "4s"' in (tmp_path / "replayed" / "noise.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--replay"], "go with --noise"),
+        (["--move", "tick=soon"], "expected SOURCE=PERIOD"),
+        (["--drop", "tock"], "no source is called 'tock'"),
+    ],
+)
+def test_wrong_use_of_signature_is_said(folder, tmp_path, arguments, words):
+    refused = run("noise", "signature", folder, "-o", tmp_path / "s.toml", *arguments)
+    assert words in str(refused.exception)
+
+
+def test_two_recordings_are_compared_and_a_recording_with_its_signature(folder, tmp_path):
+    other = write_detours(tmp_path / "other", [detours(2, (), [(10, 1e-3)])])
+    done = run("noise", "compare", folder, other, "--plot", tmp_path / "plot.png")
+    assert done.exit_code == 0, done.output
+    assert "Expected worst loss" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert (tmp_path / "plot.png").stat().st_size > 10_000
+    assert json.loads(run("noise", "compare", folder, other, "--json").stdout)["ks"] > 0.5
+    file = tmp_path / "s.toml"
+    run("noise", "signature", folder, "-o", file)
+    assert json.loads(run("noise", "compare", folder, file, "--json").stdout)["ks"] < 0.15
+
+
+def test_nodes_are_ranked_and_the_noisy_one_is_named(tmp_path):
+    for rank in range(6):
+        core = detours(1, [(250, 2e-4 if rank == 2 else 5e-6)], [(50, 1e-5)], seed=rank)
+        write_detours(tmp_path / f"n{rank}-{rank}", [core], host=f"n{rank}", rank=rank, ranks=6)
+    (tmp_path / "n9-9").mkdir()
+    done = run("noise", "nodes", tmp_path, "--plot", tmp_path / "plot.png")
+    assert done.exit_code == 0, done.output
+    assert "1 of 6 are outliers: n2-2" in done.stdout
+    assert "left out" in done.stderr
+    said = json.loads(run("noise", "nodes", tmp_path, "--json").stdout)
+    assert [row["node"] for row in said["nodes"] if row["outlier"]] == ["n2-2"]
+    assert "expected the recording of one node" in str(run("noise", "nodes", tmp_path, "--cores").exception)
+
+
+def test_the_cores_of_one_node_are_ranked(folder):
+    assert run("noise", "nodes", folder, "--cores").exit_code == 0
+
+
+def test_options_that_do_not_go_together_are_refused():
+    assert run("measure", "noise", "--method", "ftq", "--attribute").exit_code == 2
+    assert run("measure", "noise", "--quantum", "100").exit_code == 2
+
+
+def test_a_measurement_keeps_tables_environment_and_the_probes_files(tmp_path):
+    core = min(os.sched_getaffinity(0))
+    for method, name in (("detour", "detours"), ("ftq", "ftq"), ("fwq", "fwq")):
+        place = tmp_path / method
+        done = run("measure", "noise", "--method", method, "--seconds", 0.3, "--core", core, "-o", place, "--json")
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["probe"] == method
+        assert json.loads((place / "environment.json").read_text())["host"]
+        assert pd.read_parquet(place / f"{name}.parquet")["core"].unique().tolist() == [core]
+        assert run("noise", "show", place).exit_code == 0

@@ -1,0 +1,131 @@
+"""A probe's folder is read whole or as far as it is whole, and what is wrong is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from idlewave.errors import InputError
+from idlewave.measure.noise.detour import measurement_of
+from idlewave.measure.noise.recording import detours_of, read_nodes, read_recording
+from noise_recordings import detours, summary, write_detours, write_recording
+
+
+def test_what_was_written_is_read(tmp_path):
+    cores = [detours(1, [(100, 1e-5)], core=core) for core in (0, 3)]
+    found = read_recording(write_detours(tmp_path, cores))
+    assert [core.cpu for core in found.cores] == [0, 3]
+    for made, read in zip(cores, detours_of(found), strict=True):
+        assert read.starts.tolist() == made.starts.tolist()
+        assert read.lengths.tolist() == made.lengths.tolist()
+        assert read.duration == made.duration
+
+
+def test_a_recording_becomes_the_measurement_that_machines_are_made_of(tmp_path):
+    cores = [detours(1, [(100, 1e-5)], core=core) for core in (0, 3)]
+    noise = measurement_of(read_recording(write_detours(tmp_path, cores)), {})
+    assert noise.overhead == pytest.approx(1e-3, rel=0.02)
+    assert noise.cores["core"].tolist() == [0, 3]
+    assert noise.trace()[1] == 2 * 10**12
+
+
+def test_a_file_that_is_cut_off_is_read_as_far_as_it_is_whole_and_named(tmp_path):
+    write_detours(tmp_path, [detours(1, [(100, 1e-5)])])
+    file = tmp_path / "detour-cpu0.i64"
+    file.write_bytes(file.read_bytes()[:-5])
+    found = read_recording(tmp_path)
+    assert len(found.cores[0].table) == 99
+    assert "detour-cpu0.i64 is cut off" in found.notes[0]
+
+
+def test_fewer_rows_than_announced_are_noted(tmp_path):
+    write_detours(tmp_path, [detours(1, [(100, 1e-5)])])
+    file = tmp_path / "detour-cpu0.i64"
+    file.write_bytes(file.read_bytes()[:-16])
+    assert "99 rows where 100 were announced" in read_recording(tmp_path).notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "detour.json: expected JSON"),
+        ("[]", "detour.json: expected an object with a list of cores"),
+        ('{"cores": [7]}', r"cores\[0\]: expected an object, found 7"),
+        ('{"cores": [{}]}', r"cores\[0\].cpu: expected a whole number, found None"),
+        ('{"cores": [{"cpu": 0, "file": "x", "columns": []}]}', r"cores\[0\].duration_ns: expected a number"),
+    ],
+)
+def test_wrong_json_is_named(tmp_path, text, words):
+    (tmp_path / "detour.json").write_text(text)
+    with pytest.raises(InputError, match=words):
+        read_recording(tmp_path)
+
+
+def test_columns_that_are_missing_are_named(tmp_path):
+    write_recording(tmp_path, "detour", [(0, [1, 2], summary(0, 1.0))], ("start_ps",))
+    with pytest.raises(InputError, match=r"columns: expected length_ps among them"):
+        read_recording(tmp_path)
+
+
+def test_a_table_that_is_missing_is_named(tmp_path):
+    write_detours(tmp_path, [detours(1)])
+    (tmp_path / "detour-cpu0.i64").unlink()
+    with pytest.raises(InputError, match=r"detour-cpu0.i64 cannot be read"):
+        read_recording(tmp_path)
+
+
+@pytest.mark.parametrize("rows", [[[5, -1]], [[-5, 1]], [[0, 10], [9, 1]]])
+def test_detours_that_cannot_be_are_refused(tmp_path, rows):
+    write_recording(tmp_path, "detour", [(0, rows, summary(0, 1.0))], ("start_ps", "length_ps"))
+    with pytest.raises(InputError, match=r"detour-cpu0.i64: row \d: expected"):
+        read_recording(tmp_path)
+
+
+def test_a_folder_without_a_recording_or_with_several_is_refused(tmp_path):
+    with pytest.raises(InputError, match="expected a recording"):
+        read_recording(tmp_path)
+    write_detours(tmp_path, [detours(1)])
+    write_recording(tmp_path, "ftq", [], ("work",), quantum_ns=1e5)
+    with pytest.raises(InputError, match="found detour, ftq; say which"):
+        read_recording(tmp_path)
+    assert read_recording(tmp_path, "ftq").probe == "ftq"
+
+
+def test_the_time_after_the_last_detour_of_a_full_buffer_does_not_count(tmp_path):
+    entry = (0, [[0, 10], [500, 10]], summary(0, 1.0, dropped=7, dropped_ns=1.0))
+    write_recording(tmp_path, "detour", [entry], ("start_ps", "length_ps"))
+    assert detours_of(read_recording(tmp_path))[0].duration == 510
+
+
+def test_events_lie_beside_their_core_and_broken_lines_are_noted(tmp_path):
+    entry = (0, [[0, 10]], summary(0, 1.0, events="events-cpu0.csv"))
+    write_recording(tmp_path, "detour", [entry], ("start_ps", "length_ps"))
+    lines = ["begin_ns,end_ns,kind,name", "0.0,1.5,irq,timer", "x,2,irq,disk", '5,9,task,"a, b"']
+    (tmp_path / "events-cpu0.csv").write_text("\n".join(lines))
+    found = read_recording(tmp_path)
+    assert found.cores[0].events["name"].tolist() == ["timer", "a, b"]
+    assert "1 lines are no events" in found.notes[0]
+
+
+def test_nodes_are_read_from_their_subfolders_and_a_broken_one_is_left_out_and_named(tmp_path):
+    for rank in range(3):
+        made = [detours(0.1, [(100, 1e-5)], seed=rank)]
+        write_detours(tmp_path / f"n{rank}-{rank}", made, host=f"n{rank}", rank=rank, ranks=3)
+    (tmp_path / "n1-1" / "detour.json").write_text("{")
+    found, problems = read_nodes(tmp_path)
+    assert [part.node for part in found] == ["n0-0", "n2-2"]
+    assert len(problems) == 1
+    assert "n1-1/detour.json" in problems[0]
+
+
+def test_no_node_at_all_is_an_error(tmp_path):
+    with pytest.raises(InputError, match="expected a recording, or subfolders"):
+        read_nodes(tmp_path)
+    with pytest.raises(InputError, match="expected a folder"):
+        read_nodes(tmp_path / "missing")
+
+
+def test_a_folder_without_a_detour_gives_empty_tables(tmp_path):
+    found = read_recording(write_detours(tmp_path, [detours(1)]))
+    noise = measurement_of(found, {})
+    assert noise.overhead == 0
+    assert detours_of(found)[0].lengths.dtype == np.int64
