@@ -1,0 +1,208 @@
+// A whole assessment: sizes that fit into the time, repetitions in random order, refinement, and repetitions again
+// until the medians are known well enough.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "network/client.hpp"
+#include "network/foreign_load.hpp"
+#include "network/interrupt.hpp"
+#include "network/measured.hpp"
+#include "network/refinement.hpp"
+#include "network/samples_file.hpp"
+#include "network/settings.hpp"
+
+namespace idlewave::network {
+
+constexpr int fewest_repetitions = 7;
+
+template <class S>
+class Assessment {
+  public:
+    Assessment(S side, const Settings& settings, int cpu)
+        : client_(side),
+          settings_(settings),
+          file_(settings.output + "/samples.csv"),
+          random_(settings.seed),
+          load_(cpu),
+          origin_ns_(now_ns()) {}
+
+    // Ends the server too.
+    Outcome run() {
+        plan();
+        while (ending_.empty() && may_survey()) repetition();
+        refined_ = true;
+        round_ = 0;  // the next visits everything
+        if (ending_.empty()) {
+            const std::vector<int> chosen = measured_.sizes();
+            Refinement<Assessment> refinement(*this);
+            refinement.run();
+            outcome_.breaks = refinement.breaks();
+            measured_.visit_less_often(chosen, [&](int size) { return refinement.encloses(size); });
+        }
+        while (ending_.empty()) repetition();
+        client_.stop();
+        return finished();
+    }
+
+    // ---- what refinement asks for
+    Measured& measured() { return measured_; }
+
+    void add_size(int size) {
+        if (measured_.has_size(size)) return;
+        measured_.add(core_jobs(client_.side().data, size, settings_.train, pilot(size)), true);
+    }
+
+    void visit(std::size_t kind) {
+        Kind& chosen = measured_.kinds()[kind];
+        if (const auto sample = client_.sample(chosen.job)) {
+            file_.write(chosen.job, outcome_.repetitions, *sample, origin_ns_);
+            Measured::record(chosen, *sample);
+            ++outcome_.samples;
+        } else {
+            ++outcome_.lost;
+        }
+        report();
+        if (interrupted() || client_.server_interrupted()) ending_ = "interrupted";
+        if (ending_.empty() && elapsed() > settings_.seconds) ending_ = "seconds";
+    }
+
+    void next_repetition() { ++outcome_.repetitions; }
+
+    // The last third of the time is for repetitions of what is known by then.
+    bool may_refine() const { return ending_.empty() && elapsed() < 0.65 * settings_.seconds; }
+
+  private:
+    // Repetitions before refinement: as many as a median's interval needs, or fewer in a network that is slow.
+    bool may_survey() const {
+        if (outcome_.repetitions < 3) return true;
+        return outcome_.repetitions < fewest_repetitions && elapsed() < 0.3 * settings_.seconds;
+    }
+
+    double now_ns() { return static_cast<double>(client_.side().clock.now()) * client_.side().clock.tick_ns; }
+    double elapsed() const {
+        auto& clock = const_cast<Assessment*>(this)->client_.side().clock;
+        return 1e-9 * (static_cast<double>(clock.now()) * clock.tick_ns - origin_ns_);
+    }
+
+    // Connections and buffers; and for each size the pause that suits it. A first visit may take much longer.
+    Pilot pilot(int size) {
+        constexpr double cheap_ns = 5e6;
+        Pilot result;
+        SortedSample rounds;
+        SortedSample pairs;
+        for (int i = 0; i < 5 && (i == 0 || result.pair_ns < cheap_ns); ++i) {
+            if (const auto one = client_.sample({Series::rtt, size, 1, 0})) rounds.add(one->value_ns);
+            if (const auto two = client_.sample({Series::train, size, 2, 0})) pairs.add(two->value_ns);
+            if (rounds.size() > 0) result.round_ns = rounds.median();
+            result.pair_ns = pairs.size() > 0 ? pairs.median() : 2 * result.round_ns;
+            result.least_pair_ns = pairs.size() > 0 ? pairs.least() : result.pair_ns;
+        }
+        return result;
+    }
+
+    // From the smallest size up, as long as five repetitions of the core series fit into most of the time.
+    void plan() {
+        const auto& data = client_.side().data;
+        double core_ns = 0;
+        std::vector<Pilot> pilots;
+        std::vector<int> sizes = first_sizes(std::min(settings_.max_size, data.limit()));
+        if (data.smallest == 0) measured_.add(other_jobs(data, 0, settings_.train, pilot(0)), false);
+        for (std::size_t i = 0; i < sizes.size() && !interrupted(); ++i) {
+            const Pilot found = pilot(sizes[i]);
+            const std::vector<Job> core = core_jobs(data, sizes[i], settings_.train, found);
+            core_ns += visit_cost(core, found);
+            const bool too_long = elapsed() + 5e-9 * core_ns > 0.7 * settings_.seconds;
+            if (too_long && i >= smallest_plan) {
+                outcome_.dropped.assign(sizes.begin() + static_cast<std::ptrdiff_t>(i), sizes.end());
+                break;
+            }
+            measured_.add(core, true);
+            measured_.add(other_jobs(data, sizes[i], settings_.train, found), false);
+        }
+    }
+
+    bool settled(const Kind& kind) const {
+        if (kind.values.size() < static_cast<std::size_t>(fewest_repetitions)) return false;
+        return kind.values.interval_width() <= settings_.width * std::abs(kind.values.median());
+    }
+
+    // What is settled, and what other methods look at, is visited less often.
+    bool is_due(const Kind& kind) const {
+        if (!kind.core) return refined_ && round_ % 2 == 0;
+        return round_ % 4 == 0 || !settled(kind);
+    }
+
+    void repetition() {
+        std::vector<std::size_t> due;
+        for (std::size_t i = 0; i < measured_.kinds().size(); ++i) {
+            if (is_due(measured_.kinds()[i])) due.push_back(i);
+        }
+        std::shuffle(due.begin(), due.end(), random_);
+        for (const std::size_t kind : due) {
+            visit(kind);
+            if (!ending_.empty()) break;
+        }
+        outcome_.load.emplace_back(load_.since_last(), client_.server_load());
+        ++outcome_.repetitions;
+        ++round_;
+        if (!ending_.empty()) return;
+        if (outcome_.repetitions >= settings_.repetitions) ending_ = "repetitions";
+        if (refined_ && all_settled()) ending_ = "settled";
+    }
+
+    bool all_settled() {
+        const auto& kinds = measured_.kinds();
+        return std::all_of(kinds.begin(), kinds.end(), [this](const Kind& kind) {
+            return kind.core ? settled(kind) : kind.values.size() >= 5;
+        });
+    }
+
+    // Flushed here, so that a run that is killed keeps what it has.
+    void report() {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - reported_ < std::chrono::milliseconds(200)) return;
+        reported_ = now;
+        file_.flush();
+        std::printf("progress %.3f\n", std::min(elapsed() / settings_.seconds, 1.0));
+        std::fflush(stdout);
+    }
+
+    Outcome finished() {
+        file_.flush();
+        outcome_.ended = ending_;
+        outcome_.sizes = measured_.sizes();
+        const auto& kinds = measured_.kinds();
+        const auto count = std::count_if(kinds.begin(), kinds.end(), [this](const Kind& k) { return settled(k); });
+        outcome_.settled = kinds.empty() ? 0 : static_cast<double>(count) / static_cast<double>(kinds.size());
+        for (std::size_t i = 1; i < outcome_.sizes.size(); ++i) {
+            const auto before = measured_.blocked(outcome_.sizes[i - 1]);
+            const auto after = measured_.blocked(outcome_.sizes[i]);
+            if (before && after && *before != *after) outcome_.blocking.push_back(outcome_.sizes[i]);
+        }
+        return outcome_;
+    }
+
+    static constexpr std::size_t smallest_plan = 8;  // sizes; fewer say nothing
+
+    Client<S> client_;
+    Settings settings_;
+    SamplesFile file_;
+    std::mt19937_64 random_;
+    ForeignLoad load_;
+    double origin_ns_;
+    Measured measured_;
+    Outcome outcome_;
+    std::string ending_;
+    bool refined_ = false;
+    int round_ = 0;
+    std::chrono::steady_clock::time_point reported_;
+};
+
+}  // namespace idlewave::network

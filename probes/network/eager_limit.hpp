@@ -1,0 +1,59 @@
+// What the MPI library says of its largest eager message: a label beside what is measured.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "network/json.hpp"
+#include "network/mpi_tool.hpp"
+
+namespace idlewave::network {
+
+// By the variable of the transport that carries this pair's messages.
+struct Eager {
+    std::string variable;
+    long long limit = -1;
+};
+
+inline std::string library_version() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
+    int length = 0;
+    MPI_Get_library_version(library.data(), &length);
+    return library.data();
+}
+
+// Open MPI: that of the byte transfer layer, if its own point-to-point layer (ob1) is the one in use. MPICH
+// (ch4): within a node a message beyond one cell of the queue makes a rendezvous. Else it is not known.
+inline Eager eager_limit(const std::map<std::string, long long>& variables, bool one_node) {
+    std::vector<std::string> candidates;
+    if (variables.count("pml_ob1_priority") != 0) {
+        if (one_node) candidates = {"btl_sm_eager_limit", "btl_vader_eager_limit"};
+        candidates.emplace_back("btl_tcp_eager_limit");
+    } else if (one_node && library_version().find("ch4") != std::string::npos) {
+        candidates = {"MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"};
+    }
+    for (const std::string& name : candidates) {
+        const auto found = variables.find(name);
+        if (found != variables.end()) return {name, found->second};
+    }
+    return {};
+}
+
+// The summary's first entries.
+inline JsonObject describe_library(bool one_node) {
+    const auto variables = protocol_variables();
+    const Eager eager = eager_limit(variables, one_node);
+    JsonObject object;
+    object.text("library", library_version());
+    object.raw("eager_variable", eager.limit < 0 ? "null" : quoted(eager.variable));
+    object.raw("eager_limit", eager.limit < 0 ? "null" : std::to_string(eager.limit));
+    JsonObject values;
+    for (const auto& [name, value] : variables) values.integer(name, value);
+    return object.raw("variables", values.str());
+}
+
+}  // namespace idlewave::network

@@ -1,0 +1,100 @@
+// What was measured so far: for each job its values, and the curves over sizes that they make.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "network/client.hpp"
+#include "network/pieces.hpp"
+#include "network/series.hpp"
+#include "network/sizes.hpp"
+#include "network/sorted_sample.hpp"
+
+namespace idlewave::network {
+
+struct Kind {
+    Job job;
+    bool core = true;  // visited until it is settled
+    SortedSample values;  // without the pauses that the sender made
+};
+
+class Measured {
+  public:
+    void add(const std::vector<Job>& jobs, bool core) {
+        for (const Job& job : jobs) {
+            if (core) places_[job.size].at(index_of(job.series)) = kinds_.size();
+            kinds_.push_back({job, core, {}});
+        }
+        if (core && !jobs.empty()) places_.try_emplace(jobs.front().size);
+    }
+
+    // Sizes that were not chosen, and that refinement came past on its way to a change.
+    template <class Encloses>
+    void visit_less_often(const std::vector<int>& chosen, Encloses encloses) {
+        const std::set<int> first(chosen.begin(), chosen.end());
+        for (Kind& kind : kinds_) {
+            if (first.count(kind.job.size) == 0 && !encloses(kind.job.size)) kind.core = false;
+        }
+    }
+
+    bool has_size(int size) const { return places_.count(size) != 0; }
+    std::vector<Kind>& kinds() { return kinds_; }
+
+    static void record(Kind& kind, const Sample& sample) {
+        const bool paced = kind.job.series == Series::paced || kind.job.series == Series::spaced;
+        const double pauses = paced ? (kind.job.messages - 1) * sample.delay_ns : 0;
+        kind.values.add(sample.value_ns - pauses);
+    }
+
+    std::optional<std::size_t> kind_of(int size, std::size_t series) const { return places_.at(size).at(series); }
+
+    std::vector<int> sizes() const {
+        std::vector<int> result;
+        result.reserve(places_.size());
+        for (const auto& [size, unused] : places_) result.push_back(size);
+        return result;
+    }
+
+    // Whether a send of this size waited for its receiver. Nothing when that is not known.
+    std::optional<bool> blocked(int size) const {
+        const auto place = kind_of(size, index_of(Series::late));
+        if (!place || kinds_[*place].values.size() == 0) return std::nullopt;
+        return kinds_[*place].values.median() > 0.5 * kinds_[*place].job.delay_ns;
+    }
+
+    // The medians of every series, over the sizes.
+    Curves curves() const {
+        Curves result;
+        result.sizes = sizes();
+        for (std::size_t s = 0; s < line_series; ++s) {
+            std::vector<double> values;
+            for (const int size : result.sizes) {
+                const double value = median(size, s);
+                values.push_back(value > 0 ? value : std::numeric_limits<double>::quiet_NaN());
+            }
+            const auto there = std::count_if(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+            if (there < 3) continue;
+            result.scatter.push_back(roughness(result.sizes, values));
+            result.series.push_back(s);
+            result.values.push_back(std::move(values));
+        }
+        return result;
+    }
+
+    double median(int size, std::size_t series) const {
+        const auto place = places_.at(size).at(series);
+        return place ? kinds_[*place].values.median() : std::numeric_limits<double>::quiet_NaN();
+    }
+
+  private:
+    std::vector<Kind> kinds_;
+    std::map<int, std::array<std::optional<std::size_t>, series_names.size()>> places_;  // of the core series
+};
+
+}  // namespace idlewave::network

@@ -1,0 +1,33 @@
+// What the client asks of the server for one sample, and what the server says afterwards.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace idlewave::network {
+
+// answer: receive all, send one back. receive, complete: be busy for delay_ns, then time the receive (posted before
+// the delay, if complete). sink: be busy for delay_ns, then receive all; no answer. load: foreign load since the last
+// time it was asked for. stop: the end.
+enum class Part : std::int32_t { answer, receive, complete, sink, load, stop };
+
+struct Order {
+    Part part = Part::stop;
+    std::int32_t size = 1;
+    std::int32_t messages = 1;
+    std::int32_t warm = 1;  // round trips before
+    std::uint32_t sample = 0;
+    std::int32_t unused = 0;
+    double delay_ns = 0;
+};
+
+struct Report {
+    double value_ns = 0;
+    std::int64_t switches = 0;     // involuntary ones, during the sample
+    std::int32_t lost = 0;         // 1: a message did not come
+    std::int32_t interrupted = 0;  // 1: somebody wants the server to end
+};
+
+static_assert(std::is_trivially_copyable_v<Order> && std::is_trivially_copyable_v<Report>);
+
+}  // namespace idlewave::network

@@ -1,0 +1,72 @@
+// The processor's counter as a transport's clock.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "common/ticks.hpp"
+
+namespace idlewave::network {
+
+class ProcessorClock {
+  public:
+    double tick_ns = 1;
+    double read_cost = 0;  // ticks between two ordered reads with nothing between them
+    double wait_cost = 0;  // ticks that a call of compute takes beyond what it returns
+
+    ProcessorClock() { calibrate(); }
+
+    Ticks now() const { return read_ticks_ordered(); }
+
+    // Returns how long it really was, so that a detour in it is not taken for the network's doing.
+    __attribute__((noinline)) Ticks compute(Ticks length) const {
+        const Ticks begin = read_ticks_ordered();
+        Ticks now = begin;
+        while (now - begin < length) now = read_ticks_ordered();
+        return now - begin;
+    }
+
+    // The other side has posted its receive by then.
+    void settle() const { compute(static_cast<Ticks>(1000 / tick_ns)); }
+
+    std::int64_t involuntary() const {
+        rusage usage{};
+        getrusage(RUSAGE_THREAD, &usage);
+        return usage.ru_nivcsw;
+    }
+
+    double observed(double ns) const { return ns; }
+
+    std::string source() const { return ticks_source(); }
+
+  private:
+    static double median(std::vector<double> values) {
+        std::sort(values.begin(), values.end());
+        return values[values.size() / 2];
+    }
+
+    void calibrate() {
+        constexpr int tries = 1000;
+        const Instant first = instant();
+        Instant last = first;
+        while (last.ns - first.ns < 50'000'000) last = instant();
+        tick_ns = tick_length(first, last);
+        std::vector<double> reads;
+        std::vector<double> waits;
+        for (int i = 0; i < tries; ++i) {
+            const Ticks begin = read_ticks_ordered();
+            const Ticks middle = read_ticks_ordered();
+            const Ticks waited = compute(100);
+            const Ticks end = read_ticks_ordered();
+            reads.push_back(static_cast<double>(middle - begin));
+            waits.push_back(static_cast<double>(end - middle - waited));
+        }
+        read_cost = median(reads);
+        wait_cost = median(waits) - read_cost;
+    }
+};
+
+}  // namespace idlewave::network

@@ -1,0 +1,185 @@
+// Sizes between those first chosen, by bisection, until each change of protocol lies between two sizes that are
+// neighbours.
+//
+// A send that waits for its receiver tells the rendezvous by itself. Other changes are breaks between straight pieces
+// of the curves: a size between belongs to that piece whose lines are nearer to it, all curves together.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <set>
+#include <vector>
+
+#include "network/measured.hpp"
+#include "network/pieces.hpp"
+
+namespace idlewave::network {
+
+template <class Owner>
+class Refinement {
+  public:
+    explicit Refinement(Owner& owner) : owner_(owner) {}
+
+    void run() {
+        for (int round = 0; round < rounds && owner_.may_refine(); ++round) {
+            const std::size_t before = owner_.measured().sizes().size();
+            find_blocking();
+            find_breaks();
+            if (owner_.measured().sizes().size() == before) break;
+        }
+        for (const Break& b : breaks_now()) {
+            if (b.above - b.below > 1) continue;
+            breaks_.push_back(b.above);
+            enclosing_.insert({b.below, b.above});
+        }
+    }
+
+    // Whether a size is one of two neighbours with a change between them.
+    bool encloses(int size) const { return enclosing_.count(size) != 0; }
+
+    // The first size after each break that is enclosed.
+    const std::vector<int>& breaks() const { return breaks_; }
+
+  private:
+    static constexpr int rounds = 8;
+    static constexpr std::size_t most_sizes = 250;
+    static constexpr int visits = 3;
+    static constexpr int more_visits = 4;
+
+    struct Break {
+        int below = 0;  // sizes on both sides
+        int above = 0;
+        std::vector<Line> left;
+        std::vector<Line> right;
+    };
+
+    void find_blocking() {
+        const std::vector<int> sizes = owner_.measured().sizes();
+        for (std::size_t i = 1; i < sizes.size(); ++i) {
+            const auto below = owner_.measured().blocked(sizes[i - 1]);
+            const auto above = owner_.measured().blocked(sizes[i]);
+            if (below && above && *below != *above) bisect_blocking(sizes[i - 1], sizes[i], *below);
+        }
+    }
+
+    // Two of three samples decide, for one may be disturbed.
+    void bisect_blocking(int below, int above, bool blocked_below) {
+        while (above - below > 1 && owner_.may_refine()) {
+            const int middle = below + (above - below) / 2;
+            owner_.add_size(middle);
+            visit(middle, {index_of(Series::late)}, visits);
+            const auto blocked = owner_.measured().blocked(middle);
+            if (!blocked) return;
+            (*blocked == blocked_below ? below : above) = middle;
+        }
+        enclosing_.insert({below, above});
+    }
+
+    std::vector<Break> breaks_now() {
+        const Curves curves = owner_.measured().curves();
+        if (curves.values.empty()) return {};
+        const std::vector<Piece> pieces = straight_pieces(curves);
+        std::vector<Break> result;
+        for (std::size_t i = 1; i < pieces.size(); ++i) result.push_back(between(curves, pieces[i - 1], pieces[i]));
+        series_ = curves.series;
+        scatter_ = curves.scatter;
+        return result;
+    }
+
+    // The lines on both sides of a break. A piece that is short against the gap between the two says little of its
+    // slope: then it has that of the other.
+    static Break between(const Curves& curves, const Piece& left, const Piece& right) {
+        Break result{curves.sizes[left.last], curves.sizes[right.first], left.lines, right.lines};
+        const double gap = result.above - result.below;
+        const double left_span = curves.sizes[left.last] - curves.sizes[left.first];
+        const double right_span = curves.sizes[right.last] - curves.sizes[right.first];
+        for (std::size_t c = 0; c < curves.values.size(); ++c) {
+            Line& l = result.left[c];
+            Line& r = result.right[c];
+            if (left_span < gap / 8 && left_span < right_span) l = through(result.below, l, r.slope);
+            if (right_span < gap / 8 && right_span <= left_span) r = through(result.above, r, l.slope);
+        }
+        return result;
+    }
+
+    static Line through(double size, const Line& line, double slope) { return {line.at(size) - slope * size, slope}; }
+
+    void find_breaks() {
+        std::vector<Break> breaks = breaks_now();
+        std::stable_sort(breaks.begin(), breaks.end(), [this](const Break& a, const Break& b) {
+            return strength(a) > strength(b);
+        });
+        for (Break& b : breaks) {
+            if (b.above - b.below > 1 && owner_.measured().sizes().size() < most_sizes) bisect(b);
+        }
+    }
+
+    // How far apart the two sides are in the middle, in standard deviations of a point, all series together.
+    double strength(const Break& b) const {
+        const double size = (b.below + b.above) / 2.0;
+        double sum = 0;
+        for (std::size_t c = 0; c < b.left.size(); ++c) {
+            const double left = b.left[c].at(size);
+            const double right = b.right[c].at(size);
+            const double deviation = (left - right) / (scatter_[c] * std::max(left, right));
+            if (std::isfinite(deviation)) sum += deviation * deviation;
+        }
+        return sum;
+    }
+
+    void bisect(Break& b) {
+        while (b.above - b.below > 1 && owner_.may_refine()) {
+            const int middle = b.below + (b.above - b.below) / 2;
+            owner_.add_size(middle);
+            visit(middle, telling(b, middle), visits);
+            double left = distance(middle, b.left);
+            double right = distance(middle, b.right);
+            if (std::abs(left - right) < 0.5 * (left + right)) {
+                visit(middle, series_, more_visits);
+                left = distance(middle, b.left);
+                right = distance(middle, b.right);
+            }
+            (left <= right ? b.below : b.above) = middle;
+        }
+        enclosing_.insert({b.below, b.above});
+    }
+
+    // The series to look at: the first, which is also the quickest, that keeps the two sides far apart; else all.
+    std::vector<std::size_t> telling(const Break& b, int size) const {
+        constexpr double far = 8;  // standard deviations of a point
+        for (std::size_t c = 0; c < b.left.size(); ++c) {
+            const double left = b.left[c].at(size);
+            const double right = b.right[c].at(size);
+            if (std::abs(left - right) > far * scatter_[c] * std::max(left, right)) return {series_[c]};
+        }
+        return series_;
+    }
+
+    double distance(int size, const std::vector<Line>& lines) {
+        double sum = 0;
+        for (std::size_t c = 0; c < lines.size(); ++c) {
+            const double value = owner_.measured().median(size, series_[c]);
+            const double deviation = (value - lines[c].at(size)) / (scatter_[c] * value);
+            if (std::isfinite(deviation)) sum += deviation * deviation;
+        }
+        return sum;
+    }
+
+    void visit(int size, const std::vector<std::size_t>& series, int times) {
+        for (int i = 0; i < times; ++i) {
+            for (const std::size_t s : series) {
+                if (const auto kind = owner_.measured().kind_of(size, s)) owner_.visit(*kind);
+            }
+            owner_.next_repetition();
+        }
+    }
+
+    Owner& owner_;
+    std::vector<std::size_t> series_;
+    std::vector<double> scatter_;
+    std::vector<int> breaks_;
+    std::set<int> enclosing_;
+};
+
+}  // namespace idlewave::network

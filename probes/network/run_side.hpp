@@ -1,0 +1,28 @@
+// One side's part in an assessment.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "network/assessment.hpp"
+#include "network/server.hpp"
+#include "network/summary.hpp"
+
+namespace idlewave::network {
+
+// Both sides: their places are told to each other first. `own` are the summary's first entries.
+template <class S>
+void run_side(S side, bool server, const Settings& settings, const Place& mine, const JsonObject& own) {
+    send_value(side.control, mine);
+    const Place other = receive_value<Place>(side.control);
+    const std::array<Place, 2> places = {server ? other : mine, server ? mine : other};
+    if (server) {
+        Server<S>(side, mine.cpu).serve();
+        return;
+    }
+    const std::string load = load_average();
+    Assessment<S> assessment(side, settings, mine.cpu);
+    summarise(own, side, settings, assessment.run(), places, load);
+}
+
+}  // namespace idlewave::network

@@ -1,0 +1,102 @@
+// The series of samples: what is timed, of which sizes, how often.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "network/transport.hpp"
+
+namespace idlewave::network {
+
+// rtt PRTT(1,0,s), train PRTT(n,0,s), paced PRTT(n,d,s); recv, wait: the receiver's calls; late: a send whose receive
+// is posted late; send: a send call; few: some in a row; delayed: a round trip with computation in it; flood: PRTT of
+// many; spaced: PRTT(n,f,s) with several f (Culler, Kielmann, Bell: docs/measuring.md).
+enum class Series { rtt, train, paced, recv, wait, late, send, few, delayed, flood, spaced };
+
+constexpr std::array<std::string_view, 11> series_names = {"rtt",  "train", "paced",   "recv",  "wait",  "late",
+                                                           "send", "few",   "delayed", "flood", "spaced"};
+constexpr std::size_t index_of(Series series) { return static_cast<std::size_t>(series); }
+constexpr std::string_view name_of(Series series) { return series_names[index_of(series)]; }
+
+// Those that every size has; in the first five a change of protocol shows as a break of a line over sizes.
+constexpr std::array<Series, 6> core_series = {Series::rtt,  Series::train, Series::paced,
+                                               Series::recv, Series::wait,  Series::late};
+constexpr std::size_t line_series = 5;
+
+constexpr int few_messages = 4;
+constexpr int flood_messages = 64;
+constexpr std::array<double, 7> spacings = {0, 0.25, 0.5, 0.75, 1, 1.5, 2};  // of the gap
+
+// What is timed again and again.
+struct Job {
+    Series series = Series::rtt;
+    int size = 1;
+    int messages = 1;
+    double delay_ns = 0;  // asked for
+};
+
+// Whether a series means anything to a transport. Without a receiver's part there is nothing of it to time, and
+// nothing for a send to wait for; where it has no calls (put), it can see a message late, but not post late.
+template <DataPlane Data>
+constexpr bool has(Series series) {
+    if (series == Series::recv || series == Series::wait) return !Data::passive;
+    return series == Series::late ? Data::receives : true;
+}
+
+constexpr bool power_of_two(int size) { return size > 0 && (size & (size - 1)) == 0; }
+
+constexpr bool has_trains(Series s) { return s == Series::train || s == Series::paced || s == Series::spaced; }
+
+// How long one round trip and one gap are, roughly: PRTT(1,0,s) and PRTT(2,0,s); and the latter undisturbed.
+struct Pilot {
+    double round_ns = 0;
+    double pair_ns = 0;
+    double least_pair_ns = 0;
+};
+
+template <DataPlane Data>
+std::vector<Job> core_jobs(const Data& data, int size, int train, const Pilot& pilot) {
+    const int messages = std::max(1, std::min(train, data.in_flight(size)));
+    const double pause = pilot.pair_ns;  // longer than a round trip and than a gap
+    std::vector<Job> jobs;
+    for (const Series series : core_series) {
+        if (!has<Data>(series)) continue;
+        if (series == Series::rtt) jobs.push_back({series, size, 1, 0});
+        if (series == Series::train && messages > 1) jobs.push_back({series, size, messages, 0});
+        if (series == Series::paced && messages > 1) jobs.push_back({series, size, messages, pause});
+        if (series == Series::recv || series == Series::wait) jobs.push_back({series, size, 1, 2 * pause});
+        if (series == Series::late) jobs.push_back({series, size, 1, 4 * pause});
+    }
+    return jobs;
+}
+
+// What other methods than PRTT look at: at powers of two, and some at 0.
+template <DataPlane Data>
+std::vector<Job> other_jobs(const Data& data, int size, int train, const Pilot& pilot) {
+    std::vector<Job> jobs;
+    const double pause = pilot.pair_ns;
+    const int flight = data.in_flight(size);
+    const int flood = std::max(1, std::min(flood_messages, flight));
+    if (size == 0) {
+        if (!Data::passive) jobs.push_back({Series::recv, 0, 1, 2 * pause});
+        jobs.push_back({Series::rtt, 0, 1, 0});
+        jobs.push_back({Series::send, 0, 1, 0});
+        jobs.push_back({Series::flood, 0, flood, 0});
+        return jobs;
+    }
+    if (!power_of_two(size)) return jobs;
+    jobs.push_back({Series::send, size, 1, 0});
+    jobs.push_back({Series::few, size, std::max(1, std::min(few_messages, flight)), 0});
+    jobs.push_back({Series::delayed, size, 1, 2 * pause});
+    jobs.push_back({Series::flood, size, flood, 0});
+    const int messages = std::min(train, flight);
+    const double gap = std::max(pilot.pair_ns - pilot.round_ns, 0.0);
+    for (const double spacing : spacings) {
+        if (messages > 1) jobs.push_back({Series::spaced, size, messages, spacing * gap});
+    }
+    return jobs;
+}
+
+}  // namespace idlewave::network

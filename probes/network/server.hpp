@@ -1,0 +1,121 @@
+// The side that answers.
+#pragma once
+
+#include "network/foreign_load.hpp"
+#include "network/interrupt.hpp"
+#include "network/orders.hpp"
+#include "network/transport.hpp"
+
+namespace idlewave::network {
+
+template <class S>
+class Server {
+  public:
+    Server(S side, int cpu) : side_(side), load_(cpu) {}
+
+    // Until the client says that it is done.
+    void serve() {
+        while (true) {
+            const Order order = receive_value<Order>(side_.control);
+            if (order.part == Part::stop) return;
+            Report report;
+            if (order.part == Part::load) {
+                report.value_ns = load_.since_last();
+            } else {
+                report.lost = sample(order, report) ? 0 : 1;
+            }
+            report.interrupted = interrupted() ? 1 : 0;
+            send_value(side_.control, report);
+        }
+    }
+
+  private:
+    // False when a message was lost.
+    bool sample(const Order& order, Report& report) {
+        if constexpr (S::DataType::passive) return true;
+        side_.data.start(order.sample);
+        side_.data.refresh(order.size, 1);
+        for (int i = 0; i < order.warm; ++i) {
+            if (!side_.data.receive(order.size, 1)) return false;
+            side_.data.send(order.size, 0);
+            side_.data.flush();
+        }
+        const std::int64_t before = side_.clock.involuntary();
+        const bool came = part(order, report);
+        report.switches = side_.clock.involuntary() - before;
+        return came;
+    }
+
+    bool part(const Order& order, Report& report) {
+        switch (order.part) {
+            case Part::answer:
+                return answer(order);
+            case Part::receive:
+                return timed_receive(order, report);
+            case Part::complete:
+                return timed_completion(order, report);
+            case Part::sink:
+                return sink(order);
+            default:
+                return true;
+        }
+    }
+
+    bool answer(const Order& order) {
+        side_.data.refresh(order.size, 1);
+        if (!side_.data.receive(order.size, order.messages)) return false;
+        side_.data.send(order.size, 0);
+        side_.data.flush();
+        return true;
+    }
+
+    bool timed_receive(const Order& order, Report& report) {
+        compute(order.delay_ns);
+        const Ticks begin = side_.clock.now();
+        const bool came = side_.data.receive(order.size, 1);
+        report.value_ns = since(begin);
+        return came;
+    }
+
+    // What a receiver has left to do whose receive was posted before its message came.
+    bool timed_completion(const Order& order, Report& report) {
+        side_.data.post(order.size);
+        compute(order.delay_ns);
+        const Ticks begin = side_.clock.now();
+        const bool came = side_.data.wait(order.size);
+        report.value_ns = since(begin);
+        return came;
+    }
+
+    bool sink(const Order& order) {
+        if (order.delay_ns > 0) {
+            side_.clock.settle();
+            linger(order.delay_ns);
+        }
+        return side_.data.receive(order.size, order.messages);
+    }
+
+    // The receive is late, but the library is not: it may take what has come out of the sender's way. Open MPI's sends
+    // of more than 256 B within a node wait for that, and are eager all the same.
+    void linger(double ns) {
+        if constexpr (requires { side_.data.progress(); }) {
+            const Ticks begin = side_.clock.now();
+            const Ticks length = static_cast<Ticks>(ns / side_.clock.tick_ns);
+            while (side_.clock.now() - begin < length) side_.data.progress();
+        } else {
+            compute(ns);
+        }
+    }
+
+    void compute(double ns) { side_.clock.compute(static_cast<Ticks>(ns / side_.clock.tick_ns)); }
+
+    double since(Ticks begin) {
+        const double ticks = static_cast<double>(side_.clock.now() - begin) - side_.clock.read_cost;
+        return side_.clock.observed(ticks * side_.clock.tick_ns);
+    }
+
+    S side_;
+    ForeignLoad load_;
+};
+
+}  // namespace idlewave::network

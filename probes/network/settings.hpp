@@ -1,0 +1,33 @@
+// What an assessment is asked for, and what became of it.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace idlewave::network {
+
+struct Settings {
+    std::string output;
+    double seconds = 8;
+    int max_size = 256 * 1024;
+    int train = 16;
+    int repetitions = 1000;
+    double width = 0.02;  // of a median's 95 % interval, a part of the median
+    unsigned long seed = 1;
+};
+
+struct Outcome {
+    int repetitions = 0;
+    long long samples = 0;
+    long long lost = 0;
+    std::string ended;  // settled, seconds, repetitions, interrupted
+    double settled = 0;
+    std::vector<int> sizes;
+    std::vector<int> dropped;                     // too long for the time
+    std::vector<int> breaks;                      // first sizes after a change that is enclosed
+    std::vector<int> blocking;                    // first sizes at which a send begins (or ceases) to wait
+    std::vector<std::pair<double, double>> load;  // foreign load of client's and server's CPU, by repetition
+};
+
+}  // namespace idlewave::network

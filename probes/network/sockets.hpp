@@ -1,0 +1,171 @@
+// Sockets that fail with words, and never wait for ever.
+#pragma once
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "network/failure.hpp"
+
+namespace idlewave::network {
+
+class Socket {
+  public:
+    explicit Socket(int descriptor = -1) : descriptor_(descriptor) {}
+    Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    Socket& operator=(Socket&& other) noexcept {
+        std::swap(descriptor_, other.descriptor_);
+        return *this;
+    }
+    Socket(const Socket&) = delete;
+    Socket& operator=(const Socket&) = delete;
+    ~Socket() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+    int get() const { return descriptor_; }
+
+  private:
+    int descriptor_;
+};
+
+struct HostPort {
+    std::string host;
+    std::string port;
+    std::string str() const { return host + ":" + port; }
+};
+
+// HOST:PORT; of an IPv6 address the last colon counts, and brackets may stand around it.
+inline HostPort host_and_port(const std::string& text, const std::string& option) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string::npos || colon + 1 == text.size() || colon == 0) {
+        throw WrongUse("--" + option + ": expected HOST:PORT, found '" + text + "'");
+    }
+    std::string host = text.substr(0, colon);
+    if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+    return {host, text.substr(colon + 1)};
+}
+
+using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+inline Addresses resolve(const HostPort& where, int type, bool passive) {
+    addrinfo hints{};
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = type;
+    hints.ai_flags = passive ? AI_PASSIVE : 0;
+    addrinfo* found = nullptr;
+    const int status = getaddrinfo(where.host.c_str(), where.port.c_str(), &hints, &found);
+    if (status != 0) throw Failure(where.str() + ": " + gai_strerror(status));
+    return {found, &freeaddrinfo};
+}
+
+inline void set_option(const Socket& socket, int level, int name, int value) {
+    setsockopt(socket.get(), level, name, &value, sizeof value);
+}
+
+// How long one call may wait.
+inline void set_patience(const Socket& socket, double seconds) {
+    timeval time{};
+    time.tv_sec = static_cast<time_t>(seconds);
+    time.tv_usec = static_cast<suseconds_t>((seconds - std::floor(seconds)) * 1e6);
+    setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+    setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
+
+inline Socket bound_socket(const HostPort& where, int type) {
+    const Addresses addresses = resolve(where, type, true);
+    Socket socket(::socket(addresses->ai_family, type | SOCK_CLOEXEC, 0));
+    set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
+    const bool bound = bind(socket.get(), addresses->ai_addr, addresses->ai_addrlen) == 0;
+    if (!bound || (type == SOCK_STREAM && listen(socket.get(), 1) != 0)) {
+        throw Failure(where.str() + " cannot be listened to: " + std::strerror(errno));
+    }
+    return socket;
+}
+
+inline std::string port_of(const Socket& socket) {
+    sockaddr_storage address{};
+    socklen_t length = sizeof address;
+    getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &length);
+    const bool six = address.ss_family == AF_INET6;
+    const in_port_t port = six ? reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port
+                               : reinterpret_cast<const sockaddr_in*>(&address)->sin_port;
+    return std::to_string(ntohs(port));
+}
+
+inline Socket accept_one(const Socket& listening, double seconds) {
+    pollfd wanted{listening.get(), POLLIN, 0};
+    const int ready = poll(&wanted, 1, static_cast<int>(seconds * 1000));
+    if (ready <= 0) throw Failure("nobody connected within " + std::to_string(static_cast<int>(seconds)) + " s");
+    Socket result(accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (result.get() < 0) throw Failure(std::string("a connection could not be accepted: ") + std::strerror(errno));
+    return result;
+}
+
+// The other side may not listen yet: tried again until the time is over.
+inline Socket connect_to(const HostPort& where, double seconds) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    int error = 0;
+    do {
+        const Addresses addresses = resolve(where, SOCK_STREAM, false);
+        for (const addrinfo* a = addresses.get(); a != nullptr; a = a->ai_next) {
+            Socket socket(::socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+            set_patience(socket, seconds);
+            if (connect(socket.get(), a->ai_addr, a->ai_addrlen) == 0) return socket;
+            error = errno;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    } while (std::chrono::steady_clock::now() < end);
+    throw Failure(where.str() + " cannot be reached: " + std::strerror(error));
+}
+
+inline void write_whole(const Socket& socket, const void* from, std::size_t bytes) {
+    const char* at = static_cast<const char*>(from);
+    while (bytes > 0) {
+        const ssize_t sent = ::send(socket.get(), at, bytes, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent <= 0) throw Failure(std::string("the other side does not take messages: ") + std::strerror(errno));
+        at += sent;
+        bytes -= static_cast<std::size_t>(sent);
+    }
+}
+
+inline void read_whole(const Socket& socket, void* to, std::size_t bytes) {
+    char* at = static_cast<char*>(to);
+    while (bytes > 0) {
+        const ssize_t received = ::recv(socket.get(), at, bytes, 0);
+        if (received < 0 && errno == EINTR) continue;
+        if (received == 0) throw Failure("the other side ended");
+        if (received < 0) throw Failure(std::string("the other side does not answer: ") + std::strerror(errno));
+        at += received;
+        bytes -= static_cast<std::size_t>(received);
+    }
+}
+
+// The control channel of two processes without MPI.
+class TcpControl {
+  public:
+    TcpControl(Socket socket, double seconds) : socket_(std::move(socket)) {
+        set_option(socket_, IPPROTO_TCP, TCP_NODELAY, 1);
+        set_patience(socket_, seconds);
+    }
+    void send(const void* from, std::size_t bytes) { write_whole(socket_, from, bytes); }
+    void receive(void* to, std::size_t bytes) { read_whole(socket_, to, bytes); }
+
+  private:
+    Socket socket_;
+};
+
+}  // namespace idlewave::network

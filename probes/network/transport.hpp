@@ -1,0 +1,100 @@
+// What an assessment needs of a transport: messages to time, a control channel beside them, and a clock.
+//
+// The assessment is a template over the three, so that a call that is timed is the transport's own and nothing else.
+// Both sides have all three. An emulated transport has a virtual clock, and nothing of the assessment knows it.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "common/ticks.hpp"
+
+namespace idlewave::network {
+
+// How a transport carries messages.
+//
+// smallest: the least size of a message (0 or 1); passive: the server takes no part (get); receives: a receiver acts,
+// so a message may find it early or late.
+// start(sample): both sides, before anything is sent in that sample.
+// refresh(size, messages): the bytes of that many messages are written, as a program's would be.
+// send(size, message): the call whose duration is o_s. flush(): what the sender owes beyond its calls.
+// receive(size, messages): false when one was lost. post and wait: a receive in two calls, if there are two.
+// progress(), if there is one: the library takes what has come, without a receive.
+// limit(): the largest size; in_flight(size): how many messages may be on their way.
+template <class D>
+concept DataPlane = requires(D data, int size, int messages, std::uint32_t sample) {
+    { D::name } -> std::convertible_to<const char*>;
+    { D::smallest } -> std::convertible_to<int>;
+    { D::passive } -> std::convertible_to<bool>;
+    { D::receives } -> std::convertible_to<bool>;
+    data.start(sample);
+    data.refresh(size, messages);
+    data.send(size, messages);
+    data.flush();
+    { data.receive(size, messages) } -> std::same_as<bool>;
+    data.post(size);
+    { data.wait(size) } -> std::same_as<bool>;
+    { data.limit() } -> std::same_as<int>;
+    { data.in_flight(size) } -> std::same_as<int>;
+};
+
+// Whole blocks of bytes, in order, without loss; fails rather than waits for ever.
+template <class C>
+concept ControlPlane = requires(C control, const void* from, void* to, std::size_t bytes) {
+    control.send(from, bytes);
+    control.receive(to, bytes);
+};
+
+// now(): ordered, in ticks of tick_ns. compute(t): keeps the CPU busy for t ticks without the transport, and returns
+// for how long it did. settle(): until what came before has left CPU and network. involuntary(): switches so far.
+// observed(ns): the duration as this clock's user sees it (an emulation adds its scatter).
+template <class K>
+concept TimeSource = requires(K clock, Ticks ticks, double ns) {
+    { clock.now() } -> std::same_as<Ticks>;
+    { clock.compute(ticks) } -> std::same_as<Ticks>;
+    clock.settle();
+    { clock.involuntary() } -> std::same_as<std::int64_t>;
+    { clock.observed(ns) } -> std::same_as<double>;
+    { clock.tick_ns } -> std::convertible_to<double>;
+    { clock.read_cost } -> std::convertible_to<double>;
+    { clock.wait_cost } -> std::convertible_to<double>;
+    { clock.source() } -> std::convertible_to<std::string>;
+};
+
+// One side of a pair.
+template <DataPlane Data, ControlPlane Control, TimeSource Clock>
+struct Side {
+    using DataType = Data;
+    Data& data;
+    Control& control;
+    Clock& clock;
+};
+
+template <ControlPlane Control, class T>
+void send_value(Control& control, const T& value) {
+    control.send(&value, sizeof value);
+}
+
+template <class T, ControlPlane Control>
+T receive_value(Control& control) {
+    T value{};
+    control.receive(&value, sizeof value);
+    return value;
+}
+
+template <ControlPlane Control>
+void send_text(Control& control, const std::string& text) {
+    send_value(control, static_cast<std::uint64_t>(text.size()));
+    control.send(text.data(), text.size());
+}
+
+template <ControlPlane Control>
+std::string receive_text(Control& control) {
+    std::string text(receive_value<std::uint64_t>(control), '\0');
+    control.receive(text.data(), text.size());
+    return text;
+}
+
+}  // namespace idlewave::network

@@ -1,0 +1,80 @@
+// MPI: the control channel, and two-sided messages.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "network/slots.hpp"
+#include "network/transport.hpp"
+
+namespace idlewave::network {
+
+// Two ranks that talk to each other, with a communicator of their own.
+struct MpiPair {
+    MPI_Comm communicator = MPI_COMM_NULL;
+    int peer = 0;
+};
+
+class MpiControl {
+  public:
+    explicit MpiControl(const MpiPair& pair) : pair_(pair) {}
+
+    void send(const void* from, std::size_t bytes) {
+        MPI_Send(from, static_cast<int>(bytes), MPI_BYTE, pair_.peer, tag, pair_.communicator);
+    }
+    void receive(void* to, std::size_t bytes) {
+        MPI_Recv(to, static_cast<int>(bytes), MPI_BYTE, pair_.peer, tag, pair_.communicator, MPI_STATUS_IGNORE);
+    }
+
+  private:
+    static constexpr int tag = 2;
+    MpiPair pair_;
+};
+
+class MpiData {
+  public:
+    static constexpr const char* name = "mpi";
+    static constexpr int smallest = 0;
+    static constexpr bool passive = false;
+    static constexpr bool receives = true;
+
+    MpiData(const MpiPair& pair, int max_size) : pair_(pair), slots_(max_size), max_size_(max_size) {}
+
+    void start(std::uint32_t /*sample*/) {}
+    void refresh(int size, int messages) { slots_.refresh(size, messages); }
+    void send(int size, int message) {
+        MPI_Send(slots_.outgoing(message), size, MPI_CHAR, pair_.peer, tag, pair_.communicator);
+    }
+    void flush() {}
+    bool receive(int size, int messages) {
+        for (int i = 0; i < messages; ++i) {
+            MPI_Recv(slots_.incoming(), size, MPI_CHAR, pair_.peer, tag, pair_.communicator, MPI_STATUS_IGNORE);
+        }
+        return true;
+    }
+    void post(int size) {
+        MPI_Irecv(slots_.incoming(), size, MPI_CHAR, pair_.peer, tag, pair_.communicator, &request_);
+    }
+    bool wait(int /*size*/) {
+        MPI_Wait(&request_, MPI_STATUS_IGNORE);
+        return true;
+    }
+    // A look for what nobody sends: the library takes what has come.
+    void progress() {
+        int found = 0;
+        MPI_Iprobe(pair_.peer, unused_tag, pair_.communicator, &found, MPI_STATUS_IGNORE);
+    }
+    int limit() const { return max_size_; }
+    int in_flight(int /*size*/) const { return 1 << 20; }
+
+  private:
+    static constexpr int tag = 1;
+    static constexpr int unused_tag = 3;
+    MpiPair pair_;
+    Slots slots_;
+    int max_size_;
+    MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace idlewave::network

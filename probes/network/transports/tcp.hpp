@@ -1,0 +1,45 @@
+// TCP: a message is so many bytes of the stream; both sides know how many. Nagle's algorithm is off.
+#pragma once
+
+#include "network/rendezvous_point.hpp"
+#include "network/slots.hpp"
+#include "network/sockets.hpp"
+
+namespace idlewave::network {
+
+class TcpData {
+  public:
+    static constexpr const char* name = "tcp";
+    static constexpr int smallest = 1;  // nothing cannot be sent
+    static constexpr bool passive = false;
+    static constexpr bool receives = true;
+
+    template <ControlPlane Control>
+    TcpData(Control& control, const SocketPlace& place, int max_size)
+        : socket_(connected_stream(control, place)), slots_(max_size), max_size_(max_size) {
+        set_option(socket_, IPPROTO_TCP, TCP_NODELAY, 1);
+        set_patience(socket_, place.seconds);
+    }
+
+    void start(std::uint32_t /*sample*/) {}
+    void refresh(int size, int messages) { slots_.refresh(size, messages); }
+    void send(int size, int message) {
+        write_whole(socket_, slots_.outgoing(message), static_cast<std::size_t>(size));
+    }
+    void flush() {}
+    bool receive(int size, int messages) {
+        for (int i = 0; i < messages; ++i) read_whole(socket_, slots_.incoming(), static_cast<std::size_t>(size));
+        return true;
+    }
+    void post(int /*size*/) {}  // there is no such call
+    bool wait(int size) { return receive(size, 1); }
+    int limit() const { return max_size_; }
+    int in_flight(int /*size*/) const { return 1 << 20; }
+
+  private:
+    Socket socket_;
+    Slots slots_;
+    int max_size_;
+};
+
+}  // namespace idlewave::network
