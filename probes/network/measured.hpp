@@ -68,10 +68,22 @@ class Measured {
         return kinds_[*place].values.median() > 0.5 * kinds_[*place].job.delay_ns;
     }
 
-    // The medians of every series, over the sizes.
+    // Whether all sends of this size did the same.
+    bool blocked_alike(int size) const {
+        const auto place = kind_of(size, index_of(Series::late));
+        if (!place || kinds_[*place].values.size() == 0) return true;
+        const double edge = 0.5 * kinds_[*place].job.delay_ns;
+        return (kinds_[*place].values.least() > edge) == (kinds_[*place].values.most() > edge);
+    }
+
+    // The medians of every series, over the sizes that have any.
     Curves curves() const {
         Curves result;
-        result.sizes = sizes();
+        for (const int size : sizes()) {
+            bool any = false;
+            for (std::size_t s = 0; s < line_series; ++s) any = any || median(size, s) > 0;
+            if (any) result.sizes.push_back(size);
+        }
         for (std::size_t s = 0; s < line_series; ++s) {
             std::vector<double> values;
             for (const int size : result.sizes) {

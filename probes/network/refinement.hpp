@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -26,6 +27,7 @@ class Refinement {
             const std::size_t before = owner_.measured().sizes().size();
             find_blocking();
             find_breaks();
+            look_into_short_pieces();
             if (owner_.measured().sizes().size() == before) break;
         }
         for (const Break& b : breaks_now()) {
@@ -63,28 +65,51 @@ class Refinement {
         }
     }
 
-    // Two of three samples decide, for one may be disturbed.
+    // Three samples decide if they agree, for some may be disturbed; else seven.
     void bisect_blocking(int below, int above, bool blocked_below) {
         while (above - below > 1 && owner_.may_refine()) {
             const int middle = below + (above - below) / 2;
             owner_.add_size(middle);
             visit(middle, {index_of(Series::late)}, visits);
+            if (!owner_.measured().blocked_alike(middle)) visit(middle, {index_of(Series::late)}, more_visits);
             const auto blocked = owner_.measured().blocked(middle);
             if (!blocked) return;
             (*blocked == blocked_below ? below : above) = middle;
         }
+        visit_lines(below);
+        visit_lines(above);
         enclosing_.insert({below, above});
+    }
+
+    void visit_lines(int size) {
+        std::vector<std::size_t> all(line_series);
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        visit(size, all, visits);
     }
 
     std::vector<Break> breaks_now() {
         const Curves curves = owner_.measured().curves();
         if (curves.values.empty()) return {};
         const std::vector<Piece> pieces = straight_pieces(curves);
+        doubtful_.clear();
+        for (const Piece& p : pieces) {
+            const int span = curves.sizes[p.last] - curves.sizes[p.first];
+            if (p.last == p.first + 1 && span > 1) doubtful_.push_back(curves.sizes[p.first] + span / 2);
+        }
         std::vector<Break> result;
         for (std::size_t i = 1; i < pieces.size(); ++i) result.push_back(between(curves, pieces[i - 1], pieces[i]));
         series_ = curves.series;
         scatter_ = curves.scatter;
         return result;
+    }
+
+    // A line through two points fits whatever they are: a third between them shows whether there is one.
+    void look_into_short_pieces() {
+        for (const int size : std::vector<int>(doubtful_)) {
+            if (!owner_.may_refine()) return;
+            owner_.add_size(size);
+            visit_lines(size);
+        }
     }
 
     // The lines on both sides of a break. A piece that is short against the gap between the two says little of its
@@ -135,7 +160,7 @@ class Refinement {
             visit(middle, telling(b, middle), visits);
             double left = distance(middle, b.left);
             double right = distance(middle, b.right);
-            if (std::abs(left - right) < 0.5 * (left + right)) {
+            if (in_doubt(left, right)) {
                 visit(middle, series_, more_visits);
                 left = distance(middle, b.left);
                 right = distance(middle, b.right);
@@ -143,6 +168,13 @@ class Refinement {
             (left <= right ? b.below : b.above) = middle;
         }
         enclosing_.insert({b.below, b.above});
+    }
+
+    // Near to neither side, or not much nearer to one of them: a disturbed sample, or a third piece between the two.
+    bool in_doubt(double left, double right) const {
+        constexpr double near = 16;  // squared deviations of each series
+        const double nearer = std::min(left, right);
+        return nearer > near * static_cast<double>(series_.size()) || nearer > 0.5 * std::max(left, right);
     }
 
     // The series to look at: the first, which is also the quickest, that keeps the two sides far apart; else all.
@@ -179,6 +211,7 @@ class Refinement {
     std::vector<std::size_t> series_;
     std::vector<double> scatter_;
     std::vector<int> breaks_;
+    std::vector<int> doubtful_;
     std::set<int> enclosing_;
 };
 

@@ -16,6 +16,8 @@ class SortedSample {
 
     double least() const { return values_.empty() ? std::numeric_limits<double>::quiet_NaN() : values_.front(); }
 
+    double most() const { return values_.empty() ? std::numeric_limits<double>::quiet_NaN() : values_.back(); }
+
     double median() const {
         const std::size_t n = values_.size();
         if (n == 0) return std::numeric_limits<double>::quiet_NaN();
