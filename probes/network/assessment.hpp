@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "network/client.hpp"
 #include "network/foreign_load.hpp"
 #include "network/interrupt.hpp"
 #include "network/measured.hpp"
 #include "network/refinement.hpp"
+#include "network/sampler.hpp"
 #include "network/samples_file.hpp"
 #include "network/settings.hpp"
 
@@ -22,16 +22,15 @@ namespace idlewave::network {
 
 constexpr int fewest_repetitions = 7;
 
-template <class S>
 class Assessment {
   public:
-    Assessment(S side, const Settings& settings, int cpu)
-        : client_(side),
+    Assessment(Sampler sampler, const Settings& settings, int cpu)
+        : sampler_(std::move(sampler)),
           settings_(settings),
           file_(settings.output + "/samples.csv"),
           random_(settings.seed),
           load_(cpu),
-          origin_ns_(now_ns()) {}
+          origin_ns_(sampler_.now_ns()) {}
 
     // Ends the server too.
     Outcome run() {
@@ -47,7 +46,7 @@ class Assessment {
             measured_.visit_less_often(chosen, [&](int size) { return refinement.encloses(size); });
         }
         while (ending_.empty()) repetition();
-        client_.stop();
+        sampler_.stop();
         return finished();
     }
 
@@ -56,12 +55,12 @@ class Assessment {
 
     void add_size(int size) {
         if (measured_.has_size(size)) return;
-        measured_.add(core_jobs(client_.side().data, size, settings_.train, pilot(size)), true);
+        measured_.add(core_jobs(sampler_.abilities, size, settings_.train, pilot(size)), true);
     }
 
     void visit(std::size_t kind) {
         Kind& chosen = measured_.kinds()[kind];
-        if (const auto sample = client_.sample(chosen.job)) {
+        if (const auto sample = sampler_.sample(chosen.job)) {
             file_.write(chosen.job, outcome_.repetitions, *sample, origin_ns_);
             Measured::record(chosen, *sample);
             ++outcome_.samples;
@@ -69,7 +68,7 @@ class Assessment {
             ++outcome_.lost;
         }
         report();
-        if (interrupted() || client_.server_interrupted()) ending_ = "interrupted";
+        if (interrupted() || sampler_.server_interrupted()) ending_ = "interrupted";
         if (ending_.empty() && elapsed() > settings_.seconds) ending_ = "seconds";
     }
 
@@ -85,11 +84,7 @@ class Assessment {
         return outcome_.repetitions < fewest_repetitions && elapsed() < 0.3 * settings_.seconds;
     }
 
-    double now_ns() { return static_cast<double>(client_.side().clock.now()) * client_.side().clock.tick_ns; }
-    double elapsed() const {
-        auto& clock = const_cast<Assessment*>(this)->client_.side().clock;
-        return 1e-9 * (static_cast<double>(clock.now()) * clock.tick_ns - origin_ns_);
-    }
+    double elapsed() const { return 1e-9 * (sampler_.now_ns() - origin_ns_); }
 
     // Connections and buffers; and for each size the pause that suits it. A first visit may take much longer.
     Pilot pilot(int size) {
@@ -98,8 +93,8 @@ class Assessment {
         SortedSample rounds;
         SortedSample pairs;
         for (int i = 0; i < 5 && (i == 0 || result.pair_ns < cheap_ns); ++i) {
-            if (const auto one = client_.sample({Series::rtt, size, 1, 0})) rounds.add(one->value_ns);
-            if (const auto two = client_.sample({Series::train, size, 2, 0})) pairs.add(two->value_ns);
+            if (const auto one = sampler_.sample({Series::rtt, size, 1, 0})) rounds.add(one->value_ns);
+            if (const auto two = sampler_.sample({Series::train, size, 2, 0})) pairs.add(two->value_ns);
             if (rounds.size() > 0) result.round_ns = rounds.median();
             result.pair_ns = pairs.size() > 0 ? pairs.median() : 2 * result.round_ns;
             result.least_pair_ns = pairs.size() > 0 ? pairs.least() : result.pair_ns;
@@ -109,10 +104,10 @@ class Assessment {
 
     // From the smallest size up, as long as five repetitions of the core series fit into most of the time.
     void plan() {
-        const auto& data = client_.side().data;
+        const Abilities& data = sampler_.abilities;
         double core_ns = 0;
         std::vector<Pilot> pilots;
-        std::vector<int> sizes = first_sizes(std::min(settings_.max_size, data.limit()));
+        std::vector<int> sizes = first_sizes(std::min(settings_.max_size, data.limit));
         if (data.smallest == 0) measured_.add(other_jobs(data, 0, settings_.train, pilot(0)), false);
         for (std::size_t i = 0; i < sizes.size() && !interrupted(); ++i) {
             const Pilot found = pilot(sizes[i]);
@@ -149,7 +144,7 @@ class Assessment {
             visit(kind);
             if (!ending_.empty()) break;
         }
-        outcome_.load.emplace_back(load_.since_last(), client_.server_load());
+        outcome_.load.emplace_back(load_.since_last(), sampler_.server_load());
         ++outcome_.repetitions;
         ++round_;
         if (!ending_.empty()) return;
@@ -191,7 +186,7 @@ class Assessment {
 
     static constexpr std::size_t smallest_plan = 8;  // sizes; fewer say nothing
 
-    Client<S> client_;
+    Sampler sampler_;
     Settings settings_;
     SamplesFile file_;
     std::mt19937_64 random_;

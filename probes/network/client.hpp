@@ -21,8 +21,6 @@ class Client {
   public:
     explicit Client(S side) : side_(side) {}
 
-    S& side() { return side_; }
-
     // Nothing when a message was lost.
     std::optional<Sample> sample(const Job& job) {
         const Order order{part_of(job.series),

@@ -48,6 +48,10 @@ class JsonObject {
     }
     JsonObject& integer(const std::string& key, long long value) { return raw(key, std::to_string(value)); }
     JsonObject& truth(const std::string& key, bool value) { return raw(key, value ? "true" : "false"); }
+    JsonObject& add(const JsonObject& other) {
+        text_ += (text_.empty() || other.text_.empty() ? "" : ", ") + other.text_;
+        return *this;
+    }
     std::string str() const { return "{" + text_ + "}"; }
 
   private:

@@ -21,8 +21,11 @@ void run_side(S side, bool server, const Settings& settings, const Place& mine, 
         return;
     }
     const std::string load = load_average();
-    Assessment<S> assessment(side, settings, mine.cpu);
-    summarise(own, side, settings, assessment.run(), places, load);
+    Client<S> client(side);
+    Assessment assessment(sampler_of(client, side), settings, mine.cpu);
+    const Outcome outcome = assessment.run();
+    JsonObject beginning = own;
+    summarise(beginning.add(describe_clock(side.clock)), abilities_of(side.data), settings, outcome, places, load);
 }
 
 }  // namespace idlewave::network

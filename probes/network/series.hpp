@@ -1,8 +1,11 @@
 // The series of samples: what is timed, of which sizes, how often.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -37,17 +40,30 @@ struct Job {
     double delay_ns = 0;  // asked for
 };
 
+// What a transport can carry, as its data plane says (transport.hpp).
+struct Abilities {
+    std::string name;
+    int smallest = 0;
+    bool passive = false;
+    bool receives = true;
+    int limit = 0;
+    std::function<int(int)> in_flight;
+};
+
+template <DataPlane Data>
+Abilities abilities_of(Data& data) {
+    return {Data::name, Data::smallest, Data::passive, Data::receives, data.limit(),
+            [&data](int size) { return data.in_flight(size); }};
+}
+
 // Whether a series means anything to a transport. Without a receiver's part there is nothing of it to time, and
 // nothing for a send to wait for; where it has no calls (put), it can see a message late, but not post late.
-template <DataPlane Data>
-constexpr bool has(Series series) {
-    if (series == Series::recv || series == Series::wait) return !Data::passive;
-    return series == Series::late ? Data::receives : true;
+inline bool has(const Abilities& abilities, Series series) {
+    if (series == Series::recv || series == Series::wait) return !abilities.passive;
+    return series == Series::late ? abilities.receives : true;
 }
 
 constexpr bool power_of_two(int size) { return size > 0 && (size & (size - 1)) == 0; }
-
-constexpr bool has_trains(Series s) { return s == Series::train || s == Series::paced || s == Series::spaced; }
 
 // How long one round trip and one gap are, roughly: PRTT(1,0,s) and PRTT(2,0,s); and the latter undisturbed.
 struct Pilot {
@@ -56,13 +72,12 @@ struct Pilot {
     double least_pair_ns = 0;
 };
 
-template <DataPlane Data>
-std::vector<Job> core_jobs(const Data& data, int size, int train, const Pilot& pilot) {
+inline std::vector<Job> core_jobs(const Abilities& data, int size, int train, const Pilot& pilot) {
     const int messages = std::max(1, std::min(train, data.in_flight(size)));
     const double pause = pilot.pair_ns;  // longer than a round trip and than a gap
     std::vector<Job> jobs;
     for (const Series series : core_series) {
-        if (!has<Data>(series)) continue;
+        if (!has(data, series)) continue;
         if (series == Series::rtt) jobs.push_back({series, size, 1, 0});
         if (series == Series::train && messages > 1) jobs.push_back({series, size, messages, 0});
         if (series == Series::paced && messages > 1) jobs.push_back({series, size, messages, pause});
@@ -73,14 +88,13 @@ std::vector<Job> core_jobs(const Data& data, int size, int train, const Pilot& p
 }
 
 // What other methods than PRTT look at: at powers of two, and some at 0.
-template <DataPlane Data>
-std::vector<Job> other_jobs(const Data& data, int size, int train, const Pilot& pilot) {
+inline std::vector<Job> other_jobs(const Abilities& data, int size, int train, const Pilot& pilot) {
     std::vector<Job> jobs;
     const double pause = pilot.pair_ns;
     const int flight = data.in_flight(size);
     const int flood = std::max(1, std::min(flood_messages, flight));
     if (size == 0) {
-        if (!Data::passive) jobs.push_back({Series::recv, 0, 1, 2 * pause});
+        if (!data.passive) jobs.push_back({Series::recv, 0, 1, 2 * pause});
         jobs.push_back({Series::rtt, 0, 1, 0});
         jobs.push_back({Series::send, 0, 1, 0});
         jobs.push_back({Series::flood, 0, flood, 0});

@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/ticks.hpp"
 #include "network/failure.hpp"
 
 namespace idlewave::network {
@@ -162,9 +163,22 @@ class TcpControl {
         set_patience(socket_, seconds);
     }
     void send(const void* from, std::size_t bytes) { write_whole(socket_, from, bytes); }
-    void receive(void* to, std::size_t bytes) { read_whole(socket_, to, bytes); }
+    void receive(void* to, std::size_t bytes) {
+        spin_for_first_byte();
+        read_whole(socket_, to, bytes);
+    }
 
   private:
+    // The next order comes soon: whoever sleeps until then wakes up late, and with cold caches.
+    void spin_for_first_byte() {
+        constexpr std::int64_t longest_ns = 500'000;
+        const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
+        char first = 0;
+        while (nanoseconds(CLOCK_MONOTONIC) - begin < longest_ns) {
+            if (::recv(socket_.get(), &first, 1, MSG_PEEK | MSG_DONTWAIT) >= 0) return;
+        }
+    }
+
     Socket socket_;
 };
 

@@ -23,14 +23,12 @@ inline std::string load_average() {
     return getloadavg(&one, 1) == 1 ? json_number(one, 2) : "null";
 }
 
-template <class Data>
-std::string series_of() {
-    std::string result = "[";
+inline std::string series_of(const Abilities& abilities) {
+    std::vector<std::string> names;
     for (std::size_t i = 0; i < series_names.size(); ++i) {
-        if (!has<Data>(static_cast<Series>(i))) continue;
-        result += (result.size() > 1 ? ", " : "") + quoted(std::string(series_names.at(i)));
+        if (has(abilities, static_cast<Series>(i))) names.emplace_back(series_names.at(i));
     }
-    return result + "]";
+    return json_list(names, quoted);
 }
 
 inline std::string foreign_load(const Outcome& outcome) {
@@ -43,19 +41,22 @@ inline std::string foreign_load(const Outcome& outcome) {
     return JsonObject().raw("client", side(false)).raw("server", side(true)).str();
 }
 
-// What every transport's summary has; `own` comes first.
-template <class S>
-void summarise(JsonObject object, const S& side, const Settings& settings, const Outcome& outcome,
-               const std::array<Place, 2>& places, const std::string& load_before) {
-    const auto& clock = side.clock;
-    object.text("probe", "loggp").integer("format", samples_format).text("transport", S::DataType::name);
-    object.raw("ranks", "[" + describe(places[0]) + ", " + describe(places[1]) + "]");
-    object.truth("same_node", same_host(places[0], places[1]));
+template <class Clock>
+JsonObject describe_clock(const Clock& clock) {
+    JsonObject object;
     object.text("counter", clock.source()).number("tick_ns", clock.tick_ns, 9);
     object.number("read_cost_ns", clock.read_cost * clock.tick_ns);
-    object.number("wait_cost_ns", clock.wait_cost * clock.tick_ns);
-    object.text("file", "samples.csv").text("columns", sample_columns).raw("series", series_of<typename S::DataType>());
-    object.raw("rules", JsonObject().truth("rendezvous measured", S::DataType::receives).str());
+    return object.number("wait_cost_ns", clock.wait_cost * clock.tick_ns);
+}
+
+// What every transport's summary has; `object` is its beginning.
+inline void summarise(JsonObject object, const Abilities& abilities, const Settings& settings, const Outcome& outcome,
+                      const std::array<Place, 2>& places, const std::string& load_before) {
+    object.text("probe", "loggp").integer("format", samples_format).text("transport", abilities.name);
+    object.raw("ranks", "[" + describe(places[0]) + ", " + describe(places[1]) + "]");
+    object.truth("same_node", same_host(places[0], places[1]));
+    object.text("file", "samples.csv").text("columns", sample_columns).raw("series", series_of(abilities));
+    object.raw("rules", JsonObject().truth("rendezvous measured", abilities.receives).str());
     object.integer("train", settings.train).integer("seed", static_cast<long long>(settings.seed));
     object.number("seconds", settings.seconds).number("width", settings.width, 4);
     object.integer("sizes", static_cast<long long>(outcome.sizes.size())).integer("max_size", settings.max_size);

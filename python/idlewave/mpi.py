@@ -91,9 +91,7 @@ def build(mpi: Mpi, name: str) -> Path:
     if name == "tracer":
         return _build(mpi, sources / "tracer", "libidlewave-trace.so", [sys.executable, "build.py", str(mpi.mpicc)])
     if name == "loggp":
-        flags = ["-std=c++20", "-O2", "-Wall", "-Wextra"]
-        command = [str(mpi.mpicxx), *flags, "-I.", "network/loggp.cpp", "-o"]
-        return _build(mpi, sources / "probes", "idlewave-loggp", command)
+        return _build_loggp(mpi, sources / "probes")
     if name == "wire":
         command = [str(mpi.mpicc), "-std=c11", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "wire.c", "-o"]
         return _build(mpi, sources / "mpi", "libidlewave-wire.so", command)
@@ -111,6 +109,40 @@ def build_example(mpi: Mpi, name: str, target: Path) -> Path:
     if done.returncode != 0:
         raise MpiError(f"{name} could not be built with {mpi.mpicc}:\n{(done.stdout + done.stderr).strip()}")
     return target
+
+
+FABRICS = {"libfabric": "IDLEWAVE_LIBFABRIC", "ucx": "IDLEWAVE_UCX"}
+"""Libraries that the network probe uses where they are, by pkg-config's names, and what says so to its sources."""
+
+
+def _build_loggp(mpi: Mpi, sources: Path) -> Path:
+    """The network probe, with the transports for whose libraries there are headers; if they do not go together with
+    this MPI (which may bring another version of the same library), without them."""
+    found = {name: flags for name in FABRICS if (flags := _pkg_config(name)) is not None}
+
+    def build_with(names: list[str]) -> Path:
+        flags = [f"-D{FABRICS[name]}" for name in names]
+        flags += [f for name in names for f in found[name] if f.startswith("-I")]
+        libraries = [f for name in names for f in found[name] if not f.startswith("-I")]
+        command = [str(mpi.mpicxx), "-std=c++20", "-O2", "-Wall", "-Wextra", *flags, "-I.", "network/loggp.cpp"]
+        return _build(mpi, sources, "idlewave-loggp", [*command, *libraries, "-o"])
+
+    try:
+        return build_with(list(found))
+    except MpiError:
+        if not found:
+            raise
+        return build_with([])
+
+
+def _pkg_config(library: str) -> list[str] | None:
+    """The compiler's and linker's flags for a library, or None where it or pkg-config is not there."""
+    program = shutil.which("pkg-config")
+    if program is None:
+        return None
+    command = [program, "--cflags", "--libs", library]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return done.stdout.split() if done.returncode == 0 else None
 
 
 def cache_directory() -> Path:

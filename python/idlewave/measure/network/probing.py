@@ -24,15 +24,17 @@ from .loggp import LogGP, estimate
 PATIENCE = 120.0
 """Seconds beyond the time asked for after which a probe is given up: MPI's own start and end are in it."""
 
+FEWEST_VISITS = 10
+"""Sizes with fewer samples than this are left out, if others have more."""
+
 
 @dataclass(frozen=True)
 class NetworkMeasurement:
     """What was measured.
 
-    samples: one row a sample: series (rtt, train, paced: PRTT(1,0,s), PRTT(n,0,s), PRTT(n,d,s); recv, wait:
-    the receiver's calls), size in bytes, n, delay_ns, repetition, value_ns. fit: see loggp.py. probe: what
-    the probe says of its run (ranks' places, MPI library, eager limit and its variable). attempts: how often
-    it was measured.
+    samples: one row a sample: series (docs/measuring.md), size in bytes, n, delay_ns, repetition, value_ns, start_ns,
+    disturbed. fit: see loggp.py. probe: what the probe says of its run (ranks' places, MPI library, eager limit and
+    its variable, sizes at which something changes). attempts: how often it was measured.
     """
 
     samples: pd.DataFrame
@@ -75,7 +77,7 @@ def measure_network(
         place.mkdir(parents=True, exist_ok=True)
         failure = MeasurementError(f"attempts must be at least 1, found {attempts}")
         for attempt in range(1, attempts + 1):
-            file = place / f"network-{attempt}.csv"
+            output = place / f"network-{attempt}"
             options = [
                 "--seconds",
                 str(seconds),
@@ -84,10 +86,10 @@ def measure_network(
                 "--seed",
                 str(seed + attempt - 1),
             ]
-            probe = _run(chosen, program, ["--output", str(file), *options], seconds, progress)
-            samples = read_samples(file)
+            probe = _run(chosen, program, ["--output", str(output), *options], seconds, progress)
+            samples = read_samples(output / "samples.csv")
             try:
-                fit = estimate(samples, probe["eager_limit"], seed)
+                fit = estimate(same_visits(samples), probe["eager_limit"], seed)
             except MeasurementError as error:
                 failure = error
                 continue
@@ -109,6 +111,20 @@ def read_samples(file: Path) -> pd.DataFrame:
         "value_ns": "float64",
     }
     return pd.read_csv(complete, dtype=types)
+
+
+def same_visits(samples: pd.DataFrame) -> pd.DataFrame:
+    """The core series with as many samples of every size, numbered anew: what the estimator takes as repetitions.
+
+    Sizes that were settled early, or that refinement came past, have fewer samples than others.
+    """
+    core = samples[samples["series"].isin(["rtt", "train", "paced", "recv", "wait"]) & (samples["size"] > 0)]
+    groups = core.groupby(["series", "size"])
+    numbered = core.assign(repetition=groups.cumcount())
+    per_size = groups.size().unstack("series").min(axis=1)
+    enough = per_size[per_size >= min(per_size.max(), FEWEST_VISITS)]
+    chosen: pd.DataFrame = numbered[numbered["size"].isin(enough.index) & (numbered["repetition"] < enough.min())]
+    return chosen
 
 
 def _run(mpi: Mpi, program: Path, options: list[str], seconds: float, progress: Progress | None) -> dict[str, Any]:

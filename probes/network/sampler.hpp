@@ -1,0 +1,36 @@
+// What an assessment sees of a pair: a way to take a sample, whatever the transport.
+//
+// These calls are around whole samples. What is timed lies within, in code that knows its transport (client.hpp); so an
+// assessment is compiled once, and not once a transport.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "network/client.hpp"
+#include "network/series.hpp"
+
+namespace idlewave::network {
+
+struct Sampler {
+    Abilities abilities;
+    std::function<std::optional<Sample>(const Job&)> sample;  // nothing: a message was lost
+    std::function<double()> now_ns;                           // the transport's clock
+    std::function<double()> server_load;
+    std::function<bool()> server_interrupted;
+    std::function<void()> stop;
+};
+
+// Of the client's side, which must outlive it.
+template <class S>
+Sampler sampler_of(Client<S>& client, S side) {
+    return {abilities_of(side.data),
+            [&client](const Job& job) { return client.sample(job); },
+            [&clock = side.clock] { return static_cast<double>(clock.now()) * clock.tick_ns; },
+            [&client] { return client.server_load(); },
+            [&client] { return client.server_interrupted(); },
+            [&client] { client.stop(); }};
+}
+
+}  // namespace idlewave::network

@@ -1,0 +1,204 @@
+// POSIX shared memory: a ring of bytes in each direction, with two counters: how many were written, how many read. A
+// message is copied into it and out of it once.
+//
+// A message of up to a chunk is shown to the receiver when it is whole; of a longer one each chunk is, so that copying
+// in and copying out go on at the same time.
+#pragma once
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "common/ticks.hpp"
+#include "network/failure.hpp"
+#include "network/rendezvous_point.hpp"
+#include "network/slots.hpp"
+
+namespace idlewave::network {
+
+// One direction. The counters never wrap: 2^64 bytes.
+class ShmRing {
+  public:
+    static constexpr std::size_t capacity = 4 * 1024 * 1024;
+    static constexpr std::size_t chunk = 8192;
+
+    void write(const char* from, std::size_t bytes) {
+        const std::uint64_t length = bytes;
+        const std::size_t first = std::min(bytes, chunk);
+        reserve(sizeof length + first);
+        copy_in(reinterpret_cast<const char*>(&length), sizeof length);
+        copy_in(from, first);
+        publish();
+        for (std::size_t done = first; done < bytes;) {
+            const std::size_t part = std::min(bytes - done, chunk);
+            reserve(part);
+            copy_in(from + done, part);
+            publish();
+            done += part;
+        }
+    }
+
+    // How many bytes the message has; at most `room` of them are kept.
+    std::size_t read(char* to, std::size_t room) {
+        std::uint64_t length = 0;
+        wait_for(sizeof length);
+        copy_out(reinterpret_cast<char*>(&length), sizeof length);
+        if (length > room) throw Failure("a message in shared memory is longer than expected");
+        for (std::size_t done = 0; done < length;) {
+            const std::size_t part = std::min<std::size_t>(length - done, chunk);
+            wait_for(part);
+            copy_out(to + done, part);
+            done += part;
+            read_.store(taken_, std::memory_order_release);
+        }
+        read_.store(taken_, std::memory_order_release);
+        return length;
+    }
+
+  private:
+    static constexpr std::int64_t patience_ns = 30'000'000'000;
+
+    // Busy, for a sleep would be in the times; but whoever shares the CPU gets it after a while.
+    template <class Ready>
+    static void spin_until(Ready ready) {
+        constexpr int turns = 16384;
+        std::int64_t begin = 0;
+        while (true) {
+            for (int i = 0; i < turns; ++i) {
+                if (ready()) return;
+            }
+            sched_yield();
+            const std::int64_t now = nanoseconds(CLOCK_MONOTONIC);
+            if (begin == 0) begin = now;
+            if (now - begin > patience_ns) throw Failure("the other side of the shared memory does not answer");
+        }
+    }
+
+    void reserve(std::size_t bytes) {
+        spin_until([&] { return put_ + bytes - read_.load(std::memory_order_acquire) <= capacity; });
+    }
+    void wait_for(std::size_t bytes) {
+        spin_until([&] { return written_.load(std::memory_order_acquire) - taken_ >= bytes; });
+    }
+    void publish() { written_.store(put_, std::memory_order_release); }
+
+    void copy_in(const char* from, std::size_t bytes) {
+        const std::size_t at = put_ % capacity;
+        const std::size_t first = std::min(bytes, capacity - at);
+        std::memcpy(data_ + at, from, first);
+        std::memcpy(data_, from + first, bytes - first);
+        put_ += bytes;
+    }
+    void copy_out(char* to, std::size_t bytes) {
+        const std::size_t at = taken_ % capacity;
+        const std::size_t first = std::min(bytes, capacity - at);
+        std::memcpy(to, data_ + at, first);
+        std::memcpy(to + first, data_, bytes - first);
+        taken_ += bytes;
+    }
+
+    alignas(64) std::atomic<std::uint64_t> written_{0};
+    std::uint64_t put_ = 0;  // the writer's own
+    alignas(64) std::atomic<std::uint64_t> read_{0};
+    std::uint64_t taken_ = 0;  // the reader's own
+    alignas(64) char data_[capacity];
+};
+
+// The memory of both rings. Its name is gone as soon as both sides have it, whatever happens then.
+class ShmMemory {
+  public:
+    template <ControlPlane Control>
+    ShmMemory(Control& control, bool server) {
+        const std::string name = server ? own_name() : "";
+        if (server) map(name, O_CREAT | O_EXCL);
+        if (server) {
+            send_text(control, name);
+            receive_value<char>(control);
+            shm_unlink(name.c_str());
+            return;
+        }
+        map(receive_text(control), 0);
+        send_value(control, char{1});
+    }
+    ShmMemory(const ShmMemory&) = delete;
+    ShmMemory& operator=(const ShmMemory&) = delete;
+    ~ShmMemory() { munmap(rings_, bytes); }
+
+    ShmRing& ring(int direction) { return rings_[direction]; }
+
+  private:
+    static constexpr std::size_t bytes = 2 * sizeof(ShmRing);
+
+    static std::string own_name() {
+        return "/idlewave-" + std::to_string(getpid()) + "-" + std::to_string(nanoseconds(CLOCK_REALTIME));
+    }
+
+    // Pages are written before, so that none is missing in a sample.
+    void map(const std::string& name, int create) {
+        const int descriptor = shm_open(name.c_str(), O_RDWR | create, 0600);
+        if (descriptor < 0) throw Failure("shared memory " + name + " cannot be opened: " + std::strerror(errno));
+        bool good = create == 0 || posix_fallocate(descriptor, 0, static_cast<off_t>(bytes)) == 0;
+        void* memory = good ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0)
+                            : MAP_FAILED;
+        good = memory != MAP_FAILED;
+        ::close(descriptor);
+        if (!good) {
+            if (create != 0) shm_unlink(name.c_str());
+            throw Failure("there is no room for " + std::to_string(bytes) + " B of shared memory");
+        }
+        rings_ = static_cast<ShmRing*>(memory);
+        if (create == 0) return;
+        new (&rings_[0]) ShmRing;
+        new (&rings_[1]) ShmRing;
+    }
+
+    ShmRing* rings_ = nullptr;
+};
+
+class ShmData {
+  public:
+    static constexpr const char* name = "shm";
+    static constexpr int smallest = 0;
+    static constexpr bool passive = false;
+    static constexpr bool receives = true;
+
+    template <ControlPlane Control>
+    ShmData(Control& control, const SocketPlace& place, int max_size)
+        : memory_(control, place.server), slots_(max_size), max_size_(max_size), server_(place.server) {}
+
+    void start(std::uint32_t /*sample*/) {}
+    void refresh(int size, int messages) { slots_.refresh(size, messages); }
+    void send(int size, int message) {
+        memory_.ring(server_ ? 1 : 0).write(slots_.outgoing(message), static_cast<std::size_t>(size));
+    }
+    void flush() {}
+    bool receive(int size, int messages) {
+        for (int i = 0; i < messages; ++i) {
+            const std::size_t bytes = memory_.ring(server_ ? 0 : 1).read(slots_.incoming(), room());
+            if (bytes != static_cast<std::size_t>(size)) throw Failure("a message has another length than expected");
+        }
+        return true;
+    }
+    void post(int /*size*/) {}  // there is no such call
+    bool wait(int size) { return receive(size, 1); }
+    int limit() const { return max_size_; }
+    int in_flight(int /*size*/) const { return 1 << 20; }
+
+  private:
+    std::size_t room() const { return static_cast<std::size_t>(max_size_); }
+
+    ShmMemory memory_;
+    Slots slots_;
+    int max_size_;
+    bool server_;
+};
+
+}  // namespace idlewave::network
