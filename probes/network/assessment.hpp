@@ -154,9 +154,8 @@ class Assessment {
 
     bool all_settled() {
         const auto& kinds = measured_.kinds();
-        return std::all_of(kinds.begin(), kinds.end(), [this](const Kind& kind) {
-            return kind.core ? settled(kind) : kind.values.size() >= 5;
-        });
+        return std::all_of(kinds.begin(), kinds.end(),
+                           [this](const Kind& kind) { return kind.core ? settled(kind) : kind.values.size() >= 5; });
     }
 
     // Flushed here, so that a run that is killed keeps what it has.
@@ -177,6 +176,7 @@ class Assessment {
         const auto count = std::count_if(kinds.begin(), kinds.end(), [this](const Kind& k) { return settled(k); });
         outcome_.settled = kinds.empty() ? 0 : static_cast<double>(count) / static_cast<double>(kinds.size());
         for (std::size_t i = 1; i < outcome_.sizes.size(); ++i) {
+            if (outcome_.sizes[i] - outcome_.sizes[i - 1] > 1) continue;  // not enclosed, so perhaps a disturbance
             const auto before = measured_.blocked(outcome_.sizes[i - 1]);
             const auto after = measured_.blocked(outcome_.sizes[i]);
             if (before && after && *before != *after) outcome_.blocking.push_back(outcome_.sizes[i]);

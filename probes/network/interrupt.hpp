@@ -7,7 +7,9 @@ namespace idlewave::network {
 
 inline volatile std::sig_atomic_t interrupt_flag = 0;
 
-inline bool interrupted() { return interrupt_flag != 0; }
+inline bool interrupted() {
+    return interrupt_flag != 0;
+}
 
 // Calls of the system go on: the sample that is under way ends first.
 inline void catch_interrupts() {

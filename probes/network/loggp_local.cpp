@@ -19,8 +19,8 @@
 #include "network/interrupt.hpp"
 #include "network/processor_clock.hpp"
 #include "network/run_side.hpp"
-#include "network/sockets.hpp"
 #include "network/socket_transports.hpp"
+#include "network/sockets.hpp"
 #include "network/transports/emulated.hpp"
 
 namespace {
@@ -47,9 +47,8 @@ void emulate(const Arguments& arguments) {
         gethostname(place.host.data(), place.host.size() - 1);
         return place;
     }();
-    pair.start_server([&] {
-        run_side(EmulatedSide{data[1], control[1], clock[1]}, true, arguments.settings, nowhere, {});
-    });
+    pair.start_server(
+        [&] { run_side(EmulatedSide{data[1], control[1], clock[1]}, true, arguments.settings, nowhere, {}); });
     run_side(EmulatedSide{data[0], control[0], clock[0]}, false, arguments.settings, nowhere, {});
 }
 

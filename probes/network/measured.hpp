@@ -20,7 +20,7 @@ namespace idlewave::network {
 
 struct Kind {
     Job job;
-    bool core = true;  // visited until it is settled
+    bool core = true;     // visited until it is settled
     SortedSample values;  // without the pauses that the sender made
 };
 

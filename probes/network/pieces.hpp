@@ -66,8 +66,12 @@ class LineSums {
             const long double y = there ? values[i] : 0;
             const long double w = there ? 1 / (scatter * y * scatter * y) : 0;
             const Sums& before = sums_[i];
-            sums_[i + 1] = {before.w + w,           before.x + w * x,     before.y + w * y,
-                            before.xx + w * x * x, before.xy + w * x * y, before.yy + w * y * y,
+            sums_[i + 1] = {before.w + w,
+                            before.x + w * x,
+                            before.y + w * y,
+                            before.xx + w * x * x,
+                            before.xy + w * x * y,
+                            before.yy + w * y * y,
                             before.points + (there ? 1 : 0)};
         }
     }

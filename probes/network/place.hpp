@@ -41,7 +41,9 @@ inline Place take_place(bool server) {
     return place;
 }
 
-inline bool same_host(const Place& a, const Place& b) { return std::strcmp(a.host.data(), b.host.data()) == 0; }
+inline bool same_host(const Place& a, const Place& b) {
+    return std::strcmp(a.host.data(), b.host.data()) == 0;
+}
 
 inline std::string describe(const Place& place) {
     JsonObject object;

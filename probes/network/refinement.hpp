@@ -132,9 +132,8 @@ class Refinement {
 
     void find_breaks() {
         std::vector<Break> breaks = breaks_now();
-        std::stable_sort(breaks.begin(), breaks.end(), [this](const Break& a, const Break& b) {
-            return strength(a) > strength(b);
-        });
+        std::stable_sort(breaks.begin(), breaks.end(),
+                         [this](const Break& a, const Break& b) { return strength(a) > strength(b); });
         for (Break& b : breaks) {
             if (b.above - b.below > 1 && owner_.measured().sizes().size() < most_sizes) bisect(b);
         }

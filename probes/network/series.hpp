@@ -20,8 +20,12 @@ enum class Series { rtt, train, paced, recv, wait, late, send, few, delayed, flo
 
 constexpr std::array<std::string_view, 11> series_names = {"rtt",  "train", "paced",   "recv",  "wait",  "late",
                                                            "send", "few",   "delayed", "flood", "spaced"};
-constexpr std::size_t index_of(Series series) { return static_cast<std::size_t>(series); }
-constexpr std::string_view name_of(Series series) { return series_names[index_of(series)]; }
+constexpr std::size_t index_of(Series series) {
+    return static_cast<std::size_t>(series);
+}
+constexpr std::string_view name_of(Series series) {
+    return series_names[index_of(series)];
+}
 
 // Those that every size has; in the first five a change of protocol shows as a break of a line over sizes.
 constexpr std::array<Series, 6> core_series = {Series::rtt,  Series::train, Series::paced,
@@ -52,8 +56,8 @@ struct Abilities {
 
 template <DataPlane Data>
 Abilities abilities_of(Data& data) {
-    return {Data::name, Data::smallest, Data::passive, Data::receives, data.limit(),
-            [&data](int size) { return data.in_flight(size); }};
+    return {Data::name,     Data::smallest, Data::passive,
+            Data::receives, data.limit(),   [&data](int size) { return data.in_flight(size); }};
 }
 
 // Whether a series means anything to a transport. Without a receiver's part there is nothing of it to time, and
@@ -63,7 +67,9 @@ inline bool has(const Abilities& abilities, Series series) {
     return series == Series::late ? abilities.receives : true;
 }
 
-constexpr bool power_of_two(int size) { return size > 0 && (size & (size - 1)) == 0; }
+constexpr bool power_of_two(int size) {
+    return size > 0 && (size & (size - 1)) == 0;
+}
 
 // How long one round trip and one gap are, roughly: PRTT(1,0,s) and PRTT(2,0,s); and the latter undisturbed.
 struct Pilot {

@@ -254,8 +254,7 @@ class EmulatedNetwork {
         me.cpu = t + p.o_s + per_byte(p.O, bytes);
         me.transmit = t + p.g + per_byte(p.G, bytes);
         me.computing = false;
-        requests_[1 - rank].push_back(
-            {Kind::arrival, t + p.o_s + p.L, 0, size, content, message, me.transmissions++});
+        requests_[1 - rank].push_back({Kind::arrival, t + p.o_s + p.L, 0, size, content, message, me.transmissions++});
     }
 
     void arrive(int rank, const Request& request, Picoseconds t) {
@@ -287,8 +286,8 @@ class EmulatedNetwork {
         if (number >= posted_[rank].size()) return;
         const Message& message = messages_[rank][number];
         unanswered_[rank].reset();
-        requests_[rank].push_back({Kind::protocol, std::max(*message.requested, posted_[rank][number]), 0,
-                                   message.size, Content::clear, number, ranks_[rank].transmissions});
+        requests_[rank].push_back({Kind::protocol, std::max(*message.requested, posted_[rank][number]), 0, message.size,
+                                   Content::clear, number, ranks_[rank].transmissions});
     }
 
     NetworkModel model_;

@@ -78,9 +78,7 @@ class FabricData {
     }
     void post(int size) {
         const auto bytes = static_cast<std::size_t>(size);
-        retry([&] {
-            return fi_trecv(endpoint_.get(), slots_.incoming(), bytes, nullptr, peer_, tag, 0, nullptr);
-        });
+        retry([&] { return fi_trecv(endpoint_.get(), slots_.incoming(), bytes, nullptr, peer_, tag, 0, nullptr); });
     }
     bool wait(int /*size*/) {
         await(received_);

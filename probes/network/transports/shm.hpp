@@ -146,8 +146,8 @@ class ShmMemory {
         const int descriptor = shm_open(name.c_str(), O_RDWR | create, 0600);
         if (descriptor < 0) throw Failure("shared memory " + name + " cannot be opened: " + std::strerror(errno));
         bool good = create == 0 || posix_fallocate(descriptor, 0, static_cast<off_t>(bytes)) == 0;
-        void* memory = good ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0)
-                            : MAP_FAILED;
+        void* memory =
+            good ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0) : MAP_FAILED;
         good = memory != MAP_FAILED;
         ::close(descriptor);
         if (!good) {

@@ -23,9 +23,7 @@ class TcpData {
 
     void start(std::uint32_t /*sample*/) {}
     void refresh(int size, int messages) { slots_.refresh(size, messages); }
-    void send(int size, int message) {
-        write_whole(socket_, slots_.outgoing(message), static_cast<std::size_t>(size));
-    }
+    void send(int size, int message) { write_whole(socket_, slots_.outgoing(message), static_cast<std::size_t>(size)); }
     void flush() {}
     bool receive(int size, int messages) {
         for (int i = 0; i < messages; ++i) read_whole(socket_, slots_.incoming(), static_cast<std::size_t>(size));
