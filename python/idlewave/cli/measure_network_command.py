@@ -1,4 +1,4 @@
-"""``idlewave measure network``: LogGOPS parameters between two MPI ranks."""
+"""``idlewave measure network``: the network between two ranks."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from ..errors import UsageError
-from ..report.style import BLUE, INK, ORANGE, STYLE, VERMILLION, new_figure, styled, tidy
+from ..plotting import BLUE, INK, ORANGE, STYLE, VERMILLION, new_figure, styled, tidy
 from .ops import CALC, RECV, SEND, Ints, Ops, read_ops
 from .spans import cpu_spans, waiting_spans
 from .whole import whole_file

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
-from ..report.style import BLUE, GREEN, MUTED, ORANGE, SMALL, VERMILLION, new_figure, styled, tidy
+from ..plotting import BLUE, GREEN, MUTED, ORANGE, SMALL, VERMILLION, new_figure, styled, tidy
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,9 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from idlewave.report.data import QUANTITIES, MachineData
-from idlewave.report.network import predicted_ns
-from idlewave.report.style import (
+from idlewave.plotting import (
     BLUE,
     GREEN,
     MUTED,
@@ -25,6 +23,8 @@ from idlewave.report.style import (
     styled,
     tidy,
 )
+from idlewave.report.data import QUANTITIES, MachineData
+from idlewave.report.network import predicted_ns
 from idlewave.report.text import size_text, time_text
 
 LABELS = {

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, LogLocator, MaxNLocator, NullLocator
 
-from idlewave.report.style import (
+from idlewave.plotting import (
     BLUE,
     FAINT,
     GREEN,

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
+from idlewave.plotting import BLUE, INK, ORANGE, SMALL, new_figure, say_empty, styled, tidy
 from idlewave.report.data import StudyData
 from idlewave.report.scale import Scale, scales
-from idlewave.report.style import BLUE, INK, ORANGE, SMALL, new_figure, say_empty, styled, tidy
 from idlewave.report.text import count_text, percent_text, plural
 
 LOW = 0.15  # of the height: a label below what is lower would run into the axis
