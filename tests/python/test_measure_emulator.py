@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from idlewave.measure import Network, Parameters, prtt
+from idlewave.measure.network.rules import sending
 
 US = 1_000_000.0
 TRAIN = 16
@@ -21,6 +22,7 @@ def parameters(L, o_s, o_r, g, G, O=0.0):  # noqa: E741
 
 
 def sizes_for(network, top=262_144):
+    """As the probe chooses them: dense around powers of two, and around each switch bisected to the byte."""
     sizes = set()
     power = 1
     while power <= top:
@@ -28,43 +30,88 @@ def sizes_for(network, top=262_144):
         if power <= 16_384:
             sizes |= {power - 1, power + 1, power + power // 4}
         power *= 2
-    for limit in [network.S] if network.S else []:
-        sizes |= {limit - below + more for below in range(0, 97, 8) for more in (0, 1)}
-    sizes |= {first - before for first, _ in network.ranges for before in (0, 1)}
-    return sorted(s for s in sizes if 1 <= s <= top)
+    sizes = {s for s in sizes if 1 <= s <= top}
+    for last in switches_of(network):
+        if not 1 <= last < top:
+            continue
+        below, above = max(s for s in sizes if s <= last), min(s for s in sizes if s > last)
+        while above - below > 1:
+            middle = (below + above) // 2
+            sizes.add(middle)
+            below, above = (middle, above) if middle <= last else (below, middle)
+    return sorted(sizes)
 
 
-def emulate(network, seed, repetitions=30, scatter=0.0002, hits=0.03):
+def switches_of(network):
+    """The last sizes before something changes."""
+    return sorted({first - 1 for first, _ in network.ranges[1:]} | ({network.S} if network.S else set()))
+
+
+def emulate(network, seed, repetitions=30, scatter=0.0002, hits=0.03, new_series=False):
     """Samples of `network`: times scatter by so much of themselves, a few are hit by a detour of ~20 µs."""
     random = np.random.default_rng(seed)
-    tables = []
-    for size in sizes_for(network):
-        own = network.of(size)
-        pause = prtt(network, 2, 0.0, size)
-        waited = (TRAIN - 1) * pause
-        exact = {
-            "rtt": prtt(network, 1, 0.0, size),
-            "train": prtt(network, TRAIN, 0.0, size),
-            "paced": prtt(network, TRAIN, pause, size) - waited,
-            "wait": own.o_r + (size - 1) * own.O,
+    sizes = sizes_for(network)
+    exact = [sample for size in sizes for sample in exchanges(network, size)]
+    if new_series:
+        exact += [(*sample, 0.0) for size in sizes for sample in late_sends(network, size)]
+        exact += [
+            sample for size in (s for s in sizes if s & (s - 1) == 0) for sample in earlier_methods(network, size)
+        ]
+        exact += [("rtt", 0, 1, 0.0, prtt(network, 1, 0.0, 0), 0.0), ("flood", 0, *flood(network, 0), 0.0)]
+    series, size, n, delay, value, waited = (np.repeat(column, repetitions) for column in zip(*exact, strict=True))
+    values = value * (1 + scatter * random.standard_normal(len(value)))
+    values += (random.random(len(value)) < hits) * random.exponential(20 * US, len(value))
+    return pd.DataFrame(
+        {
+            "series": series,
+            "size": size,
+            "n": n,
+            "delay_ns": delay / 1000,
+            "repetition": np.tile(np.arange(repetitions), len(exact)),
+            "value_ns": (values + waited) / 1000,
         }
-        for series, value in exact.items():
-            values = value * (1 + scatter * random.standard_normal(repetitions))
-            values += (random.random(repetitions) < hits) * random.exponential(20 * US, repetitions)
-            paced = series == "paced"
-            tables.append(
-                pd.DataFrame(
-                    {
-                        "series": series,
-                        "size": size,
-                        "n": TRAIN if series in ("train", "paced") else 1,
-                        "delay_ns": pause / 1000 if paced else 0.0,
-                        "repetition": np.arange(repetitions),
-                        "value_ns": (values + (waited if paced else 0.0)) / 1000,
-                    }
-                )
-            )
-    return pd.concat(tables, ignore_index=True)
+    )
+
+
+def exchanges(network, size):
+    """series, size, n, delay, what it takes without the waiting, the waiting; ps."""
+    own = network.of(size)
+    pause = prtt(network, 2, 0.0, size)
+    waited = (TRAIN - 1) * pause
+    return [
+        ("rtt", size, 1, 0.0, prtt(network, 1, 0.0, size), 0.0),
+        ("train", size, TRAIN, 0.0, prtt(network, TRAIN, 0.0, size), 0.0),
+        ("paced", size, TRAIN, pause, prtt(network, TRAIN, pause, size) - waited, waited),
+        ("wait", size, 1, 0.0, own.o_r + (size - 1) * own.O, 0.0),
+    ]
+
+
+def late_sends(network, size):
+    delay = 4 * prtt(network, 1, 0.0, size)
+    return [("late", size, 1, delay, sending(network, 1, size, late=delay))]
+
+
+def flood(network, size):
+    return 64, 0.0, prtt(network, 64, 0.0, size)
+
+
+def earlier_methods(network, size):
+    """The series of Culler and Iannello, Kielmann, Bell."""
+    own, k = network.of(size), max(size - 1, 0)
+    send, pause = sending(network, 1, size), 3 * prtt(network, 1, 0.0, size)
+    gap = (prtt(network, 64, 0.0, size) - prtt(network, 1, 0.0, size)) / 63
+    answer = own.o_r + k * max(own.O, own.G)
+    found = [
+        ("send", size, 1, 0.0, send, 0.0),
+        ("few", size, 4, 0.0, sending(network, 4, size), 0.0),
+        ("delayed", size, 1, pause, send + answer, pause),
+        ("flood", size, *flood(network, size), 0.0),
+        ("recv", size, 1, 0.0, answer, 0.0),
+    ]
+    for part in (0, 0.25, 0.5, 0.75, 1, 1.5, 2):
+        waited = 15 * part * gap
+        found.append(("spaced", size, 16, part * gap, prtt(network, 16, part * gap, size) - waited, waited))
+    return found
 
 
 def exchange_as_goal(messages, delay_ns, size):

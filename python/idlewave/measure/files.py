@@ -140,6 +140,7 @@ def _as_json(name: str, noise: NoiseMeasurement, network: NetworkMeasurement) ->
         "network": {
             "fit": {
                 "S": fit.S,
+                "S_bounds": fit.S_bounds,
                 "ranges": [asdict(r) for r in fit.ranges],
                 "repetitions": fit.repetitions,
                 "steady": fit.steady,
@@ -167,8 +168,8 @@ def _fit_from(said: dict[str, Any]) -> LogGP:
     for entry in said["ranges"]:
         parameters = Parameters(**entry.pop("parameters"))
         intervals = {name: (low, high) for name, (low, high) in entry.pop("intervals").items()}
-        hidden = tuple(entry.pop("hidden"))
-        ranges.append(Range(parameters=parameters, intervals=intervals, hidden=hidden, **entry))
+        hidden, onset = tuple(entry.pop("hidden")), tuple(entry.pop("onset", (entry["first"], entry["first"])))
+        ranges.append(Range(parameters=parameters, intervals=intervals, hidden=hidden, onset=onset, **entry))
     return LogGP(
         tuple(ranges),
         said["S"],
@@ -177,6 +178,7 @@ def _fit_from(said: dict[str, Any]) -> LogGP:
         said["repetitions"],
         said["steady"],
         tuple(said["notes"]),
+        tuple(said["S_bounds"]) if said.get("S_bounds") else None,
     )
 
 

@@ -15,21 +15,22 @@ The curves (see observations.py) by the rules, k = s - 1, o_s and o_r those of t
                  send    = 2c + o_s + kO
                  receive: not seen; o_r is the base range's
 
-Least squares of all curves at once, of relative residuals (an error of 10 ns counts at 1 B, not at 1 MB),
-with Huber's loss (a size that a detour hit does not bend the line). docs/measuring.md says why jointly, and
-what is done where a measured call lasts longer than the rules have room for.
+Least squares of all curves at once, of relative residuals (an error of 10 ns counts at 1 B, not at 1 MB; a median
+that scatters counts less), with Huber's loss (a size that a detour hit does not bend the line). docs/measuring.md
+says why jointly, and what is done where a measured call lasts longer than the rules have room for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from .observations import Array
+from .observations import FLOOR, Array, Curves
 from .rules import Parameters
 
 HUBER = 0.03
@@ -40,9 +41,9 @@ it."""
 
 MOST_STEPS = 100
 SEEN = 0.002
-"""The NIC is seen at a size where it lengthens the gap by this part at least; it must be at two."""
-
-Curves = dict[str, Array]
+"""The NIC is seen at a size where it lengthens the gap by this part at least; it must be at two ..."""
+SURELY = 25.0
+"""... and the gap must be further from the fit without the NIC by so much more, in squared standard errors."""
 
 BOTH: tuple[str, ...] = ("send", "receive")
 SENDER: tuple[str, ...] = ("send",)
@@ -57,7 +58,7 @@ class Fit:
     tail: the part of the send call after the message has left (ps); stall: the part of a lone receive that is
     waiting for the message's memory and not the CPU's work, for a train of messages does not pay it (ps).
     hidden: parameters that no curve shows. residuals: relative, by curve, of what the fit says of the
-    measured calls.
+    measured calls, smaller where a median is uncertain.
     """
 
     parameters: Parameters
@@ -72,16 +73,36 @@ class Fit:
         return float(sum((np.minimum(np.abs(r), 0.5) ** 2).sum() for r in self.residuals.values()))
 
 
-def fit_range(sizes: NDArray[np.int64], curves: Curves, base: Parameters | None, rendezvous: bool) -> Fit:
-    """Fit one range. `base` is that of the first range, None for itself."""
-    return RangeModel(sizes, base, rendezvous).solve(curves)
+@dataclass(frozen=True)
+class Medians:
+    """The curves' medians at some sizes, and their standard errors, ps."""
+
+    sizes: NDArray[np.int64]
+    curves: Curves
+    errors: Curves
+
+    def cut(self, piece: slice, without: str = "") -> Medians:
+        """Some of the sizes; and all curves but the one named."""
+        names = [name for name in self.curves if name != without]
+        curves = {name: self.curves[name][piece] for name in names}
+        return Medians(self.sizes[piece], curves, {name: self.errors[name][piece] for name in names})
+
+    def weights(self) -> Curves:
+        """By what a deviation is multiplied: one by the median, less where its relative error is above FLOOR."""
+        return {name: 1 / np.hypot(values, self.errors[name] / FLOOR) for name, values in self.curves.items()}
+
+    def exact_weights(self) -> Curves:
+        """One by the standard error, which is taken as half a percent at least."""
+        return {name: 1 / np.hypot(self.errors[name], 0.005 * values) for name, values in self.curves.items()}
 
 
 class RangeModel:
     """The curves of one range as functions of six values: h, the calls' o_s and o_r, g, G, O."""
 
-    def __init__(self, sizes: NDArray[np.int64], base: Parameters | None, rendezvous: bool) -> None:
-        self.k: Array = np.maximum(sizes - 1, 0).astype(np.float64)
+    def __init__(self, medians: Medians, base: Parameters | None, rendezvous: bool) -> None:
+        self.k: Array = np.maximum(medians.sizes - 1, 0).astype(np.float64)
+        self.medians = medians
+        self.weights = medians.weights()
         self.base = base
         self.rendezvous = rendezvous
         self.bounds: tuple[str, ...] = BOTH
@@ -89,14 +110,24 @@ class RangeModel:
 
     def with_base(self, base: Parameters | None) -> RangeModel:
         """The same model and solution on another base range."""
-        other = RangeModel(np.ones(0, dtype=np.int64), base, self.rendezvous)
-        other.k, other.bounds, other.values = self.k, self.bounds, self.values.copy()
+        other = copy(self)
+        other.base, other.values = base, self.values.copy()
         if self.rendezvous and base:
             other.values[RECEIVE] = base.o_r
         return other
 
-    def solve(self, curves: Curves) -> Fit:
+    def misfit(self, medians: Medians) -> Array:
+        """How far the medians of other sizes are from this solution: by size, the sum over the curves of squared
+        deviations in standard errors, each 25 at most."""
+        other = copy(self)
+        other.k = np.maximum(medians.sizes - 1, 0).astype(np.float64)
+        expected, weights = other.predict(self.values), medians.exact_weights()
+        off = [((expected[name] - values) * weights[name]) ** 2 for name, values in medians.curves.items()]
+        return np.asarray(np.minimum(off, SURELY).sum(axis=0))
+
+    def solve(self) -> Fit:
         """Find the values; keep as many of the rules' bounds on the gap as the curves allow."""
+        curves = self.medians.curves
         best, lowest = self._descend(curves, BOTH)
         chosen = BOTH
         for bounds in (NONE,) if self.rendezvous else (SENDER, NONE):
@@ -142,11 +173,11 @@ class RangeModel:
 
     def residuals(self, v: Array, curves: Curves) -> dict[str, Array]:
         """Relative, by curve."""
-        return {name: value / curves[name] - 1 for name, value in self.predict(v).items()}
+        return {name: (value - curves[name]) * self.weights[name] for name, value in self.predict(v).items()}
 
     def step(self, curves: Curves) -> Callable[[Array], Array]:
         """The values as a function of the residuals of other curves at this solution: one Gauss-Newton step,
-        weighted as the solution is. So a bootstrap need not search anew for every sample.
+        by Huber's loss as the solution is. So a bootstrap need not search anew for every sample.
         """
         here = self._flat(self.values, curves)
         free = self._free()
@@ -159,11 +190,13 @@ class RangeModel:
         jacobian = np.stack(columns, axis=1)
         weights = np.sqrt(np.minimum(1.0, HUBER / np.maximum(np.abs(here), 1e-12)))
         scale = np.maximum(np.linalg.norm(jacobian, axis=0), 1e-30)
-        inverse = np.linalg.pinv(jacobian / scale * weights[:, None], rcond=1e-4) * weights / scale[:, None]
+        # (J' W J)^-1 J', for residuals that are clipped: W r = clip(r)
+        inverse = np.linalg.pinv(jacobian / scale * weights[:, None], rcond=1e-4) / weights / scale[:, None]
+        begin = np.clip(here, -HUBER, HUBER)
 
         def stepped(residual: Array) -> Array:
             moved = self.values.copy()
-            moved[free] -= inverse @ (residual - here)
+            moved[free] -= inverse @ (np.clip(residual, -HUBER, HUBER) - begin)
             return moved
 
         return stepped
@@ -175,7 +208,7 @@ class RangeModel:
     def finish(self, values: Array, curves: Curves) -> Fit:
         """From the six values to parameters within the rules' bounds."""
         v = values.copy()
-        hidden = self._uncover(v)
+        hidden = self._uncover(v) + (("o_r",) if self.rendezvous else ())
         send, receive = float(v[SEND]), float(v[RECEIVE])
         spare = self._spare(v)
         o_r = receive if self.rendezvous or "receive" in self.bounds else min(receive, spare)
@@ -242,12 +275,14 @@ class RangeModel:
 
     def _starts(self, curves: Curves) -> list[Array]:
         c = self._control()
-        half, slope = line(self.k, curves["half"])
-        send, work = line(self.k, curves["send"])
-        receive = self.base.o_r if self.rendezvous and self.base else line(self.k, curves["receive"])[0]
-        gap, G = line(self.k, curves["gap"])
+        w = self.weights
+        half, slope = line(self.k, curves["half"], w["half"])
+        send, work = line(self.k, curves["send"], w["send"])
+        known = self.base.o_r if self.rendezvous and self.base else None
+        receive = line(self.k, curves["receive"], w["receive"])[0] if known is None else known
+        gap, G = line(self.k, curves["gap"], w["gap"])
         upper = self.k >= np.median(self.k)
-        far_gap, far_G = line(self.k[upper], curves["gap"][upper])
+        far_gap, far_G = line(self.k[upper], curves["gap"][upper], w["gap"][upper])
         handshake = half - c if self.rendezvous else 0.0
         start = np.array([half - 2 * c, send - 2 * c, receive, 0.0, 0.0, max(work, 1e-2)])
         result = []
@@ -261,8 +296,10 @@ class RangeModel:
         limit."""
         without = v.copy()
         without[NIC] = -1e30
-        seen = self.predict(v)["gap"] > self.predict(without)["gap"] * (1 + SEEN)
-        if seen.sum() >= 2:
+        gap, bare = self.predict(v)["gap"], self.predict(without)["gap"]
+        measured, weight = self.medians.curves["gap"], self.medians.exact_weights()["gap"]
+        better = float(((((bare - measured) * weight) ** 2) - ((gap - measured) * weight) ** 2).sum())
+        if (gap > bare * (1 + SEEN)).sum() >= 2 and better > SURELY:
             return ()
         hidden: tuple[str, ...] = ("g",)
         if v[PER_BYTE] < v[CPU_PER_BYTE]:
@@ -276,9 +313,8 @@ class RangeModel:
         return hidden
 
 
-def line(k: Array, values: Array) -> tuple[float, float]:
-    """Intercept and slope by least squares of relative residuals."""
-    weights = 1 / np.maximum(np.abs(values), 1e-9)
+def line(k: Array, values: Array, weights: Array) -> tuple[float, float]:
+    """Intercept and slope by least squares of weighted residuals."""
     if len(k) < 2 or np.ptp(k) == 0:
         return float(np.median(values)), 0.0
     design = np.stack([weights, k * weights], axis=1)

@@ -1,9 +1,12 @@
 """From raw samples to what a fit works on: the steady repetitions, and per size the four LogGP curves.
 
 A virtual machine changes its speed by a factor of two within seconds (another tenant, a sibling thread).
-Medians over such a mixture belong to no machine. So the repetitions, each of which visits every size and
-series, are compared with each other, and the largest group that runs alike is kept; how many were set aside
-is said.
+Medians over such a mixture belong to no machine. So the repetitions are compared with each other, and the
+largest group that runs alike is kept; how many were set aside is said. Samples during which a rank lost its
+core are set aside one by one.
+
+Not every repetition has every size: sizes around a switch join later, settled ones are visited less often, and
+an interrupt leaves a part.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from numpy.typing import NDArray
 from ...errors import MeasurementError
 
 Array = NDArray[np.float64]
+Curves = dict[str, Array]
 
 COLUMNS = ("series", "size", "n", "delay_ns", "repetition", "value_ns")
 SERIES = ("rtt", "train", "paced", "wait")
@@ -24,60 +28,163 @@ CURVES = ("half", "gap", "send", "receive")
 ALIKE = 0.2
 """Repetitions are alike when, in each series, their levels differ by less than this many octaves (15 %)."""
 FEWEST = 5
+"""Repetitions that must run alike; and samples of a size that must be left where disturbed ones are set aside."""
+FEWEST_SAMPLES = 3
+"""A size with fewer steady samples in one of the four series is left out."""
+MAD_TO_DEVIATION = 1.4826
+MEDIAN_ERROR = 1.2533
+"""Of normal samples: standard deviation by median absolute deviation; error of a median by that of a mean."""
+FLOOR = 0.02
+"""A median counts less in a fit where its relative error is above this."""
 
 
 @dataclass(frozen=True)
 class Observations:
-    """Per repetition (rows) and size (columns), in ps; NaN where there is no sample, which no steady one has.
+    """The four curves at each size, ps; rows are repetitions, NaN where one has no sample of a size.
 
     half: PRTT(1,0,s)/2; gap: (PRTT(n,0,s) - PRTT(1,0,s))/(n-1); send: (PRTT(n,d,s) - PRTT(1,0,s))/(n-1) - d;
-    receive: the completion of a receive that was posted before its message came.
+    receive: the completion of a receive that was posted before its message came. raw: by series, of paced what is
+    left without the waiting. train, paced: messages of theirs. left_out: sizes with too few samples.
+    late: see `late_sends`. disturbed: how many of `samples` samples were set aside.
     """
 
     sizes: NDArray[np.int64]
-    curves: dict[str, Array]
-    repetitions: int
+    raw: Curves
     steady: NDArray[np.bool_]
+    train: int
+    paced: int
+    late: pd.DataFrame
+    left_out: tuple[int, ...]
+    samples: int
+    disturbed: int
 
-    def medians(self, rows: NDArray[np.int64] | None = None) -> dict[str, Array]:
-        """The median of each curve by size, over the steady repetitions or over the given ones."""
+    @property
+    def repetitions(self) -> int:
+        """How many were made, or begun."""
+        return len(self.steady)
+
+    def medians(self, rows: NDArray[np.int64] | None = None) -> Curves:
+        """The median of each curve by size, over the steady repetitions or over the given ones; NaN without any."""
         chosen = np.flatnonzero(self.steady) if rows is None else rows
-        return {name: np.median(values[chosen], axis=0) for name, values in self.curves.items()}
+        middle = {name: column_medians(values[chosen]) for name, values in self.raw.items()}
+        return self._curves(middle["rtt"], middle)
+
+    def curves(self) -> Curves:
+        """The curves of each steady repetition; their medians are those of `medians`."""
+        chosen = {name: values[self.steady] for name, values in self.raw.items()}
+        single = column_medians(chosen["rtt"])
+        return self._curves(single, chosen) | {"half": chosen["rtt"] / 2}
+
+    def errors(self) -> Curves:
+        """The standard error of each curve's median by size, from the median absolute deviation: hits of a detour
+        do not count."""
+        error = {name: _median_errors(values[self.steady]) for name, values in self.raw.items()}
+        return {
+            "half": error["rtt"] / 2,
+            "gap": np.hypot(error["train"], error["rtt"]) / (self.train - 1),
+            "send": np.hypot(error["paced"], error["rtt"]) / (self.paced - 1),
+            "receive": error["wait"],
+        }
+
+    def _curves(self, single: Array, values: Curves) -> Curves:
+        return {
+            "half": single / 2,
+            "gap": (values["train"] - single) / (self.train - 1),
+            "send": (values["paced"] - single) / (self.paced - 1),
+            "receive": values["wait"],
+        }
 
 
 def observe(samples: pd.DataFrame) -> Observations:
-    """The curves of `samples` (columns as in COLUMNS). Raises MeasurementError when there are too few."""
+    """The curves of `samples` (columns as in COLUMNS; with `disturbed` if the probe counts context switches).
+
+    Raises MeasurementError when there are too few.
+    """
     missing = [c for c in COLUMNS if c not in samples.columns]
     if missing:
         raise MeasurementError(f"the network samples lack the columns {', '.join(missing)}")
     absent = [s for s in SERIES if not (samples["series"] == s).any()]
     if absent:
         raise MeasurementError(f"the network samples hold none of the series {', '.join(absent)}")
-    tables = {s: _table(samples, s, "value_ns") for s in SERIES}
-    delays, train = _table(samples, "paced", "delay_ns"), _messages(samples, "train")
-    repetitions = sorted({int(r) for t in tables.values() for r in t.index})
-    sizes = sorted(set.intersection(*({int(c) for c in t.columns} for t in tables.values())))
-    if not sizes:
-        raise MeasurementError("no message size was measured in every series")
-    raw = {s: _grid(t, repetitions, sizes) for s, t in tables.items()}
-    steady = _steady(raw)
+    kept = undisturbed(samples)
+    counts = {s: _messages(kept, s) for s in ("train", "paced")}
+    repetitions = np.unique(kept.loc[kept["series"].isin(SERIES), "repetition"].to_numpy(dtype=np.int64))
+    sizes = _common_sizes(kept)
+    whole = {s: _grid(kept[kept["series"] == s], repetitions, sizes) for s in SERIES}
+    steady = _steady(whole)
     if steady.sum() < FEWEST:
         raise MeasurementError(
             f"of {len(repetitions)} repetitions of the network measurement no {FEWEST} ran alike (within "
             "15 %): the machine was too busy, or the time too short"
         )
-    curves = {
-        "half": raw["rtt"] / 2,
-        "gap": (raw["train"] - raw["rtt"]) / (train - 1),
-        "send": (raw["paced"] - raw["rtt"]) / (_messages(samples, "paced") - 1) - _grid(delays, repetitions, sizes),
-        "receive": raw["wait"],
-    }
-    return Observations(np.array(sizes, dtype=np.int64), curves, len(repetitions), steady)
+    paced = kept[kept["series"] == "paced"]
+    waited = (counts["paced"] - 1) * paced["delay_ns"]
+    whole["paced"] = _grid(paced.assign(value_ns=paced["value_ns"] - waited), repetitions, sizes)
+    seen = np.all([np.isfinite(v[steady]).sum(axis=0) >= FEWEST_SAMPLES for v in whole.values()], axis=0)
+    if not seen.any():
+        raise MeasurementError(f"no message size has {FEWEST_SAMPLES} samples that ran alike in every series")
+    return Observations(
+        sizes[seen],
+        {name: values[:, seen] for name, values in whole.items()},
+        steady,
+        counts["train"],
+        counts["paced"],
+        late_sends(kept),
+        tuple(sizes[~seen].tolist()),
+        len(samples),
+        len(samples) - len(kept),
+    )
 
 
-def _table(samples: pd.DataFrame, series: str, column: str) -> pd.DataFrame:
-    chosen = samples[samples["series"] == series]
-    return chosen.pivot_table(index="repetition", columns="size", values=column, aggfunc="median") * 1000.0
+def undisturbed(samples: pd.DataFrame) -> pd.DataFrame:
+    """The samples during which no rank lost its core (column `disturbed` is 0, or there is none).
+
+    All samples of a size and series are kept where fewer than FEWEST would be left: a message that takes longer
+    than the time between two interruptions is never undisturbed.
+    """
+    if "disturbed" not in samples.columns:
+        return samples
+    quiet = samples["disturbed"].fillna(0) == 0
+    if quiet.all():
+        return samples
+    left = quiet.groupby([samples["series"], samples["size"], samples["delay_ns"].where(samples["series"] == "spaced")],
+                         dropna=False).transform("sum")  # fmt: skip
+    return samples[quiet | (left < FEWEST)]
+
+
+def late_sends(samples: pd.DataFrame) -> pd.DataFrame:
+    """One row a size of the series `late`: size, value_ps, delay_ps (medians), share = value/delay, n."""
+    chosen = samples[(samples["series"] == "late") & (samples["delay_ns"] > 0) & (samples["size"] > 0)]
+    share = chosen.assign(share=chosen["value_ns"] / chosen["delay_ns"])
+    groups = share.groupby("size", sort=True)[["value_ns", "delay_ns", "share"]]
+    table = groups.median().assign(n=groups.size())
+    table["value_ps"], table["delay_ps"] = table["value_ns"] * 1000, table["delay_ns"] * 1000
+    return table.reset_index()[["size", "value_ps", "delay_ps", "share", "n"]]
+
+
+def column_medians(values: Array) -> Array:
+    """The median of each column, of what is not NaN; NaN of a column without any."""
+    ordered = np.sort(values, axis=0)
+    n = np.isfinite(values).sum(axis=0)
+    if not len(ordered):
+        return np.full(values.shape[1], np.nan)
+    column = np.arange(values.shape[1])
+    middle: Array = (ordered[np.maximum(n - 1, 0) // 2, column] + ordered[n // 2, column]) / 2
+    return middle
+
+
+def _median_errors(values: Array) -> Array:
+    deviation = column_medians(np.abs(values - column_medians(values))) * MAD_TO_DEVIATION
+    n = np.maximum(np.isfinite(values).sum(axis=0), 1)
+    return np.asarray(MEDIAN_ERROR * deviation / np.sqrt(n))
+
+
+def _common_sizes(samples: pd.DataFrame) -> NDArray[np.int64]:
+    sizes = set.intersection(*(set(samples.loc[samples["series"] == s, "size"].unique().tolist()) for s in SERIES))
+    found = np.array(sorted(s for s in sizes if s >= 1), dtype=np.int64)
+    if not len(found):
+        raise MeasurementError("no message size was measured in every series")
+    return found
 
 
 def _messages(samples: pd.DataFrame, series: str) -> int:
@@ -89,22 +196,39 @@ def _messages(samples: pd.DataFrame, series: str) -> int:
     return int(counts[0])
 
 
-def _grid(table: pd.DataFrame, repetitions: list[int], sizes: list[int]) -> Array:
-    grid: Array = table.reindex(index=repetitions, columns=sizes).to_numpy(dtype=np.float64)
+def _grid(samples: pd.DataFrame, repetitions: NDArray[np.int64], sizes: NDArray[np.int64]) -> Array:
+    """value_ns by repetition and size, in ps; the median of several; NaN where there is none."""
+    chosen = samples[samples["size"].isin(sizes)]
+    if chosen.duplicated(["repetition", "size"]).any():
+        chosen = chosen.groupby(["repetition", "size"])["value_ns"].median().reset_index()
+    grid = np.full((len(repetitions), len(sizes)), np.nan)
+    row = np.searchsorted(repetitions, chosen["repetition"].to_numpy(dtype=np.int64))
+    column = np.searchsorted(sizes, chosen["size"].to_numpy(dtype=np.int64))
+    grid[row, column] = chosen["value_ns"].to_numpy(dtype=np.float64) * 1000.0
     return grid
 
 
-def _steady(raw: dict[str, Array]) -> NDArray[np.bool_]:
+def _steady(raw: Curves) -> NDArray[np.bool_]:
     """Which repetitions belong to the largest group that runs alike in every series."""
-    levels = np.stack([_levels(values) for values in raw.values()], axis=1)
-    whole = np.isfinite(np.concatenate(list(raw.values()), axis=1)).all(axis=1)
-    distance = np.abs(levels[:, None, :] - levels[None, :, :]).max(axis=2)
-    alike = (distance < ALIKE) & np.outer(whole, whole)
+    rows = len(next(iter(raw.values())))
+    alike = np.ones((rows, rows), dtype=np.bool_)
+    some = np.zeros(rows, dtype=np.bool_)
+    for values in raw.values():
+        levels = _levels(values)
+        alike &= ~(np.abs(levels[:, None] - levels[None, :]) >= ALIKE)  # a level that is not known is like any
+        some |= np.isfinite(levels)
+    alike &= np.outer(some, some)
     return np.asarray(alike[int(np.sum(alike, axis=1).argmax())], dtype=np.bool_)
 
 
 def _levels(values: Array) -> Array:
-    """How much slower each repetition is than the median one, in octaves: the median over sizes."""
-    padded = np.where(np.any(np.isfinite(values), axis=1, keepdims=True), values, 1.0)
-    levels: Array = np.nanmedian(np.log2(padded / np.nanmedian(values, axis=0)), axis=1)
-    return levels
+    """How much slower each repetition is than the usual one, in octaves: the median over its sizes.
+
+    Sizes and repetitions are told apart by median polish (Tukey, 1977), for not all repetitions have all sizes.
+    """
+    octaves = np.log2(np.where(values > 0, values, np.nan))
+    levels = np.zeros(len(values))
+    for _ in range(3):
+        usual = column_medians(octaves - levels[:, None])
+        levels = np.nan_to_num(column_medians((octaves - usual).T))
+    return np.where(np.isfinite(octaves).any(axis=1), levels, np.nan)
