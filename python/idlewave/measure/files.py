@@ -168,8 +168,8 @@ def _fit_from(said: dict[str, Any]) -> LogGP:
     for entry in said["ranges"]:
         parameters = Parameters(**entry.pop("parameters"))
         intervals = {name: (low, high) for name, (low, high) in entry.pop("intervals").items()}
-        hidden, onset = tuple(entry.pop("hidden")), tuple(entry.pop("onset", (entry["first"], entry["first"])))
-        ranges.append(Range(parameters=parameters, intervals=intervals, hidden=hidden, onset=onset, **entry))
+        lists = {name: tuple(entry.pop(name)) for name in ("hidden", "kept", "onset") if name in entry}
+        ranges.append(Range(parameters=parameters, intervals=intervals, **lists, **entry))
     return LogGP(
         tuple(ranges),
         said["S"],

@@ -173,7 +173,8 @@ class RangeModel:
 
     def residuals(self, v: Array, curves: Curves) -> dict[str, Array]:
         """Relative, by curve."""
-        return {name: (value - curves[name]) * self.weights[name] for name, value in self.predict(v).items()}
+        expected = self.predict(v)
+        return {name: (expected[name] - values) * self.weights[name] for name, values in curves.items()}
 
     def step(self, curves: Curves) -> Callable[[Array], Array]:
         """The values as a function of the residuals of other curves at this solution: one Gauss-Newton step,
@@ -238,7 +239,7 @@ class RangeModel:
         return base.o_s + base.L + base.o_r if self.rendezvous and base else 0.0
 
     def _free(self) -> list[int]:
-        fixed = RECEIVE if self.rendezvous else -1
+        fixed = -1 if "receive" in self.weights else RECEIVE
         return [i for i in range(6) if i != fixed]
 
     def _flat(self, v: Array, curves: Curves) -> Array:
@@ -278,8 +279,9 @@ class RangeModel:
         w = self.weights
         half, slope = line(self.k, curves["half"], w["half"])
         send, work = line(self.k, curves["send"], w["send"])
-        known = self.base.o_r if self.rendezvous and self.base else None
-        receive = line(self.k, curves["receive"], w["receive"])[0] if known is None else known
+        receive = self.base.o_r if self.rendezvous and self.base else 0.0
+        if "receive" in w:
+            receive = line(self.k, curves["receive"], w["receive"])[0]
         gap, G = line(self.k, curves["gap"], w["gap"])
         upper = self.k >= np.median(self.k)
         far_gap, far_G = line(self.k[upper], curves["gap"][upper], w["gap"][upper])
@@ -299,7 +301,7 @@ class RangeModel:
         gap, bare = self.predict(v)["gap"], self.predict(without)["gap"]
         measured, weight = self.medians.curves["gap"], self.medians.exact_weights()["gap"]
         better = float(((((bare - measured) * weight) ** 2) - ((gap - measured) * weight) ** 2).sum())
-        if (gap > bare * (1 + SEEN)).sum() >= 2 and better > SURELY:
+        if (gap > bare * (1 + SEEN)).sum() >= 2 and (self.rendezvous or better > SURELY):
             return ()
         hidden: tuple[str, ...] = ("g",)
         if v[PER_BYTE] < v[CPU_PER_BYTE]:

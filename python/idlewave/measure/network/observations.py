@@ -24,6 +24,8 @@ Curves = dict[str, Array]
 
 COLUMNS = ("series", "size", "n", "delay_ns", "repetition", "value_ns")
 SERIES = ("rtt", "train", "paced", "wait")
+UNANSWERED = ("get",)
+"""Transports whose messages the other rank takes no part in: nothing of its calls can be timed (`wait`)."""
 CURVES = ("half", "gap", "send", "receive")
 ALIKE = 0.2
 """Repetitions are alike when, in each series, their levels differ by less than this many octaves (15 %)."""
@@ -43,16 +45,18 @@ class Observations:
     """The four curves at each size, ps; rows are repetitions, NaN where one has no sample of a size.
 
     half: PRTT(1,0,s)/2; gap: (PRTT(n,0,s) - PRTT(1,0,s))/(n-1); send: (PRTT(n,d,s) - PRTT(1,0,s))/(n-1) - d;
-    receive: the completion of a receive that was posted before its message came. raw: by series, of paced what is
-    left without the waiting. train, paced: messages of theirs. left_out: sizes with too few samples.
-    late: see `late_sends`. disturbed: how many of `samples` samples were set aside.
+    receive: the completion of a receive that was posted before its message came (not there if the other rank takes no
+    part). A get's round trip is a request's way and its data's: half is what it takes less half of that at the
+    smallest size. raw: by series, of paced what is left without the waiting. train, paced: messages of theirs by
+    size. left_out: sizes with too few samples. late: see `late_sends`. disturbed: how many of `samples` samples were
+    set aside.
     """
 
     sizes: NDArray[np.int64]
     raw: Curves
     steady: NDArray[np.bool_]
-    train: int
-    paced: int
+    train: NDArray[np.int64]
+    paced: NDArray[np.int64]
     late: pd.DataFrame
     left_out: tuple[int, ...]
     samples: int
@@ -83,19 +87,17 @@ class Observations:
             "half": error["rtt"] / 2,
             "gap": np.hypot(error["train"], error["rtt"]) / (self.train - 1),
             "send": np.hypot(error["paced"], error["rtt"]) / (self.paced - 1),
-            "receive": error["wait"],
-        }
+        } | ({"receive": error["wait"]} if "wait" in error else {})
 
     def _curves(self, single: Array, values: Curves) -> Curves:
         return {
             "half": single / 2,
             "gap": (values["train"] - single) / (self.train - 1),
             "send": (values["paced"] - single) / (self.paced - 1),
-            "receive": values["wait"],
-        }
+        } | ({"receive": values["wait"]} if "wait" in values else {})
 
 
-def observe(samples: pd.DataFrame) -> Observations:
+def observe(samples: pd.DataFrame, transport: str = "mpi") -> Observations:
     """The curves of `samples` (columns as in COLUMNS; with `disturbed` if the probe counts context switches).
 
     Raises MeasurementError when there are too few.
@@ -103,14 +105,14 @@ def observe(samples: pd.DataFrame) -> Observations:
     missing = [c for c in COLUMNS if c not in samples.columns]
     if missing:
         raise MeasurementError(f"the network samples lack the columns {', '.join(missing)}")
-    absent = [s for s in SERIES if not (samples["series"] == s).any()]
+    series = tuple(s for s in SERIES if s != "wait" or transport not in UNANSWERED)
+    absent = [s for s in series if not (samples["series"] == s).any()]
     if absent:
         raise MeasurementError(f"the network samples hold none of the series {', '.join(absent)}")
     kept = undisturbed(samples)
-    counts = {s: _messages(kept, s) for s in ("train", "paced")}
-    repetitions = np.unique(kept.loc[kept["series"].isin(SERIES), "repetition"].to_numpy(dtype=np.int64))
-    sizes = _common_sizes(kept)
-    whole = {s: _grid(kept[kept["series"] == s], repetitions, sizes) for s in SERIES}
+    repetitions = np.unique(kept.loc[kept["series"].isin(series), "repetition"].to_numpy(dtype=np.int64))
+    sizes = _common_sizes(kept, series)
+    whole = {s: _grid(kept[kept["series"] == s], repetitions, sizes) for s in series}
     steady = _steady(whole)
     if steady.sum() < FEWEST:
         raise MeasurementError(
@@ -118,17 +120,22 @@ def observe(samples: pd.DataFrame) -> Observations:
             "15 %): the machine was too busy, or the time too short"
         )
     paced = kept[kept["series"] == "paced"]
-    waited = (counts["paced"] - 1) * paced["delay_ns"]
+    waited = (paced["n"] - 1) * paced["delay_ns"]
     whole["paced"] = _grid(paced.assign(value_ns=paced["value_ns"] - waited), repetitions, sizes)
     seen = np.all([np.isfinite(v[steady]).sum(axis=0) >= FEWEST_SAMPLES for v in whole.values()], axis=0)
     if not seen.any():
         raise MeasurementError(f"no message size has {FEWEST_SAMPLES} samples that ran alike in every series")
+    raw = {name: values[:, seen] for name, values in whole.items()}
+    if transport in UNANSWERED:
+        single = column_medians(raw["rtt"][steady])
+        raw = {name: values + single - single[0] for name, values in raw.items()}
+    messages = {s: _messages(kept, s, sizes)[seen] for s in ("train", "paced")}
     return Observations(
         sizes[seen],
-        {name: values[:, seen] for name, values in whole.items()},
+        raw,
         steady,
-        counts["train"],
-        counts["paced"],
+        messages["train"],
+        messages["paced"],
         late_sends(kept),
         tuple(sizes[~seen].tolist()),
         len(samples),
@@ -179,21 +186,27 @@ def _median_errors(values: Array) -> Array:
     return np.asarray(MEDIAN_ERROR * deviation / np.sqrt(n))
 
 
-def _common_sizes(samples: pd.DataFrame) -> NDArray[np.int64]:
-    sizes = set.intersection(*(set(samples.loc[samples["series"] == s, "size"].unique().tolist()) for s in SERIES))
+def _common_sizes(samples: pd.DataFrame, series: tuple[str, ...]) -> NDArray[np.int64]:
+    sizes = set.intersection(*(set(samples.loc[samples["series"] == s, "size"].unique().tolist()) for s in series))
     found = np.array(sorted(s for s in sizes if s >= 1), dtype=np.int64)
     if not len(found):
         raise MeasurementError("no message size was measured in every series")
     return found
 
 
-def _messages(samples: pd.DataFrame, series: str) -> int:
-    counts = samples.loc[samples["series"] == series, "n"].unique()
-    if len(counts) != 1 or counts[0] < 2:
+def _messages(samples: pd.DataFrame, series: str, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many messages the trains of each size have: one number, for all of a size are alike."""
+    counts = (
+        samples[(samples["series"] == series) & samples["size"].isin(sizes)].groupby("size")["n"].agg(["min", "max"])
+    )
+    wrong = counts[(counts["min"] != counts["max"]) | (counts["min"] < 2)]
+    if len(wrong):
+        found = sorted({*wrong["min"], *wrong["max"]})
         raise MeasurementError(
-            f"the series {series} needs one number of messages of at least 2, found {counts.tolist()}"
+            f"the series {series} needs one number of messages of at least 2 for a size, found {found} "
+            f"at {wrong.index[0]} B"
         )
-    return int(counts[0])
+    return np.asarray(counts["min"].to_numpy(dtype=np.int64))
 
 
 def _grid(samples: pd.DataFrame, repetitions: NDArray[np.int64], sizes: NDArray[np.int64]) -> Array:
