@@ -18,7 +18,7 @@ from idlewave.report.noise import magnitudes
 from idlewave.report.plot_network import plot_network
 from idlewave.report.plot_program import plot_communication, plot_prediction, plot_time
 from idlewave.report.plot_scale import plot_run_time, plot_slowdown
-from idlewave.report.style import STYLE
+from idlewave.plotting import STYLE
 
 DOTS_PER_INCH = 200
 

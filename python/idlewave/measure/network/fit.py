@@ -308,11 +308,22 @@ class RangeModel:
             v[PER_BYTE] = v[CPU_PER_BYTE]
             hidden = ("g", "G")
         if self.rendezvous:
-            v[NIC] = 0.0
+            v[NIC] = self._unseen(v, bare)
         else:
             bound = max(v[SEND], v[RECEIVE] if "receive" in self.bounds else v[SEND])
             v[NIC] = max(float(np.min(bound + self.k * (v[CPU_PER_BYTE] - v[PER_BYTE]))), 0.0)
         return hidden
+
+
+    def _unseen(self, v: Array, bare: Array) -> float:
+        """The largest g with which the gap stays what it is without the NIC."""
+        low, high = 0.0, float(bare.max())
+        trial = v.copy()
+        for _ in range(30):
+            trial[NIC] = (low + high) / 2
+            lengthens = (self.predict(trial)["gap"] > bare * (1 + SEEN)).any()
+            low, high = (low, trial[NIC]) if lengthens else (trial[NIC], high)
+        return low
 
 
 def line(k: Array, values: Array, weights: Array) -> tuple[float, float]:

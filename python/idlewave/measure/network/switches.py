@@ -26,8 +26,8 @@ protocol."""
 FEWEST_SIZES = 6
 SPAN = 4
 WIDTH = 128
-"""A piece has at least so many sizes; one that a bend ends reaches to SPAN times its first size, and over WIDTH bytes
-(two cache lines, whose steps are no protocol)."""
+"""A piece has at least so many sizes and reaches over WIDTH bytes (two cache lines, whose steps are no protocol); one
+that a bend ends reaches to SPAN times its first size, too."""
 JUMP = 0.04
 SURE = 6.0
 """A curve jumps by this part of itself at least, and by so many standard errors."""
@@ -134,7 +134,8 @@ def _surplus(
     if min(middle - first, last - middle) < FEWEST_SIZES:
         return -1.0
     jump = _is_near(middle, jumps)
-    if not jump and not (_wide(medians, first, middle) and _wide(medians, middle, last)):
+    span = 1 if jump else SPAN
+    if not (_wide(medians, first, middle, span) and _wide(medians, middle, last, span)):
         return -1.0
     gain = fitted(first, last).cost - fitted(first, middle).cost - fitted(middle, last).cost
     return gain / _price(medians, JUMP_SCATTER if jump else SCATTER)
@@ -167,9 +168,9 @@ def _price(medians: Medians, scatter: float) -> float:
     return float(scatter**2 * (2 * curves + 1) * np.log(curves * len(medians.sizes)))
 
 
-def _wide(medians: Medians, first: int, last: int) -> bool:
+def _wide(medians: Medians, first: int, last: int, span: int = SPAN) -> bool:
     low, high = medians.sizes[first], medians.sizes[last - 1]
-    return bool(high >= max(0.9 * SPAN * low, low + WIDTH - 1))
+    return bool(high >= max(0.9 * span * low, low + WIDTH - 1))
 
 
 def _jump(medians: Medians, i: int) -> float:

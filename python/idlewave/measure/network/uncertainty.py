@@ -22,7 +22,7 @@ TOLD = 0.02
 TOLD_PS = 20_000.0
 TOLD_PER_BYTE = 5.0
 """A range tells a parameter when half its interval is below this part of it, or below 20 ns, or 5 ps a byte."""
-ALIKE = 2.0
+ALIKE = 2.6
 """Standard errors within which a parameter that is not told may be what it was below, or 0."""
 
 Intervals = dict[str, tuple[float, float]]
