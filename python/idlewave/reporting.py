@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from .measure import LogGP, Measurement
+from .measure import Measurement
+from .measure.network.quantities import quantities_of, residuals_of
 from .report import (
     ComparisonData,
     MachineData,
@@ -22,8 +23,6 @@ from .report import (
 )
 from .timeline import Timeline
 from .trace import Trace
-
-_QUANTITY = {"half": "half_rtt", "gap": "gap", "send": "o_s", "receive": "o_r"}
 
 
 def report_data(
@@ -85,22 +84,8 @@ def machine_data(measurement: Measurement) -> MachineData:
         fit.S,
         segments,
         dict(first.intervals),
-        residuals=_residuals(fit),
+        residuals=residuals_of(fit),
     )
-
-
-def _residuals(fit: LogGP) -> pd.DataFrame:
-    """Half round trips, and the gap that a train of n messages amounts to, measured and by the simulator's rules."""
-    wide = fit.predictions.pivot(index="size", columns="series", values=["measured_ps", "predicted_ps", "n"])
-    rows = []
-    for size, row in wide.iterrows():
-        rtt = (row["measured_ps", "rtt"], row["predicted_ps", "rtt"])
-        train = (row["measured_ps", "train"], row["predicted_ps", "train"])
-        between = row["n", "train"] - 1
-        rows.append((size, "half_rtt", rtt[0] / 2e3, rtt[1] / 2e3))
-        rows.append((size, "gap", (train[0] - rtt[0]) / between / 1e3, (train[1] - rtt[1]) / between / 1e3))
-    table = pd.DataFrame(rows, columns=["size", "series", "measured_ns", "predicted_ns"])
-    return table.dropna(ignore_index=True)
 
 
 def noise_data(measurement: Measurement) -> NoiseData:
@@ -123,19 +108,9 @@ def noise_data(measurement: Measurement) -> NoiseData:
 
 def network_data(measurement: Measurement) -> NetworkData:
     """The samples, and the medians that were fitted."""
-    fit = measurement.network.fit
-    medians = fit.medians[fit.medians["curve"].isin(list(_QUANTITY))]
-    table = pd.DataFrame(
-        {
-            "series": medians["curve"].map(_QUANTITY),
-            "size": medians["size"],
-            "median_ns": medians["median_ps"] / 1e3,
-            "low_ns": medians["low_ps"] / 1e3,
-            "high_ns": medians["high_ps"] / 1e3,
-            "n": medians["n"],
-        }
+    return NetworkData(
+        measurement.network.samples, quantities_of(measurement.network.fit), spread="95 % intervals of the median"
     )
-    return NetworkData(measurement.network.samples, table, spread="95 % intervals of the median")
 
 
 def program_data(trace: Trace) -> ProgramData:

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from idlewave.errors import InputError
-
-QUANTITIES = ("half_rtt", "gap", "o_s", "o_r")
+from idlewave.measure.network.quantities import QUANTITIES
 
 
 def require_columns(table: pd.DataFrame, columns: tuple[str, ...], name: str) -> None:

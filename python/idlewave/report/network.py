@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from idlewave.measure.network import Network, Parameters, prtt
-from idlewave.report.data import QUANTITIES, MachineData, NetworkData
-
-MESSAGES = 32  # n of a predicted PRTT(n,d,s): enough that the first message's way hardly counts
+from idlewave.measure.network import Network, Parameters
+from idlewave.measure.network.quantities import QUANTITIES, predicted_ps
+from idlewave.report.data import MachineData, NetworkData
 
 
 def rules_of(machine: MachineData) -> Network:
@@ -33,19 +31,7 @@ def predicted_ns(machine: MachineData, series: str, sizes: Sequence[int]) -> npt
     receive overhead is seen: not a number.
     """
     network = rules_of(machine)
-    return np.array([_predicted_ps(network, series, int(size)) / 1000 for size in sizes])
-
-
-def _predicted_ps(network: Network, series: str, size: int) -> float:
-    if series == "o_r":
-        own = network.of(size)
-        eager = network.S is None or size <= network.S
-        return own.o_r + max(size - 1, 0) * own.O if eager else math.nan
-    single = prtt(network, 1, 0.0, size)
-    if series == "half_rtt":
-        return single / 2
-    delay = single if series == "o_s" else 0.0
-    return (prtt(network, MESSAGES, delay, size) - single) / (MESSAGES - 1) - delay
+    return np.array([predicted_ps(network, series, int(size)) / 1000 for size in sizes])
 
 
 def quantities(network: NetworkData) -> pd.DataFrame:

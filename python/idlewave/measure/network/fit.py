@@ -314,7 +314,6 @@ class RangeModel:
             v[NIC] = max(float(np.min(bound + self.k * (v[CPU_PER_BYTE] - v[PER_BYTE]))), 0.0)
         return hidden
 
-
     def _unseen(self, v: Array, bare: Array) -> float:
         """The largest g with which the gap stays what it is without the NIC."""
         low, high = 0.0, float(bare.max())
