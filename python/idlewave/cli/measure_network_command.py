@@ -2,41 +2,192 @@
 
 from __future__ import annotations
 
+import json
+import platform
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import UsageError
 from ..measure import NetworkMeasurement, measure_network
+from ..measure.network.probing import TRANSPORTS, read_measurement
+from ..measure.network.storing import PARAMETERS, load_network, network_as_json, parameter_remark, records, save_network
 from ..units import format_time
 from .terminal import errors, output, progress_bar
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+EXISTING = click.Path(file_okay=False, exists=True, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+_UNITS = {"L": "L", "o_s": "o_s(1)", "o_r": "o_r(1)", "g": "g", "EEL": "round trip"}
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is measured, and how."""
+
+    transport: str | None
+    seconds: float
+    max_size: int
+    hosts: str | None
+    connect: str | None
+    source: Path | None
+
 
 @click.command()
-@click.option("--seconds", default=10.0, show_default=True, type=click.FloatRange(0.5), help="Seconds in all.")
+@click.option(
+    "--transport",
+    type=click.Choice(TRANSPORTS),
+    help="What carries the messages (default: mpi); put and get are MPI's one-sided ones.",
+)
+@click.option("--seconds", default=8.0, show_default=True, type=click.FloatRange(0.5), help="Seconds in all.")
 @click.option("--max-size", default=256 * 1024, show_default=True, type=click.IntRange(64), help="Largest message.")
-@click.option("--samples", type=click.Path(dir_okay=False, path_type=Path), help="Write the raw samples (Parquet).")
-def network(seconds: float, max_size: int, samples: Path | None) -> None:
-    """Measure the LogGOPS parameters between two MPI ranks with PRTT(n,d,s)."""
-    with progress_bar() as progress:
-        found = measure_network(None, seconds, max_size, progress=progress)
-    show_network(found)
+@click.option("--hosts", metavar="A,B", help="Measure between two nodes: one rank on each.")
+@click.option(
+    "--connect", metavar="HOST:PORT", help="Measure to where `idlewave-loggp-local --listen` waits (tcp, udp)."
+)
+@click.option("--from", "source", type=EXISTING, help="Estimate what a probe recorded in this folder; measure nothing.")
+@click.option("-o", "--output", "folder", type=FOLDER, help="Write machine.toml, samples and fit here.")
+@click.option("--name", default=platform.node(), help="The machine's name (default: the host's).")
+@click.option("--node", type=EXISTING, help="A measurement within a node (made with -o): becomes [network.node].")
+@click.option("--node-ranks", type=click.IntRange(1), help="Ranks of a node, for --node.")
+@click.option("--methods", is_flag=True, help="Show what earlier methods give beside PRTT.")
+@click.option("--plot", type=FILE, help="Draw curves and fit; with --methods those; NAME-latency.EXT the distribution.")
+@click.option("--samples", type=FILE, help="Write the raw samples (Parquet).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+def network(
+    transport: str | None,
+    seconds: float,
+    max_size: int,
+    hosts: str | None,
+    connect: str | None,
+    source: Path | None,
+    folder: Path | None,
+    name: str,
+    node: Path | None,
+    node_ranks: int | None,
+    methods: bool,
+    plot: Path | None,
+    samples: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure the LogGOPS parameters between two processes with PRTT(n,d,s).
+
+    By hand, under Slurm: `srun -n 2 idlewave-probe loggp --output DIR`, then `idlewave measure network --from DIR`.
+    """
+    if (node is None) != (node_ranks is None):
+        raise UsageError("--node and --node-ranks belong together")
+    within = None if node is None else load_network(node)
+    found = _obtain(_Wanted(transport, seconds, max_size, hosts, connect, source), folder)
+    table = _methods(found) if methods else None
+    written = []
+    if folder is not None:
+        written.append(save_network(folder, found, name, within, node_ranks or 1))
     if samples is not None:
+        samples.parent.mkdir(parents=True, exist_ok=True)
         found.samples.to_parquet(samples, index=False)
-        output.print(f"written: {samples}")
+        written.append(samples)
+    if plot is not None:
+        written += _draw(plot, found, table)
+    if as_json:
+        said = network_as_json(found) | {"notes": found.notes}
+        click.echo(json.dumps(said if table is None else said | {"methods": records(table)}, allow_nan=False))
+        return
+    show_network(found)
+    if table is not None:
+        show_methods(table)
+    for file in written:
+        output.print(f"written: {file}")
+
+
+def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
+    if wanted.source is not None:
+        if (wanted.source / "network.json").is_file() and not (wanted.source / "samples.csv").is_file():
+            return load_network(wanted.source)
+        return read_measurement(wanted.source, wanted.transport)
+    hosts = tuple(h.strip() for h in wanted.hosts.split(",")) if wanted.hosts else ()
+    raw = None if folder is None else folder / "raw"
+    try:
+        with progress_bar() as progress:
+            return measure_network(
+                None,
+                wanted.seconds,
+                wanted.max_size,
+                progress=progress,
+                folder=raw,
+                transport=wanted.transport or "mpi",
+                hosts=hosts,
+                connect=wanted.connect,
+            )
+    except KeyboardInterrupt:
+        if raw is not None:
+            kept = max(raw.glob("network-*/samples.csv"), key=lambda file: file.stat().st_mtime, default=None)
+            if kept is not None:
+                errors.print(f"kept: {kept}; to estimate it: idlewave measure network --from {kept.parent}")
+        raise
+
+
+def _methods(found: NetworkMeasurement) -> pd.DataFrame:
+    from ..measure.network.methods import compare_methods
+
+    return compare_methods(found.samples, found.fit)
+
+
+def _draw(file: Path, found: NetworkMeasurement, table: pd.DataFrame | None) -> list[Path]:
+    """The curves, or the methods; and beside it the distribution."""
+    from ..measure.network.plots import plot_distribution, plot_fit, plot_methods
+
+    beside = file.with_name(f"{file.stem}-latency{file.suffix}")
+    figures = {
+        file: plot_fit(found.fit) if table is None else plot_methods(table),
+        beside: plot_distribution(found.samples),
+    }
+    for target, figure in figures.items():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            figure.savefig(target, dpi=160)
+        except ValueError as error:
+            raise UsageError(f"--plot {file}: {error}") from error
+    return list(figures)
 
 
 def show_network(found: NetworkMeasurement) -> None:
     """A row a parameter and range of sizes, with its 95 % interval."""
-    output.print("[bold]Network: LogGOPS parameters, with 95 % intervals[/]")
+    output.print(f"[bold]Network: LogGOPS parameters over {found.transport}, with 95 % intervals[/]")
     for r in found.fit.ranges:
         kind = "rendezvous" if r.rendezvous else "eager"
-        output.print(f"  from {r.first} B ({kind})")
-        for key in ("L", "o_s", "o_r", "g", "G", "O"):
-            low, high = (format_time(x) for x in r.intervals[key])
+        exact = r.onset[0] == r.onset[1] or r.cause == "start"
+        begins = "" if exact else f", 95 %: {r.onset[0]} to {r.onset[1]}"
+        output.print(f"  from {r.first} B ({kind}{begins})")
+        for key in PARAMETERS:
             unit = " per byte" if key in ("G", "O") else ""
-            said = "an upper bound: no curve shows it" if key in r.hidden else f"{low} … {high}"
+            said = parameter_remark(r, key).removeprefix("95 %: ").replace(" to ", " … ")
             output.print(f"    {key:<4}{format_time(getattr(r.parameters, key)):>10}{unit}   {said}")
     limit = "not known: every message is taken as eager" if found.fit.S is None else f"{found.fit.S} B"
     output.print(f"    S   {limit}")
     for note in found.notes:
         errors.print(f"note: {note}")
+
+
+def show_methods(table: pd.DataFrame) -> None:
+    """A row a method, a column a parameter, each with its 95 % interval; at the smallest message."""
+    import pandas as pd
+
+    from ..measure.network.methods import at_smallest_size
+    from .terminal import show
+
+    rows: list[dict[str, Any]] = []
+    for method, found in at_smallest_size(table).items():
+        row: dict[str, Any] = {"method": method}
+        for name, title in _UNITS.items():
+            if name in found:
+                value, low, high = (format_time(x, 3) for x in found[name])
+                row[title] = f"{value} ({low} … {high})"
+            else:
+                row[title] = "–"
+        rows.append(row)
+    show(pd.DataFrame(rows), "By other methods, at the smallest message, with 95 % intervals")

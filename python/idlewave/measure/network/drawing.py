@@ -17,7 +17,8 @@ def time_label(picoseconds: float) -> str:
     """A time as on an axis: 1300000 -> "1.3 µs"."""
     text = format_time(picoseconds, 3)
     unit = max((u for u in PICOSECONDS if text.endswith(u)), key=len)
-    return f"{text.removesuffix(unit)}{SPACE}{unit.replace('us', 'µs')}"
+    number = text.removesuffix(unit).replace("-", "\u2212")
+    return f"{number}{SPACE}{unit.replace('us', 'µs')}" if picoseconds else f"0{SPACE}s"
 
 
 def size_label(size: float) -> str:
@@ -28,10 +29,10 @@ def size_label(size: float) -> str:
     return f"{int(size):,}{SPACE}B"
 
 
-def scale_sizes(axes: Axes, sizes: pd.Series) -> None:
-    """Message sizes along x, in powers of two."""
+def scale_sizes(axes: Axes, sizes: pd.Series, most: int = 7) -> None:
+    """Message sizes along x, in powers of two; about `most` of them are named."""
     low, high = math.floor(math.log2(sizes.min())), math.ceil(math.log2(sizes.max()))
-    stride = max(1, math.ceil((high - low) / 7))
+    stride = max(1, math.ceil((high - low) / most))
     axes.xaxis.set_major_locator(FixedLocator([2.0**power for power in range(low, high + 1, stride)]))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: size_label(value)))

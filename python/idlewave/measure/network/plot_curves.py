@@ -171,6 +171,7 @@ def _mark(axes: Axes, mark: Mark) -> None:
             va="top",
             fontsize=SMALL,
             color=MUTED,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
         )
 
 

@@ -1,0 +1,206 @@
+"""Figures of what was measured of a network beside its curves: the methods' differences, and the distributions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
+
+from ...plotting import (
+    BLUE,
+    FAINT,
+    GREEN,
+    MUTED,
+    ORANGE,
+    PALETTE,
+    SMALL,
+    VERMILLION,
+    new_figure,
+    say_empty,
+    styled,
+    tidy,
+)
+from .distribution import latencies, over_time, overheads
+from .drawing import scale_sizes, scale_times, size_label, time_label
+from .methods import BELL, CULLER, KIELMANN, METHODS, PRTT, at_smallest_size
+from .plot_curves import plot_curves, plot_fit
+
+__all__ = ["plot_curves", "plot_distribution", "plot_fit", "plot_methods"]
+
+_COLOURS = {PRTT: BLUE, CULLER: ORANGE, KIELMANN: GREEN, BELL: VERMILLION}
+_MARKERS = {PRTT: "o", CULLER: "s", KIELMANN: "^", BELL: "v"}
+_TITLES = {"o_s": "send overhead", "o_r": "receive overhead", "g": "gap per message", "L": "latency, smallest message"}
+SIZES_SHOWN = 5
+
+
+@styled
+def plot_methods(table: pd.DataFrame) -> Figure:
+    """What each method gives for o_s, o_r and the gap by size, and for L, with 95 % intervals.
+
+    `table` as `methods.compare_methods` gives it.
+    """
+    figure = new_figure(5.2)
+    panels = figure.subplots(2, 2)
+    for axes, name in zip(panels.flat, ("o_s", "o_r", "g"), strict=False):
+        _by_size(axes, table[(table["parameter"] == name) & (table["size"] > 0)], name)
+    _latency(panels[1][1], table)
+    handles, labels = panels[0][0].get_legend_handles_labels()
+    if handles:
+        figure.legend(handles, labels, loc="outside upper left", ncols=4, columnspacing=1.6, handletextpad=0.4)
+    return figure
+
+
+def _by_size(axes: Axes, table: pd.DataFrame, name: str) -> None:
+    tidy(axes, "both")
+    axes.set_title(_TITLES[name])
+    table = table[table["value_ps"] > 0]
+    if table.empty:
+        say_empty(axes, "no series of it was recorded")
+        return
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    others = table[table["method"] != PRTT]["size"]
+    for method in METHODS:
+        own = table[table["method"] == method].sort_values("size")
+        if method == PRTT and not others.empty:
+            own = own[own["size"].isin(others)]
+        if own.empty:
+            continue
+        middle = own["value_ps"] / 1e3
+        low, high = (own["low_ps"] / 1e3).clip(lower=middle / 1000), own["high_ps"] / 1e3
+        colour = _COLOURS[method]
+        axes.vlines(own["size"], low, high, color=colour, linewidth=2.2, alpha=0.3)
+        axes.plot(
+            own["size"], middle, marker=_MARKERS[method], color=colour, markersize=3.2, linewidth=0.8, label=method
+        )
+    scale_sizes(axes, table["size"], most=4)
+    scale_times(axes)
+    axes.set_xlabel("message size")
+
+
+def _latency(axes: Axes, table: pd.DataFrame) -> None:
+    """L of each method, a row each; of Bell's the round trip, which it has instead."""
+    tidy(axes, "x")
+    axes.set_title(_TITLES["L"])
+    found = at_smallest_size(table)
+    rows = [(method, found[method]["L"]) for method in METHODS if "L" in found[method]]
+    if not rows:
+        say_empty(axes, "no series of it was recorded")
+        return
+    for place, (method, (value, low, high)) in enumerate(rows):
+        axes.hlines(place, low / 1e3, high / 1e3, color=_COLOURS[method], linewidth=2.2, alpha=0.3)
+        axes.plot(value / 1e3, place, _MARKERS[method], color=_COLOURS[method], markersize=4)
+        axes.annotate(
+            time_label(value),
+            (value / 1e3, place),
+            xytext=(0, 6),
+            textcoords="offset points",
+            ha="center",
+            fontsize=SMALL,
+        )
+    if "EEL" in found[BELL]:
+        axes.annotate(
+            f"Bell: L is not measured; round trip {time_label(found[BELL]['EEL'][0])}",
+            (0.0, 0.0),
+            xycoords="axes fraction",
+            xytext=(2, 3),
+            textcoords="offset points",
+            fontsize=SMALL,
+            color=MUTED,
+        )
+    axes.set_yticks(range(len(rows)), [method.split(" ")[0] for method, _ in rows])
+    axes.set_ylim(len(rows) - 0.2, -0.7)
+    values = [v for _, row in rows for v in row]
+    margin = 0.15 * (max(values) - min(values)) / 1e3 + 1e-3
+    axes.set_xlim(min(0.0, min(values) / 1e3 - margin), max(values) / 1e3 + margin)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: time_label(value * 1e3)))
+    axes.locator_params(axis="x", nbins=5)
+
+
+@styled
+def plot_distribution(samples: pd.DataFrame) -> Figure:
+    """Half round trips as cumulative shares, some sizes; over the time of the measurement; and the calls by size."""
+    figure = new_figure(5.4)
+    panels = figure.subplot_mosaic([["cdf", "calls"], ["time", "time"]], height_ratios=(1.6, 1))
+    _cumulative(panels["cdf"], latencies(samples))
+    _calls(panels["calls"], overheads(samples))
+    _drift(panels["time"], samples)
+    return figure
+
+
+def _cumulative(axes: Axes, table: pd.DataFrame) -> None:
+    tidy(axes, "both")
+    axes.set_title("latency (half a round trip)")
+    if table.empty:
+        say_empty(axes, "no round trip was recorded")
+        return
+    axes.set_xscale("log")
+    for colour, size in zip(PALETTE, _some_sizes(table["size"]), strict=False):
+        values = np.sort(table.loc[table["size"] == size, "half_ns"].to_numpy())
+        shares = np.arange(1, len(values) + 1) / len(values)
+        axes.step(values, shares, where="post", color=colour, linewidth=1.1, label=f"{size_label(size)}")
+        axes.plot(np.median(values), 0.5, "o", color=colour, markersize=3)
+    axes.set_ylim(0, 1.02)
+    axes.set_ylabel("share of samples")
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.xaxis.set_major_locator(LogLocator(numticks=7))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: time_label(value * 1e3)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.legend(loc="lower right", handlelength=1.2)
+
+
+def _some_sizes(sizes: pd.Series) -> list[int]:
+    """Spread evenly over the powers of two that were measured, or over all sizes."""
+    known = np.unique(sizes)
+    powers = known[(known & (known - 1)) == 0]
+    chosen = powers if len(powers) else known
+    return sorted({int(chosen[i]) for i in np.linspace(0, len(chosen) - 1, SIZES_SHOWN).round().astype(int)})
+
+
+def _calls(axes: Axes, table: pd.DataFrame) -> None:
+    tidy(axes, "both")
+    axes.set_title("the calls")
+    table = table[table["median_ps"] > 0]
+    if table.empty:
+        say_empty(axes, "no call was recorded by itself")
+        return
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    looks = {"send": (GREEN, "^"), "receive": (VERMILLION, "v"), "whole receive": (MUTED, ".")}
+    names = {"send": "send, o_s(s)", "receive": "receive, o_r(s)", "whole receive": "whole receive"}
+    for call, own in table.groupby("call"):
+        colour, marker = looks[str(call)]
+        own = own.sort_values("size")
+        low = (own["low_ps"] / 1e3).clip(lower=own["median_ps"] / 1e6)
+        axes.vlines(own["size"], low, own["high_ps"] / 1e3, color=colour, linewidth=2.2, alpha=0.3)
+        axes.plot(
+            own["size"], own["median_ps"] / 1e3, marker, color=colour, markersize=3, linewidth=0, label=names[str(call)]
+        )
+    scale_sizes(axes, table["size"], most=4)
+    scale_times(axes)
+    axes.set_xlabel("message size")
+    axes.legend(loc="upper left", handletextpad=0.2)
+
+
+def _drift(axes: Axes, samples: pd.DataFrame) -> None:
+    tidy(axes)
+    axes.set_title("latency over the time of the measurement")
+    windows = over_time(samples)
+    if windows.empty:
+        say_empty(axes, "these samples do not say when they were taken")
+        return
+    middle = (windows["start_s"] + windows["end_s"]) / 2
+    table = latencies(samples)
+    relative = table["half_ns"] / table.groupby("size")["half_ns"].transform("median")
+    seconds = (table["start_ns"] - table["start_ns"].min()) / 1e9
+    reach = max(float(relative.quantile(0.98)), 1.2)
+    axes.plot(seconds, relative.clip(upper=reach), ".", color=FAINT, markersize=2, zorder=1, rasterized=True)
+    axes.fill_between(middle, windows["low"], windows["high"], color=BLUE, alpha=0.25, linewidth=0)
+    axes.plot(middle, windows["middle"], color=BLUE, linewidth=1.2)
+    axes.axhline(1, color=MUTED, linewidth=0.6)
+    axes.set_ylim(min(0.8, float(relative.quantile(0.01))), reach)
+    axes.set_xlim(0, float(windows["end_s"].iloc[-1]))
+    axes.set_xlabel("seconds since the first sample")
+    axes.set_ylabel("by the median\nof its size")
