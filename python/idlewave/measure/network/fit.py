@@ -38,12 +38,16 @@ HUBER = 0.03
 WORSE = 0.02
 """A bound on the gap is given up when the mean squared residual falls by more than this squared without
 it."""
+BENDS = 0.06
+"""What a machine's curves bend between changes of protocol: values below 0 are 0 if that costs less than this."""
 
 MOST_STEPS = 100
 SEEN = 0.002
 """The NIC is seen at a size where it lengthens the gap by this part at least; it must be at two ..."""
 SURELY = 25.0
 """... and the gap must be further from the fit without the NIC by so much more, in squared standard errors."""
+UNSURE = 9.0
+"""The same for a g that is too large not to be seen."""
 
 BOTH: tuple[str, ...] = ("send", "receive")
 SENDER: tuple[str, ...] = ("send",)
@@ -126,7 +130,8 @@ class RangeModel:
         return np.asarray(np.minimum(off, SURELY).sum(axis=0))
 
     def solve(self) -> Fit:
-        """Find the values; keep as many of the rules' bounds on the gap as the curves allow."""
+        """Find the values; keep as many of the rules' bounds on the gap as the curves allow, and none below 0 if
+        that fits nearly as well."""
         curves = self.medians.curves
         best, lowest = self._descend(curves, BOTH)
         chosen = BOTH
@@ -141,6 +146,10 @@ class RangeModel:
             if lowest - cost > WORSE**2 * len(self.k):
                 chosen, best, lowest = bounds, values, cost
         self.bounds, self.values = chosen, best
+        if np.any(best < 0):
+            above, cost = self._descend_from(curves, [np.maximum(best, 0.0)], least=0.0)
+            if cost - lowest < BENDS**2 * len(self.k):
+                self.values = above
         return self.finish(self.values, curves)
 
     def predict(self, v: Array) -> Curves:
@@ -209,7 +218,7 @@ class RangeModel:
     def finish(self, values: Array, curves: Curves) -> Fit:
         """From the six values to parameters within the rules' bounds."""
         v = values.copy()
-        hidden = self._uncover(v) + (("o_r",) if self.rendezvous else ())
+        hidden = self._uncover(v) + (() if "receive" in self.weights else ("o_r",))
         send, receive = float(v[SEND]), float(v[RECEIVE])
         spare = self._spare(v)
         o_r = receive if self.rendezvous or "receive" in self.bounds else min(receive, spare)
@@ -257,7 +266,7 @@ class RangeModel:
                 best, lowest = other, cost
         return best, lowest
 
-    def _descend_from(self, curves: Curves, starts: list[Array]) -> tuple[Array, float]:
+    def _descend_from(self, curves: Curves, starts: list[Array], least: float = -np.inf) -> tuple[Array, float]:
         free = self._free()
         best, lowest = starts[0], np.inf
         for start in starts:
@@ -268,7 +277,15 @@ class RangeModel:
                 return self._flat(v, curves)
 
             scale = np.maximum(np.abs(start[free]), 1e-2)
-            done = least_squares(residual, start[free], loss="huber", f_scale=HUBER, x_scale=scale, max_nfev=MOST_STEPS)
+            done = least_squares(
+                residual,
+                start[free],
+                loss="huber",
+                f_scale=HUBER,
+                x_scale=scale,
+                max_nfev=MOST_STEPS,
+                bounds=(least, np.inf),
+            )
             if done.cost < lowest:
                 best, lowest = start.copy(), float(done.cost)
                 best[free] = done.x
@@ -315,13 +332,17 @@ class RangeModel:
         return hidden
 
     def _unseen(self, v: Array, bare: Array) -> float:
-        """The largest g with which the gap stays what it is without the NIC."""
+        """The largest g with which the gap stays what it is without the NIC, as far as it is known."""
+        measured, weight = self.medians.curves["gap"], self.medians.exact_weights()["gap"]
+        least = float((((bare - measured) * weight) ** 2).sum())
         low, high = 0.0, float(bare.max())
         trial = v.copy()
         for _ in range(30):
             trial[NIC] = (low + high) / 2
-            lengthens = (self.predict(trial)["gap"] > bare * (1 + SEEN)).any()
-            low, high = (low, trial[NIC]) if lengthens else (trial[NIC], high)
+            gap = self.predict(trial)["gap"]
+            worse = float((((gap - measured) * weight) ** 2).sum()) - least
+            seen = worse > UNSURE and bool((gap > bare * (1 + SEEN)).any())
+            low, high = (low, float(trial[NIC])) if seen else (float(trial[NIC]), high)
         return low
 
 

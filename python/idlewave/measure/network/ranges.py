@@ -75,9 +75,9 @@ def checked(sizes: NDArray[np.int64], rendezvous: bool, fit: Fit, drawn: Array, 
                 f"{name} {where} came out negative: {_shown(name, found)}; a negative parameter is a failed fit"
             )
     values = {name: max(getattr(found.parameters, name), 0.0) for name in NAMES}
-    zero = [name for name in NAMES if getattr(found.parameters, name) < 0 or name in found.zero]
+    zero = [name for name in NAMES if getattr(found.parameters, name) <= 0 and name not in fit.hidden]
     intervals = {n: (min(low, values[n]), max(high, values[n])) for n, (low, high) in found.intervals.items()}
-    hidden = fit.hidden + tuple(f"{name}≈0" for name in zero)
+    hidden = tuple(h for h in fit.hidden if h not in found.kept) + tuple(f"{name}≈0" for name in zero)
     return Range(
         int(sizes[0]),
         rendezvous,

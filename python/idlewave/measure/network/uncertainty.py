@@ -87,6 +87,10 @@ def told(free: Parameters, drawn: Array, below: Parameters | None, hidden: tuple
     intervals = _intervals(samples)
     kept: list[str] = []
     zero: list[str] = []
+    if below is not None and {"g", "o_r"} <= set(hidden) and below.g <= free.g:  # a rendezvous that does not show it
+        kept.append("g")
+        values[NAMES.index("g")] = samples[:, NAMES.index("g")] = below.g
+        intervals["g"] = (0.0, free.g)
     while True:
         choice = _least_told(values, samples, below, {*hidden, *kept, *zero})
         if choice is None:
