@@ -21,7 +21,7 @@ static struct {
     volatile bool recording;
     bool started;
     bool locked;  // several threads may call MPI at once
-    MPI_Comm clock;
+    ClockRanks clock;
     Header* header;
     int64_t cpu_begin;
     struct rusage usage_begin;
@@ -180,6 +180,13 @@ static uint64_t calibrate(void) {
     return (uint64_t)best * 1000 / CALLS;
 }
 
+static int64_t read_clock(const void* context) {
+    (void)context;
+    return now();
+}
+
+static const ClockSource monotonic = {.read = read_clock};
+
 void session_start(int64_t begin) {
     const char* folder = trace_folder();
     if (session.started || !folder) return;
@@ -188,10 +195,10 @@ void session_start(int64_t begin) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     session.started = true;
-    PMPI_Comm_dup(MPI_COMM_WORLD, &session.clock);
+    session.clock = clock_join(MPI_COMM_WORLD, clock_identity());
     const bool opened = open_file(folder, rank, ranks);
     // All ranks take part, also those without a file.
-    const ClockOffset offset = clock_offset(session.clock);
+    const ClockOffset offset = clock_offset(&session.clock, monotonic);
     if (!opened) return;
 
     Header* header = record_header();
@@ -227,8 +234,8 @@ void session_finish(Call* call) {
     session_lock();
     session.recording = false;
     session_unlock();
-    const ClockOffset offset = clock_offset(session.clock);
-    PMPI_Comm_free(&session.clock);
+    const ClockOffset offset = clock_offset(&session.clock, monotonic);
+    clock_part(&session.clock);
     if (!session.header) return;
     session.header->offset_finalize = offset.offset;
     session.header->offset_finalize_error = offset.error;

@@ -22,6 +22,10 @@ nb::dict header(const TraceHeader& h) {
     d["thread_level"] = h.thread_level;
     d["clock_offset_ns"] = h.offset_init;
     d["clock_error_ns"] = h.offset_init_error;
+    d["clock_at_ns"] = h.offset_init_at;
+    d["clock_end_offset_ns"] = h.offset_finalize;
+    d["clock_end_error_ns"] = h.offset_finalize_error;
+    d["clock_end_at_ns"] = h.offset_finalize_at;
     d["lost"] = h.lost;
     d["record_cost_ps"] = h.record_cost_ps;
     d["voluntary_switches"] = h.voluntary_switches;

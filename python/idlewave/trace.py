@@ -59,6 +59,11 @@ class Trace:
         return pd.DataFrame(self._core.headers())
 
     @cached_property
+    def clocks(self) -> pd.DataFrame:
+        """One row a rank: how far its clock is from rank 0's, and how well that is known; see `clock_table`."""
+        return clock_table(self.processes)
+
+    @cached_property
     def calls(self) -> pd.DataFrame:
         """One row a call: rank, call (name), group (of GROUPS), begin_ns and end_ns since the run began on rank 0's
         clock, inside_ns (in MPI), peer (a message's destination as a world rank, −1: none), bytes (sent).
@@ -115,3 +120,27 @@ class Trace:
                     f"{self.directory}: rank {row['rank']} never reached MPI_Finalize; "
                     f"it recorded {row['records']} calls"
                 )
+
+
+def clock_table(processes: pd.DataFrame) -> pd.DataFrame:
+    """Each rank's clock against rank 0's, by what was measured in MPI_Init and MPI_Finalize (columns of `processes`).
+
+    rank, host, offset_ns (rank 0's clock minus this one's, in MPI_Init), drift_ppm (how much faster rank 0's clock
+    runs, in millionths), drift_error_ppm and residual_ns: bounds, not standard errors. A time that the readers correct
+    is off by residual_ns at the most, if the drift was constant meanwhile. NaN is what is not known: of a rank that did
+    not reach MPI_Finalize only the offset is, and its residual grows unseen.
+    """
+    p = processes
+    ended = p["clock_end_at_ns"] > p["clock_at_ns"]
+    span = (p["clock_end_at_ns"] - p["clock_at_ns"]).where(ended)
+    drift = (p["clock_end_offset_ns"] - p["clock_offset_ns"]) / span
+    return pd.DataFrame(
+        {
+            "rank": p["rank"],
+            "host": p["host"],
+            "offset_ns": p["clock_offset_ns"],
+            "drift_ppm": drift * 1e6,
+            "drift_error_ppm": (p["clock_error_ns"] + p["clock_end_error_ns"]) / span * 1e6,
+            "residual_ns": p[["clock_error_ns", "clock_end_error_ns"]].max(axis=1).where(ended),
+        }
+    )
