@@ -85,17 +85,22 @@ def find(mpiexec: str | Path | None = None) -> Mpi:
 def build(mpi: Mpi, name: str) -> Path:
     """Build `name` with `mpi` unless that was done before, and return its path.
 
-    `name` is "tracer" or "wire" (shared libraries) or "loggp" (a program). Raises MpiError with the compiler's words.
+    `name` is "tracer" or "wire" (shared libraries) or "loggp", "pairs" or "clocks" (programs). Raises MpiError with the
+    compiler's words.
     """
     sources = package_data()
     if name == "tracer":
         return _build(mpi, sources / "tracer", "libidlewave-trace.so", [sys.executable, "build.py", str(mpi.mpicc)])
     if name == "loggp":
         return _build_loggp(mpi, sources / "probes")
+    if name in ("pairs", "clocks"):
+        flags = ["-std=c++20", "-O2", "-Wall", "-Wextra"]
+        command = [str(mpi.mpicxx), *flags, "-I.", "-I../tracer", f"network/{name}.cpp", "-o"]
+        return _build(mpi, sources / "probes", f"idlewave-{name}", command, sources / "tracer" / "clock_burst.h")
     if name == "wire":
         command = [str(mpi.mpicc), "-std=c11", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "wire.c", "-o"]
         return _build(mpi, sources / "mpi", "libidlewave-wire.so", command)
-    raise ValueError(f"nothing to build is called '{name}': expected 'tracer', 'wire' or 'loggp'")
+    raise ValueError(f"nothing to build is called '{name}': expected 'tracer', 'wire', 'loggp', 'pairs' or 'clocks'")
 
 
 def build_example(mpi: Mpi, name: str, target: Path) -> Path:
@@ -191,13 +196,14 @@ def _beside(folders: list[Path], names: list[str]) -> Path | None:
     return None
 
 
-def _build(mpi: Mpi, source: Path, product: str, command: list[str]) -> Path:
-    if not source.is_dir():
-        raise MpiError(f"this installation of idlewave lacks {source}")
+def _build(mpi: Mpi, source: Path, product: str, command: list[str], *beside: Path) -> Path:
+    for needed in (source, *beside):
+        if not needed.exists():
+            raise MpiError(f"this installation of idlewave lacks {needed}")
     digest = hashlib.sha256()
     for part in (mpi.mpicc.resolve(), mpi.vendor, mpi.version, command):
         digest.update(str(part).encode())
-    for file in sorted(p for p in source.rglob("*") if p.is_file()):
+    for file in [*sorted(p for p in source.rglob("*") if p.is_file()), *beside]:
         digest.update(file.name.encode())
         digest.update(file.read_bytes())
     folder = cache_directory() / "mpi" / digest.hexdigest()[:16]

@@ -1,0 +1,341 @@
+// How far every rank's clock is from rank 0's, again and again: what offset and drift are estimated from.
+//
+// mpiexec -n N idlewave-clocks --output DIR [--seconds S] [--bursts N] [--one-a-host] [--clock NAME] [--skew FILE]
+//                              [--seed K]
+// Each rank is visited --bursts times, spread over the seconds, in an order drawn anew for each round: a burst of
+// exchanges (tracer/clock_burst.h, which the tracer uses, too) gives an offset with its bound. The others sleep.
+// Tables of int64 in DIR, described in DIR/clocks.json: clocks-bursts.i64, and clocks-exchanges.i64 with every
+// exchange.
+// --skew makes clocks run wrong, to know the truth: lines "RANK AHEAD_NS DRIFT_PPM", ahead when the probe begins.
+
+#include <getopt.h>
+#include <mpi.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "clock_burst.h"
+#include "common/ticks.hpp"
+#include "network/job.hpp"
+
+namespace {
+
+using namespace idlewave;
+
+constexpr const char* program = "idlewave-clocks";
+constexpr int order_tag = 10;
+constexpr int result_tag = 11;
+
+struct Options {
+    std::string output;
+    std::string skew;
+    double seconds = 10;
+    int bursts = 40;
+    bool one_a_host = false;
+    clockid_t clock = CLOCK_MONOTONIC;
+    std::string clock_name = "monotonic";
+    std::uint64_t seed = 1;
+};
+
+// ---- clocks, right and wrong
+
+struct SkewedClock {
+    clockid_t clock = CLOCK_MONOTONIC;
+    std::int64_t begin = 0;  // when it was `ahead`, ns
+    std::int64_t ahead = 0;
+    double drift = 0;
+};
+
+std::int64_t read_skewed(const void* context) {
+    const SkewedClock& skewed = *static_cast<const SkewedClock*>(context);
+    const std::int64_t t = nanoseconds(skewed.clock);
+    return t + skewed.ahead + static_cast<std::int64_t>(skewed.drift * static_cast<double>(t - skewed.begin));
+}
+
+SkewedClock read_skew(const std::string& file, int rank) {
+    SkewedClock found;
+    std::ifstream lines(file);
+    if (!lines) throw UsageError("--skew: " + file + " cannot be read");
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        if (line.empty() || line[0] == '#') continue;
+        std::istringstream fields(line);
+        int of_rank = 0;
+        std::int64_t ahead = 0;
+        double ppm = 0;
+        if (!(fields >> of_rank >> ahead >> ppm) || !(fields >> std::ws).eof()) {
+            throw UsageError(file + ":" + std::to_string(number) + ": expected RANK AHEAD_NS DRIFT_PPM, found '" +
+                             line + "'");
+        }
+        if (of_rank != rank) continue;
+        found.ahead = ahead;
+        found.drift = ppm * 1e-6;
+    }
+    return found;
+}
+
+SkewedClock make_clock(const Options& options, int rank) {
+    SkewedClock clock;
+    if (!options.skew.empty()) clock = read_skew(options.skew, rank);
+    clock.clock = options.clock;
+    clock.begin = nanoseconds(options.clock);
+    MPI_Bcast(&clock.begin, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    return clock;
+}
+
+// ---- a burst
+
+struct Burst {
+    std::vector<ClockExchange> exchanges;
+    std::int64_t disturbed = 0;  // involuntary switches of both ranks
+};
+
+// What the asking rank sends of it.
+struct Result {
+    std::int64_t disturbed = 0;
+    std::int64_t exchanges = 0;
+};
+
+void ask_when_ordered(ClockSource clock) {
+    while (true) {
+        int go_on = 0;
+        await_message(0, order_tag);
+        MPI_Recv(&go_on, 1, MPI_INT, 0, order_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (go_on == 0) return;
+        std::vector<ClockExchange> exchanges(BURST_MOST);
+        const std::int64_t before = involuntary_switches();
+        const int count = clock_ask(MPI_COMM_WORLD, 0, clock, exchanges.data());
+        const Result result{involuntary_switches() - before, count};
+        MPI_Send(&result, 2, MPI_INT64_T, 0, result_tag, MPI_COMM_WORLD);
+        MPI_Send(exchanges.data(), 3 * count, MPI_INT64_T, 0, result_tag, MPI_COMM_WORLD);
+    }
+}
+
+Burst visit(int rank, ClockSource clock) {
+    constexpr int go_on = 1;
+    MPI_Send(&go_on, 1, MPI_INT, rank, order_tag, MPI_COMM_WORLD);
+    const std::int64_t before = involuntary_switches();
+    clock_answer(MPI_COMM_WORLD, rank, clock);
+    const std::int64_t mine = involuntary_switches() - before;
+    Result result;
+    MPI_Recv(&result, 2, MPI_INT64_T, rank, result_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    Burst burst{std::vector<ClockExchange>(static_cast<std::size_t>(result.exchanges)), result.disturbed + mine};
+    MPI_Recv(burst.exchanges.data(), static_cast<int>(3 * result.exchanges), MPI_INT64_T, rank, result_tag,
+             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return burst;
+}
+
+void dismiss(int ranks) {
+    constexpr int stop = 0;
+    for (int rank = 1; rank < ranks; ++rank) MPI_Send(&stop, 1, MPI_INT, rank, order_tag, MPI_COMM_WORLD);
+}
+
+// ---- what is kept
+
+class Recording {
+  public:
+    explicit Recording(const std::string& folder)
+        : bursts_(open(folder + "/clocks-bursts.i64")), exchanges_(open(folder + "/clocks-exchanges.i64")) {}
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
+    ~Recording() {
+        std::fclose(bursts_);
+        std::fclose(exchanges_);
+    }
+
+    void add(int rank, int number, const Burst& burst) {
+        const int count = static_cast<int>(burst.exchanges.size());
+        const ClockOffset found = clock_estimate(burst.exchanges.data(), count);
+        std::int64_t shortest = INT64_MAX;
+        for (const ClockExchange& e : burst.exchanges) {
+            shortest = std::min(shortest, e.answered - e.asked);
+            write(exchanges_, {rank, number, e.asked, e.answer, e.answered});
+        }
+        write(bursts_, {rank, number, found.offset, found.error, found.at, count, shortest, burst.disturbed});
+    }
+
+    // So that a run that is killed keeps what it has.
+    void flush() {
+        if (std::fflush(bursts_) != 0 || std::fflush(exchanges_) != 0) {
+            fail(program, std::string("what is recorded cannot be written: ") + std::strerror(errno));
+        }
+    }
+
+  private:
+    static std::FILE* open(const std::string& path) {
+        std::FILE* file = std::fopen(path.c_str(), "wb");
+        if (file == nullptr) fail(program, path + " cannot be written: " + std::strerror(errno));
+        return file;
+    }
+
+    static void write(std::FILE* file, const std::vector<std::int64_t>& row) {
+        std::fwrite(row.data(), sizeof row[0], row.size(), file);
+    }
+
+    std::FILE* bursts_;
+    std::FILE* exchanges_;
+};
+
+std::string summary(const Options& options, const std::vector<Place>& places, std::int64_t begin,
+                    std::int64_t begin_unix, int rounds, bool interrupted) {
+    const std::string bursts =
+        columns_json({"rank", "burst", "offset_ns", "error_ns", "at_ns", "exchanges", "shortest_ns", "disturbed"});
+    const std::string exchanges = columns_json({"rank", "burst", "asked_ns", "answer_ns", "answered_ns"});
+    return "{\"probe\": \"clocks\", \"library\": " + json_text(library_version()) +
+           ", \"ranks\": " + places_json(places) + ", \"clock\": " + json_text(options.clock_name) +
+           ", \"begin_ns\": " + std::to_string(begin) + ", \"start_unix_ns\": " + std::to_string(begin_unix) +
+           ", \"seconds\": " + std::to_string(options.seconds) + ", \"bursts\": " + std::to_string(options.bursts) +
+           ", \"rounds\": " + std::to_string(rounds) + ", \"one_a_host\": " + (options.one_a_host ? "true" : "false") +
+           ", \"seed\": " + std::to_string(options.seed) +
+           ", \"skewed\": " + (options.skew.empty() ? "false" : "true") +
+           ", \"interrupted\": " + (interrupted ? "true" : "false") +
+           ", \"tables\": {\"bursts\": {\"file\": " + "\"clocks-bursts.i64\", \"columns\": " + bursts +
+           "}, \"exchanges\": {\"file\": \"clocks-exchanges.i64\", " + "\"columns\": " + exchanges + "}}}\n";
+}
+
+// ---- rank 0's part
+
+std::vector<int> ranks_to_visit(const std::vector<Place>& places, bool one_a_host) {
+    std::vector<int> result;
+    for (std::size_t rank = 1; rank < places.size(); ++rank) {
+        const auto same_host = [&](const Place& other) { return other.name() == places[rank].name(); };
+        const auto end = places.begin() + static_cast<std::ptrdiff_t>(rank);
+        if (!one_a_host || std::none_of(places.begin(), end, same_host)) result.push_back(static_cast<int>(rank));
+    }
+    return result;
+}
+
+double seconds_now() {
+    return 1e-9 * static_cast<double>(nanoseconds(CLOCK_MONOTONIC));
+}
+
+// Rounds begin at a random place of their share of the time, so that nothing periodic coincides with all of them.
+int conduct(const Options& options, const std::vector<Place>& places, ClockSource clock, Recording& recording) {
+    std::vector<int> visited = ranks_to_visit(places, options.one_a_host);
+    std::mt19937_64 random(options.seed);
+    const double share = options.seconds / options.bursts;
+    const double begin = seconds_now();
+    int round = 0;
+    for (; round < options.bursts; ++round) {
+        const double due = begin + share * (round + std::uniform_real_distribution(0.0, 0.5)(random));
+        while (seconds_now() < due && told_to_end == 0) nap();
+        std::shuffle(visited.begin(), visited.end(), random);
+        for (const int rank : visited) {
+            // The first two rounds are needed for a drift at all.
+            if (told_to_end != 0 || (round > 1 && seconds_now() - begin > options.seconds)) return round;
+            recording.add(rank, round, visit(rank, clock));
+        }
+        recording.flush();
+        print_progress((seconds_now() - begin) / options.seconds);
+    }
+    return round;
+}
+
+void measure(const Options& options, const std::vector<Place>& places, const SkewedClock& skewed) {
+    std::error_code error;
+    std::filesystem::create_directories(options.output, error);
+    if (error) fail(program, options.output + " cannot be made: " + error.message());
+    const std::string file = options.output + "/clocks.json";
+    const std::int64_t unix = nanoseconds(CLOCK_REALTIME);
+    const auto say = [&](int rounds, bool interrupted) {
+        const std::string text = summary(options, places, skewed.begin, unix, rounds, interrupted);
+        if (!write_whole(file, text)) fail(program, file + " cannot be written: " + std::strerror(errno));
+        return text;
+    };
+    say(0, true);
+    Recording recording(options.output);
+    const int rounds = conduct(options, places, {read_skewed, &skewed}, recording);
+    recording.flush();
+    dismiss(static_cast<int>(places.size()));
+    const std::string text = say(rounds, told_to_end != 0);
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+}
+
+// ---- the command line
+
+constexpr const char* usage =
+    "usage: mpiexec -n N idlewave-clocks --output DIR [--seconds S] [--bursts N] [--one-a-host]\n"
+    "                                    [--clock monotonic|raw|realtime] [--skew FILE] [--seed K]\n";
+
+clockid_t clock_called(const std::string& name) {
+    if (name == "monotonic") return CLOCK_MONOTONIC;
+    if (name == "raw") return CLOCK_MONOTONIC_RAW;
+    if (name == "realtime") return CLOCK_REALTIME;
+    throw UsageError("--clock: expected monotonic, raw or realtime, found '" + name + "'");
+}
+
+Options parse(int argc, char* const* argv) {
+    static const option known[] = {
+        {"output", required_argument, nullptr, 'o'}, {"seconds", required_argument, nullptr, 's'},
+        {"bursts", required_argument, nullptr, 'b'}, {"one-a-host", no_argument, nullptr, 'h'},
+        {"clock", required_argument, nullptr, 'c'},  {"skew", required_argument, nullptr, 'w'},
+        {"seed", required_argument, nullptr, 'k'},   {nullptr, 0, nullptr, 0},
+    };
+    Options options;
+    opterr = 0;
+    for (int c = 0; (c = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
+        if (c == 'o') {
+            options.output = optarg;
+        } else if (c == 's') {
+            options.seconds = parse_number("--seconds", optarg, 0.01, 864000);
+        } else if (c == 'b') {
+            options.bursts = static_cast<int>(parse_number("--bursts", optarg, 2, 1e6));
+        } else if (c == 'h') {
+            options.one_a_host = true;
+        } else if (c == 'c') {
+            options.clock_name = optarg;
+            options.clock = clock_called(optarg);
+        } else if (c == 'w') {
+            options.skew = optarg;
+        } else if (c == 'k') {
+            options.seed = static_cast<std::uint64_t>(parse_number("--seed", optarg, 0, 1e15));
+        } else {
+            throw UsageError(std::string("the option ") + argv[optind - 1] + " is not known or lacks its value\n" +
+                             usage);
+        }
+    }
+    if (optind < argc || options.output.empty()) throw UsageError(std::string("--output DIR is needed\n") + usage);
+    return options;
+}
+
+int run(int argc, char** argv) {
+    const int rank = rank_of(MPI_COMM_WORLD);
+    const int ranks = size_of(MPI_COMM_WORLD);
+    const Options options = parse(argc, argv);
+    if (ranks < 2) throw UsageError("at least two ranks are needed (mpiexec -n 2), found 1");
+    end_when_told();
+    const std::vector<Place> places = take_places();
+    const SkewedClock skewed = make_clock(options, rank);
+    if (rank == 0) {
+        measure(options, places, skewed);
+    } else {
+        ask_when_ordered({read_skewed, &skewed});
+    }
+    meet();
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int status = 0;
+    try {
+        status = run(argc, argv);
+    } catch (const UsageError& error) {
+        if (rank_of(MPI_COMM_WORLD) == 0) std::fprintf(stderr, "%s: %s\n", program, error.what());
+        status = 2;
+    }
+    MPI_Finalize();
+    return status;
+}

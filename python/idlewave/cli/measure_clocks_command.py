@@ -1,0 +1,85 @@
+"""``idlewave measure clocks``: offset and drift of the clocks of a job's ranks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..measure.network.clocks import ClockMeasurement, measure_clocks, read_clocks
+from .terminal import errors, output, progress_bar, show
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@click.command()
+@click.option("-n", "ranks", type=click.IntRange(2), help="Ranks to start.")
+@click.option("--seconds", default=10.0, show_default=True, type=click.FloatRange(0.01), help="Seconds in all.")
+@click.option(
+    "--bursts", default=40, show_default=True, type=click.IntRange(3), help="How often each clock is looked at."
+)
+@click.option("--one-a-host", is_flag=True, help="One rank of each host only: ranks of a host read one clock.")
+@click.option("--seed", default=1, show_default=True, help="Of the order in which ranks are visited.")
+@click.option("--from", "recorded", type=FOLDER, help="Show a recording instead: the folder of idlewave-clocks.")
+@click.option("-o", "--output", "folder", type=FOLDER, help="Keep the recording here.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Write a picture (PNG, PDF, SVG).")
+def clocks(
+    ranks: int | None,
+    seconds: float,
+    bursts: int,
+    one_a_host: bool,
+    seed: int,
+    recorded: Path | None,
+    folder: Path | None,
+    as_json: bool,
+    plot: Path | None,
+) -> None:
+    """Measure how far the clock of every rank is from rank 0's, and how it drifts, with what remains unknown."""
+    if (ranks is None) == (recorded is None):
+        raise click.UsageError("either -n RANKS or --from FOLDER is needed")
+    if recorded is not None:
+        found = read_clocks(recorded)
+    else:
+        assert ranks is not None
+        with progress_bar() as progress:
+            found = measure_clocks(ranks, None, seconds, bursts, one_a_host, progress, folder, seed)
+    if as_json:
+        click.echo(json.dumps(_as_json(found), indent=1))
+    else:
+        _show(found)
+    if plot is not None:
+        from ..measure.network.job_plots import plot_clocks
+
+        plot_clocks(found, plot)
+        errors.print(f"written: {plot}")
+
+
+def _show(found: ClockMeasurement) -> None:
+    full = found.table
+    table = full[["rank", "host"]].copy()
+    table["offset (ns)"] = _with(full["offset_ns"], full["offset_interval_ns"], ".1f")
+    table["bound"] = (full["offset_high_ns"] - full["offset_low_ns"]) / 2
+    table["drift (ppm)"] = _with(full["drift_ppm"], full["drift_interval_ppm"], ".4f")
+    table["bound "] = (full["drift_high_ppm"] - full["drift_low_ppm"]) / 2
+    table["rms (ns)"] = full["rms_ns"]
+    table["bursts"] = full["kept"].astype(str) + " of " + full["bursts"].astype(str)
+    formats = {"bound": ".0f", "bound ": ".3f", "rms (ns)": ".1f"}
+    show(table, "Clocks: rank 0's minus each rank's, half-way through", formats)
+    output.print("±: 95 % by scatter; bound: it is not further off even if messages take longer in one direction")
+    for note in found.notes:
+        errors.print(f"note: {note}")
+
+
+def _with(values: pd.Series[float], intervals: pd.Series[float], digits: str) -> list[str]:
+    return [f"{value:{digits}} ± {interval:{digits}}" for value, interval in zip(values, intervals, strict=True)]
+
+
+def _as_json(found: ClockMeasurement) -> dict[str, object]:
+    rows = json.loads(found.table.to_json(orient="records", double_precision=15))
+    return {"clocks": rows, "notes": found.notes, "probe": found.probe, "environment": found.environment}
