@@ -105,12 +105,13 @@ struct Result {
     std::int64_t exchanges = 0;
 };
 
-void ask_when_ordered(ClockSource clock) {
+void ask_when_ordered(const Place& place, ClockSource clock) {
     while (true) {
         int go_on = 0;
         await_message(0, order_tag);
         MPI_Recv(&go_on, 1, MPI_INT, 0, order_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (go_on == 0) return;
+        const Bound bound(place, Bound::Where::last);
         std::vector<ClockExchange> exchanges(BURST_MOST);
         const std::int64_t before = involuntary_switches();
         const int count = clock_ask(MPI_COMM_WORLD, 0, clock, exchanges.data());
@@ -220,6 +221,7 @@ double seconds_now() {
 
 // Rounds begin at a random place of their share of the time, so that nothing periodic coincides with all of them.
 int conduct(const Options& options, const std::vector<Place>& places, ClockSource clock, Recording& recording) {
+    const Bound bound(places[0], Bound::Where::first);
     std::vector<int> visited = ranks_to_visit(places, options.one_a_host);
     std::mt19937_64 random(options.seed);
     const double share = options.seconds / options.bursts;
@@ -319,7 +321,7 @@ int run(int argc, char** argv) {
     if (rank == 0) {
         measure(options, places, skewed);
     } else {
-        ask_when_ordered({read_skewed, &skewed});
+        ask_when_ordered(places[static_cast<std::size_t>(rank)], {read_skewed, &skewed});
     }
     meet();
     return 0;

@@ -100,7 +100,7 @@ inline Place my_place() {
 }
 
 // A rank that is bound to one CPU stays there. Ranks of a host that may use the same CPUs take one each, if there are
-// enough; if not, the system moves them to where one is idle, which is better than two on one.
+// enough; if not, they stay free, and those that measure are bound meanwhile (Bound).
 inline std::vector<Place> take_places() {
     Place mine = my_place();
     const std::vector<Place> all = gather(mine);
@@ -123,6 +123,30 @@ inline std::vector<Place> take_places() {
     }
     return gather(mine);
 }
+
+// While ranks share CPUs: the two that measure are on different ones for so long. Left to the system, both may stay on
+// one: it moves what is busy, and a rank that waits for a message yields.
+class Bound {
+  public:
+    enum class Where { first, last };
+
+    Bound(const Place& place, Where where) : allowed_(place.allowed), bound_(place.cpu < 0 && place.cpus > 1) {
+        if (!bound_) return;
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(nth_cpu(allowed_, where == Where::first ? 0 : place.cpus - 1), &one);
+        sched_setaffinity(0, sizeof one, &one);
+    }
+    Bound(const Bound&) = delete;
+    Bound& operator=(const Bound&) = delete;
+    ~Bound() {
+        if (bound_) sched_setaffinity(0, sizeof allowed_, &allowed_);
+    }
+
+  private:
+    cpu_set_t allowed_;
+    bool bound_;
+};
 
 // ---- waiting
 

@@ -1,0 +1,433 @@
+// The path between every two ranks of a job, or between a sample of pairs: a short LogGP assessment of each.
+//
+// mpiexec -n N idlewave-pairs --output DIR [--seconds S] [--pairs K] [--serial | --concurrent] [--visits V]
+//                             [--sizes A,B,...] [--train N] [--precision P] [--seed K]
+// Pairs meet in rounds in which no rank is in two (tournament.hpp). --serial: one pair after the other, while the other
+// ranks sleep: an idle network. --concurrent: all pairs of a round at once: a network that is shared. Each pair is
+// visited several times, spread over the whole measurement, in an order drawn anew each time; client and server change.
+// Samples go to DIR/pairs.csv, a row each, as they come; the rest is in DIR/pairs.json.
+
+#include <getopt.h>
+#include <mpi.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "common/ticks.hpp"
+#include "network/job.hpp"
+#include "network/quick_loggp.hpp"
+#include "network/tournament.hpp"
+
+namespace {
+
+using namespace idlewave;
+
+constexpr const char* program = "idlewave-pairs";
+constexpr int order_tag = 10;
+constexpr int result_tag = 11;
+constexpr double shortest_visit = 0.005;  // s
+constexpr double longest_visit = 0.5;
+
+struct Options {
+    std::string output;
+    double seconds = 10;
+    int pairs = 0;  // 0: all
+    bool concurrent = false;
+    int visits = 4;
+    std::vector<int> sizes = {1, 1024, 65536};
+    int train = 8;
+    double precision = 0.02;
+    std::uint64_t seed = 1;
+};
+
+enum class Role : std::int64_t { stop, client, server };
+
+// What rank 0 tells a rank to do; all of one type, so that it travels as one.
+struct Order {
+    Role role = Role::stop;
+    std::int64_t peer = 0;
+    std::int64_t visit = 0;
+    std::int64_t seed = 0;
+};
+
+// ---- every rank's part
+
+struct Rank {
+    Options options;
+    Place place;
+    Assessment assessment;
+    Buffers buffers;
+    Visit visit;
+};
+
+std::vector<Sample> obey(Rank& rank, const Order& order) {
+    const int peer = static_cast<int>(order.peer);
+    const Bound bound(rank.place, order.role == Role::client ? Bound::Where::first : Bound::Where::last);
+    if (order.role == Role::server) {
+        serve_visit(rank.buffers, peer);
+        return {};
+    }
+    Visit visit = rank.visit;
+    visit.seed = static_cast<std::uint64_t>(order.seed);
+    return ClientVisit(rank.assessment, rank.buffers, peer, visit).run();
+}
+
+void obey_until_stopped(Rank& rank) {
+    while (true) {
+        Order order;
+        await_message(0, order_tag);
+        MPI_Recv(&order, sizeof order / 8, MPI_INT64_T, 0, order_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (order.role == Role::stop) return;
+        const std::vector<Sample> samples = obey(rank, order);
+        if (order.role != Role::client) continue;
+        MPI_Send(samples.data(), static_cast<int>(samples.size() * sizeof(Sample)), MPI_BYTE, 0, result_tag,
+                 MPI_COMM_WORLD);
+    }
+}
+
+// ---- what is kept
+
+class Recording {
+  public:
+    explicit Recording(const std::string& path) : file_(std::fopen(path.c_str(), "w")) {
+        if (file_ == nullptr) fail(program, path + " cannot be written: " + std::strerror(errno));
+        std::fputs("a,b,size,series,n,visit,delay_ns,value_ns,start_ns,disturbed\n", file_);
+    }
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
+    ~Recording() { std::fclose(file_); }
+
+    void add(int client, int server, int visit, int train, const std::vector<Sample>& samples) {
+        for (const Sample& s : samples) {
+            const int n = s.job.series == Series::round_trip ? 1 : train;
+            std::fprintf(file_, "%d,%d,%d,%s,%d,%d,%.1f,%.1f,%lld,%lld\n", client, server, s.job.size,
+                         series_names[static_cast<std::size_t>(s.job.series)], n, visit, s.delay_ns, s.value_ns,
+                         static_cast<long long>(s.start_ns), static_cast<long long>(s.disturbed));
+        }
+    }
+
+    // So that a run that is killed keeps what it has.
+    void flush() {
+        if (std::fflush(file_) != 0) fail(program, std::string("samples cannot be written: ") + std::strerror(errno));
+    }
+
+  private:
+    std::FILE* file_;
+};
+
+// ---- rank 0's part
+
+struct Meeting {
+    int client = 0;
+    int server = 0;
+    Order order;  // the client's
+};
+
+std::vector<Sample> receive_result(int client) {
+    MPI_Status status;
+    int bytes = 0;
+    await_message(client, result_tag);
+    MPI_Probe(client, result_tag, MPI_COMM_WORLD, &status);
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    std::vector<Sample> samples(static_cast<std::size_t>(bytes) / sizeof(Sample));
+    MPI_Recv(samples.data(), bytes, MPI_BYTE, client, result_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return samples;
+}
+
+class Conductor {
+  public:
+    Conductor(Rank& rank, std::vector<Round> rounds, Recording& recording)
+        : rank_(rank), rounds_(std::move(rounds)), recording_(recording), random_(rank.options.seed + 1) {}
+
+    // How often the pairs were visited, the last time perhaps not all.
+    int run() {
+        begin_ = now();
+        int visit = 0;
+        for (; visit < rank_.options.visits; ++visit) {
+            std::shuffle(rounds_.begin(), rounds_.end(), random_);
+            for (Round& round : rounds_) {
+                std::shuffle(round.begin(), round.end(), random_);
+                if (!play(round, visit)) return visit + (done_ % pairs() == 0 ? 0 : 1);
+            }
+        }
+        return visit;
+    }
+
+    [[nodiscard]] long long visits_done() const { return done_; }
+
+  private:
+    static double now() { return 1e-9 * static_cast<double>(nanoseconds(CLOCK_MONOTONIC)); }
+
+    [[nodiscard]] long long pairs() const {
+        long long count = 0;
+        for (const Round& round : rounds_) count += static_cast<long long>(round.size());
+        return count;
+    }
+
+    bool play(const Round& round, int visit) {
+        std::vector<Meeting> meetings;
+        for (const Pair& pair : round) {
+            const bool turned = visit % 2 == 1;
+            const int client = turned ? pair.b : pair.a;
+            const int server = turned ? pair.a : pair.b;
+            const auto seed = static_cast<std::int64_t>(random_() >> 1);
+            meetings.push_back({client, server, {Role::client, server, visit, seed}});
+        }
+        if (rank_.options.concurrent) return hold(meetings);
+        for (const Meeting& meeting : meetings) {
+            if (!hold({meeting})) return false;
+        }
+        return true;
+    }
+
+    // All of these at once. False when the time is over, or the end was asked for.
+    bool hold(const std::vector<Meeting>& meetings) {
+        if (told_to_end != 0 || now() - begin_ > rank_.options.seconds) return false;
+        Order mine;
+        for (const Meeting& meeting : meetings) {
+            give(meeting.server, {Role::server, meeting.client, meeting.order.visit, 0}, mine);
+            give(meeting.client, meeting.order, mine);
+        }
+        std::vector<Sample> own;
+        if (mine.role != Role::stop) own = obey(rank_, mine);
+        for (const Meeting& meeting : meetings) {
+            const bool ours = meeting.client == 0;
+            recording_.add(meeting.client, meeting.server, static_cast<int>(meeting.order.visit), rank_.options.train,
+                           ours ? own : receive_result(meeting.client));
+            ++done_;
+        }
+        tell_progress();
+        return true;
+    }
+
+    static void give(int rank, const Order& order, Order& mine) {
+        if (rank == 0) {
+            mine = order;
+        } else {
+            MPI_Send(&order, sizeof order / 8, MPI_INT64_T, rank, order_tag, MPI_COMM_WORLD);
+        }
+    }
+
+    void tell_progress() {
+        if (now() - told_ < 0.2) return;
+        told_ = now();
+        recording_.flush();
+        const double planned = static_cast<double>(pairs() * rank_.options.visits);
+        print_progress(std::max((told_ - begin_) / rank_.options.seconds, static_cast<double>(done_) / planned));
+    }
+
+    Rank& rank_;
+    std::vector<Round> rounds_;
+    Recording& recording_;
+    std::mt19937_64 random_;
+    double begin_ = 0;
+    double told_ = 0;
+    long long done_ = 0;
+};
+
+void dismiss(int ranks) {
+    const Order stop;
+    for (int rank = 1; rank < ranks; ++rank) {
+        MPI_Send(&stop, sizeof stop / 8, MPI_INT64_T, rank, order_tag, MPI_COMM_WORLD);
+    }
+}
+
+// ---- the plan, which every rank makes for itself
+
+std::vector<Round> plan(const Options& options, const std::vector<Place>& places) {
+    std::mt19937_64 random(options.seed);
+    const int ranks = static_cast<int>(places.size());
+    const long long all = static_cast<long long>(ranks) * (ranks - 1) / 2;
+    if (options.pairs == 0 || options.pairs >= all) return all_pairs(ranks, random);
+    if (options.pairs < ranks - 1) {
+        throw UsageError("--pairs: " + std::to_string(ranks) + " ranks hang together by at least " +
+                         std::to_string(ranks - 1) + " pairs, found " + std::to_string(options.pairs));
+    }
+    std::vector<std::string> hosts;
+    for (const Place& place : places) hosts.emplace_back(place.name());
+    return rounds_of(sample_pairs(hosts, options.pairs, random), ranks);
+}
+
+double visit_seconds(const Options& options, const std::vector<Round>& rounds) {
+    std::size_t pairs = 0;
+    for (const Round& round : rounds) pairs += round.size();
+    const double meetings = static_cast<double>(options.concurrent ? rounds.size() : pairs);
+    return std::clamp(options.seconds / (meetings * options.visits), shortest_visit, longest_visit);
+}
+
+struct Outcome {
+    int visits = 0;
+    long long done = 0;
+    bool interrupted = true;
+};
+
+std::string summary(const Rank& rank, const std::vector<Place>& places, const std::vector<Round>& rounds,
+                    std::int64_t begin_unix, const Outcome& outcome) {
+    const Options& options = rank.options;
+    std::size_t pairs = 0;
+    for (const Round& round : rounds) pairs += round.size();
+    std::ostringstream text;
+    text << std::boolalpha << "{\"probe\": \"pairs\", \"library\": " << json_text(library_version())
+         << ", \"ranks\": " << places_json(places) << ", \"file\": \"pairs.csv\", \"mode\": \""
+         << (options.concurrent ? "concurrent" : "serial") << "\", \"pairs\": " << pairs
+         << ", \"rounds\": " << rounds.size() << ", \"visits\": " << options.visits
+         << ", \"visits_begun\": " << outcome.visits << ", \"meetings\": " << outcome.done
+         << ", \"visit_s\": " << rank.visit.seconds << ", \"seconds\": " << options.seconds << ", \"sizes\": [";
+    for (std::size_t i = 0; i < options.sizes.size(); ++i) text << (i > 0 ? ", " : "") << options.sizes[i];
+    text << "], \"train\": " << options.train << ", \"precision\": " << options.precision
+         << ", \"seed\": " << options.seed << ", \"counter\": \"" << ticks_source() << "\", \"tick_ns\": ";
+    text.precision(12);
+    text << rank.assessment.tick_ns << ", \"start_unix_ns\": " << begin_unix
+         << ", \"interrupted\": " << outcome.interrupted << "}\n";
+    return text.str();
+}
+
+void conduct(Rank& rank, const std::vector<Place>& places, const std::vector<Round>& rounds) {
+    const Options& options = rank.options;
+    std::error_code error;
+    std::filesystem::create_directories(options.output, error);
+    if (error) fail(program, options.output + " cannot be made: " + error.message());
+    const std::string file = options.output + "/pairs.json";
+    const std::int64_t unix = nanoseconds(CLOCK_REALTIME);
+    const auto say = [&](const Outcome& outcome) {
+        const std::string text = summary(rank, places, rounds, unix, outcome);
+        if (!write_whole(file, text)) fail(program, file + " cannot be written: " + std::strerror(errno));
+        return text;
+    };
+    say({});
+    Recording recording(options.output + "/pairs.csv");
+    Conductor conductor(rank, rounds, recording);
+    const int visits = conductor.run();
+    recording.flush();
+    dismiss(static_cast<int>(places.size()));
+    const std::string text = say({visits, conductor.visits_done(), told_to_end != 0});
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+}
+
+// ---- the command line
+
+constexpr const char* usage =
+    "usage: mpiexec -n N idlewave-pairs --output DIR [--seconds S] [--pairs K] [--serial | --concurrent]\n"
+    "                                   [--visits V] [--sizes A,B,...] [--train N] [--precision P] [--seed K]\n";
+
+std::vector<int> parse_sizes(const std::string& text) {
+    std::vector<int> sizes;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');) {
+        sizes.push_back(static_cast<int>(parse_number("--sizes", part, 1, 1 << 24)));
+    }
+    std::sort(sizes.begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    if (sizes.size() < 2)
+        throw UsageError("--sizes: expected at least two sizes, such as 1,65536, found '" + text + "'");
+    return sizes;
+}
+
+void take(Options& options, int letter, const char* value) {
+    switch (letter) {
+        case 'o':
+            options.output = value;
+            return;
+        case 's':
+            options.seconds = parse_number("--seconds", value, 0.01, 864000);
+            return;
+        case 'p':
+            options.pairs = static_cast<int>(parse_number("--pairs", value, 1, 1e9));
+            return;
+        case 'c':
+            options.concurrent = true;
+            return;
+        case 'e':
+            options.concurrent = false;
+            return;
+        case 'v':
+            options.visits = static_cast<int>(parse_number("--visits", value, 1, 10000));
+            return;
+        case 'z':
+            options.sizes = parse_sizes(value);
+            return;
+        case 't':
+            options.train = static_cast<int>(parse_number("--train", value, 2, 256));
+            return;
+        case 'r':
+            options.precision = parse_number("--precision", value, 0.0001, 1);
+            return;
+        case 'k':
+            options.seed = static_cast<std::uint64_t>(parse_number("--seed", value, 0, 1e15));
+            return;
+        default:
+            throw UsageError(std::string("an option is not known or lacks its value\n") + usage);
+    }
+}
+
+Options parse(int argc, char* const* argv) {
+    static const option known[] = {
+        {"output", required_argument, nullptr, 'o'},
+        {"seconds", required_argument, nullptr, 's'},
+        {"pairs", required_argument, nullptr, 'p'},
+        {"concurrent", no_argument, nullptr, 'c'},
+        {"serial", no_argument, nullptr, 'e'},
+        {"visits", required_argument, nullptr, 'v'},
+        {"sizes", required_argument, nullptr, 'z'},
+        {"train", required_argument, nullptr, 't'},
+        {"precision", required_argument, nullptr, 'r'},
+        {"seed", required_argument, nullptr, 'k'},
+        {nullptr, 0, nullptr, 0},
+    };
+    Options options;
+    opterr = 0;
+    for (int c = 0; (c = getopt_long(argc, argv, "", known, nullptr)) != -1;) take(options, c, optarg);
+    if (optind < argc || options.output.empty()) throw UsageError(std::string("--output DIR is needed\n") + usage);
+    return options;
+}
+
+int run(int argc, char** argv) {
+    const Options options = parse(argc, argv);
+    const int ranks = size_of(MPI_COMM_WORLD);
+    if (ranks < 2) throw UsageError("at least two ranks are needed (mpiexec -n 2), found 1");
+    end_when_told();
+    const std::vector<Place> places = take_places();
+    const std::vector<Round> rounds = plan(options, places);
+    Assessment assessment;
+    assessment.sizes = options.sizes;
+    assessment.train = options.train;
+    calibrate(assessment);
+    Visit visit;
+    visit.seconds = visit_seconds(options, rounds);
+    // Where all pairs of a round talk at once, none may leave the others alone before the time is over.
+    visit.precision = options.concurrent ? 0 : options.precision;
+    meet();
+    assessment.begin_ns = nanoseconds(CLOCK_MONOTONIC);
+    Rank rank{options, places[static_cast<std::size_t>(rank_of(MPI_COMM_WORLD))], assessment, Buffers(assessment),
+              visit};
+    if (rank_of(MPI_COMM_WORLD) == 0) {
+        conduct(rank, places, rounds);
+    } else {
+        obey_until_stopped(rank);
+    }
+    meet();
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int status = 0;
+    try {
+        status = run(argc, argv);
+    } catch (const UsageError& error) {
+        if (rank_of(MPI_COMM_WORLD) == 0) std::fprintf(stderr, "%s: %s\n", program, error.what());
+        status = 2;
+    }
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,267 @@
+// A short assessment of the path between two ranks: PRTT(n,d,s) at a handful of sizes (T. Hoefler, A. Lichei, W. Rehm:
+// Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, 2007). No clocks are compared.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "common/ticks.hpp"
+#include "network/job.hpp"
+
+namespace idlewave {
+
+constexpr int command_tag = 20;
+constexpr int data_tag = 21;
+constexpr int switches_tag = 22;
+
+enum class Series : std::int32_t { round_trip, train, paced };
+constexpr std::array<const char*, 3> series_names = {"rtt", "train", "paced"};
+
+struct Job {
+    Series series = Series::round_trip;
+    int size = 1;
+};
+
+struct Sample {
+    Job job;
+    double value_ns = 0;
+    double delay_ns = 0;         // really waited between two messages, on average
+    std::int64_t start_ns = 0;   // since the measurement began, on the client's clock
+    std::int64_t disturbed = 0;  // involuntary context switches of both ranks meanwhile
+};
+
+struct Visit {
+    double seconds = 0.1;
+    double precision = 0.02;  // it ends when every median's 95 % interval is narrower than this part; 0: never
+    int passes = 64;          // that are kept
+    std::uint64_t seed = 1;
+};
+
+// What all visits have in common.
+struct Assessment {
+    std::vector<int> sizes;
+    int train = 8;
+    double tick_ns = 1;
+    double read_cost = 0;  // ticks between two readings with nothing between
+    std::int64_t begin_ns = 0;
+};
+
+// Busy, without MPI. Returns how long it really was, so that a detour in it is not taken for the network's doing.
+inline Ticks wait_ticks(Ticks length) {
+    const Ticks begin = read_ticks_ordered();
+    Ticks now = begin;
+    while (now - begin < length) now = read_ticks_ordered();
+    return now - begin;
+}
+
+inline double median_of(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+inline void calibrate(Assessment& assessment) {
+    const Instant first = instant();
+    Instant last = first;
+    while (last.ns - first.ns < 20'000'000) last = instant();
+    assessment.tick_ns = tick_length(first, last);
+    std::vector<double> costs;
+    for (int i = 0; i < 1000; ++i) {
+        const Ticks begin = read_ticks_ordered();
+        costs.push_back(static_cast<double>(read_ticks_ordered() - begin));
+    }
+    assessment.read_cost = median_of(costs);
+}
+
+// The memory that messages come from and go to. Each message of a train has a place of its own, written shortly before
+// as a program's messages are: one that is sent twice would be in both ranks' caches the second time.
+class Buffers {
+  public:
+    explicit Buffers(const Assessment& assessment)
+        : places_(assessment.train),
+          largest_(static_cast<std::size_t>(*std::max_element(assessment.sizes.begin(), assessment.sizes.end()))),
+          outgoing_(largest_ * static_cast<std::size_t>(places_), 1),
+          incoming_(largest_, 1) {}
+
+    void refresh(int size, int messages) {
+        ++value_;
+        for (int i = 0; i < messages; ++i) std::memset(place(i), value_, static_cast<std::size_t>(size));
+    }
+    void send(int size, int peer, int message) {
+        MPI_Send(place(message), size, MPI_CHAR, peer, data_tag, MPI_COMM_WORLD);
+    }
+    void receive(int size, int peer) {
+        MPI_Recv(incoming_.data(), size, MPI_CHAR, peer, data_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+
+  private:
+    char* place(int message) { return outgoing_.data() + largest_ * static_cast<std::size_t>(message % places_); }
+
+    int places_;
+    std::size_t largest_;
+    std::vector<char> outgoing_;
+    std::vector<char> incoming_;
+    char value_ = 1;
+};
+
+struct Command {
+    std::int32_t messages = 0;  // 0: the visit is over
+    std::int32_t size = 0;
+};
+
+// ---- the server
+
+inline void serve_visit(Buffers& buffers, int client) {
+    std::vector<std::int64_t> switches;
+    while (true) {
+        Command command;
+        MPI_Recv(&command, 2, MPI_INT32_T, client, command_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (command.messages == 0) break;
+        buffers.receive(command.size, client);
+        buffers.send(command.size, client, 0);
+        buffers.refresh(command.size, 1);
+        const std::int64_t before = involuntary_switches();
+        for (int i = 0; i < command.messages; ++i) buffers.receive(command.size, client);
+        buffers.send(command.size, client, 0);
+        switches.push_back(involuntary_switches() - before);
+    }
+    MPI_Send(switches.data(), static_cast<int>(switches.size()), MPI_INT64_T, client, switches_tag, MPI_COMM_WORLD);
+}
+
+// ---- the client
+
+class ClientVisit {
+  public:
+    ClientVisit(const Assessment& assessment, Buffers& buffers, int server, const Visit& visit)
+        : assessment_(assessment), buffers_(buffers), server_(server), visit_(visit), random_(visit.seed) {
+        for (const int size : assessment.sizes) {
+            jobs_.push_back({Series::round_trip, size});
+            jobs_.push_back({Series::train, size});
+        }
+        jobs_.push_back({Series::paced, assessment.sizes.front()});
+    }
+
+    // The samples of the passes that are kept. Where a visit must last its time, it goes on beyond them.
+    std::vector<Sample> run() {
+        const double begin = seconds_now();
+        warm_up();
+        std::vector<std::vector<double>> values(jobs_.size());
+        std::vector<std::size_t> order(jobs_.size());
+        for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+        for (int pass = 0; pass == 0 || seconds_now() - begin < visit_.seconds; ++pass) {
+            std::shuffle(order.begin(), order.end(), random_);
+            for (const std::size_t i : order) {
+                const Sample sample = measure(jobs_[i]);
+                if (pass >= visit_.passes) continue;
+                kept_.push_back({sample, count_ - 1});
+                values[i].push_back(sample.value_ns);
+            }
+            if (visit_.precision > 0 && (pass + 1 >= visit_.passes || settled(values))) break;
+        }
+        return finish();
+    }
+
+  private:
+    struct Kept {
+        Sample sample;
+        std::size_t number;  // among all exchanges of the visit
+    };
+
+    static double seconds_now() { return 1e-9 * static_cast<double>(nanoseconds(CLOCK_MONOTONIC)); }
+
+    // Connections and caches; and the pause of the paced train: PRTT(2,0,s), longer than a round trip and than a gap.
+    void warm_up() {
+        for (const int size : assessment_.sizes) exchange(size, assessment_.train, 0);
+        std::vector<double> values;
+        for (int i = 0; i < 5; ++i) values.push_back(exchange(assessment_.sizes.front(), 2, 0).value_ns);
+        pause_ns_ = median_of(values);
+    }
+
+    Sample measure(const Job& job) {
+        const int messages = job.series == Series::round_trip ? 1 : assessment_.train;
+        Sample sample = exchange(job.size, messages, job.series == Series::paced ? pause_ns_ : 0);
+        sample.job = job;
+        return sample;
+    }
+
+    Sample exchange(int size, int messages, double delay_ns) {
+        const Command command{messages, size};
+        MPI_Send(&command, 2, MPI_INT32_T, server_, command_tag, MPI_COMM_WORLD);
+        ++count_;
+        buffers_.send(size, server_, 0);
+        buffers_.receive(size, server_);
+        buffers_.refresh(size, messages);
+        wait_ticks(ticks(1000));  // the server's receive is posted by then
+        Sample sample;
+        sample.start_ns = nanoseconds(CLOCK_MONOTONIC) - assessment_.begin_ns;
+        const std::int64_t before = involuntary_switches();
+        const Ticks delay = ticks(delay_ns);
+        Ticks waited = 0;
+        const Ticks begin = read_ticks_ordered();
+        buffers_.send(size, server_, 0);
+        for (int i = 1; i < messages; ++i) {
+            if (delay > 0) waited += wait_ticks(delay);
+            buffers_.send(size, server_, i);
+        }
+        buffers_.receive(size, server_);
+        const Ticks end = read_ticks_ordered();
+        sample.disturbed = involuntary_switches() - before;
+        sample.value_ns = (static_cast<double>(end - begin) - assessment_.read_cost) * assessment_.tick_ns;
+        // A pause costs one reading more than what it says.
+        if (delay > 0) {
+            const double each = static_cast<double>(waited) / (messages - 1) + assessment_.read_cost;
+            sample.delay_ns = each * assessment_.tick_ns;
+        }
+        return sample;
+    }
+
+    // A median's nonparametric interval by order statistics: its ranks are those of a fair coin's 2.5 and 97.5 %.
+    bool settled(std::vector<std::vector<double>> values) const {
+        constexpr std::size_t least = 8;
+        for (std::vector<double>& of_job : values) {
+            if (of_job.size() < least) return false;
+            std::sort(of_job.begin(), of_job.end());
+            const double n = static_cast<double>(of_job.size());
+            const double reach = 0.98 * std::sqrt(n);
+            const auto low = static_cast<std::size_t>(std::max(0.0, std::floor(n / 2 - reach)));
+            const auto high = static_cast<std::size_t>(std::min(n - 1, std::ceil(n / 2 + reach)));
+            if (of_job[high] - of_job[low] > visit_.precision * of_job[of_job.size() / 2]) return false;
+        }
+        return true;
+    }
+
+    std::vector<Sample> finish() {
+        const Command over;
+        MPI_Send(&over, 2, MPI_INT32_T, server_, command_tag, MPI_COMM_WORLD);
+        std::vector<std::int64_t> theirs(count_);
+        MPI_Recv(theirs.data(), static_cast<int>(count_), MPI_INT64_T, server_, switches_tag, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+        std::vector<Sample> samples;
+        for (Kept& kept : kept_) {
+            kept.sample.disturbed += theirs[kept.number];
+            samples.push_back(kept.sample);
+        }
+        return samples;
+    }
+
+    Ticks ticks(double ns) const { return static_cast<Ticks>(ns / assessment_.tick_ns); }
+
+    const Assessment& assessment_;
+    Buffers& buffers_;
+    int server_;
+    Visit visit_;
+    std::mt19937_64 random_;
+    std::vector<Job> jobs_;
+    std::vector<Kept> kept_;
+    std::size_t count_ = 0;
+    double pause_ns_ = 0;
+};
+
+}  // namespace idlewave

@@ -1,0 +1,96 @@
+// Which pairs of ranks meet, and in which round: in a round no rank is in two pairs.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace idlewave {
+
+struct Pair {
+    int a = 0;
+    int b = 0;  // the higher rank
+
+    auto operator<=>(const Pair&) const = default;
+};
+
+using Round = std::vector<Pair>;
+
+inline Pair pair_of(int one, int other) {
+    return {std::min(one, other), std::max(one, other)};
+}
+
+// All pairs, by the circle method: one stays in its place, the others go round (of an odd number one rests).
+inline std::vector<Round> all_pairs(int ranks, std::mt19937_64& random) {
+    std::vector<int> circle(static_cast<std::size_t>(ranks + ranks % 2));
+    for (int i = 0; i < static_cast<int>(circle.size()); ++i) circle[static_cast<std::size_t>(i)] = i < ranks ? i : -1;
+    std::shuffle(circle.begin(), circle.end(), random);
+    std::vector<Round> rounds;
+    for (std::size_t turn = 0; turn + 1 < circle.size(); ++turn) {
+        Round round;
+        for (std::size_t i = 0; i < circle.size() / 2; ++i) {
+            const int one = circle[i];
+            const int other = circle[circle.size() - 1 - i];
+            if (one >= 0 && other >= 0) round.push_back(pair_of(one, other));
+        }
+        rounds.push_back(std::move(round));
+        std::rotate(circle.begin() + 1, circle.end() - 1, circle.end());
+    }
+    return rounds;
+}
+
+// Each pair goes into the first round in which both of its ranks are free.
+inline std::vector<Round> rounds_of(const std::vector<Pair>& pairs, int ranks) {
+    std::vector<Round> rounds;
+    std::vector<std::set<std::size_t>> taken(static_cast<std::size_t>(ranks));
+    for (const Pair& pair : pairs) {
+        auto& of_a = taken[static_cast<std::size_t>(pair.a)];
+        auto& of_b = taken[static_cast<std::size_t>(pair.b)];
+        std::size_t round = 0;
+        while (of_a.count(round) != 0 || of_b.count(round) != 0) ++round;
+        if (round == rounds.size()) rounds.emplace_back();
+        rounds[round].push_back(pair);
+        of_a.insert(round);
+        of_b.insert(round);
+    }
+    return rounds;
+}
+
+// So many pairs: first a chain through the ranks of each host and a chain through the hosts, so that all hang together
+// both within their host and beyond; then pairs at random, every second one within a host as long as there are such.
+// At least ranks - 1, fewer than all.
+inline std::vector<Pair> sample_pairs(const std::vector<std::string>& hosts, int count, std::mt19937_64& random) {
+    const int ranks = static_cast<int>(hosts.size());
+    std::vector<int> order(hosts.size());
+    for (int i = 0; i < ranks; ++i) order[static_cast<std::size_t>(i)] = i;
+    std::shuffle(order.begin(), order.end(), random);
+    const auto host = [&](int rank) -> const std::string& { return hosts[static_cast<std::size_t>(rank)]; };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return host(a) < host(b); });
+    std::set<Pair> chosen;
+    for (std::size_t i = 1; i < order.size(); ++i) chosen.insert(pair_of(order[i - 1], order[i]));
+
+    std::vector<Pair> within;
+    std::vector<Pair> beyond;
+    for (int a = 0; a < ranks; ++a) {
+        for (int b = a + 1; b < ranks; ++b) {
+            if (chosen.count({a, b}) == 0) (host(a) == host(b) ? within : beyond).push_back({a, b});
+        }
+    }
+    std::shuffle(within.begin(), within.end(), random);
+    std::shuffle(beyond.begin(), beyond.end(), random);
+    while (static_cast<int>(chosen.size()) < count) {
+        const bool near = beyond.empty() || (!within.empty() && chosen.size() % 2 == 0);
+        auto& from = near ? within : beyond;
+        chosen.insert(from.back());
+        from.pop_back();
+    }
+    std::vector<Pair> pairs(chosen.begin(), chosen.end());
+    std::shuffle(pairs.begin(), pairs.end(), random);
+    return pairs;
+}
+
+}  // namespace idlewave
