@@ -1,0 +1,106 @@
+"""``idlewave measure pairs``: the paths between all ranks of a job, and the network's levels."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from ..measure.network.levels import listed
+from ..measure.network.pairs import PairMeasurement, machine_of, measure_pairs, read_pairs
+from .terminal import errors, output, progress_bar, show
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.option("-n", "ranks", type=click.IntRange(2), help="Ranks to start.")
+@click.option("--pairs", "sample", type=click.IntRange(1), help="A random sample of so many pairs (default: all).")
+@click.option("--seconds", default=10.0, show_default=True, type=click.FloatRange(0.01), help="At most so long in all.")
+@click.option("--concurrent", is_flag=True, help="As many pairs at once as there are (default: one at a time).")
+@click.option("--visits", default=4, show_default=True, type=click.IntRange(1), help="How often each pair is visited.")
+@click.option("--seed", default=1, show_default=True, help="Of the sample and of the order.")
+@click.option("--from", "recorded", type=FOLDER, help="Show a recording instead: the folder of idlewave-pairs.")
+@click.option("-o", "--output", "folder", type=FOLDER, help="Keep the samples here.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--plot", type=FILE, help="Write the matrix as a picture (PNG, PDF, SVG).")
+@click.option("--machine", type=FILE, help="Write the levels as a machine.toml.")
+def pairs(
+    ranks: int | None,
+    sample: int | None,
+    seconds: float,
+    concurrent: bool,
+    visits: int,
+    seed: int,
+    recorded: Path | None,
+    folder: Path | None,
+    as_json: bool,
+    plot: Path | None,
+    machine: Path | None,
+) -> None:
+    """Measure latency, o, g and G between all ranks of a job, and find the network's levels (node, switch)."""
+    if (ranks is None) == (recorded is None):
+        raise click.UsageError("either -n RANKS or --from FOLDER is needed")
+    if recorded is not None:
+        found = read_pairs(recorded)
+    else:
+        assert ranks is not None
+        with progress_bar() as progress:
+            found = measure_pairs(ranks, None, seconds, sample, concurrent, visits, progress, folder, seed)
+    if as_json:
+        click.echo(json.dumps(_as_json(found), indent=1))
+    else:
+        _show(found)
+    if plot is not None:
+        from ..measure.network.job_plots import plot_pairs
+
+        plot_pairs(found, plot)
+        errors.print(f"written: {plot}")
+    if machine is not None:
+        machine.write_text(machine_of(found).to_toml())
+        errors.print(f"written: {machine}")
+
+
+def _show(found: PairMeasurement) -> None:
+    full = found.levels
+    table = full[["level", "groups", "pairs"]].copy()
+    for name, unit in (("latency", "ns"), ("L", "ns"), ("o", "ns"), ("g", "ns"), ("G", "ns/B")):
+        table[f"{name} ({unit})"] = full[f"{name}_ns"]
+    formats = {column: ".1f" for column in table.columns if str(column).endswith("(ns)")}
+    show(table, "Levels: medians over pairs", {**formats, "G (ns/B)": ".4f"})
+    latency = found.pairs["latency_ns"]
+    output.print(
+        f"{len(found.pairs)} pairs of {len(found.hosts)} ranks on {len(set(found.hosts))} hosts; half a round trip: "
+        f"{latency.min():.0f} to {latency.max():.0f} ns, median {latency.median():.0f} ns, "
+        f"{found.pairs['n'].median():.0f} samples a pair"
+    )
+    for level in found.structure.levels[:-1]:
+        groups = "; ".join(listed(list(group)) for group in level.groups[:8])
+        more = f"; and {len(level.groups) - 8} more groups" if len(level.groups) > 8 else ""
+        output.print(f"{level.name}: ranks {groups}{more}")
+    for rank, times in found.structure.slow_ranks[:8]:
+        output.print(f"slow: rank {rank} on {found.hosts[rank]}, {times:.2f} times its levels' median")
+    for a, b, times in found.structure.slow_pairs[:8]:
+        output.print(f"slow: ranks {a} and {b} ({found.hosts[a]}, {found.hosts[b]}), {times:.2f} times the median")
+    for note in found.notes:
+        errors.print(f"note: {note}")
+
+
+def _as_json(found: PairMeasurement) -> dict[str, object]:
+    structure = found.structure
+    levels = json.loads(found.levels.to_json(orient="records", double_precision=15))
+    for row, level in zip(levels, structure.levels, strict=True):
+        row["groups"] = level.groups
+    return {
+        "levels": levels,
+        "cuts_ns": structure.cuts_ns,
+        "order": structure.order,
+        "slow_ranks": [{"rank": rank, "times": times} for rank, times in structure.slow_ranks],
+        "slow_pairs": [{"a": a, "b": b, "times": times} for a, b, times in structure.slow_pairs],
+        "pairs": json.loads(found.pairs.to_json(orient="records", double_precision=15)),
+        "notes": found.notes,
+        "probe": found.probe,
+        "environment": found.environment,
+    }
