@@ -116,6 +116,15 @@ def test_a_slow_rank_is_named_and_makes_no_level() -> None:
     assert found.slow_pairs == ()
 
 
+def test_a_slow_rank_of_a_node_is_named_and_makes_no_level() -> None:
+    matrix = planted(1, (8, 4, 2), (400, 1500, 2000), 0.05)
+    matrix[7, :] *= 1.6
+    matrix[:, 7] *= 1.6
+    found = find_structure(matrix, [f"node{r // 8}" for r in range(64)])
+    assert [level.name for level in found.levels] == ["node", "level 2", "network"]
+    assert [rank for rank, _ in found.slow_ranks] == [7]
+
+
 def test_a_slow_pair_is_named_on_its_level() -> None:
     matrix = planted(1, (8, 4), (400, 1200), 0.05)
     for a, b, times in ((3, 20, 3.0), (8, 9, 2.0)):

@@ -70,10 +70,10 @@ def _show(found: PairMeasurement) -> None:
         table[f"{name} ({unit})"] = full[f"{name}_ns"]
     formats = {column: ".1f" for column in table.columns if str(column).endswith("(ns)")}
     show(table, "Levels: medians over pairs", {**formats, "G (ns/B)": ".4f"})
-    latency = found.pairs["latency_ns"]
+    latency, hosts = found.pairs["latency_ns"], len(set(found.hosts))
     output.print(
-        f"{len(found.pairs)} pairs of {len(found.hosts)} ranks on {len(set(found.hosts))} hosts; half a round trip: "
-        f"{latency.min():.0f} to {latency.max():.0f} ns, median {latency.median():.0f} ns, "
+        f"{len(found.pairs)} pairs of {len(found.hosts)} ranks on {hosts} host{'s' if hosts > 1 else ''}; "
+        f"half a round trip: {latency.min():.0f} to {latency.max():.0f} ns, median {latency.median():.0f} ns, "
         f"{found.pairs['n'].median():.0f} samples a pair"
     )
     for level in found.structure.levels[:-1]:

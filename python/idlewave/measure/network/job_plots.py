@@ -66,6 +66,7 @@ def plot_pairs(found: PairMeasurement, file: Path) -> None:
     structure = found.structure
     order = list(structure.order)
     matrix = found.matrix[np.ix_(order, order)] / 1000
+    incomplete = np.isnan(matrix).sum() > len(order)
     with rc_context(STYLE):
         figure = Figure(figsize=(6.4, 7.4), layout="constrained", dpi=150)
         tree, heat = figure.subplots(2, 1, height_ratios=[1, 3.2])
@@ -75,14 +76,14 @@ def plot_pairs(found: PairMeasurement, file: Path) -> None:
         heat.set_facecolor("#dddddd")
         for level, width in zip(structure.levels[:-1], (0.8, 1.4, 2.0), strict=False):
             _draw_borders(heat, order, level.groups, width)
-        heat.set_title("Half a round trip between ranks" + (" (grey: not measured)" if len(order) > 1 else ""))
+        heat.set_title("Half a round trip between ranks" + (" (grey: not measured)" if incomplete else ""))
         _label_ranks(heat, found, order)
         bar = figure.colorbar(picture, ax=heat, label="latency (µs)", shrink=0.85)
         bar.ax.yaxis.set_major_formatter("{x:.3g}")
         if norm.vmax and norm.vmin and norm.vmax < 20 * norm.vmin:
             bar.ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
             bar.ax.yaxis.set_minor_formatter(NullFormatter())
-        figure.savefig(file)
+        figure.savefig(file, bbox_inches="tight")
 
 
 def _range(matrix: Any) -> tuple[float, float]:  # noqa: ANN401 - an array

@@ -186,7 +186,21 @@ def _cuts(joins: _Joins, hosts: list[str] | None) -> list[float]:
         return True
 
     divide(0, len(joins.tree), np.ones_like(joins.seen))
-    return sorted(found)
+    return _that_join_groups(joins.tree, sorted(found), hosts)
+
+
+def _that_join_groups(tree: Array, cuts: list[float], hosts: list[str] | None) -> list[float]:
+    """Without cuts above which, up to the next one, only single ranks are added to groups: those are slow."""
+    sizes = np.concatenate([np.ones(len(tree) + 1), tree[:, 3]])
+    left, right = (sizes[tree[:, i].astype(np.intp)] for i in (0, 1))
+    of_groups = tree[np.minimum(left, right) >= 2, 2]
+    kept: list[float] = []
+    for cut in reversed(cuts):
+        above = kept[0] if kept else np.inf
+        are_hosts = hosts is not None and _groups(fcluster(tree, cut, criterion="distance")) == _groups(hosts)
+        if are_hosts or bool(((of_groups > cut) & (of_groups < above)).any()):
+            kept.insert(0, cut)
+    return kept
 
 
 def _separation(near: Array, far: Array) -> float:
