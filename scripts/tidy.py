@@ -21,7 +21,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS = ROOT / ".venv/bin"
 BUILDS = (ROOT / "build/wheel", ROOT / "build/tests")
-STANDALONE = {ROOT / "probes/network/loggp.cpp": ["-std=c++20", f"-I{ROOT / 'probes'}", f"-I{ROOT / '.venv/include'}"]}
+INCLUDED = ("probes", "tracer", ".venv/include")
+STANDALONE = {
+    ROOT / f"probes/network/{name}.cpp": ["-std=c++20", *(f"-I{ROOT / folder}" for folder in INCLUDED)]
+    for name in ("loggp", "pairs", "clocks")
+}
 """What no build of the project compiles, with its flags."""
 SECONDS = float(os.environ.get("IDLEWAVE_TIDY_SECONDS", "210"))
 A_DAY = 86400

@@ -73,8 +73,10 @@ SkewedClock read_skew(const std::string& file, int rank) {
         std::int64_t ahead = 0;
         double ppm = 0;
         if (!(fields >> of_rank >> ahead >> ppm) || !(fields >> std::ws).eof()) {
-            throw UsageError(file + ":" + std::to_string(number) + ": expected RANK AHEAD_NS DRIFT_PPM, found '" +
-                             line + "'");
+            std::string message = file + ":" + std::to_string(number);
+            message += ": expected RANK AHEAD_NS DRIFT_PPM, found '";
+            message += line;
+            throw UsageError(message + "'");
         }
         if (of_rank != rank) continue;
         found.ahead = ahead;
@@ -310,7 +312,7 @@ Options parse(int argc, char* const* argv) {
     return options;
 }
 
-int run(int argc, char** argv) {
+int run(int argc, char* const* argv) {
     const int rank = rank_of(MPI_COMM_WORLD);
     const int ranks = size_of(MPI_COMM_WORLD);
     const Options options = parse(argc, argv);

@@ -251,6 +251,7 @@ std::vector<Round> plan(const Options& options, const std::vector<Place>& places
                          std::to_string(ranks - 1) + " pairs, found " + std::to_string(options.pairs));
     }
     std::vector<std::string> hosts;
+    hosts.reserve(places.size());
     for (const Place& place : places) hosts.emplace_back(place.name());
     return rounds_of(sample_pairs(hosts, options.pairs, random), ranks);
 }
@@ -389,7 +390,7 @@ Options parse(int argc, char* const* argv) {
     return options;
 }
 
-int run(int argc, char** argv) {
+int run(int argc, char* const* argv) {
     const Options options = parse(argc, argv);
     const int ranks = size_of(MPI_COMM_WORLD);
     if (ranks < 2) throw UsageError("at least two ranks are needed (mpiexec -n 2), found 1");

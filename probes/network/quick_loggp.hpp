@@ -179,8 +179,10 @@ class ClientVisit {
     // Connections and caches; and the pause of the paced train: PRTT(2,0,s), longer than a round trip and than a gap.
     void warm_up() {
         for (const int size : assessment_.sizes) exchange(size, assessment_.train, 0);
+        constexpr int tries = 5;
         std::vector<double> values;
-        for (int i = 0; i < 5; ++i) values.push_back(exchange(assessment_.sizes.front(), 2, 0).value_ns);
+        values.reserve(tries);
+        for (int i = 0; i < tries; ++i) values.push_back(exchange(assessment_.sizes.front(), 2, 0).value_ns);
         pause_ns_ = median_of(values);
     }
 

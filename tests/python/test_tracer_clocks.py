@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from idlewave.trace import clock_table
-from tracer_support import PROGRAMS, REPOSITORY, command_of, mpich, open_mpi
+from idlewave.trace import Trace, clock_table
+from tracer_support import EXAMPLES, PROGRAMS, REPOSITORY, command_of, compiled, mpich, open_mpi, trace_of
 
 PLANTED = ((0, 0), (1_000_000_000, 20_000), (-3_000_000, -5_000), (77, 100))
 """For each rank: how far its clock is ahead, ns; how much faster it runs, 10⁻⁹."""
@@ -103,3 +103,13 @@ def processes(begins: list[Found], ends: list[Found]) -> pd.DataFrame:
             "clock_end_at_ns": [f.at for f in ends],
         }
     )
+
+
+@pytest.mark.mpi
+def test_a_trace_says_how_well_its_clocks_are_known(tmp_path: Path) -> None:
+    use = open_mpi()
+    trace_of(tmp_path / "trace", use, 4, compiled(use.mpicc, EXAMPLES / "cg.c"), 24)
+    table = Trace.load(tmp_path / "trace").clocks
+    assert table["rank"].tolist() == [0, 1, 2, 3]
+    # All ranks read this machine's one clock.
+    assert (table[["offset_ns", "drift_ppm", "drift_error_ppm", "residual_ns"]] == 0).all(axis=None)
