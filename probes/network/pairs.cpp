@@ -55,6 +55,7 @@ struct Order {
     std::int64_t peer = 0;
     std::int64_t visit = 0;
     std::int64_t seed = 0;
+    std::int64_t length_ns = 0;  // of the visit
 };
 
 // ---- every rank's part
@@ -76,6 +77,7 @@ std::vector<Sample> obey(Rank& rank, const Order& order) {
     }
     Visit visit = rank.visit;
     visit.seed = static_cast<std::uint64_t>(order.seed);
+    visit.seconds = 1e-9 * static_cast<double>(order.length_ns);
     return ClientVisit(rank.assessment, rank.buffers, peer, visit).run();
 }
 
@@ -178,7 +180,8 @@ class Conductor {
             const int client = turned ? pair.b : pair.a;
             const int server = turned ? pair.a : pair.b;
             const auto seed = static_cast<std::int64_t>(random_() >> 1);
-            meetings.push_back({client, server, {Role::client, server, visit, seed}});
+            const auto length_ns = static_cast<std::int64_t>(1e9 * rank_.visit.seconds);
+            meetings.push_back({client, server, {Role::client, server, visit, seed, length_ns}});
         }
         if (rank_.options.concurrent) return hold(meetings);
         for (const Meeting& meeting : meetings) {
@@ -192,7 +195,7 @@ class Conductor {
         if (told_to_end != 0 || now() - begin_ > rank_.options.seconds) return false;
         Order mine;
         for (const Meeting& meeting : meetings) {
-            give(meeting.server, {Role::server, meeting.client, meeting.order.visit, 0}, mine);
+            give(meeting.server, {Role::server, meeting.client, meeting.order.visit, 0, 0}, mine);
             give(meeting.client, meeting.order, mine);
         }
         std::vector<Sample> own;
@@ -239,17 +242,22 @@ void dismiss(int ranks) {
     }
 }
 
-// ---- the plan, which every rank makes for itself
+// ---- the plan
+
+long long all_of(int ranks) {
+    return static_cast<long long>(ranks) * (ranks - 1) / 2;
+}
+
+void check_sample(const Options& options, int ranks) {
+    if (options.pairs == 0 || options.pairs >= ranks - 1 || options.pairs >= all_of(ranks)) return;
+    throw UsageError("--pairs: " + std::to_string(ranks) + " ranks hang together by at least " +
+                     std::to_string(ranks - 1) + " pairs, found " + std::to_string(options.pairs));
+}
 
 std::vector<Round> plan(const Options& options, const std::vector<Place>& places) {
     std::mt19937_64 random(options.seed);
     const int ranks = static_cast<int>(places.size());
-    const long long all = static_cast<long long>(ranks) * (ranks - 1) / 2;
-    if (options.pairs == 0 || options.pairs >= all) return all_pairs(ranks, random);
-    if (options.pairs < ranks - 1) {
-        throw UsageError("--pairs: " + std::to_string(ranks) + " ranks hang together by at least " +
-                         std::to_string(ranks - 1) + " pairs, found " + std::to_string(options.pairs));
-    }
+    if (options.pairs == 0 || options.pairs >= all_of(ranks)) return all_pairs(ranks, random);
     std::vector<std::string> hosts;
     hosts.reserve(places.size());
     for (const Place& place : places) hosts.emplace_back(place.name());
@@ -290,8 +298,10 @@ std::string summary(const Rank& rank, const std::vector<Place>& places, const st
     return text.str();
 }
 
-void conduct(Rank& rank, const std::vector<Place>& places, const std::vector<Round>& rounds) {
+void conduct(Rank& rank, const std::vector<Place>& places) {
     const Options& options = rank.options;
+    const std::vector<Round> rounds = plan(options, places);
+    rank.visit.seconds = visit_seconds(options, rounds);
     std::error_code error;
     std::filesystem::create_directories(options.output, error);
     if (error) fail(program, options.output + " cannot be made: " + error.message());
@@ -394,15 +404,14 @@ int run(int argc, char* const* argv) {
     const Options options = parse(argc, argv);
     const int ranks = size_of(MPI_COMM_WORLD);
     if (ranks < 2) throw UsageError("at least two ranks are needed (mpiexec -n 2), found 1");
+    check_sample(options, ranks);
     end_when_told();
     const std::vector<Place> places = take_places();
-    const std::vector<Round> rounds = plan(options, places);
     Assessment assessment;
     assessment.sizes = options.sizes;
     assessment.train = options.train;
     calibrate(assessment);
     Visit visit;
-    visit.seconds = visit_seconds(options, rounds);
     // Where all pairs of a round talk at once, none may leave the others alone before the time is over.
     visit.precision = options.concurrent ? 0 : options.precision;
     meet();
@@ -410,7 +419,7 @@ int run(int argc, char* const* argv) {
     Rank rank{options, places[static_cast<std::size_t>(rank_of(MPI_COMM_WORLD))], assessment, Buffers(assessment),
               visit};
     if (rank_of(MPI_COMM_WORLD) == 0) {
-        conduct(rank, places, rounds);
+        conduct(rank, places);
     } else {
         obey_until_stopped(rank);
     }

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
+#include <cstddef>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -61,32 +62,33 @@ inline std::vector<Round> rounds_of(const std::vector<Pair>& pairs, int ranks) {
 }
 
 // So many pairs: first a chain through the ranks of each host and a chain through the hosts, so that all hang together
-// both within their host and beyond; then pairs at random, every second one within a host as long as there are such.
+// both within their host and beyond; then pairs at random, every second one within a host as long as such are found.
 // At least ranks - 1, fewer than all.
 inline std::vector<Pair> sample_pairs(const std::vector<std::string>& hosts, int count, std::mt19937_64& random) {
-    const int ranks = static_cast<int>(hosts.size());
     std::vector<int> order(hosts.size());
-    for (int i = 0; i < ranks; ++i) order[static_cast<std::size_t>(i)] = i;
-    std::shuffle(order.begin(), order.end(), random);
+    std::map<std::string, std::vector<int>> members;
+    for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
+        order[static_cast<std::size_t>(rank)] = rank;
+        members[hosts[static_cast<std::size_t>(rank)]].push_back(rank);
+    }
     const auto host = [&](int rank) -> const std::string& { return hosts[static_cast<std::size_t>(rank)]; };
+    std::shuffle(order.begin(), order.end(), random);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return host(a) < host(b); });
     std::set<Pair> chosen;
     for (std::size_t i = 1; i < order.size(); ++i) chosen.insert(pair_of(order[i - 1], order[i]));
 
-    std::vector<Pair> within;
-    std::vector<Pair> beyond;
-    for (int a = 0; a < ranks; ++a) {
-        for (int b = a + 1; b < ranks; ++b) {
-            if (chosen.count({a, b}) == 0) (host(a) == host(b) ? within : beyond).push_back({a, b});
-        }
-    }
-    std::shuffle(within.begin(), within.end(), random);
-    std::shuffle(beyond.begin(), beyond.end(), random);
+    const auto any_of = [&](const std::vector<int>& ranks) {
+        return ranks[std::uniform_int_distribution<std::size_t>(0, ranks.size() - 1)(random)];
+    };
+    const auto take = [&](int one, int other) { return one != other && chosen.insert(pair_of(one, other)).second; };
+    constexpr int tries = 64;
     while (static_cast<int>(chosen.size()) < count) {
-        const bool near = beyond.empty() || (!within.empty() && chosen.size() % 2 == 0);
-        auto& from = near ? within : beyond;
-        chosen.insert(from.back());
-        from.pop_back();
+        bool taken = false;
+        for (int i = 0; i < tries && chosen.size() % 2 == 0 && !taken; ++i) {
+            const int one = any_of(order);
+            taken = take(one, any_of(members[host(one)]));
+        }
+        while (!taken) taken = take(any_of(order), any_of(order));
     }
     std::vector<Pair> pairs(chosen.begin(), chosen.end());
     std::shuffle(pairs.begin(), pairs.end(), random);

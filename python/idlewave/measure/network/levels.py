@@ -35,6 +35,9 @@ SEPARATION = 2.0
 LEAST_DEVIATION = 0.03
 FEW_PAIRS = 0.3
 SHUFFLES = 30
+FEWER_SHUFFLES = 6
+MANY = 1024
+"""Of more ranks than this there are fewer shuffled matrices: each takes seconds, and chance does less among so many."""
 WIDEST = 4
 """So many gaps are asked about."""
 DEVIATION = 1.4826
@@ -177,7 +180,7 @@ def _cuts(joins: _Joins, hosts: list[str] | None) -> list[float]:
 
     def unusual(explained: float, low: int, high: int, inside: NDArray[np.bool_]) -> bool:
         """Whether no shuffled matrix has a gap that explains more."""
-        for _ in range(SHUFFLES):
+        for _ in range(SHUFFLES if len(joins.tree) < MANY else FEWER_SHUFFLES):
             other = joins.shuffled(inside, random)
             for _, cut in other.questions(low, high):
                 by_chance = _explained(*other.divided(cut, inside))

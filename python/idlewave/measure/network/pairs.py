@@ -39,6 +39,8 @@ Array = NDArray[np.float64]
 
 COLUMNS = ("a", "b", "size", "series", "n", "visit", "delay_ns", "value_ns", "start_ns", "disturbed")
 CONFIDENCE = 0.95
+MOST_RANKS = 8192
+"""A matrix of more does not fit into the memory of a usual machine, several times over."""
 DISTURBED = 0.5
 """More disturbed samples than this part are worth a note."""
 
@@ -133,6 +135,8 @@ def read_pairs(folder: str | Path, environment: dict[str, Any] | None = None) ->
     if not len(samples):
         raise MeasurementError(f"{place}: no pair was measured; the time was too short")
     ranks = len(said["ranks"])
+    if ranks > MOST_RANKS:
+        raise InputError(f"{place}: levels are looked for among at most {MOST_RANKS} ranks, found {ranks}")
     if int(samples[["a", "b"]].to_numpy().max()) >= ranks or int(samples[["a", "b"]].to_numpy().min()) < 0:
         raise InputError(f"{place}: there are samples of ranks beyond the {ranks} that ran")
     pairs = summarise(samples)
