@@ -135,7 +135,8 @@ def test_sizes_that_do_not_fit_into_the_time_are_left_out_from_the_top_and_named
     slow = Network(((1, Parameters(50e6, 5e6, 5e6, 9e6, 100_000.0, 10.0)),), None)  # 10 MB/s
     measured = emulate(slow, tmp_path, seconds=4)
     dropped = measured.summary["dropped_sizes"]
-    assert dropped and max(dropped) == 262_144
+    assert dropped
+    assert max(dropped) == 262_144
     assert measured.samples["size"].max() < min(dropped)
     core = measured.samples[measured.samples["series"] == "rtt"]
     assert core.groupby("size").size().min() >= 3
@@ -145,7 +146,8 @@ def test_series_of_other_methods_are_at_powers_of_two_only(tmp_path):
     samples = emulate(published("InfiniBand"), tmp_path).samples
     for series in ("send", "few", "delayed", "flood", "spaced"):
         sizes = set(samples.loc[samples["series"] == series, "size"])
-        assert sizes and all(s & (s - 1) == 0 for s in sizes)
+        assert sizes
+        assert all(s & (s - 1) == 0 for s in sizes)
     assert set(samples.loc[samples["size"] == 0, "series"]) == {"rtt", "send", "flood", "recv"}
     spaced = samples[(samples["series"] == "spaced") & (samples["size"] == 1024)]
     assert spaced["delay_ns"].nunique() == 7

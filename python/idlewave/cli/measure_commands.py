@@ -9,8 +9,10 @@ import click
 
 from ..measure import Measurement, measure_network, measure_noise, write_machine
 from ..mpi import find
+from .measure_clocks_command import clocks
 from .measure_network_command import network, show_network
 from .measure_noise_command import noise, show_noise
+from .measure_pairs_command import pairs
 from .terminal import output, progress_bar
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -35,7 +37,8 @@ network_seconds = click.option(
 def measure(context: click.Context, noise_seconds: float, network_seconds: float, folder: Path, name: str) -> None:
     """Measure this machine: its noise and its network together make machine.toml, with all samples beside it.
 
-    `measure noise` and `measure network` measure one of them, and only show what they find.
+    `measure noise` and `measure network` measure one of them, and only show what they find; `measure pairs` and
+    `measure clocks` concern all ranks of a job.
     """
     if context.invoked_subcommand is not None:
         return
@@ -54,5 +57,5 @@ def show_measurement(measurement: Measurement) -> None:
     show_network(measurement.network)
 
 
-measure.add_command(noise)
-measure.add_command(network)
+for command in (noise, network, pairs, clocks):
+    measure.add_command(command)

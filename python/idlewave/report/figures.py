@@ -11,6 +11,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from idlewave.measure.noise.detour_plots import plot_detour_lengths, plot_detours
+from idlewave.plotting import STYLE
 from idlewave.report import captions
 from idlewave.report.data import ReportData
 from idlewave.report.network import quantities
@@ -18,7 +19,6 @@ from idlewave.report.noise import magnitudes
 from idlewave.report.plot_network import plot_network
 from idlewave.report.plot_program import plot_communication, plot_prediction, plot_time
 from idlewave.report.plot_scale import plot_run_time, plot_slowdown
-from idlewave.plotting import STYLE
 
 DOTS_PER_INCH = 200
 

@@ -26,9 +26,9 @@ from scipy.optimize import linprog
 from scipy.stats import t as student
 
 from ... import mpi as mpis
+from ...environment import describe
 from ...errors import MeasurementError
 from ...mpi import Mpi
-from ..environment import describe
 from .job import read_columns, read_summary, run_job
 
 Array = NDArray[np.float64]

@@ -29,9 +29,9 @@ from scipy.stats import binom
 
 from ... import machine as machines
 from ... import mpi as mpis
+from ...environment import describe
 from ...errors import InputError, MeasurementError
 from ...mpi import Mpi
-from ..environment import describe
 from .job import read_summary, run_job
 from .levels import Level, Structure, find_structure, listed
 
