@@ -93,7 +93,11 @@ struct FtqProbe {
             {"quantum-us", "Q", "the length of a quantum: 1 us to 1 s (100)", idlewave::number_to(quantum_us, 1, 1e6)}};
     }
     std::size_t row_bytes() const { return sizeof(std::int64_t); }
-    double rows_in(double seconds) const { return std::floor(seconds * 1e6 / quantum_us); }
+    double rows_in(double seconds) const {
+        const double quanta = std::floor(seconds * 1e6 / quantum_us + 1e-6);  // 0.3 s are 3 quanta of 0.1 s
+        if (quanta >= 1) return quanta;
+        throw idlewave::refused("--seconds: expected time for a quantum at least");
+    }
 
     void settle(double tick_ns) {
         quantum = static_cast<Ticks>(std::max(1LL, std::llround(quantum_us * 1000 / tick_ns)));
@@ -103,8 +107,8 @@ struct FtqProbe {
         const Ticks rehearsal = static_cast<Ticks>(2e7 / bounds.tick_ns);  // thrown away
         QuantaRecording recording;
         recording.unit_ticks = shortest_unit();
-        recording.work.resize(std::min<std::size_t>(bounds.records, rehearsal / quantum + 1));
-        record_quanta(recording, idlewave::read_ticks(), quantum);
+        recording.work.resize(1000);
+        record_quanta(recording, idlewave::read_ticks(), rehearsal / recording.work.size());
         recording.work.assign(bounds.records, 0);  // writes every page, so that none is missing later
         return recording;
     }

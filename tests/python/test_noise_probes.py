@@ -245,6 +245,15 @@ def test_a_quantum_may_be_a_microsecond(tmp_path):
     assert all(core["rows"] == 50_000 for core in found.cores)
 
 
+def test_a_recording_has_time_for_a_quantum_at_least(tmp_path):
+    status, complaint = refusal(*command("ftq", tmp_path, "--seconds", 0.2, "--quantum-us", 300_000))
+    assert status == 2
+    assert "--seconds" in complaint
+    assert [core["rows"] for core in run("ftq", tmp_path, "--seconds", 0.2, "--quantum-us", 200_000).cores] == [
+        1 for _ in CORES
+    ]
+
+
 @pytest.mark.parametrize("quantum", ["0.5", "2e6", "x"])
 def test_a_quantum_that_is_too_short_or_too_long_is_refused(tmp_path, quantum):
     assert refusal(*command("ftq", tmp_path, "--seconds", 1, "--quantum-us", quantum))[0] == 2

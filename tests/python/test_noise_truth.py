@@ -203,7 +203,7 @@ def test_the_kernels_events_name_the_task_that_made_a_detour_and_lie_within_it(t
     detours = injected_detours(found, 100)
     begins, ends = detours[:, 0] / 1000, detours.sum(axis=1) / 1000
     place = np.searchsorted(begins, tasks[:, 0], side="right") - 1
-    tolerance = 100 * found.cores[0]["resolution_ns"]  # the same axis, to about the loop's resolution
+    tolerance = 10 * found.cores[0]["resolution_ns"]  # the same axis, to about the loop's resolution
     long = (tasks[:, 1] - tasks[:, 0] > 50_000) & (place >= 0)
     inside = tasks[long][:, 1] <= ends[place[long]] + tolerance
     assert inside.mean() > 0.95
