@@ -81,12 +81,17 @@ inline std::string help_of(const Program& program) {
     std::string result = "usage: " + program.name + " OPTIONS\n" + program.purpose + "\n\n";
     std::size_t widest = 0;
     const auto title = [](const Argument& argument) {
-        return "  --" + argument.name + (argument.value.empty() ? "" : " " + argument.value);
+        std::string text = "  --" + argument.name;
+        if (!argument.value.empty()) text.append(" ").append(argument.value);
+        return text;
     };
     for (const Argument& argument : program.arguments) widest = std::max(widest, title(argument).size());
     for (const Argument& argument : program.arguments) {
         result += title(argument) + std::string(widest + 2 - title(argument).size(), ' ');
-        for (const char c : argument.help) result += c == '\n' ? "\n" + std::string(widest + 2, ' ') : std::string{c};
+        for (const char c : argument.help) {
+            result += c;
+            if (c == '\n') result.append(widest + 2, ' ');
+        }
         result += '\n';
     }
     return result;

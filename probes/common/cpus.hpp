@@ -93,7 +93,9 @@ inline std::string cpu_list(const std::vector<int>& cpus) {
     for (std::size_t i = 0; i < cpus.size();) {
         std::size_t j = i;
         while (j + 1 < cpus.size() && cpus[j + 1] == cpus[j] + 1) ++j;
-        result += (i == 0 ? "" : ",") + std::to_string(cpus[i]) + (j == i ? "" : "-" + std::to_string(cpus[j]));
+        if (i > 0) result += ',';
+        result += std::to_string(cpus[i]);
+        if (j > i) result.append("-").append(std::to_string(cpus[j]));
         i = j + 1;
     }
     return result;
