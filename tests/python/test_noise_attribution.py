@@ -69,6 +69,7 @@ def test_long_events_that_began_long_before_are_found():
         ("softirq", "RCU", "softirq RCU"),
         ("task", "kworker/1:2H-kblockd", "task kworker"),
         ("nmi", "nmi", "nmi"),
+        ("task", "pytest:26684", "task pytest"),
         ("task", "", "task ?"),
     ],
 )

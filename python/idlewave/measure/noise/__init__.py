@@ -1,5 +1,33 @@
 """The noise of a machine's cores: recordings, and what they say."""
 
-from .detour import NoiseMeasurement, measure_noise, summarise
+from .compare import Comparison, compare, expected_maximum, maximum_table
+from .detour import NoiseMeasurement, measure_noise, measurement_of, summarise
+from .fitting import fit_signature
+from .ftq import analyse_ftq
+from .fwq import analyse_fwq
+from .nodes import rank_cores, rank_nodes
+from .recording import Detours, Recording, detours_of, read_nodes, read_recording
+from .signature import Signature, Source
 
-__all__ = ["NoiseMeasurement", "measure_noise", "summarise"]
+__all__ = [
+    "Comparison",
+    "Detours",
+    "NoiseMeasurement",
+    "Recording",
+    "Signature",
+    "Source",
+    "analyse_ftq",
+    "analyse_fwq",
+    "compare",
+    "detours_of",
+    "expected_maximum",
+    "fit_signature",
+    "maximum_table",
+    "measure_noise",
+    "measurement_of",
+    "rank_cores",
+    "rank_nodes",
+    "read_nodes",
+    "read_recording",
+    "summarise",
+]

@@ -16,7 +16,7 @@ SLACK_PS = 1_000_000
 """Detour and event are dated by different clocks' readings: an event this near, in ps, may still be the cause."""
 
 _TASK_SHARE = 0.5  # of a detour; a task that ran for that much of it is its cause
-_NUMBERED = re.compile(r"/\d\S*$")
+_NUMBERED = re.compile(r"(/\d\S*|:\d+)$")
 _COUNTED = {"switches": "another task (context switch)", "migrations": "migration", "faults": "page fault"}
 
 Causes = list[str]
@@ -70,7 +70,7 @@ def _cause(
 
 
 def event_name(kind: str, name: str) -> str:
-    """An event as a cause: interrupts and vectors by name, else kind and name; a kworker without its number."""
+    """An event as a cause: interrupts and vectors by name, else kind and name; a task without its number."""
     plain = _NUMBERED.sub("", name.strip()) or "?"
     return plain if kind in ("irq", "vector") else kind if plain == kind else f"{kind} {plain}"
 

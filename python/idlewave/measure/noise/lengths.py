@@ -81,7 +81,7 @@ class LengthLaw:
 
 
 def fit_lengths(lengths: Lengths) -> LengthLaw:
-    """Fixed, exponential, lognormal or Pareto by Bayes's information criterion; or the lengths themselves.
+    """The best law by Bayes's information criterion (fixed, exponential, lognormal, Pareto), or the lengths themselves.
 
     The latter where the best law does not fit (Kolmogorov and Smirnov at 1 %, and further off than 0.05), or its mean
     is off by more than a tenth, which would spoil the overhead. `lengths` in ps, at least one.

@@ -126,18 +126,20 @@ def plot_heat_map(cores: Sequence[Detours], seconds_per_column: float | None = N
     tidy(axes, "")
     seconds = min(core.duration for core in cores) * 1e-12
     step = seconds_per_column or seconds / _HEAT_COLUMNS
-    table = np.array([binned_loss(core, step)[: int(seconds / step + 1e-9)] for core in cores])
+    shares = [binned_loss(core, step) for core in cores]
+    table = np.array([share[: min(map(len, shares))] for share in shares])
     lost = table[table > 0]
     if len(lost) == 0:
         say_empty(axes, "no detour was recorded")
         return figure
-    low = max(float(np.quantile(lost, 0.02)), float(lost.max()) * 1e-5)
+    high = float(lost.max())
+    low = min(max(float(np.quantile(lost, 0.02)), high * 1e-5), high / 10)
     image = axes.imshow(
         np.maximum(table, low),
         aspect="auto",
         interpolation="nearest",
         cmap="cividis",
-        norm=LogNorm(low, max(float(lost.max()), low * 2)),
+        norm=LogNorm(low, high),
         extent=(0, table.shape[1] * step, len(cores) - 0.5, -0.5),
     )
     axes.set(xlabel="time since the start of the recording [s]", ylabel="core")
@@ -156,18 +158,25 @@ def plot_heat_map(cores: Sequence[Detours], seconds_per_column: float | None = N
 
 @styled
 def plot_ftq(ftq: Ftq) -> Figure:
-    """The share of each quantum that was lost, over time; a panel a core. Of many quanta in one place the worst."""
+    """The share of each quantum that was lost, over time; a panel a core. Of quanta in one place mean and worst."""
     cores = ftq.cores[:MOST_CORES]
     figure = new_figure(0.9 + 1.25 * len(cores))
     panels = figure.subplots(len(cores), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     for axes, core in zip(panels, cores, strict=True):
         tidy(axes)
         together = max(1, len(core.loss) // _MOST_POINTS)
-        worst = np.maximum.reduceat(core.loss, np.arange(0, len(core.loss), together)) * 100
+        parts = np.arange(0, len(core.loss), together)
+        worst = np.maximum.reduceat(core.loss, parts) * 100
+        mean = np.add.reduceat(core.loss, parts) / np.diff(parts, append=len(core.loss)) * 100
         time = np.arange(len(worst)) * together * ftq.quantum_s
-        axes.vlines(time, 0, worst, color=PALETTE[0], lw=0.6, rasterized=True)
+        axes.vlines(time, 0, worst, color="#c9d8e6" if together > 1 else PALETTE[0], lw=0.6, rasterized=True)
+        if together > 1:
+            axes.plot(time, mean, color=PALETTE[0], lw=0.7, rasterized=True, label=f"mean of {together}")
+            axes.plot([], [], color="#c9d8e6", lw=3, label="worst of them")
         axes.set_title(f"core {core.cpu}: {percent_text(core.overhead)} lost")
         axes.set_xlim(0, len(core.loss) * ftq.quantum_s)
+    if panels[0].get_legend_handles_labels()[0]:
+        panels[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.2)
     panels[0].set_ylim(0, min(105.0, 115 * max(max(float(core.loss.max()) for core in cores), 0.01)))
     panels[-1].set_xlabel("time since the start of the recording [s]")
     figure.supylabel(f"lost of a quantum of {time_text(ftq.quantum_s * 1e12)} [%]", fontsize=9)
