@@ -171,6 +171,14 @@ def test_the_work_of_a_full_quantum_is_the_upper_mode_of_several():
     assert work_modes(np.full(100, 777.0)) == pytest.approx((777,))
 
 
+def test_a_core_that_is_nearly_always_taken_still_has_its_full_quantum(tmp_path):
+    draw = np.random.default_rng(1)
+    loss = np.where(draw.random(20_000) < 0.98, 1.0, draw.normal(0, 0.002, 20_000))
+    ftq = analyse_ftq(read_recording(write_ftq(tmp_path, [loss], 1e-4)))
+    assert ftq.cores[0].full == pytest.approx(10_000, rel=2e-3)
+    assert ftq.overhead == pytest.approx(0.98, abs=0.005)
+
+
 def test_cores_at_two_speeds_are_noted(tmp_path):
     loss = np.where(np.arange(10_000) < 4000, 0.3, 0.0)
     ftq = analyse_ftq(read_recording(write_ftq(tmp_path, [loss], 1e-4)))

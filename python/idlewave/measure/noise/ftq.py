@@ -86,7 +86,7 @@ def analyse_ftq(recording: Recording) -> Ftq:
 
 
 def work_modes(work: npt.NDArray[np.float64]) -> tuple[float, ...]:
-    """The modes of the work done in a quantum, ascending; the last is that of an undisturbed quantum.
+    """The modes of the work done in quanta, of which one did some; ascending. The last is that of an undisturbed one.
 
     The maximum would be biased: a quantum now and then does more (a boundary read late, a burst of the clock), and
     under load by more than 10 %. A high quantile would be biased by how much noise there is. The upper mode is biased
@@ -94,6 +94,9 @@ def work_modes(work: npt.NDArray[np.float64]) -> tuple[float, ...]:
     maxima of at least 5 % of the highest, and beyond what counting scatters; the uppermost one's place is the median of
     the quanta around it.
     """
+    work = work[
+        work > 0
+    ]  # a core that is busy with others loses most quanta wholly, and they say nothing of a full one
     top = float(np.quantile(work, 0.999))
     width = max(top / _BINS, 1.0)
     last = max(int(work.max() // width) + 1, 1)
@@ -105,7 +108,7 @@ def work_modes(work: npt.NDArray[np.float64]) -> tuple[float, ...]:
     places, _ = signal.find_peaks(padded, height=least, prominence=least)
     middles = (edges[places - 1] + edges[places]) / 2
     near = [work[np.abs(work - middle) <= 1.5 * width] for middle in middles]
-    return tuple(float(np.median(part)) for part in near if len(part))
+    return tuple(float(np.median(part)) for part in near if len(part)) or (top,)
 
 
 def ftq_table(ftq: Ftq) -> pd.DataFrame:
