@@ -59,6 +59,12 @@ def test_two_sources_are_told_apart_though_one_is_a_multiple_of_the_other():
     assert found == pytest.approx([10, 250], rel=1e-4)
 
 
+def test_two_sources_are_not_taken_for_one_of_which_both_are_multiples():
+    core = detours(3, [(250, 5e-6), (100, 2e-5)], [(100, 2e-5)])
+    found = sorted(peak.frequency for peak in named_peaks(detour_spectrum([core])))
+    assert found == pytest.approx([100, 250], rel=1e-4)
+
+
 def test_two_sources_of_unrelated_frequencies_are_found():
     core = detours(3, [(97.3, 2e-5), (10, 2e-4)], [(100, 2e-5)])
     peaks = {round(peak.frequency, 1): peak for peak in named_peaks(detour_spectrum([core]))}
@@ -104,6 +110,8 @@ def peak(frequency, uncertainty=1e-6):
 def test_peaks_get_the_names_of_what_is_known():
     assert likely_source(peak(250.0), 250, None) == "timer tick (CONFIG_HZ=250)"
     assert "CONFIG_HZ=1000" in likely_source(peak(1000.0), None, None)
+    assert "CONFIG_HZ=250" in likely_source(peak(250.0), None, 267.0)
+    assert "governor" in likely_source(peak(100.0), None, 267.0)
     assert "governor" in likely_source(peak(100.0), 1000, None)
     assert likely_source(peak(267.3), 1000, 267.0).startswith("timer interrupts")
     assert "watchdog" in likely_source(peak(0.25), 250, None)

@@ -94,9 +94,10 @@ class NoiseReport:
         return name_peaks(named_peaks(spectrum), self._tick_hz(), timer)
 
     def _tick_hz(self) -> int | None:
-        """The kernel's, if the recording is of this kernel."""
+        """The kernel's, if the recording is of this machine, as far as is known."""
         here = describe()
-        same = all(self.environment.get(key) == here.get(key) for key in ("host", "kernel"))
+        said = self.environment
+        same = said.get("host") == here["host"] and said.get("kernel") in (None, here["kernel"])
         return tick_rate() if same else None
 
     def show(self) -> None:

@@ -42,6 +42,7 @@ KNOWN_PERIODS = (
 )
 
 _NEAR = 1e-3
+_TIMER_NEAR = 0.3  # timer interrupts are the ticks, and some more or less
 _TIMER_MEANING = re.compile(r"timer interrupt", re.IGNORECASE)
 
 
@@ -87,7 +88,7 @@ def likely_source(peak: Peak, tick_hz: int | None, timer_hz: float | None) -> st
         return f"timer tick (CONFIG_HZ={tick_hz})"
     if tick_hz is None:
         for rate in TICK_RATES:
-            if near(rate):
+            if near(rate) and (timer_hz is None or abs(timer_hz / rate - 1) < _TIMER_NEAR):
                 return f"timer tick (CONFIG_HZ={rate}, by its frequency)"
     known = [k.what for k in KNOWN_PERIODS if near(1 / k.period_s, 5 * _NEAR)]
     if known:

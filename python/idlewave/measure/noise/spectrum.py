@@ -265,7 +265,8 @@ def _grouped(lines: list[_Line], spectrum: Spectrum) -> list[list[_Line]]:
 
 
 def _fundamental(left: list[_Line], span: float) -> _Line | None:
-    """The frequency of which most of the lines are multiples, more than by chance; of several such the highest.
+    """The frequency of which most of the lines are multiples, more than by chance, and of which few multiples between
+    the lowest and the highest are missing; of several such the highest.
 
     Tried are the lowest lines, parts of the lowest, and the distances between neighbours.
     """
@@ -286,6 +287,10 @@ def _fundamental(left: list[_Line], span: float) -> _Line | None:
     numbers = np.maximum(np.round(frequencies[None, :] / refined[:, None]), 1)
     near = np.abs(frequencies - numbers * refined[:, None]) <= tolerance
     score = near.sum(axis=1) - 2 * tolerance / refined * len(frequencies)
+    highest = np.where(near, numbers, 0).max(axis=1)
+    lowest = np.where(near, numbers, np.inf).min(axis=1)
+    # Ticks of 250 Hz and events at 100 Hz are all multiples of 50 Hz, of which most would be missing.
+    score = score * near.sum(axis=1) / np.maximum(highest - lowest + 1, 1)
     if score.max() < 2:
         return None
     good = np.flatnonzero(score >= 0.9 * score.max())
