@@ -1,6 +1,7 @@
 """The noise of a machine's cores: recordings, and what they say."""
 
-from .compare import Comparison, compare, expected_maximum, maximum_table
+from .compare import Comparison, expected_maximum, maximum_table
+from .compare import compare as compare_noise
 from .detour import NoiseMeasurement, measure_noise, measurement_of, summarise
 from .fitting import fit_signature
 from .ftq import analyse_ftq
@@ -18,7 +19,7 @@ __all__ = [
     "Source",
     "analyse_ftq",
     "analyse_fwq",
-    "compare",
+    "compare_noise",
     "detours_of",
     "expected_maximum",
     "fit_signature",
