@@ -106,7 +106,7 @@ class Assessment {
     void plan() {
         const Abilities& data = sampler_.abilities;
         double core_ns = 0;
-        std::vector<Pilot> pilots;
+        double others_ns = 0;
         std::vector<int> sizes = first_sizes(std::min(settings_.max_size, data.limit));
         if (data.smallest == 0) measured_.add(other_jobs(data, 0, settings_.train, pilot(0)), false);
         for (std::size_t i = 0; i < sizes.size() && !interrupted(); ++i) {
@@ -118,9 +118,12 @@ class Assessment {
                 outcome_.dropped.assign(sizes.begin() + static_cast<std::ptrdiff_t>(i), sizes.end());
                 break;
             }
+            const std::vector<Job> others = other_jobs(data, sizes[i], settings_.train, found);
+            others_ns += visit_cost(others, found);
             measured_.add(core, true);
-            measured_.add(other_jobs(data, sizes[i], settings_.train, found), false);
+            measured_.add(others, false);
         }
+        others_are_cheap_ = 1e-9 * others_ns < 0.1 * settings_.seconds;
     }
 
     bool settled(const Kind& kind) const {
@@ -130,7 +133,7 @@ class Assessment {
 
     // What is settled, and what other methods look at, is visited less often.
     bool is_due(const Kind& kind) const {
-        if (!kind.core) return refined_ && round_ % 2 == 0;
+        if (!kind.core) return round_ % 2 == 0 && (refined_ || (round_ == 0 && others_are_cheap_));
         return round_ % 4 == 0 || !settled(kind);
     }
 
@@ -179,7 +182,9 @@ class Assessment {
             if (outcome_.sizes[i] - outcome_.sizes[i - 1] > 1) continue;  // not enclosed, so perhaps a disturbance
             const auto before = measured_.blocked(outcome_.sizes[i - 1]);
             const auto after = measured_.blocked(outcome_.sizes[i]);
-            if (before && after && *before != *after) outcome_.blocking.push_back(outcome_.sizes[i]);
+            const bool clear =
+                measured_.blocked_alike(outcome_.sizes[i - 1]) && measured_.blocked_alike(outcome_.sizes[i]);
+            if (before && after && *before != *after && clear) outcome_.blocking.push_back(outcome_.sizes[i]);
         }
         return outcome_;
     }
@@ -196,6 +201,7 @@ class Assessment {
     Outcome outcome_;
     std::string ending_;
     bool refined_ = false;
+    bool others_are_cheap_ = true;
     int round_ = 0;
     std::chrono::steady_clock::time_point reported_;
 };

@@ -68,12 +68,12 @@ class Measured {
         return kinds_[*place].values.median() > 0.5 * kinds_[*place].job.delay_ns;
     }
 
-    // Whether all sends of this size did the same.
+    // Whether nearly all sends of this size did the same.
     bool blocked_alike(int size) const {
         const auto place = kind_of(size, index_of(Series::late));
         if (!place || kinds_[*place].values.size() == 0) return true;
-        const double edge = 0.5 * kinds_[*place].job.delay_ns;
-        return (kinds_[*place].values.least() > edge) == (kinds_[*place].values.most() > edge);
+        const double share = kinds_[*place].values.share_above(0.5 * kinds_[*place].job.delay_ns);
+        return share < 0.2 || share > 0.8;
     }
 
     // The medians of every series, over the sizes that have any.
@@ -97,6 +97,14 @@ class Measured {
             result.values.push_back(std::move(values));
         }
         return result;
+    }
+
+    // From the least to the greatest value, a part of the median.
+    double range(int size, std::size_t series) const {
+        const auto place = places_.at(size).at(series);
+        if (!place || kinds_[*place].values.size() == 0) return 0;
+        const SortedSample& values = kinds_[*place].values;
+        return (values.most() - values.least()) / values.median();
     }
 
     double median(int size, std::size_t series) const {

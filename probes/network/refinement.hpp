@@ -27,7 +27,7 @@ class Refinement {
             const std::size_t before = owner_.measured().sizes().size();
             find_blocking();
             find_breaks();
-            look_into_short_pieces();
+            look_into_gaps();
             if (owner_.measured().sizes().size() == before) break;
         }
         for (const Break& b : breaks_now()) {
@@ -48,6 +48,7 @@ class Refinement {
     static constexpr std::size_t most_sizes = 250;
     static constexpr int visits = 3;
     static constexpr int more_visits = 4;
+    static constexpr int most_doubts = 5;
 
     struct Break {
         int below = 0;  // sizes on both sides
@@ -59,19 +60,34 @@ class Refinement {
     void find_blocking() {
         const std::vector<int> sizes = owner_.measured().sizes();
         for (std::size_t i = 1; i < sizes.size(); ++i) {
-            const auto below = owner_.measured().blocked(sizes[i - 1]);
-            const auto above = owner_.measured().blocked(sizes[i]);
-            if (below && above && *below != *above) bisect_blocking(sizes[i - 1], sizes[i], *below);
+            if (!differ(sizes[i - 1], sizes[i])) continue;
+            make_sure(sizes[i - 1]);
+            make_sure(sizes[i]);
+            if (!differ(sizes[i - 1], sizes[i])) continue;
+            bisect_blocking(sizes[i - 1], sizes[i], *owner_.measured().blocked(sizes[i - 1]));
         }
     }
 
-    // Three samples decide if they agree, for some may be disturbed; else seven.
+    bool differ(int one, int other) const {
+        const auto first = owner_.measured().blocked(one);
+        const auto second = owner_.measured().blocked(other);
+        return first && second && *first != *second;
+    }
+
+    // A send that seemed to wait may have been disturbed, and so may a server that was to be late: where samples do
+    // not agree there must be many.
+    void make_sure(int size) {
+        for (int i = 0; i < most_doubts && !owner_.measured().blocked_alike(size) && owner_.may_refine(); ++i) {
+            visit(size, {index_of(Series::late)}, visits);
+        }
+    }
+
     void bisect_blocking(int below, int above, bool blocked_below) {
         while (above - below > 1 && owner_.may_refine()) {
             const int middle = below + (above - below) / 2;
             owner_.add_size(middle);
             visit(middle, {index_of(Series::late)}, visits);
-            if (!owner_.measured().blocked_alike(middle)) visit(middle, {index_of(Series::late)}, more_visits);
+            make_sure(middle);
             const auto blocked = owner_.measured().blocked(middle);
             if (!blocked) return;
             (*blocked == blocked_below ? below : above) = middle;
@@ -92,10 +108,7 @@ class Refinement {
         if (curves.values.empty()) return {};
         const std::vector<Piece> pieces = straight_pieces(curves);
         doubtful_.clear();
-        for (const Piece& p : pieces) {
-            const int span = curves.sizes[p.last] - curves.sizes[p.first];
-            if (p.last == p.first + 1 && span > 1) doubtful_.push_back(curves.sizes[p.first] + span / 2);
-        }
+        for (const Piece& piece : pieces) doubt_widest_gap(curves.sizes, piece);
         std::vector<Break> result;
         for (std::size_t i = 1; i < pieces.size(); ++i) result.push_back(between(curves, pieces[i - 1], pieces[i]));
         series_ = curves.series;
@@ -103,8 +116,21 @@ class Refinement {
         return result;
     }
 
-    // A line through two points fits whatever they are: a third between them shows whether there is one.
-    void look_into_short_pieces() {
+    // A line through two points, or through two crowds of points, fits whatever they are: a size between them shows
+    // whether there is one.
+    void doubt_widest_gap(const std::vector<int>& sizes, const Piece& piece) {
+        int widest = 1;
+        int middle = 0;
+        for (std::size_t i = piece.first; i < piece.last; ++i) {
+            const int gap = sizes[i + 1] - sizes[i];
+            if (gap <= widest) continue;
+            widest = gap;
+            middle = sizes[i] + gap / 2;
+        }
+        if (2 * widest > sizes[piece.last] - sizes[piece.first] && middle > 0) doubtful_.push_back(middle);
+    }
+
+    void look_into_gaps() {
         for (const int size : std::vector<int>(doubtful_)) {
             if (!owner_.may_refine()) return;
             owner_.add_size(size);
@@ -156,7 +182,9 @@ class Refinement {
         while (b.above - b.below > 1 && owner_.may_refine()) {
             const int middle = b.below + (b.above - b.below) / 2;
             owner_.add_size(middle);
-            visit(middle, telling(b, middle), visits);
+            const std::vector<std::size_t> series = telling(b, middle);
+            visit(middle, series, visits);
+            if (disagree(middle, series)) visit(middle, series, more_visits);
             double left = distance(middle, b.left);
             double right = distance(middle, b.right);
             if (in_doubt(left, right)) {
@@ -167,6 +195,16 @@ class Refinement {
             (left <= right ? b.below : b.above) = middle;
         }
         enclosing_.insert({b.below, b.above});
+    }
+
+    // Whether one of few samples was disturbed, so that two may have been.
+    bool disagree(int size, const std::vector<std::size_t>& series) const {
+        constexpr double far = 8;  // standard deviations of a point
+        for (std::size_t c = 0; c < series_.size(); ++c) {
+            if (std::find(series.begin(), series.end(), series_[c]) == series.end()) continue;
+            if (owner_.measured().range(size, series_[c]) > far * scatter_[c]) return true;
+        }
+        return false;
     }
 
     // Near to neither side, or not much nearer to one of them: a disturbed sample, or a third piece between the two.

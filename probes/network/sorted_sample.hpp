@@ -18,6 +18,11 @@ class SortedSample {
 
     double most() const { return values_.empty() ? std::numeric_limits<double>::quiet_NaN() : values_.back(); }
 
+    double share_above(double value) const {
+        const auto above = values_.end() - std::upper_bound(values_.begin(), values_.end(), value);
+        return static_cast<double>(above) / static_cast<double>(values_.size());
+    }
+
     double median() const {
         const std::size_t n = values_.size();
         if (n == 0) return std::numeric_limits<double>::quiet_NaN();

@@ -75,7 +75,7 @@ def test_every_size_and_series_is_visited_once_a_repetition(installed, program, 
     options = ("--repetitions", "2", "--max-size", "256", "--seconds", "60")
     assert run(installed, program, "--output", str(tmp_path), *options).returncode == 0
     samples = read_samples(tmp_path / "samples.csv")
-    samples = samples[samples["size"] > 0]
+    samples = samples[samples["series"].isin(["rtt", "train", "paced", "recv", "wait", "late"]) & (samples["size"] > 0)]
     visits = samples.groupby(["series", "size", "repetition"]).size()
     assert (visits == 1).all()
     assert len(visits) == 6 * samples["size"].nunique() * 2
@@ -94,7 +94,7 @@ def test_a_file_cut_off_in_a_line_loses_that_line_only(tmp_path):
     [
         ([], 2, "--output is needed"),
         (["--output", "{tmp}/x", "--train", "1"], 2, "--train: expected a number from 2"),
-        (["--output", "{tmp}/missing/x"], 2, "cannot be written"),
+        (["--output", "/dev/null/x"], 2, "cannot be written"),
         (["--output", "{tmp}/x"], 1, "two ranks are needed"),
     ],
 )

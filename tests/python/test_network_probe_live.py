@@ -1,0 +1,213 @@
+"""The network probe over this machine's own transports; nothing here asserts a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+from idlewave import mpi
+from idlewave.errors import MpiError
+from idlewave.measure.network import read_samples
+from network_probe import PROGRAM, assess, run, start
+
+pytestmark = [
+    pytest.mark.skipif(not PROGRAM.exists(), reason="this installation lacks idlewave-loggp-local"),
+    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two sides need a core each; this process has one"),
+]
+
+CORE = {"rtt", "train", "paced", "recv", "wait", "late"}
+EVERY = CORE | {"send", "few", "delayed", "flood", "spaced"}
+HELLO = struct.Struct("<16sii32s")
+
+
+def transports():
+    return json.loads(run("--transports").stdout) if PROGRAM.exists() else []
+
+
+@pytest.mark.parametrize("transport", [t for t in transports() if t != "emulated"])
+def test_every_series_comes_over_every_transport(transport, tmp_path):
+    measured = assess(
+        tmp_path, "--transport", transport, "--max-size", 1024, "--repetitions", 5, "--seconds", 60
+    )  # fmt: skip
+    assert set(measured.samples["series"]) == EVERY == set(measured.summary["series"])
+    assert measured.summary["complete"]
+    assert measured.summary["ended"] in ("repetitions", "settled")
+    assert measured.summary["transport"] == transport
+    assert (measured.samples["value_ns"] > 0).mean() > 0.99
+    assert measured.summary["same_node"]
+    assert len({r["cpu"] for r in measured.summary["ranks"]}) == 2
+    assert len(measured.summary["foreign_load"]["client"]) == len(measured.summary["foreign_load"]["server"])
+
+
+def test_large_messages_pass_shared_memory_whole(tmp_path):
+    measured = assess(tmp_path, "--transport", "shm", "--max-size", 8_000_000, "--repetitions", 1, "--seconds", 300)
+    assert measured.samples["size"].max() == 8_000_000  # longer than the ring
+
+
+def test_a_datagram_bounds_the_sizes_of_udp(tmp_path):
+    measured = assess(tmp_path, "--transport", "udp", "--repetitions", 1, "--seconds", 60)
+    assert measured.samples["size"].max() == 65_507 - 8
+
+
+def test_lost_datagrams_cost_their_samples_and_nothing_else(tmp_path):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler for the library that loses datagrams")
+    library = tmp_path / "drops.so"
+    source = Path(__file__).parent / "programs" / "drops.c"
+    subprocess.run([compiler, "-shared", "-fPIC", source, "-o", library, "-ldl"], check=True)
+    measured = assess(
+        tmp_path, "--transport", "udp", "--max-size", 16, "--repetitions", 2, "--seconds", 100, "--train", 8,
+        env=os.environ | {"LD_PRELOAD": str(library)},
+    )  # fmt: skip
+    assert measured.summary["lost"] > 0
+    assert measured.summary["complete"]
+    assert set(measured.samples["series"]) >= {"rtt", "recv"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_was_measured(number, tmp_path):
+    running = start("--transport", "shm", "--output", tmp_path, "--seconds", 60)
+    assert running.stdout is not None
+    while not running.stdout.readline().startswith("progress"):
+        assert running.poll() is None
+    running.send_signal(number)
+    out, complaints = running.communicate(timeout=60)
+    assert running.returncode == 0, complaints
+    summary = json.loads(out.splitlines()[-1])
+    assert (summary["complete"], summary["ended"]) == (False, "interrupted")
+    assert len(read_samples(tmp_path / "samples.csv")) == summary["samples"] > 0
+
+
+def listening(*options):
+    """A server on some port, and that port."""
+    server = start("--listen", "127.0.0.1:0", *options)
+    assert server.stdout is not None
+    return server, int(server.stdout.readline().split()[-1])
+
+
+def test_two_programs_that_were_started_apart_measure_together(tmp_path):
+    server, port = listening()
+    options = ("--transport", "tcp", "--connect", f"127.0.0.1:{port}", "--max-size", 64, "--repetitions", 2)
+    measured = assess(tmp_path, *options, "--seconds", 60)
+    assert len(measured.samples) > 0
+    assert server.wait(30) == 0
+
+
+def test_a_peer_of_another_version_is_refused_by_both(tmp_path):
+    server, port = listening()
+    with socket.create_connection(("127.0.0.1", port)) as stranger:
+        stranger.sendall(HELLO.pack(b"idlewave-loggp", 77, 64, b"tcp"))
+    assert server.wait(30) == 1
+    assert "the other side has format 77, this one 1" in server.stderr.read()
+    with socket.create_server(("127.0.0.1", 0)) as old:
+        options = ("--transport", "tcp", "--output", tmp_path, "--connect", f"127.0.0.1:{old.getsockname()[1]}")
+        client = start(*options)
+        connection, _ = old.accept()
+        with connection:
+            connection.sendall(HELLO.pack(b"idlewave-loggp", 77, 64, b""))
+            assert client.wait(30) == 1
+    assert "the other side has format 77, this one 1" in client.stderr.read()
+
+
+def test_a_stranger_is_refused():
+    server, port = listening()
+    with socket.create_connection(("127.0.0.1", port)) as stranger:
+        stranger.sendall(b"GET / HTTP/1.1\r\nHost: somewhere.example\r\nAccept: */*\r\n\r\n")
+    assert server.wait(30) == 1
+    assert "what connected is not idlewave-loggp-local" in server.stderr.read()
+
+
+def test_nobody_waits_for_ever_for_a_peer(tmp_path):
+    server, port = listening("--timeout", 0.5)
+    assert server.wait(30) == 1
+    assert "nobody connected" in server.stderr.read()
+    done = run("--transport", "tcp", "--output", tmp_path, "--connect", f"127.0.0.1:{port}", "--timeout", 0.5)
+    assert (done.returncode, "cannot be reached" in done.stderr) == (1, True)
+    silent, port = listening("--timeout", 0.5)
+    with socket.create_connection(("127.0.0.1", port)):
+        assert silent.wait(30) == 1
+    assert "the other side does not answer" in silent.stderr.read()
+
+
+def test_a_server_that_dies_ends_the_client(tmp_path):
+    server, port = listening()
+    client = start("--transport", "tcp", "--output", tmp_path, "--connect", f"127.0.0.1:{port}", "--seconds", 60)
+    assert client.stdout is not None
+    while not client.stdout.readline().startswith("progress"):
+        assert client.poll() is None
+    server.kill()
+    server.wait(30)
+    _, complaints = client.communicate(timeout=60)
+    assert client.returncode == 1
+    assert "the other side" in complaints
+    assert len(read_samples(tmp_path / "samples.csv")) > 0
+
+
+# ---- under MPI
+
+
+@pytest.fixture(scope="module")
+def installed():
+    try:
+        return mpi.find()
+    except MpiError as error:
+        pytest.skip(f"no MPI: {error}")
+
+
+@pytest.fixture(scope="module")
+def program(installed):
+    return mpi.build(installed, "loggp")
+
+
+def run_ranks(installed, program, *options, ranks=2, **environment):
+    command = [str(installed.mpiexec), "-n", str(ranks), str(program), *map(str, options)]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=180, env=installed.environment() | environment
+    )
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    ("transport", "series"),
+    [
+        ("mpi", EVERY),
+        ("put", EVERY - {"late"}),
+        ("get", EVERY - {"late", "recv", "wait"}),
+        ("tcp", EVERY),
+        ("shm", EVERY),
+    ],
+)
+def test_ranks_measure_over_their_mpi_and_over_other_transports(installed, program, tmp_path, transport, series):
+    options = ("--transport", transport, "--max-size", 512, "--repetitions", 5, "--seconds", 60)
+    done = run_ranks(installed, program, "--output", tmp_path, *options)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((tmp_path / "loggp.json").read_text())
+    assert set(read_samples(tmp_path / "samples.csv")["series"]) == series == set(summary["series"])
+    assert summary["rules"]["rendezvous measured"] == ("late" in series)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("limit", [1024, 4096, 12_345])
+def test_open_mpis_eager_limit_is_found_without_asking(installed, program, tmp_path, limit):
+    if installed.vendor != mpi.OPEN_MPI:
+        pytest.skip(f"the variable is Open MPI's, and this is {installed.vendor}")
+    header = 80
+    options = ("--max-size", 32_768, "--seconds", 20, "--repetitions", 12)
+    done = run_ranks(installed, program, "--output", tmp_path, *options, OMPI_MCA_btl_sm_eager_limit=str(limit))
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "loggp.json").read_text())["blocking_from"] == [limit - header + 1]
+
+
+@pytest.mark.mpi
+def test_more_than_two_ranks_are_refused(installed, program, tmp_path):
+    done = run_ranks(installed, program, "--output", tmp_path, ranks=3)
+    assert done.returncode != 0
+    assert "two ranks are needed (mpiexec -n 2), found 3" in done.stderr
