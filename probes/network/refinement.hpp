@@ -194,6 +194,8 @@ class Refinement {
             }
             (left <= right ? b.below : b.above) = middle;
         }
+        visit_lines(b.below);  // for another change may show in another series
+        visit_lines(b.above);
         enclosing_.insert({b.below, b.above});
     }
 
