@@ -3,9 +3,14 @@ nothing else is found; with times that scatter by 2 % and hits by detours."""
 
 from __future__ import annotations
 
+import subprocess
+from functools import cache
+
 import numpy as np
 import pytest
+from idlewave import mpi
 from idlewave.measure import Network, Parameters, estimate
+from idlewave.measure.network import read_samples
 from idlewave.measure.network.loggp import NAMES
 from idlewave.measure.network.rules import prtt
 from test_measure_emulator import TRAIN, emulate, sizes_for, switches_of
@@ -22,6 +27,7 @@ def tolerance(name, value):
     return max(0.02 * abs(value), 5.0 if name in ("G", "O") else 20_000.0)
 
 
+@cache
 def network_of(seed):
     """A row of the published table, or drawn: 0 to 2 switches beside that of S, all of which show in some curve; and
     the scatter, of which a published row has as much as leaves its parameters in the samples."""
@@ -132,6 +138,7 @@ def is_determined(network, index, sizes, scatter):
 
 def assert_recovered(fit, truth):
     for r in fit.ranges:
+        assert r.cause in ("start", "jump", "rendezvous")
         true = truth.of(r.first)
         for name in NAMES:
             found, wanted = getattr(r.parameters, name), getattr(true, name)
@@ -146,7 +153,31 @@ def assert_recovered(fit, truth):
 def test_every_parameter_and_every_switch_of_fifty_networks_is_recovered_and_nothing_else_found(seed):
     truth, scatter = network_of(seed)
     samples = emulate(truth, seed, REPETITIONS, scatter, HITS, new_series=True)
-    fit = estimate(samples)
+    assert_found(estimate(samples), truth)
+
+
+@pytest.mark.parametrize("seed", range(SETS))
+def test_the_probe_s_own_samples_of_an_emulated_network_tell_the_same(seed, tmp_path):
+    program = mpi.package_data() / "bin" / "idlewave-loggp-local"
+    if not program.is_file():
+        pytest.skip(f"this installation has no {program.name}")
+    truth, scatter = network_of(seed)
+    (tmp_path / "network").write_text(as_text(truth))
+    subprocess.run(
+        [program, "--transport", "emulated", "--network", tmp_path / "network", "--output", tmp_path / "out",
+         "--scatter", str(scatter), "--hits", str(HITS), "--seed", str(seed), "--seconds", "60"],
+        check=True, capture_output=True, timeout=60,
+    )  # fmt: skip
+    assert_found(estimate(read_samples(tmp_path / "out" / "samples.csv")), truth)
+
+
+def as_text(network):
+    """As `--network` takes it: S, then from L o_s o_r g G O, in ps."""
+    rows = [(first, *(round(getattr(p, n)) for n in NAMES[:4]), p.G, p.O) for first, p in network.ranges]
+    return "\n".join(["inf" if network.S is None else str(network.S), *(" ".join(map(str, row)) for row in rows)])
+
+
+def assert_found(fit, truth):
     assert fit.S == truth.S
     assert [r.first for r in fit.ranges] == [1, *(last + 1 for last in switches_of(truth))]
     assert all(low <= r.first <= high for r in fit.ranges for low, high in [r.onset])

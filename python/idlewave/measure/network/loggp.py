@@ -118,7 +118,8 @@ def _begun(
             result.append(replace(r, first=threshold.S + 1, onset=(bounds[0] + 1, bounds[1] + 1), cause=piece.cause))
         else:
             onset = (int(sizes[low - 1]) + 1, int(sizes[high]))
-            result.append(replace(r, onset=onset, cause=piece.cause))
+            exact = onset[0] == onset[1]  # a change of protocol is at one byte: what is not enclosed is none for sure
+            result.append(replace(r, onset=onset, cause=piece.cause if exact else "bend"))
     return tuple(result)
 
 

@@ -46,7 +46,8 @@ def at_smallest_size(table: pd.DataFrame) -> dict[str, dict[str, Interval]]:
 
     L is Kielmann's at size 0.
     """
-    first = int(table.loc[table["size"] > 0, "size"].min())
+    sizes = table.loc[table["size"] > 0, "size"]
+    first = int(sizes.min()) if len(sizes) else 1
     result: dict[str, dict[str, Interval]] = {method: {} for method in METHODS}
     for row in table[table["size"].isin([0, first])].sort_values("size").to_dict(orient="records"):
         result[row["method"]][row["parameter"]] = (row["value_ps"], row["low_ps"], row["high_ps"])
