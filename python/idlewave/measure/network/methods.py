@@ -19,6 +19,8 @@ from .observations import Array, column_medians, undisturbed
 PRTT, CULLER, KIELMANN, BELL = "PRTT", "Culler/Iannello", "Kielmann (pLogP)", "Bell"
 METHODS = (PRTT, CULLER, KIELMANN, BELL)
 RESAMPLES = 200
+FEWEST = 3
+"""Samples of a series at a size, below which there is no interval and so no value."""
 COLUMNS = ["method", "parameter", "size", "value_ps", "low_ps", "high_ps"]
 _PRTT_CURVES = {"o_s": "send", "o_r": "receive", "g": "gap"}
 
@@ -76,11 +78,11 @@ class _Cells:
         return self.cells.get((series, size))
 
     def median(self, series: str, size: int) -> Array | None:
-        """Of the sample less its waiting; None if there is none."""
+        """Of the sample less its waiting; None if there are too few."""
         key = (series, size)
         if key not in self.known:
             table = self.table(*key)
-            if table is None:
+            if table is None or len(table) < FEWEST:
                 return None
             waited = table["delay_ns"] if series == "delayed" else 0.0
             self.known[key] = self.resample(((table["value_ns"] - waited) * 1000.0).to_numpy())
@@ -167,7 +169,7 @@ def _by_delay(cells: _Cells, spaced: pd.DataFrame) -> tuple[Array, Array]:
     group = np.round(spaced["delay_ns"].to_numpy() / step)
     delays, times = [], []
     for _, own in spaced.groupby(group):
-        if len(own) >= 3:
+        if len(own) >= FEWEST:
             delays.append(float(own["delay_ns"].median()) * 1000.0)
             times.append(cells.resample((own["value_ns"] * 1000.0).to_numpy()))
     return np.array(delays), np.array(times)
