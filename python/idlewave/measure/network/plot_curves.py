@@ -40,15 +40,16 @@ MARKERS = {"half_rtt": "o", "gap": "s", "o_s": "^", "o_r": "v"}
 
 @dataclass(frozen=True)
 class Mark:
-    """A size after which something changes, and what is said of it (nothing: only a line)."""
+    """A size after which something changes, and what is said of it (nothing: only a line); a bend is dotted."""
 
     size: int
     text: str = ""
+    bend: bool = False
 
 
 def plot_fit(fit: LogGP) -> Figure:
     """The curves of a fit with its segments, switches and residuals."""
-    marks = [Mark(r.first - 1) for r in fit.ranges if r.cause in ("jump", "bend")]
+    marks = [Mark(r.first - 1, bend=r.cause == "bend") for r in fit.ranges if r.cause in ("jump", "bend")]
     if fit.S is not None:
         marks.append(Mark(fit.S, f"eager limit S = {size_label(fit.S)}"))
     return plot_curves(quantities_of(fit), fit.network, residuals_of(fit), marks)
@@ -78,7 +79,7 @@ def plot_curves(
     _quantities(axes, quantities, network, marks)
     _residuals(below, residuals)
     for mark in marks:
-        _mark(below, Mark(mark.size))
+        _mark(below, Mark(mark.size, bend=mark.bend))
     below.set_xlabel("message size")
     return figure
 
@@ -158,7 +159,7 @@ def _mark(axes: Axes, mark: Mark) -> None:
     low, high = axes.get_xlim()
     if not low < mark.size < high:
         return
-    axes.axvline(mark.size, color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+    axes.axvline(mark.size, color=MUTED, linewidth=0.8, linestyle=(0, (1, 3)) if mark.bend else (0, (4, 3)), zorder=1)
     if mark.text:
         near_right = math.log(mark.size / low) > 0.6 * math.log(high / low)
         axes.annotate(

@@ -46,9 +46,19 @@ def plot_methods(table: pd.DataFrame) -> Figure:
     for axes, name in zip(panels.flat, ("o_s", "o_r", "g"), strict=False):
         _by_size(axes, table[(table["parameter"] == name) & (table["size"] > 0)], name)
     _latency(panels[1][1], table)
-    handles, labels = panels[0][0].get_legend_handles_labels()
-    if handles:
-        figure.legend(handles, labels, loc="outside upper left", ncols=4, columnspacing=1.6, handletextpad=0.4)
+    named = {}
+    for axes in panels.flat:
+        named |= {str(handle.get_label()): handle for handle in axes.get_legend_handles_labels()[0]}
+    shown = [method for method in METHODS if method in named]
+    if shown:
+        figure.legend(
+            [named[method] for method in shown],
+            shown,
+            loc="outside upper left",
+            ncols=4,
+            columnspacing=1.6,
+            handletextpad=0.4,
+        )
     return figure
 
 
