@@ -60,7 +60,7 @@ void run_with(TcpControl& control, const Hello& hello, bool server, const Argume
     settings.max_size = hello.max_size;
     const SocketPlace where{server, arguments.address, arguments.timeout};
     with_transport(hello.transport_name(), control, where, hello.max_size, arguments.provider, [&](auto& data) {
-        Side<std::decay_t<decltype(data)>, TcpControl, ProcessorClock> side{data, control, clock};
+        const Side<std::decay_t<decltype(data)>, TcpControl, ProcessorClock> side{data, control, clock};
         run_side(side, server, settings, place, {});
     });
 }
@@ -135,7 +135,7 @@ void run(const Arguments& arguments) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char* const* argv) {
     catch_interrupts();
     try {
         run(parse(argc, argv, {}));

@@ -106,6 +106,7 @@ class LineSums {
 inline std::vector<Piece> straight_pieces(const Curves& curves) {
     const std::size_t n = curves.sizes.size();
     std::vector<LineSums> sums;
+    sums.reserve(curves.values.size());
     for (std::size_t c = 0; c < curves.values.size(); ++c) {
         sums.emplace_back(curves.sizes, curves.values[c], curves.scatter[c]);
     }

@@ -64,7 +64,7 @@ class Refinement {
             make_sure(sizes[i - 1]);
             make_sure(sizes[i]);
             if (!differ(sizes[i - 1], sizes[i])) continue;
-            bisect_blocking(sizes[i - 1], sizes[i], *owner_.measured().blocked(sizes[i - 1]));
+            bisect_blocking(sizes[i - 1], sizes[i], owner_.measured().blocked(sizes[i - 1]).value_or(false));
         }
     }
 

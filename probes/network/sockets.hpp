@@ -88,6 +88,7 @@ inline void set_patience(const Socket& socket, double seconds) {
 inline Socket bound_socket(const HostPort& where, int type) {
     const Addresses addresses = resolve(where, type, true);
     Socket socket(::socket(addresses->ai_family, type | SOCK_CLOEXEC, 0));
+    if (socket.get() < 0) throw Failure(std::string("there is no socket: ") + std::strerror(errno));
     set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
     const bool bound = bind(socket.get(), addresses->ai_addr, addresses->ai_addrlen) == 0;
     if (!bound || (type == SOCK_STREAM && listen(socket.get(), 1) != 0)) {
@@ -123,6 +124,7 @@ inline Socket connect_to(const HostPort& where, double seconds) {
         const Addresses addresses = resolve(where, SOCK_STREAM, false);
         for (const addrinfo* a = addresses.get(); a != nullptr; a = a->ai_next) {
             Socket socket(::socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+            if (socket.get() < 0) continue;
             set_patience(socket, seconds);
             if (connect(socket.get(), a->ai_addr, a->ai_addrlen) == 0) return socket;
             error = errno;

@@ -89,6 +89,7 @@ class EmulatedPair {
     static constexpr std::size_t stack_bytes = 512 * 1024;
 
     static void enter(unsigned int high, unsigned int low) {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr)
         auto* self = reinterpret_cast<EmulatedPair*>((static_cast<std::uintptr_t>(high) << 32U) | low);
         try {
             self->program_();

@@ -63,7 +63,7 @@ inline NetworkModel read_network(const std::string& file) {
         const std::string place = file + ", line " + std::to_string(number) + ": ";
         if (number == 1) {
             if (line.substr(0, 3) != "inf" && (!(fields >> model.S) || model.S < 0)) {
-                throw WrongUse(place + "expected S in bytes or inf, found '" + line + "'");
+                throw WrongUse(place + "expected S in bytes or inf, found '" + line.append("'"));
             }
             continue;
         }
@@ -72,7 +72,7 @@ inline NetworkModel read_network(const std::string& file) {
         std::string rest;
         const bool whole = static_cast<bool>(fields >> r.from >> r.L >> r.o_s >> r.o_r >> r.g >> r.G >> r.O);
         if (!whole || fields >> rest) {
-            throw WrongUse(place + "expected seven numbers, from L o_s o_r g G O in ps, found '" + line + "'");
+            throw WrongUse(place + "expected seven numbers, from L o_s o_r g G O in ps, found '" + line.append("'"));
         }
         const bool order = model.ranges.empty() ? r.from == 1 : r.from > model.ranges.back().from;
         if (!order) throw WrongUse(place + "ranges ascend, the first is from 1; found " + std::to_string(r.from));

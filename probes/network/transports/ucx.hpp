@@ -39,7 +39,7 @@ class UcxData {
 
     // What is still on its way to the other side leaves first; an error here has no one left to tell.
     ~UcxData() {
-        ucp_request_param_t parameters{};
+        const ucp_request_param_t parameters{};
         void* request = ucp_ep_close_nbx(endpoint_, &parameters);
         if (UCS_PTR_IS_PTR(request)) {
             for (int i = 0; i < 1'000'000 && ucp_request_check_status(request) == UCS_INPROGRESS; ++i) progress();
@@ -52,7 +52,7 @@ class UcxData {
     void start(std::uint32_t /*sample*/) {}
     void refresh(int size, int messages) { slots_.refresh(size, messages); }
     void send(int size, int message) {
-        ucp_request_param_t parameters{};
+        const ucp_request_param_t parameters{};
         const auto bytes = static_cast<std::size_t>(size);
         await(ucp_tag_send_nbx(endpoint_, slots_.outgoing(message), bytes, tag, &parameters));
     }
@@ -65,7 +65,7 @@ class UcxData {
         return true;
     }
     void post(int size) {
-        ucp_request_param_t parameters{};
+        const ucp_request_param_t parameters{};
         const auto bytes = static_cast<std::size_t>(size);
         posted_ = ucp_tag_recv_nbx(worker_, slots_.incoming(), bytes, tag, ~ucp_tag_t{0}, &parameters);
     }
