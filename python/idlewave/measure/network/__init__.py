@@ -1,7 +1,7 @@
 """The network between a machine's ranks: samples, and the LogGOPS parameters that they show."""
 
 from .loggp import LogGP, Range, estimate
-from .probing import NetworkMeasurement, measure_network, read_samples
+from .probing import NetworkMeasurement, measure_network, read_measurement, read_samples
 from .rules import Network, Parameters, prtt
 
 __all__ = [
@@ -13,5 +13,6 @@ __all__ = [
     "estimate",
     "measure_network",
     "prtt",
+    "read_measurement",
     "read_samples",
 ]

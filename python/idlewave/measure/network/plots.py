@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
@@ -46,7 +47,7 @@ def plot_methods(table: pd.DataFrame) -> Figure:
     for axes, name in zip(panels.flat, ("o_s", "o_r", "g"), strict=False):
         _by_size(axes, table[(table["parameter"] == name) & (table["size"] > 0)], name)
     _latency(panels[1][1], table)
-    named = {}
+    named: dict[str, Artist] = {}
     for axes in panels.flat:
         named |= {str(handle.get_label()): handle for handle in axes.get_legend_handles_labels()[0]}
     shown = [method for method in METHODS if method in named]
@@ -86,6 +87,7 @@ def _by_size(axes: Axes, table: pd.DataFrame, name: str) -> None:
             own["size"], middle, marker=_MARKERS[method], color=colour, markersize=3.2, linewidth=0.8, label=method
         )
     scale_sizes(axes, table["size"], most=4)
+    axes.set_ylim(0.4e-3 * table["value_ps"].min(), 2.5e-3 * table["value_ps"].max())  # an interval may reach to 0
     scale_times(axes)
     axes.set_xlabel("message size")
 
