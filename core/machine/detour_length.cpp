@@ -32,6 +32,7 @@ struct Check {
     }
     void operator()(const ExponentialLength& law) const {
         expect(law.mean >= 0 && std::isfinite(law.mean), "a mean length of detours that is not negative");
+        expect(0 <= law.min && law.min <= law.mean, "lengths of detours from a min on that their mean is not below");
     }
     void operator()(const UniformLength& law) const {
         expect(0 <= law.min && law.min <= law.max, "lengths of detours from a min up to a max that is no less");
@@ -56,7 +57,7 @@ struct Draw {
 
     Time operator()(const FixedLength& law) const { return law.length; }
     Time operator()(const ExponentialLength& law) const {
-        return rounded(-law.mean * natural_logarithm(between_0_and_1(bits)));
+        return rounded(law.min - (law.mean - law.min) * natural_logarithm(between_0_and_1(bits)));
     }
     Time operator()(const UniformLength& law) const {
         return law.min + static_cast<Time>(below(static_cast<std::uint64_t>(law.max - law.min) + 1, bits));

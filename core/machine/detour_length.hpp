@@ -13,9 +13,10 @@ struct FixedLength {
     Time length = 0;
 };
 
-/// … as memoryless as their arrivals, …
+/// … at least `min`, and beyond it as memoryless as their arrivals, …
 struct ExponentialLength {
-    double mean = 0;  ///< ps
+    double mean = 0;  ///< ps, `min` included
+    double min = 0;   ///< ps
 };
 
 /// … any whole number of ps from `min` to `max`, both included, …

@@ -65,7 +65,7 @@ void bind_noise(nb::module_& m) {
     nb::class_<FixedLength>(m, "FixedLength")
         .def(nb::new_([](Time length) { return FixedLength{length}; }), "length"_a);
     nb::class_<ExponentialLength>(m, "ExponentialLength")
-        .def(nb::new_([](double mean) { return ExponentialLength{mean}; }), "mean"_a);
+        .def(nb::new_([](double mean, double min) { return ExponentialLength{mean, min}; }), "mean"_a, "min"_a);
     nb::class_<UniformLength>(m, "UniformLength")
         .def(nb::new_([](Time min, Time max) { return UniformLength{min, max}; }), "min"_a, "max"_a);
     nb::class_<LognormalLength>(m, "LognormalLength")

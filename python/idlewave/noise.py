@@ -79,12 +79,13 @@ class FixedLength:
 
 @dataclass(frozen=True)
 class ExponentialLength:
-    """Exponential lengths of mean `mean` ps."""
+    """Lengths of mean `mean` ps that are at least `min` ps, and beyond it exponential."""
 
     mean: float
+    min: float = 0.0
 
     def _core(self) -> _core.ExponentialLength:
-        return _core.ExponentialLength(self.mean)
+        return _core.ExponentialLength(self.mean, self.min)
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ class NoiseTable(Tables):
         law = dict(value)
         kind = law.pop("distribution", None)
         keys = {
-            "exponential": {"mean"},
+            "exponential": {"mean", "min"},
             "uniform": {"min", "max"},
             "lognormal": {"median", "sigma"},
             "pareto": {"min", "alpha"},
@@ -127,7 +127,11 @@ class NoiseTable(Tables):
                 self.fail(f"{where}.max", "a time no less than min", law["max"])
             return UniformLength(least, most)
         if kind == "exponential":
-            return ExponentialLength(float(self.time_of(law, "mean", where)))
+            mean = float(self.time_of(law, "mean", where))
+            bound = float(self.time_of(law, "min", where)) if "min" in law else 0.0
+            if bound > mean:
+                self.fail(f"{where}.min", "a time no more than mean", law["min"])
+            return ExponentialLength(mean, bound)
         key = "median" if kind == "lognormal" else "min"
         scale = float(self.time_of(law, key, where))
         if scale == 0:

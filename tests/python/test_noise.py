@@ -29,6 +29,7 @@ from test_cli import run
 INTERVAL = 1_000_000.0  # ps
 LENGTHS: list[tuple[DetourLength, object]] = [
     (ExponentialLength(300_000.0), stats.expon(scale=300_000)),
+    (ExponentialLength(300_000.0, 200_000.0), stats.expon(200_000, 100_000)),
     (UniformLength(100_000, 900_000), stats.uniform(100_000, 800_001)),
     (LognormalLength(200_000.0, 0.8), stats.lognorm(0.8, scale=200_000)),
     (ParetoLength(50_000.0, 2.5), stats.pareto(2.5, scale=50_000)),
@@ -103,6 +104,11 @@ def test_long_computation_takes_as_much_longer_as_the_overhead_says() -> None:
         ('interval = "2ms"\nlength = "10us"', 2e9, FixedLength(10_000_000)),
         ('rate = 100\nlength = { distribution = "exponential", mean = "3us" }', 1e10, ExponentialLength(3e6)),
         (
+            'rate = 100\nlength = { distribution = "exponential", mean = "3us", min = "1us" }',
+            1e10,
+            ExponentialLength(3e6, 1e6),
+        ),
+        (
             'rate = 100\nlength = { distribution = "uniform", min = "1us", max = "2us" }',
             1e10,
             UniformLength(10**6, 2 * 10**6),
@@ -149,6 +155,10 @@ def test_lengths_are_listed_or_read_from_a_file_of_detours(tmp_path: Path) -> No
         ('rate = 1\nlength = { distribution = "exponential", median = "1us" }', "noise.length.median is not known"),
         ('rate = 1\nlength = { distribution = "exponential" }', "noise.length.mean: expected a time with a unit"),
         ('rate = 1\nlength = { distribution = "uniform", min = "2us", max = "1us" }', "noise.length.max: expected"),
+        (
+            'rate = 1\nlength = { distribution = "exponential", mean = "2us", min = "3us" }',
+            "noise.length.min: expected",
+        ),
         ('rate = 1\nlength = { distribution = "pareto", min = "0s", alpha = 2 }', "noise.length.min: expected a time"),
         ('rate = 1\nlength = { distribution = "pareto", min = "1s", alpha = -1 }', "noise.length.alpha: expected"),
         ('rate = 1\nlength = { distribution = "empirical", lengths = [] }', "noise.length.lengths: expected a list"),

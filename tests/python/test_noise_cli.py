@@ -105,7 +105,7 @@ def test_a_signature_is_written_changed_and_becomes_a_machine(folder, tmp_path):
     assert run("noise", "signature", file, "-o", changed, *more, *to).exit_code == 0
     assert Signature.load(changed).overhead == pytest.approx(0.5 * fitted.drop("every 4ms").overhead)
     made = idlewave.Machine.load(tmp_path / "quiet" / "machine.toml")
-    assert made.noise.period == 2 * 10**12
+    assert made.noise.trace.period == 2 * 10**12
     assert made.network == idlewave.Machine.preset("odin").network
 
 

@@ -277,6 +277,38 @@ def test_noise_is_written_as_a_machines_and_read_back(tmp_path):
     assert write_noise(tmp_path / "alone", noise).name == "noise.toml"
 
 
+def test_what_is_random_stays_a_law_for_the_simulator(tmp_path):
+    noise = MADE.noise(0.5, seed=1)
+    random = [source for source in MADE.sources if source.kind == RANDOM]
+    assert noise.overhead == pytest.approx(MADE.overhead, rel=0.02)
+    assert [source.length for source in noise.random] == [source.length.for_simulator() for source in random]
+    written = idlewave.Machine.load(write_noise(tmp_path, noise, idlewave.Machine.preset("odin"))).noise
+    assert written.trace.starts.tolist() == noise.trace.starts.tolist()
+    assert [source.interval for source in written.random] == pytest.approx([s.interval for s in noise.random])
+    assert written.overhead == pytest.approx(noise.overhead)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        LengthLaw("fixed", (5e6,)),
+        LengthLaw("exponential", (2e6, 3e6)),
+        LengthLaw("lognormal", (4e6, 0.5)),
+        LengthLaw("pareto", (2e6, 3.5)),
+        LengthLaw("empirical", (1e6, 2e6, 9e6)),
+    ],
+    ids=lambda law: law.kind,
+)
+def test_the_simulator_draws_the_lengths_of_the_law(law, tmp_path):
+    drawn = Signature("x", (0,), (Source("some", 0, RANDOM, 1e9, law),)).noise(0.1, seed=1)
+    file = write_noise(tmp_path, drawn, idlewave.Machine.preset("odin"))
+    (source,) = idlewave.Machine.load(file).noise.random
+    _, lengths = source.detours(seed=1, rank=3, until=20 * 10**12)
+    assert len(lengths) == pytest.approx(20_000, rel=0.04)
+    assert ks_distance(lengths, np.round(law.quantile((np.arange(20_000) + 0.5) / 20_000)).astype(np.int64)) < 0.015
+    assert drawn.overhead == pytest.approx(law.mean / 1e9, rel=0.01)
+
+
 def test_a_realised_fit_looks_like_what_was_recorded():
     recorded = detours(10, [(250, 5e-6)], [(300, 1e-5), (3, 2e-3)], jitter_s=1e-6)
     fitted = fit_signature([recorded])

@@ -69,7 +69,9 @@ def show(recording: Path, method: str | None, kind: str | None, plot: Path | Non
     "--noise", "folder", type=click.Path(file_okay=False, path_type=Path), help="Write it as a machine's noise."
 )
 @click.option("--machine", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Whose network it gets.")
-@click.option("--seconds", default=1.0, show_default=True, type=click.FloatRange(0.001), help="Of noise, a core.")
+@click.option(
+    "--seconds", default=1.0, show_default=True, type=click.FloatRange(0.001), help="Of periodic noise, a core."
+)
 @click.option("--seed", default=1, show_default=True, help="Of what is drawn.")
 def signature(
     recording: Path,
@@ -87,7 +89,8 @@ def signature(
 ) -> None:
     """Fit a recording (or read a signature), change it, and write it.
 
-    --noise FOLDER writes noise.csv and machine.toml with it (the network of --machine), as the simulator reads them.
+    --noise FOLDER writes noise.csv and machine.toml with it (the network of --machine) for the simulator: what is
+    periodic in so many seconds, what is random as laws of which each rank draws its own.
     """
     if (replay or machine) and folder is None:
         raise UsageError("--replay and --machine go with --noise FOLDER")
@@ -106,7 +109,7 @@ def signature(
     output.print(f"written: {target}")
     if folder is not None:
         given = Machine.load(machine) if machine else None
-        noise = end_to_end(_detours(recording, seconds, seed)) if replay else made.realise(seconds, seed)
+        noise = end_to_end(_detours(recording, seconds, seed)) if replay else made.noise(seconds, seed)
         output.print(f"written: {write_noise(folder, noise, given)}")
 
 

@@ -10,6 +10,14 @@ import numpy.typing as npt
 from scipy import special, stats
 
 from ...errors import InputError
+from ...noise import (
+    DetourLength,
+    EmpiricalLength,
+    ExponentialLength,
+    FixedLength,
+    LognormalLength,
+    ParetoLength,
+)
 from .compare import ks_distance
 
 KINDS = {"fixed": 1, "exponential": 2, "lognormal": 2, "pareto": 2, "empirical": 0}
@@ -74,6 +82,19 @@ class LengthLaw:
         """The law of lengths `factor` times as long."""
         shapes = 1 if self.kind in ("lognormal", "pareto") else len(self.numbers)
         return replace(self, numbers=tuple(x * factor if i < shapes else x for i, x in enumerate(self.numbers)))
+
+    def for_simulator(self) -> DetourLength:
+        """The same law as the simulator takes it."""
+        n = self.numbers
+        if self.kind == "fixed":
+            return FixedLength(round(n[0]))
+        if self.kind == "exponential":
+            return ExponentialLength(n[0] + n[1], n[0])
+        if self.kind == "lognormal":
+            return LognormalLength(n[0], n[1])
+        if self.kind == "pareto":
+            return ParetoLength(n[0], n[1])
+        return EmpiricalLength(np.round(n).astype(np.int64))
 
     def distance(self, lengths: Lengths) -> float:
         """The largest difference of its distribution function from that of `lengths` (Kolmogorov and Smirnov)."""

@@ -1,13 +1,23 @@
-"""Noise as files of a machine: noise.csv, and the [noise] table that names it."""
+"""Noise as files of a machine: its [noise] table, and beside it the files of detours that the table names."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from ...machine import Machine
-from ...noise import Noise
+from ...noise import (
+    DetourLength,
+    EmpiricalLength,
+    ExponentialLength,
+    FixedLength,
+    LognormalLength,
+    MixedNoise,
+    Noise,
+    ParetoLength,
+)
 from ...units import exact_time
 
 
@@ -20,21 +30,55 @@ def noise_csv(trace: pd.DataFrame) -> str:
 
 def noise_table(period_ps: int, phase: str = "random") -> str:
     """The [noise] table of a machine.toml that replays the noise.csv beside it."""
-    return f'[noise]\nkind = "trace"\nfile = "noise.csv"\nperiod = "{exact_time(period_ps)}"\nphase = "{phase}"\n'
+    return "\n".join(["[noise]", *_trace_lines(period_ps), f'phase = "{phase}"', ""])
 
 
-def write_noise(folder: Path, noise: Noise, machine: Machine | None = None) -> Path:
-    """Write noise.csv, and the [noise] table: in machine.toml with the network of `machine`, else in noise.toml alone.
+def write_noise(folder: Path, noise: Noise | MixedNoise, machine: Machine | None = None) -> Path:
+    """Write the [noise] table: in machine.toml with the network of `machine`, else in noise.toml alone; and its files.
 
-    Returns the path of the latter. Raises InputError if the simulator would refuse the machine.
+    Returns the path of the former. Raises InputError if the simulator would refuse the machine.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    trace = pd.DataFrame({"start_ps": noise.starts, "length_ps": noise.lengths})
-    (folder / "noise.csv").write_text(noise_csv(trace))
-    phase = noise.phase if isinstance(noise.phase, str) else "random"
-    table = noise_table(noise.period, phase)
+    trace = noise.trace if isinstance(noise, MixedNoise) else noise
+    detours = pd.DataFrame({"start_ps": trace.starts, "length_ps": trace.lengths})
+    (folder / "noise.csv").write_text(noise_csv(detours))
+    phase = trace.phase if isinstance(trace.phase, str) else "random"
+    table = _mixture_table(folder, noise, phase) if isinstance(noise, MixedNoise) else noise_table(trace.period, phase)
     target = folder / ("machine.toml" if machine else "noise.toml")
     target.write_text(f"{machine.to_toml()}\n{table}" if machine else table)
     if machine:
         Machine.load(target)
     return target
+
+
+def _trace_lines(period_ps: int) -> list[str]:
+    return ['kind = "trace"', 'file = "noise.csv"', f'period = "{exact_time(period_ps)}"']
+
+
+def _mixture_table(folder: Path, noise: MixedNoise, phase: str) -> str:
+    lines = ["[noise]", 'kind = "mixture"', f'phase = "{phase}"', "[[noise.source]]", *_trace_lines(noise.trace.period)]
+    for number, source in enumerate(noise.random):
+        lines += ["[[noise.source]]", 'kind = "poisson"', f'interval = "{exact_time(round(source.interval))}"']
+        lines.append(f"length = {_length(folder / f'lengths-{number}.csv', source.length)}")
+    return "\n".join(lines) + "\n"
+
+
+def _length(file: Path, law: DetourLength) -> str:
+    """The law as a table's value; one of lengths that were seen in `file`, which is written."""
+    if isinstance(law, FixedLength):
+        return f'"{exact_time(law.length)}"'
+    if isinstance(law, EmpiricalLength):
+        after = np.cumsum(law.lengths) - law.lengths
+        file.write_text(noise_csv(pd.DataFrame({"start_ps": after, "length_ps": law.lengths})))
+        return f'{{ distribution = "empirical", file = "{file.name}" }}'
+    if isinstance(law, ExponentialLength):
+        return f'{{ distribution = "exponential", mean = "{_time(law.mean)}", min = "{_time(law.min)}" }}'
+    if isinstance(law, LognormalLength):
+        return f'{{ distribution = "lognormal", median = "{_time(law.median)}", sigma = {law.sigma!r} }}'
+    if isinstance(law, ParetoLength):
+        return f'{{ distribution = "pareto", min = "{_time(law.min)}", alpha = {law.alpha!r} }}'
+    return f'{{ distribution = "uniform", min = "{exact_time(law.min)}", max = "{exact_time(law.max)}" }}'
+
+
+def _time(picoseconds: float) -> str:
+    return exact_time(round(picoseconds))

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InputError
-from ...noise import Noise
+from ...noise import MixedNoise, Noise, PoissonNoise
 from .lengths import LengthLaw
 from .recording import Detours
 
@@ -181,6 +181,23 @@ class Signature:
     def realise(self, seconds: float, seed: int, phase: str = "random") -> Noise:
         """Noise for the simulator: `seconds` of each core, end to end, as a measured machine's noise is."""
         return end_to_end(self.detours(seconds, seed), phase)
+
+    def noise(self, seconds: float, seed: int, phase: str = "random") -> Noise | MixedNoise:
+        """Noise for the simulator that never repeats its random detours, however many ranks there are.
+
+        What is periodic is realised as by `realise`; what is random stays a law, of which each rank draws its own: each
+        rank has that of the average core.
+        """
+        by_clock = self._with([s for s in self.sources if s.kind == PERIODIC]).realise(seconds, seed, phase)
+        free = 1 - self.overhead
+        random = tuple(
+            PoissonNoise(s.period_ps * len(self.cores) * free, s.length.for_simulator(), phase)
+            for s in self.sources
+            if s.kind == RANDOM
+        )
+        if not random:
+            return by_clock
+        return MixedNoise(by_clock, random)
 
     def to_toml(self) -> str:
         """The text of a noise-signature.toml. Periods and lengths in ps, goodness of the fit as remarks."""
