@@ -63,7 +63,7 @@ class NetworkMeasurement:
 
 def measure_network(
     mpi: Mpi | None = None,
-    seconds: float = 8.0,
+    seconds: float = 5.0,
     max_size: int = 256 * 1024,
     progress: Progress | None = None,
     folder: Path | None = None,
