@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..measure.network.clocks import ClockMeasurement, measure_clocks, read_clocks
+from .figures import Picture, save_figure
 from .terminal import errors, output, progress_bar, show
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("--from", "recorded", type=FOLDER, help="Show a recording instead: the folder of idlewave-clocks.")
 @click.option("-o", "--output", "folder", type=FOLDER, help="Keep the recording here.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Write a picture (PNG, PDF, SVG).")
+@click.option("--plot", type=Picture(), help="Write a picture (PNG, PDF, SVG).")
 def clocks(
     ranks: int | None,
     seconds: float,
@@ -54,9 +55,9 @@ def clocks(
     else:
         _show(found)
     if plot is not None:
-        from ..measure.network.job_plots import plot_clocks
+        from ..measure.network.clock_plots import plot_clocks
 
-        plot_clocks(found, plot)
+        save_figure(plot_clocks(found), plot)
         errors.print(f"written: {plot}")
 
 

@@ -15,6 +15,7 @@ from ..measure import NetworkMeasurement, measure_network
 from ..measure.network.probing import TRANSPORTS, read_measurement
 from ..measure.network.storing import PARAMETERS, load_network, network_as_json, parameter_remark, records, save_network
 from ..units import format_time
+from .figures import Picture, save_figure
 from .terminal import errors, output, progress_bar
 
 if TYPE_CHECKING:
@@ -56,7 +57,9 @@ class _Wanted:
 @click.option("--node", type=EXISTING, help="A measurement within a node (made with -o): becomes [network.node].")
 @click.option("--node-ranks", type=click.IntRange(1), help="Ranks of a node, for --node.")
 @click.option("--methods", is_flag=True, help="Show what earlier methods give beside PRTT.")
-@click.option("--plot", type=FILE, help="Draw curves and fit; with --methods those; NAME-latency.EXT the distribution.")
+@click.option(
+    "--plot", type=Picture(), help="Draw curves and fit; with --methods those; NAME-latency.EXT the distribution."
+)
 @click.option("--samples", type=FILE, help="Write the raw samples (Parquet).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 def network(
@@ -147,11 +150,7 @@ def _draw(file: Path, found: NetworkMeasurement, table: pd.DataFrame | None) -> 
         beside: plot_distribution(found.samples),
     }
     for target, figure in figures.items():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            figure.savefig(target, dpi=160)
-        except ValueError as error:
-            raise UsageError(f"--plot {file}: {error}") from error
+        save_figure(figure, target)
     return list(figures)
 
 

@@ -11,6 +11,7 @@ import click
 from ..measure import NoiseMeasurement, describe
 from ..measure.noise.probing import chosen_cores, run_probe, shown
 from ..measure.noise.recording import PROBES
+from .figures import Picture
 from .noise_report import KINDS, NoiseReport, samples_table, write_samples
 from .noise_tables import show_measurement_tables
 from .terminal import output, progress_bar
@@ -27,7 +28,7 @@ from .terminal import output, progress_bar
 @click.option("--attribute", is_flag=True, help="Record the kernel's events, and say what each detour was.")
 @click.option("-o", "--output", "folder", type=click.Path(file_okay=False, path_type=Path), help="Keep all.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw it: .png, .pdf or .svg.")
+@click.option("--plot", type=Picture(), help="Draw it: .png, .pdf or .svg.")
 @click.option("--kind", type=click.Choice(KINDS), help="Which plot (default: the method's).")
 @click.option("--samples", type=click.Path(dir_okay=False, path_type=Path), help="Write the table (Parquet).")
 def noise(

@@ -9,6 +9,7 @@ import click
 
 from ..measure.network.levels import listed
 from ..measure.network.pairs import PairMeasurement, machine_of, measure_pairs, read_pairs
+from .figures import Picture, save_figure
 from .terminal import errors, output, progress_bar, show
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -25,7 +26,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--from", "recorded", type=FOLDER, help="Show a recording instead: the folder of idlewave-pairs.")
 @click.option("-o", "--output", "folder", type=FOLDER, help="Keep the samples here.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--plot", type=FILE, help="Write the matrix as a picture (PNG, PDF, SVG).")
+@click.option("--plot", type=Picture(), help="Write the matrix as a picture (PNG, PDF, SVG).")
 @click.option("--machine", type=FILE, help="Write the levels as a machine.toml.")
 def pairs(
     ranks: int | None,
@@ -54,9 +55,9 @@ def pairs(
     else:
         _show(found)
     if plot is not None:
-        from ..measure.network.job_plots import plot_pairs
+        from ..measure.network.pair_plots import plot_pairs
 
-        plot_pairs(found, plot)
+        save_figure(plot_pairs(found), plot)
         errors.print(f"written: {plot}")
     if machine is not None:
         machine.write_text(machine_of(found).to_toml())

@@ -19,14 +19,15 @@ from ..measure.noise.recording import PROBES, Detours, detours_of, read_nodes, r
 from ..measure.noise.replay import write_noise
 from ..measure.noise.signature import Signature, end_to_end
 from ..units import format_time, parse_time
-from .noise_report import KINDS, NoiseReport, environment_of, records, save_figure
+from .figures import Picture, save_figure
+from .noise_report import KINDS, NoiseReport, environment_of, records
 from .noise_tables import MOST_ROWS, percent, show_plain
 from .terminal import errors, output
 
 FOLDER = click.Path(exists=True, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-plot_file = click.option("--plot", type=FILE, help="Draw it: .png, .pdf or .svg.")
+plot_file = click.option("--plot", type=Picture(), help="Draw it: .png, .pdf or .svg.")
 
 
 @click.group()

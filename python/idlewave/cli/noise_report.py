@@ -23,6 +23,7 @@ from ..measure.noise.recording import Detours, Recording, detours_of
 from ..measure.noise.sources import name_peaks, tick_rate, timer_rate
 from ..measure.noise.spectrum import FALSE_ALARM, Peak, Spectrum, detour_spectrum, named_peaks
 from ..units import format_time
+from .figures import save_figure
 from .noise_tables import percent, show_causes, show_counted, show_measurement_tables, show_peaks, show_plain
 from .terminal import errors
 
@@ -35,7 +36,6 @@ KINDS = ("scatter", "lengths", "cdf", "spectrum", "heat", "maximum", "cores", "s
 _OF = {"detour": KINDS[:7], "ftq": ("series", "spectrum"), "fwq": ("quantiles",)}
 _SHORT_PS = 100_000_000  # detours below 100 µs are looked at apart: rare long ones hide their periods
 MOST_LINES = 8
-ENDINGS = (".png", ".pdf", ".svg")
 
 
 @dataclass(frozen=True)
@@ -210,18 +210,6 @@ class NoiseReport:
             for name, label in zip(names, labels, strict=True)
         ]
         return pd.DataFrame(rows, columns=["core", "decade", "overhead"])
-
-
-def save_figure(figure: Figure, file: Path) -> None:
-    """Write a figure. Raises UsageError for an ending that is none of a picture."""
-    from matplotlib import rc_context
-
-    from ..plotting import STYLE
-
-    if file.suffix.lower() not in ENDINGS:
-        raise UsageError(f"{file}: expected a name that ends in {', '.join(ENDINGS)}")
-    with rc_context(STYLE):
-        figure.savefig(file, dpi=200)
 
 
 def samples_table(recording: Recording) -> pd.DataFrame:

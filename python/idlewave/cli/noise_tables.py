@@ -16,6 +16,8 @@ from .terminal import errors, output, show
 
 MOST_CORES = 16
 MOST_ROWS = 12
+FEW_LINES = 2
+"""Single lines of an unknown source are shown if there are no more; else they are counted."""
 _DECADES = ("<1us", "1-10us", "10-100us", "0.1-1ms", ">1ms")
 
 
@@ -53,10 +55,12 @@ def show_measurement_tables(found: NoiseMeasurement) -> None:
 
 
 def show_peaks(peaks: Sequence[Peak], title: str, false_alarm: float, most: int = MOST_ROWS) -> None:
-    """A row a periodic source: frequency, cost, and what it probably is."""
+    """A row a periodic source: frequency, cost, what it probably is; many single lines without a name are counted."""
     if not peaks:
         output.print(f"{title}: none stands out of the noise ({false_alarm:.0%} false alarms)")
         return
+    single = [p for p in peaks if len(p.harmonics) == 1 and p.source == "unknown"]
+    shown = [p for p in peaks if p not in single] if len(single) > FEW_LINES else list(peaks)
     table = pd.DataFrame(
         [
             (
@@ -67,11 +71,15 @@ def show_peaks(peaks: Sequence[Peak], title: str, false_alarm: float, most: int 
                 len(p.harmonics),
                 p.source,
             )
-            for p in peaks[:most]
+            for p in shown[:most]
         ],
         columns=["frequency", "1 sigma", "overhead", "each", "lines", "probably"],
     )
     show_plain(table, f"{title} ({false_alarm:.0%} false alarms in all)")
+    if left := len(peaks) - len(shown[:most]):
+        output.print(
+            f"{left} more, most of a single line: sidebands of the noise's ups and downs look so (--json has all)"
+        )
 
 
 def show_causes(causes: pd.DataFrame) -> None:

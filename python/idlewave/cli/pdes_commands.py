@@ -13,6 +13,7 @@ import click
 
 from .. import pdes as models
 from ..kernel import PLACEMENTS
+from .figures import Picture, save_figure
 from .kernel_options import (
     LEGS,
     SCHEDULER,
@@ -57,26 +58,6 @@ run_options = all_of(
     )
 )
 """How to run a model: the answer is the same in all."""
-PICTURES = (".png", ".svg", ".pdf")
-
-
-class Picture(click.Path):
-    """A file's name that says in what format to draw."""
-
-    def __init__(self) -> None:
-        super().__init__(dir_okay=False, path_type=Path)
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - as click has it
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:  # noqa: ANN401
-        """Refuses other formats before anything is simulated."""
-        path = super().convert(value, param, ctx)
-        if Path(value).suffix not in PICTURES:
-            self.fail(f"expected a name that ends with {', '.join(PICTURES)}, found '{value}'", param, ctx)
-        return path
 
 
 PLOT = click.option("--plot", type=Picture(), help="Draw it (.png, .svg, .pdf).")
@@ -119,7 +100,7 @@ def phold(*, plot: Path | None, statistics: Path | None, as_json: bool, **option
     if plot is not None:
         from ..pdes.plots import plot_run
 
-        plot_run(run.series_to_pandas(), tick=1e-6, unit="PHOLD's time").savefig(plot, dpi=200)
+        save_figure(plot_run(run.series_to_pandas(), tick=1e-6, unit="PHOLD's time"), plot)
     if as_json:
         click.echo(json.dumps(counts_of(run)))
         return
@@ -210,7 +191,7 @@ def draw_epidemic(found: models.EpidemicRun, options: dict[str, Any], plot: Path
         for i in range(1, runs):
             tables.append(models.epidemic(**options | {"seed": seed_after(options, i)}).to_pandas())
             progress((i + 1) / runs)
-    plot_epidemic(tables).savefig(plot, dpi=200)
+    save_figure(plot_epidemic(tables), plot)
 
 
 def draw_flood(options: dict[str, Any], plot: Path, runs: int) -> None:
@@ -228,7 +209,7 @@ def draw_flood(options: dict[str, Any], plot: Path, runs: int) -> None:
             run = models.flood(**attack | {"bots": bots, "seed": seed_after(options, i)})
             rows.append({"bots": bots, "lost": run.legitimate.share_lost, "delay": run.legitimate.mean_delay})
             progress(len(rows) / (len(numbers) * runs))
-    plot_flood(pd.DataFrame(rows)).savefig(plot, dpi=200)
+    save_figure(plot_flood(pd.DataFrame(rows)), plot)
 
 
 def seed_after(options: dict[str, Any], i: int) -> int:

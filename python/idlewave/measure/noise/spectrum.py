@@ -33,6 +33,7 @@ _MOST_FOLDS = 3  # times that sampling folds a line back before its bins' width 
 _TELLING = 5  # of a source's lowest lines
 _MANY = 21  # lines of a group, for some of them to stand out of the others
 _CLEAR = 6.0  # standard deviations by which they do
+_STEADY = 0.5  # of a line's amplitude is what each half of the recording has at least, if its source is always there
 _MOST_LINES = 600  # of the highest: a short event once a second has thousands of multiples
 
 Values = npt.NDArray[np.float64]
@@ -176,7 +177,8 @@ def named_peaks(spectrum: Spectrum, most: int = 20) -> list[Peak]:
     """The periodic sources that stand out, the costliest first; without names (`sources.name_peaks` gives them)."""
     whole = _whole_transform(spectrum)
     lines = [_refined(spectrum, place, whole) for place in _candidates(spectrum)]
-    peaks = [_peak(spectrum, group) for group in _grouped(lines, spectrum)]
+    groups = [group for group in _grouped(lines, spectrum) if _steady(spectrum, max(group, key=lambda x: x.ratio))]
+    peaks = [_peak(spectrum, group) for group in groups]
     return sorted(peaks, key=lambda peak: -peak.share)[:most]
 
 
@@ -232,6 +234,17 @@ def _refined(spectrum: Spectrum, place: int, whole: Values) -> _Line:
     ratio = float(spectrum.power[place] / spectrum.floor[place])
     bound = float(np.sqrt(6 / (ratio * spectrum.degrees / 2))) / (2 * np.pi * span)
     return _Line((best + side * offset) / span, 1.5 * bound, amplitude, ratio)
+
+
+def _steady(spectrum: Spectrum, line: _Line) -> bool:
+    """Whether both halves of the recording have the line. A burst of noise has power everywhere, so lines by chance,
+    which the threshold, made for noise that is alike all the time, lets pass."""
+    middle = len(spectrum.series[0]) // 2
+    halves = (slice(0, middle), slice(middle, 2 * middle))
+    window = signal.windows.hann(middle, sym=False)
+    sine = window * np.exp(-2j * np.pi * line.frequency * spectrum.step_s * np.arange(middle)) * 2 / window.sum()
+    parts = [np.mean([abs(np.dot(s[half] - s[half].mean(), sine)) ** 2 for s in spectrum.series]) for half in halves]
+    return bool(np.sqrt(min(parts)) >= _STEADY * line.amplitude)
 
 
 def _whole_transform(spectrum: Spectrum) -> Values:

@@ -1,0 +1,52 @@
+"""The figure of the clocks of a job's ranks: how far each has drifted, and what its line leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ...plotting import MUTED, PALETTE, new_figure, styled, tidy
+from .clocks import ClockMeasurement
+
+NAMED = 6
+"""So many ranks, those that drift most, get a colour of their own; the others are grey."""
+
+
+@styled
+def plot_clocks(found: ClockMeasurement) -> Figure:
+    """Above, how far each clock has drifted against rank 0's; below, what its line leaves, with the bursts' bounds."""
+    figure = new_figure(5.0)
+    above, below = figure.subplots(2, 1, sharex=True)
+    widest = sorted(found.lines, key=lambda rank: -abs(found.lines[rank].drift_ppm))
+    colours = dict(zip(widest[:NAMED], PALETTE, strict=False))
+    begin = min(_rank0_time(found, rank).min() for rank in found.lines)
+    for rank in sorted(found.lines):
+        _draw(above, below, found, rank, begin, colours.get(rank, ""))
+    above.set(ylabel="offset since the beginning [µs]", title="clocks against rank 0's")
+    above.legend(loc="best")
+    reach = 1.5 * max(max(line.bound_ns, line.worst_ns) for line in found.lines.values()) / 1000
+    below.set(xlabel="time [s]", ylabel="offset less its line [µs]", ylim=(-reach, reach))
+    below.set_title("what the line leaves, and the bounds of each burst")
+    for axes in (above, below):
+        tidy(axes, "both")
+    return figure
+
+
+def _draw(above: Axes, below: Axes, found: ClockMeasurement, rank: int, begin: float, colour: str) -> None:
+    line = found.lines[rank]
+    bursts = found.bursts[found.bursts["rank"] == rank]
+    at, offset = bursts["at_ns"].to_numpy(), bursts["offset_ns"].to_numpy()
+    seconds = (_rank0_time(found, rank) - begin) / 1e9
+    label = f"rank {rank}: {line.drift_ppm:+.3f} ppm" if colour else None
+    colour = colour or MUTED
+    start = float(line.offset_at(at[:1])[0])
+    above.plot(seconds, (offset - start) / 1000, "o", color=colour, markersize=2.4, label=label)
+    above.plot(seconds, (line.offset_at(at) - start) / 1000, "-", color=colour, linewidth=0.8)
+    left, error = (offset - line.offset_at(at)) / 1000, bursts["error_ns"].to_numpy() / 1000
+    below.errorbar(seconds, left, error, fmt="o", color=colour, markersize=2.4, elinewidth=0.5, alpha=0.8)
+
+
+def _rank0_time(found: ClockMeasurement, rank: int) -> np.ndarray:
+    bursts = found.bursts[found.bursts["rank"] == rank]
+    return np.asarray(bursts["at_ns"] + bursts["offset_ns"])
