@@ -122,15 +122,16 @@ FABRICS = {"libfabric": "IDLEWAVE_LIBFABRIC", "ucx": "IDLEWAVE_UCX"}
 
 def _build_loggp(mpi: Mpi, sources: Path) -> Path:
     """The network probe, with the transports for whose libraries there are headers; if they do not go together with
-    this MPI (which may bring another version of the same library), without them."""
+    this MPI (which may bring another version of the same library), without them: that is tried once."""
     found = {name: flags for name in FABRICS if (flags := _pkg_config(name)) is not None}
 
     def build_with(names: list[str]) -> Path:
+        """What fails with libraries would fail again, and take as long; without them there is nothing else to take."""
         flags = [f"-D{FABRICS[name]}" for name in names]
         flags += [f for name in names for f in found[name] if f.startswith("-I")]
         libraries = [f for name in names for f in found[name] if not f.startswith("-I")]
         command = [str(mpi.mpicxx), "-std=c++20", "-O2", "-Wall", "-Wextra", *flags, "-I.", "network/loggp.cpp"]
-        return _build(mpi, sources, "idlewave-loggp", [*command, *libraries, "-o"])
+        return _build(mpi, sources, "idlewave-loggp", [*command, *libraries, "-o"], remembers_failure=bool(names))
 
     try:
         return build_with(list(found))
@@ -196,7 +197,9 @@ def _beside(folders: list[Path], names: list[str]) -> Path | None:
     return None
 
 
-def _build(mpi: Mpi, source: Path, product: str, command: list[str], *beside: Path) -> Path:
+def _build(
+    mpi: Mpi, source: Path, product: str, command: list[str], *beside: Path, remembers_failure: bool = False
+) -> Path:
     for needed in (source, *beside):
         if not needed.exists():
             raise MpiError(f"this installation of idlewave lacks {needed}")
@@ -218,7 +221,17 @@ def _build(mpi: Mpi, source: Path, product: str, command: list[str], *beside: Pa
     with lock:  # the tasks of a job all come here at once: one compiles, the others wait
         with contextlib.suppress(OSError):  # a file system without locks: each compiles, and the last one's is kept
             fcntl.lockf(lock, fcntl.LOCK_EX)
-        return target if target.exists() else _compile(mpi, source, target, command)
+        if target.exists():
+            return target
+        failed = folder / "failed"
+        if remembers_failure and failed.exists():
+            raise MpiError(failed.read_text())
+        try:
+            return _compile(mpi, source, target, command)
+        except MpiError as error:
+            if remembers_failure:
+                failed.write_text(str(error))
+            raise
 
 
 def _compile(mpi: Mpi, source: Path, target: Path, command: list[str]) -> Path:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,30 @@ def test_the_tasks_of_an_mpi_job_become_its_ranks(installed, tmp_path):
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "environment.json").read_text())["mpi"]["vendor"] == installed.vendor
     assert json.loads((tmp_path / "loggp.json").read_text())["samples"] > 0
+
+
+@pytest.mark.mpi
+def test_a_library_that_cannot_be_linked_is_left_out_and_not_tried_again(installed, tmp_path, monkeypatch):
+    there = tmp_path / "bin" / "pkg-config"
+    there.parent.mkdir()
+    there.write_text('#!/bin/sh\ncase "$*" in *ucx*) echo -lidlewave-no-such-library;; *) exit 1;; esac\n')
+    there.chmod(0o755)
+    compiler = tmp_path / "bin" / "mpicxx"  # a compiler that counts, and refuses what the true one's linker would
+    calls = tmp_path / "calls"
+    compiler.write_text(
+        f'#!/bin/sh\necho "$*" >> {calls}\n'
+        'case "$*" in *-lidlewave-no-such-library*) echo cannot find it >&2; exit 1;; esac\n'
+        'for target; do :; done\ntouch "$target"\n'
+    )
+    compiler.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{there.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("IDLEWAVE_CACHE", str(tmp_path / "cache"))
+    counting = replace(installed, mpicxx=compiler)
+    first = mpi.build(counting, "loggp")
+    tried = calls.read_text().splitlines()
+    assert ["-lidlewave-no-such-library" in words for words in tried] == [True, False]
+    assert mpi.build(counting, "loggp") == first
+    assert calls.read_text().splitlines() == tried
 
 
 @pytest.mark.mpi
