@@ -97,8 +97,9 @@ inline std::string help_of(const Program& program) {
     return result;
 }
 
-// Hands every option's value to where it goes. False when only help was asked for, which it prints.
-inline bool parse(const Program& program, int argc, char* const* argv) {
+// Hands every option's value to where it goes. False when only help was asked for, which it prints; of a job's
+// processes one is enough to do that (`shows_help`).
+inline bool parse(const Program& program, int argc, char* const* argv, bool shows_help = true) {
     constexpr int help = 1;
     constexpr int first = 1000;
     std::vector<option> known;
@@ -113,7 +114,7 @@ inline bool parse(const Program& program, int argc, char* const* argv) {
     opterr = 0;
     for (int c = 0; (c = getopt_long(argc, argv, ":", known.data(), nullptr)) != -1;) {
         if (c == help) {
-            std::fputs(help_of(program).c_str(), stdout);
+            if (shows_help) std::fputs(help_of(program).c_str(), stdout);
             return false;
         }
         if (c < first) {

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -16,11 +17,11 @@ namespace idlewave {
 
 constexpr int most_cpus = 8192;  // more than Linux may be built for
 
-// A set of CPUs for the scheduler; glibc's own ends at 1024.
+// A set of CPUs for the scheduler; glibc's own ends at 1024. It may travel between processes as it is.
 class CpuSet {
   public:
-    CpuSet() : bits_(most_cpus / CPU_SETSIZE) {}
-    explicit CpuSet(const std::vector<int>& cpus) : CpuSet() {
+    CpuSet() = default;
+    explicit CpuSet(const std::vector<int>& cpus) {
         for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), size(), bits_.data());
     }
 
@@ -32,26 +33,37 @@ class CpuSet {
         return result;
     }
 
-    std::size_t size() const { return bits_.size() * sizeof(cpu_set_t); }
+    bool operator==(const CpuSet& other) const { return CPU_EQUAL_S(size(), bits_.data(), other.bits_.data()) != 0; }
+
+    std::size_t size() const { return sizeof bits_; }
     cpu_set_t* data() { return bits_.data(); }
 
   private:
-    std::vector<cpu_set_t> bits_;
+    std::array<cpu_set_t, most_cpus / CPU_SETSIZE> bits_{};
 };
 
-// Those of the calling thread, ascending.
-inline std::vector<int> allowed_cpus() {
+// Those of the calling thread.
+inline CpuSet allowed_set() {
     CpuSet set;
     if (sched_getaffinity(0, set.size(), set.data()) != 0) {
         throw failed("the CPUs that may be used cannot be asked for: " + system_word(errno));
     }
-    return set.list();
+    return set;
 }
 
-// The calling thread to some CPUs.
-inline void pin(const std::vector<int>& cpus) {
+// Ascending.
+inline std::vector<int> allowed_cpus() {
+    return allowed_set().list();
+}
+
+// The calling thread to some CPUs; false where the system refuses.
+inline bool try_pin(const std::vector<int>& cpus) {
     CpuSet set(cpus);
-    if (sched_setaffinity(0, set.size(), set.data()) == 0) return;
+    return sched_setaffinity(0, set.size(), set.data()) == 0;
+}
+
+inline void pin(const std::vector<int>& cpus) {
+    if (try_pin(cpus)) return;
     throw failed("CPU " + std::to_string(cpus.front()) + " cannot be used: " + system_word(errno));
 }
 

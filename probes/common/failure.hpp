@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -30,19 +31,31 @@ inline Failure refused(const std::string& message) {
     return {status_usage, message};
 }
 
-// The whole of a program's main around what it does: the error's message and the exit status.
+// What goes wrong in `body`, if anything does.
 template <class Body>
-int report_failures(const std::string& program, const Body& body) {
+std::optional<Failure> failure_of(const Body& body) {
     try {
         body();
-        return 0;
+        return std::nullopt;
     } catch (const Failure& failure) {
-        std::fprintf(stderr, "%s: %s\n", program.c_str(), failure.what());
-        return failure.status();
+        return failure;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s: %s\n", program.c_str(), error.what());
-        return status_failed;
+        return failed(error.what());
     }
+}
+
+// The message, to standard error. Returns the exit status.
+inline int report(const std::string& program, const Failure& failure) {
+    std::fprintf(stderr, "%s: %s\n", program.c_str(), failure.what());
+    std::fflush(stderr);
+    return failure.status();
+}
+
+// The whole of a program's main around what it does.
+template <class Body>
+int report_failures(const std::string& program, const Body& body) {
+    const std::optional<Failure> failure = failure_of(body);
+    return failure ? report(program, *failure) : 0;
 }
 
 // The system's word for a number of errno.

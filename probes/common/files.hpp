@@ -56,6 +56,11 @@ class OutputFile {
         std::fwrite(numbers.data(), sizeof(std::int64_t), numbers.size(), file_);
     }
 
+    // A run that is killed keeps what it has by then.
+    void flush() {
+        if (std::fflush(file_) != 0) throw failed(path_.string() + " cannot be written: " + system_word(errno));
+    }
+
     void close() {
         const bool torn = std::ferror(file_) != 0;
         const bool closed = std::fclose(file_) == 0;
@@ -67,5 +72,17 @@ class OutputFile {
     std::filesystem::path path_;
     std::FILE* file_;
 };
+
+// Whoever reads the file finds the old one or the new one, and that whole.
+inline void replace_file(const std::filesystem::path& path, const std::string& text) {
+    std::filesystem::path unfinished = path;
+    unfinished += ".part";
+    OutputFile file(unfinished);
+    file.write(text);
+    file.close();
+    std::error_code error;
+    std::filesystem::rename(unfinished, path, error);
+    if (error) throw failed(path.string() + " cannot be written: " + error.message());
+}
 
 }  // namespace idlewave

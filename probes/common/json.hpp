@@ -83,8 +83,6 @@ class Object {
         return *this;
     }
 
-    Object& add(std::string_view key, const Object& what) { return add(key, what.text()); }
-
     // All that another has, behind what is there.
     Object& append(const Object& other) {
         body_ += (body_.empty() || other.body_.empty() ? "" : ", ") + other.body_;
@@ -96,5 +94,9 @@ class Object {
   private:
     std::string body_;
 };
+
+inline Text value(const Object& object) {
+    return object.text();
+}
 
 }  // namespace idlewave::json

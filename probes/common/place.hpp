@@ -1,4 +1,5 @@
-// Where a process is among those that a launcher started: by the launcher's variables, so without MPI.
+// Where a process runs: its host and CPU, and its place among those that a launcher started (by the launcher's
+// variables, so without MPI).
 #pragma once
 
 #include <unistd.h>
@@ -7,23 +8,55 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "common/cpus.hpp"
 #include "common/failure.hpp"
+#include "common/json.hpp"
 
 namespace idlewave {
 
+// It may travel between processes as it is.
 struct Place {
-    std::string host;
+    std::array<char, 256> host_text{};
     int rank = 0;
     int size = 1;
     int local_rank = 0;
-    std::string job;  // the same for all processes that were started together on this host; empty if alone
+    int cpus = 0;  // that it may use
+    int cpu = -1;  // that it is bound to; -1: to none, or to several
+    bool pinned_by_probe = false;
+
+    std::string host() const { return host_text.data(); }
 };
 
+// By the host's name alone.
+inline Place place_on_host() {
+    Place place;
+    gethostname(place.host_text.data(), place.host_text.size() - 1);
+    return place;
+}
+
 inline std::string host_name() {
-    std::array<char, 256> name{};
-    gethostname(name.data(), name.size() - 1);
-    return name.data();
+    return place_on_host().host();
+}
+
+// With the CPUs that the process may use.
+inline Place place_among_cpus() {
+    Place place = place_on_host();
+    const std::vector<int> allowed = allowed_cpus();
+    place.cpus = static_cast<int>(allowed.size());
+    if (allowed.size() == 1) place.cpu = allowed.front();
+    return place;
+}
+
+// To one CPU of those that it may use; where the system refuses, it stays free.
+inline void bind_to(Place& place, int cpu) {
+    place.pinned_by_probe = try_pin({cpu});
+    place.cpu = place.pinned_by_probe ? cpu : -1;
+}
+
+inline json::Object describe(const Place& place) {
+    return json::Object().add("host", place.host()).add("cpu", place.cpu).add("pinned_by_probe", place.pinned_by_probe);
 }
 
 namespace detail {
@@ -59,7 +92,7 @@ inline std::optional<int> number_of(const char* name) {
 }
 
 // Processes of one job step have its name in common, or else the launcher's process on this host.
-inline std::string job_name() {
+inline std::string name_of_job() {
     for (const char* const name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID"}) {
         if (const std::string job = variable(name); !job.empty()) return job;
     }
@@ -69,9 +102,8 @@ inline std::string job_name() {
 
 }  // namespace detail
 
-inline Place place_of_this_process() {
-    Place place;
-    place.host = host_name();
+inline Place place_by_launcher() {
+    Place place = place_on_host();
     for (const detail::Launcher& launcher : detail::launchers) {
         const std::optional<int> rank = detail::number_of(launcher.rank);
         const std::optional<int> size = detail::number_of(launcher.size);
@@ -87,8 +119,12 @@ inline Place place_of_this_process() {
         }
         break;
     }
-    if (place.size > 1) place.job = detail::job_name();
     return place;
+}
+
+// The same for all processes that were started together on this host; empty for one that is alone.
+inline std::string job_of(const Place& place) {
+    return place.size > 1 ? detail::name_of_job() : "";
 }
 
 }  // namespace idlewave

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 
@@ -11,6 +12,7 @@ namespace idlewave {
 // Alone in its cache line, which nobody writes but the signal's handler: looking at it costs a hit in the first cache.
 struct alignas(64) StopFlag {
     std::atomic<bool> raised{false};
+    unsigned patience = 0;  // s, from the signal on; 0: without end
 };
 static_assert(std::atomic<bool>::is_always_lock_free);
 
@@ -22,11 +24,19 @@ inline bool stop_asked() {
 
 extern "C" inline void idlewave_raise_stop_flag(int /*signal*/) {
     stop_flag.raised.store(true, std::memory_order_relaxed);
+    alarm(stop_flag.patience);
 }
 
-inline void stop_on_signals() {
+constexpr unsigned patience_after_stop = 10;  // s, for other processes to answer; batch systems give some thirty
+
+// Calls of the system go on. Who has to do with another process says how many seconds that has to answer: it may have
+// ended without a word, and then this one ends, too, with what it has written by then.
+inline void stop_on_signals(unsigned patience = 0) {
+    stop_flag.patience = patience;
     struct sigaction action{};
     action.sa_handler = idlewave_raise_stop_flag;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
     action.sa_handler = SIG_IGN;  // whoever read our output may be gone; what is recorded is still to be written
     sigaction(SIGPIPE, &action, nullptr);

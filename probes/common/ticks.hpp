@@ -88,4 +88,12 @@ inline double tick_length(const Instant& first, const Instant& last) {
     return static_cast<double>(last.ns - first.ns) / static_cast<double>(last.ticks - first.ticks);
 }
 
+// The same over so many nanoseconds from now on, busily.
+inline double measure_tick_length(std::int64_t over_ns) {
+    const Instant first = instant();
+    Instant last = first;
+    while (last.ns - first.ns < over_ns) last = instant();
+    return tick_length(first, last);
+}
+
 }  // namespace idlewave

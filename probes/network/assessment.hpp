@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "common/output.hpp"
+#include "common/stop.hpp"
 #include "network/foreign_load.hpp"
-#include "network/interrupt.hpp"
 #include "network/measured.hpp"
 #include "network/refinement.hpp"
 #include "network/sampler.hpp"
@@ -35,6 +35,7 @@ class Assessment {
     // Ends the server too.
     Outcome run() {
         plan();
+        look_for_interrupt();
         while (ending_.empty() && may_survey()) repetition();
         refined_ = true;
         round_ = 0;  // the next visits everything
@@ -68,7 +69,7 @@ class Assessment {
             ++outcome_.lost;
         }
         report();
-        if (interrupted() || sampler_.server_interrupted()) ending_ = "interrupted";
+        look_for_interrupt();
         if (ending_.empty() && elapsed() > settings_.seconds) ending_ = "seconds";
     }
 
@@ -82,6 +83,10 @@ class Assessment {
     bool may_survey() const {
         if (outcome_.repetitions < 3) return true;
         return outcome_.repetitions < fewest_repetitions && elapsed() < 0.3 * settings_.seconds;
+    }
+
+    void look_for_interrupt() {
+        if (stop_asked() || sampler_.server_interrupted()) ending_ = "interrupted";
     }
 
     double elapsed() const { return 1e-9 * (sampler_.now_ns() - origin_ns_); }
@@ -109,7 +114,7 @@ class Assessment {
         double others_ns = 0;
         std::vector<int> sizes = first_sizes(std::min(settings_.max_size, data.limit));
         if (data.smallest == 0) measured_.add(other_jobs(data, 0, settings_.train, pilot(0)), false);
-        for (std::size_t i = 0; i < sizes.size() && !interrupted(); ++i) {
+        for (std::size_t i = 0; i < sizes.size() && !stop_asked(); ++i) {
             const Pilot found = pilot(sizes[i]);
             const std::vector<Job> core = core_jobs(data, sizes[i], settings_.train, found);
             core_ns += visit_cost(core, found);
@@ -167,8 +172,7 @@ class Assessment {
         if (now - reported_ < std::chrono::milliseconds(200)) return;
         reported_ = now;
         file_.flush();
-        std::printf("progress %.3f\n", std::min(elapsed() / settings_.seconds, 1.0));
-        std::fflush(stdout);
+        print_progress(elapsed() / settings_.seconds);
     }
 
     Outcome finished() {

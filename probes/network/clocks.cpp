@@ -8,14 +8,9 @@
 // exchange.
 // --skew makes clocks run wrong, to know the truth: lines "RANK AHEAD_NS DRIFT_PPM", ahead when the probe begins.
 
-#include <getopt.h>
 #include <mpi.h>
 
-#include <cerrno>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -23,8 +18,17 @@
 #include <vector>
 
 #include "clock_burst.h"
+#include "common/arguments.hpp"
+#include "common/files.hpp"
+#include "common/json.hpp"
+#include "common/output.hpp"
+#include "common/place.hpp"
+#include "common/stop.hpp"
+#include "common/switches.hpp"
 #include "common/ticks.hpp"
 #include "network/job.hpp"
+#include "network/mpi_program.hpp"
+#include "network/mpi_tool.hpp"
 
 namespace {
 
@@ -63,7 +67,7 @@ std::int64_t read_skewed(const void* context) {
 SkewedClock read_skew(const std::string& file, int rank) {
     SkewedClock found;
     std::ifstream lines(file);
-    if (!lines) throw UsageError("--skew: " + file + " cannot be read");
+    if (!lines) throw refused("--skew: " + file + " cannot be read");
     int number = 0;
     for (std::string line; std::getline(lines, line);) {
         ++number;
@@ -76,7 +80,7 @@ SkewedClock read_skew(const std::string& file, int rank) {
             std::string message = file + ":" + std::to_string(number);
             message += ": expected RANK AHEAD_NS DRIFT_PPM, found '";
             message += line;
-            throw UsageError(message + "'");
+            throw refused(message + "'");
         }
         if (of_rank != rank) continue;
         found.ahead = ahead;
@@ -147,13 +151,7 @@ void dismiss(int ranks) {
 class Recording {
   public:
     explicit Recording(const std::string& folder)
-        : bursts_(open(folder + "/clocks-bursts.i64")), exchanges_(open(folder + "/clocks-exchanges.i64")) {}
-    Recording(const Recording&) = delete;
-    Recording& operator=(const Recording&) = delete;
-    ~Recording() {
-        std::fclose(bursts_);
-        std::fclose(exchanges_);
-    }
+        : bursts_(folder + "/clocks-bursts.i64"), exchanges_(folder + "/clocks-exchanges.i64") {}
 
     void add(int rank, int number, const Burst& burst) {
         const int count = static_cast<int>(burst.exchanges.size());
@@ -166,43 +164,34 @@ class Recording {
         write(bursts_, {rank, number, found.offset, found.error, found.at, count, shortest, burst.disturbed});
     }
 
-    // So that a run that is killed keeps what it has.
     void flush() {
-        if (std::fflush(bursts_) != 0 || std::fflush(exchanges_) != 0) {
-            fail(program, std::string("what is recorded cannot be written: ") + std::strerror(errno));
-        }
+        bursts_.flush();
+        exchanges_.flush();
     }
 
   private:
-    static std::FILE* open(const std::string& path) {
-        std::FILE* file = std::fopen(path.c_str(), "wb");
-        if (file == nullptr) fail(program, path + " cannot be written: " + std::strerror(errno));
-        return file;
-    }
+    static void write(OutputFile& file, const std::vector<std::int64_t>& row) { file.write(row); }
 
-    static void write(std::FILE* file, const std::vector<std::int64_t>& row) {
-        std::fwrite(row.data(), sizeof row[0], row.size(), file);
-    }
-
-    std::FILE* bursts_;
-    std::FILE* exchanges_;
+    OutputFile bursts_;
+    OutputFile exchanges_;
 };
+
+json::Object table(const std::string& file, const std::vector<std::string>& columns) {
+    return json::Object().add("file", file).add("columns", columns);
+}
 
 std::string summary(const Options& options, const std::vector<Place>& places, std::int64_t begin,
                     std::int64_t begin_unix, int rounds, bool interrupted) {
-    const std::string bursts =
-        columns_json({"rank", "burst", "offset_ns", "error_ns", "at_ns", "exchanges", "shortest_ns", "disturbed"});
-    const std::string exchanges = columns_json({"rank", "burst", "asked_ns", "answer_ns", "answered_ns"});
-    return "{\"probe\": \"clocks\", \"library\": " + json_text(library_version()) +
-           ", \"ranks\": " + places_json(places) + ", \"clock\": " + json_text(options.clock_name) +
-           ", \"begin_ns\": " + std::to_string(begin) + ", \"start_unix_ns\": " + std::to_string(begin_unix) +
-           ", \"seconds\": " + std::to_string(options.seconds) + ", \"bursts\": " + std::to_string(options.bursts) +
-           ", \"rounds\": " + std::to_string(rounds) + ", \"one_a_host\": " + (options.one_a_host ? "true" : "false") +
-           ", \"seed\": " + std::to_string(options.seed) +
-           ", \"skewed\": " + (options.skew.empty() ? "false" : "true") +
-           ", \"interrupted\": " + (interrupted ? "true" : "false") +
-           ", \"tables\": {\"bursts\": {\"file\": " + "\"clocks-bursts.i64\", \"columns\": " + bursts +
-           "}, \"exchanges\": {\"file\": \"clocks-exchanges.i64\", " + "\"columns\": " + exchanges + "}}}\n";
+    json::Object tables;
+    tables.add("bursts", table("clocks-bursts.i64", {"rank", "burst", "offset_ns", "error_ns", "at_ns", "exchanges",
+                                                     "shortest_ns", "disturbed"}));
+    tables.add("exchanges", table("clocks-exchanges.i64", {"rank", "burst", "asked_ns", "answer_ns", "answered_ns"}));
+    json::Object object;
+    object.add("probe", "clocks").add("library", library_version()).add("ranks", describe(places));
+    object.add("clock", options.clock_name).add("begin_ns", begin).add("start_unix_ns", begin_unix);
+    object.add("seconds", options.seconds).add("bursts", options.bursts).add("rounds", rounds);
+    object.add("one_a_host", options.one_a_host).add("seed", options.seed).add("skewed", !options.skew.empty());
+    return object.add("interrupted", interrupted).add("tables", tables).text().text;
 }
 
 // ---- rank 0's part
@@ -210,7 +199,7 @@ std::string summary(const Options& options, const std::vector<Place>& places, st
 std::vector<int> ranks_to_visit(const std::vector<Place>& places, bool one_a_host) {
     std::vector<int> result;
     for (std::size_t rank = 1; rank < places.size(); ++rank) {
-        const auto same_host = [&](const Place& other) { return other.name() == places[rank].name(); };
+        const auto same_host = [&](const Place& other) { return other.host() == places[rank].host(); };
         const auto end = places.begin() + static_cast<std::ptrdiff_t>(rank);
         if (!one_a_host || std::none_of(places.begin(), end, same_host)) result.push_back(static_cast<int>(rank));
     }
@@ -231,11 +220,11 @@ int conduct(const Options& options, const std::vector<Place>& places, ClockSourc
     int round = 0;
     for (; round < options.bursts; ++round) {
         const double due = begin + share * (round + std::uniform_real_distribution(0.0, 0.5)(random));
-        while (seconds_now() < due && told_to_end == 0) nap();
+        while (seconds_now() < due && !stop_asked()) nap();
         std::shuffle(visited.begin(), visited.end(), random);
         for (const int rank : visited) {
             // The first two rounds are needed for a drift at all.
-            if (told_to_end != 0 || (round > 1 && seconds_now() - begin > options.seconds)) return round;
+            if (stop_asked() || (round > 1 && seconds_now() - begin > options.seconds)) return round;
             recording.add(rank, round, visit(rank, clock));
         }
         recording.flush();
@@ -245,79 +234,52 @@ int conduct(const Options& options, const std::vector<Place>& places, ClockSourc
 }
 
 void measure(const Options& options, const std::vector<Place>& places, const SkewedClock& skewed) {
-    std::error_code error;
-    std::filesystem::create_directories(options.output, error);
-    if (error) fail(program, options.output + " cannot be made: " + error.message());
+    make_folder(options.output);
     const std::string file = options.output + "/clocks.json";
     const std::int64_t unix = nanoseconds(CLOCK_REALTIME);
-    const auto say = [&](int rounds, bool interrupted) {
-        const std::string text = summary(options, places, skewed.begin, unix, rounds, interrupted);
-        if (!write_whole(file, text)) fail(program, file + " cannot be written: " + std::strerror(errno));
-        return text;
-    };
-    say(0, true);
+    // A launcher may kill its ranks before they get to the end: by then all that is known now is there.
+    replace_file(file, summary(options, places, skewed.begin, unix, 0, true) + "\n");
     Recording recording(options.output);
     const int rounds = conduct(options, places, {read_skewed, &skewed}, recording);
     recording.flush();
     dismiss(static_cast<int>(places.size()));
-    const std::string text = say(rounds, told_to_end != 0);
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
+    const std::string text = summary(options, places, skewed.begin, unix, rounds, stop_asked());
+    replace_file(file, text + "\n");
+    print_line(text);
 }
 
 // ---- the command line
 
-constexpr const char* usage =
-    "usage: mpiexec -n N idlewave-clocks --output DIR [--seconds S] [--bursts N] [--one-a-host]\n"
-    "                                    [--clock monotonic|raw|realtime] [--skew FILE] [--seed K]\n";
-
-clockid_t clock_called(const std::string& name) {
+clockid_t clock_called(const std::string& option, const std::string& name) {
     if (name == "monotonic") return CLOCK_MONOTONIC;
     if (name == "raw") return CLOCK_MONOTONIC_RAW;
     if (name == "realtime") return CLOCK_REALTIME;
-    throw UsageError("--clock: expected monotonic, raw or realtime, found '" + name + "'");
+    throw refused(option + ": expected monotonic, raw or realtime, found '" + name + "'");
 }
 
-Options parse(int argc, char* const* argv) {
-    static const option known[] = {
-        {"output", required_argument, nullptr, 'o'}, {"seconds", required_argument, nullptr, 's'},
-        {"bursts", required_argument, nullptr, 'b'}, {"one-a-host", no_argument, nullptr, 'h'},
-        {"clock", required_argument, nullptr, 'c'},  {"skew", required_argument, nullptr, 'w'},
-        {"seed", required_argument, nullptr, 'k'},   {nullptr, 0, nullptr, 0},
-    };
+Program program_of(Options& options) {
+    return {program,
+            "Measures how far every rank's clock is from rank 0's, again and again:\n"
+            "mpiexec -n N idlewave-clocks --output DIR",
+            {{"output", "DIR", "the folder for what is recorded", text_to(options.output)},
+             {"seconds", "S", "how long it may take (10)", number_to(options.seconds, 0.01, 864000)},
+             {"bursts", "N", "how often a rank is visited (40)", integer_to(options.bursts, 2, 1'000'000)},
+             {"one-a-host", "", "one rank of each host is enough", flag_to(options.one_a_host)},
+             {"clock", "NAME", "monotonic, raw or realtime (monotonic)",
+              [&](const auto& option, const auto& text) {
+                  options.clock_name = text;
+                  options.clock = clock_called(option, text);
+              }},
+             {"skew", "FILE", "clocks that run wrong, to know the truth: lines RANK AHEAD_NS DRIFT_PPM",
+              text_to(options.skew)},
+             {"seed", "K", "of every order (1)", integer_to(options.seed, 0, 1'000'000'000'000'000)}}};
+}
+
+void run(int argc, char* const* argv) {
     Options options;
-    opterr = 0;
-    for (int c = 0; (c = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
-        if (c == 'o') {
-            options.output = optarg;
-        } else if (c == 's') {
-            options.seconds = parse_number("--seconds", optarg, 0.01, 864000);
-        } else if (c == 'b') {
-            options.bursts = static_cast<int>(parse_number("--bursts", optarg, 2, 1e6));
-        } else if (c == 'h') {
-            options.one_a_host = true;
-        } else if (c == 'c') {
-            options.clock_name = optarg;
-            options.clock = clock_called(optarg);
-        } else if (c == 'w') {
-            options.skew = optarg;
-        } else if (c == 'k') {
-            options.seed = static_cast<std::uint64_t>(parse_number("--seed", optarg, 0, 1e15));
-        } else {
-            throw UsageError(std::string("the option ") + argv[optind - 1] + " is not known or lacks its value\n" +
-                             usage);
-        }
-    }
-    if (optind < argc || options.output.empty()) throw UsageError(std::string("--output DIR is needed\n") + usage);
-    return options;
-}
-
-int run(int argc, char* const* argv) {
+    if (!parse_on_all_ranks(program_of(options), argc, argv, options.output)) return;
     const int rank = rank_of(MPI_COMM_WORLD);
-    const int ranks = size_of(MPI_COMM_WORLD);
-    const Options options = parse(argc, argv);
-    if (ranks < 2) throw UsageError("at least two ranks are needed (mpiexec -n 2), found 1");
-    end_when_told();
+    stop_on_signals(patience_after_stop);
     const std::vector<Place> places = take_places();
     const SkewedClock skewed = make_clock(options, rank);
     if (rank == 0) {
@@ -326,20 +288,10 @@ int run(int argc, char* const* argv) {
         ask_when_ordered(places[static_cast<std::size_t>(rank)], {read_skewed, &skewed});
     }
     meet();
-    return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    int status = 0;
-    try {
-        status = run(argc, argv);
-    } catch (const UsageError& error) {
-        if (rank_of(MPI_COMM_WORLD) == 0) std::fprintf(stderr, "%s: %s\n", program, error.what());
-        status = 2;
-    }
-    MPI_Finalize();
-    return status;
+    return run_ranks(program, argc, argv, run);
 }

@@ -3,12 +3,11 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "network/json.hpp"
+#include "common/json.hpp"
 #include "network/mpi_tool.hpp"
 
 namespace idlewave::network {
@@ -18,13 +17,6 @@ struct Eager {
     std::string variable;
     long long limit = -1;
 };
-
-inline std::string library_version() {
-    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
-    int length = 0;
-    MPI_Get_library_version(library.data(), &length);
-    return library.data();
-}
 
 // Open MPI: that of the byte transfer layer, if its own point-to-point layer (ob1) is the one in use. MPICH
 // (ch4): within a node a message beyond one cell of the queue makes a rendezvous. Else it is not known.
@@ -44,16 +36,17 @@ inline Eager eager_limit(const std::map<std::string, long long>& variables, bool
 }
 
 // The summary's first entries.
-inline JsonObject describe_library(bool one_node) {
+inline json::Object describe_library(bool one_node) {
     const auto variables = protocol_variables();
     const Eager eager = eager_limit(variables, one_node);
-    JsonObject object;
-    object.text("library", library_version());
-    object.raw("eager_variable", eager.limit < 0 ? "null" : quoted(eager.variable));
-    object.raw("eager_limit", eager.limit < 0 ? "null" : std::to_string(eager.limit));
-    JsonObject values;
-    for (const auto& [name, value] : variables) values.integer(name, value);
-    return object.raw("variables", values.str());
+    const bool known = eager.limit >= 0;
+    json::Object values;
+    for (const auto& [name, value] : variables) values.add(name, value);
+    json::Object object;
+    object.add("library", library_version());
+    object.add("eager_variable", known ? json::value(eager.variable) : json::null());
+    object.add("eager_limit", known ? json::value(eager.limit) : json::null());
+    return object.add("variables", values);
 }
 
 }  // namespace idlewave::network

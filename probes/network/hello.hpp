@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "network/failure.hpp"
+#include "common/failure.hpp"
 #include "network/transport.hpp"
 
 namespace idlewave::network {
@@ -33,20 +33,20 @@ inline void check_transport(const std::string& name, const std::vector<std::stri
     if (std::find(known.begin(), known.end(), name) != known.end()) return;
     std::string list;
     for (const std::string& other : known) list += (list.empty() ? "" : ", ") + other;
-    throw WrongUse("the transport '" + name + "' is not known here; there are " + list);
+    throw refused("--transport: expected one of " + list + ", found '" + name + "'");
 }
 
 template <ControlPlane Control>
 void say_hello(Control& control, const Hello& hello) {
     send_value(control, hello);
     const Hello answer = receive_value<Hello>(control);
-    if (answer.magic != Hello::word) throw Failure("what answers is not idlewave-loggp-local");
+    if (answer.magic != Hello::word) throw failed("what answers is not idlewave-loggp-local");
     if (answer.format != Hello::format_here) {
-        throw Failure("the other side has format " + std::to_string(answer.format) + ", this one " +
-                      std::to_string(Hello::format_here) + "; both need the same version");
+        throw failed("the other side has format " + std::to_string(answer.format) + ", this one " +
+                     std::to_string(Hello::format_here) + "; both need the same version");
     }
     if (answer.max_size != hello.max_size) {
-        throw Failure("the other side refuses the transport '" + hello.transport_name() + "'");
+        throw failed("the other side refuses the transport '" + hello.transport_name() + "'");
     }
 }
 
@@ -61,13 +61,13 @@ Hello answer_hello(Control& control, const std::vector<std::string>& known) {
     const bool fits = hello.max_size >= 2 && hello.max_size <= 1'073'741'824;
     answer.max_size = has && fits ? hello.max_size : 0;
     send_value(control, answer);
-    if (!ours) throw Failure("what connected is not idlewave-loggp-local");
+    if (!ours) throw failed("what connected is not idlewave-loggp-local");
     if (hello.format != Hello::format_here) {
-        throw Failure("the other side has format " + std::to_string(hello.format) + ", this one " +
-                      std::to_string(Hello::format_here) + "; both need the same version");
+        throw failed("the other side has format " + std::to_string(hello.format) + ", this one " +
+                     std::to_string(Hello::format_here) + "; both need the same version");
     }
-    if (!fits) throw Failure("the other side asks for messages of " + std::to_string(hello.max_size) + " B");
-    if (!has) throw Failure("the transport '" + name + "' that the other side asks for is not known here");
+    if (!fits) throw failed("the other side asks for messages of " + std::to_string(hello.max_size) + " B");
+    if (!has) throw failed("the transport '" + name + "' that the other side asks for is not known here");
     return hello;
 }
 

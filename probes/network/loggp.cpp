@@ -5,17 +5,19 @@
 
 #include <mpi.h>
 
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
+#include <array>
 #include <string>
-#include <thread>
+#include <vector>
 
+#include "common/files.hpp"
+#include "common/json.hpp"
+#include "common/output.hpp"
+#include "common/place.hpp"
+#include "common/stop.hpp"
 #include "network/arguments.hpp"
 #include "network/eager_limit.hpp"
 #include "network/hello.hpp"
-#include "network/interrupt.hpp"
+#include "network/mpi_program.hpp"
 #include "network/processor_clock.hpp"
 #include "network/run_side.hpp"
 #include "network/socket_transports.hpp"
@@ -24,12 +26,10 @@
 
 namespace {
 
+using namespace idlewave;
 using namespace idlewave::network;
 
-constexpr const char* usage =
-    "usage: mpiexec -n 2 idlewave-loggp --output DIR [--transport T] [--seconds S] [--max-size BYTES] [--train N]\n"
-    "                                   [--repetitions R] [--width PART] [--seed K] [--address A] [--provider P]\n"
-    "       idlewave-loggp --transports       which transports there are, as JSON\n";
+constexpr const char* program = "idlewave-loggp";
 
 std::vector<std::string> names() {
     std::vector<std::string> result = {MpiData::name, PutData::name, GetData::name};
@@ -51,13 +51,13 @@ void refuse_one_cpu_for_both(const Place& mine, bool one_node) {
     std::array<int, 2> cpus{};
     MPI_Allgather(&mine.cpu, 1, MPI_INT, cpus.data(), 1, MPI_INT, MPI_COMM_WORLD);
     if (one_node && cpus[0] == cpus[1] && cpus[0] >= 0) {
-        throw Failure("both ranks are bound to CPU " + std::to_string(cpus[0]) + "; they need one each");
+        throw failed("both ranks are bound to CPU " + std::to_string(cpus[0]) + "; they need one each");
     }
 }
 
 template <class Data>
 void run_with(Data& data, MpiControl& control, bool server, const Arguments& arguments, const Place& place,
-              const JsonObject& library) {
+              const json::Object& library) {
     ProcessorClock clock;
     run_side(Side<Data, MpiControl, ProcessorClock>{data, control, clock}, server, arguments.settings, place, library);
 }
@@ -67,7 +67,7 @@ void measure(const Arguments& arguments, int rank) {
     const bool one_node = same_node();
     const Place place = take_place(server);
     refuse_one_cpu_for_both(place, one_node);
-    const JsonObject library = server ? JsonObject() : describe_library(one_node);
+    const json::Object library = server ? json::Object() : describe_library(one_node);
     const MpiPair pair{MPI_COMM_WORLD, 1 - rank};
     MpiControl control(pair);
     const int max_size = arguments.settings.max_size;
@@ -89,44 +89,29 @@ void measure(const Arguments& arguments, int rank) {
                    [&](auto& data) { run_with(data, control, server, arguments, place, library); });
 }
 
-void run(int argc, char** argv) {
-    const Arguments arguments = parse(argc, argv, {"listen", "connect", "network", "scatter", "hits"});
-    int rank = 0;
-    int ranks = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (arguments.help || arguments.list_transports) {
-        if (rank == 0) std::printf("%s\n", arguments.help ? usage : json_list(names(), quoted).c_str());
+void run(int argc, char* const* argv) {
+    Arguments arguments;
+    const int rank = rank_of(MPI_COMM_WORLD);
+    const int ranks = size_of(MPI_COMM_WORLD);
+    const Program described{program,
+                            "Takes the samples from which a network's parameters are estimated, between two "
+                            "ranks:\nmpiexec -n 2 idlewave-loggp --output DIR",
+                            common_arguments(arguments)};
+    if (!parse(described, argc, argv, rank == 0)) return;
+    if (arguments.list_transports) {
+        if (rank == 0) print_line(json::value(names()).text);
         return;
     }
-    if (ranks != 2) throw WrongUse("two ranks are needed (mpiexec -n 2), found " + std::to_string(ranks));
-    if (arguments.settings.output.empty()) throw WrongUse("--output is needed");
+    if (ranks != 2) throw refused("two ranks are needed (mpiexec -n 2), found " + std::to_string(ranks));
+    require_output(arguments);
     if (!arguments.transport.empty()) check_transport(arguments.transport, names());
+    stop_on_signals(patience_after_stop);
     if (rank == 0) make_folder(arguments.settings.output);
     measure(arguments, rank);
-}
-
-// All ranks end. An abort may outrun the words just written.
-int fail(const std::exception& error, int status) {
-    std::fprintf(stderr, "idlewave-loggp: %s\n", error.what());
-    std::fflush(stderr);
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    MPI_Abort(MPI_COMM_WORLD, status);
-    return status;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    catch_interrupts();
-    try {
-        run(argc, argv);
-    } catch (const WrongUse& error) {
-        return fail(error, 2);
-    } catch (const std::exception& error) {
-        return fail(error, 1);
-    }
-    MPI_Finalize();
-    return 0;
+    return run_ranks(program, argc, argv, run);
 }

@@ -9,14 +9,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <exception>
-#include <optional>
+#include <array>
+#include <cstdlib>
 #include <string>
+#include <vector>
 
+#include "common/files.hpp"
+#include "common/json.hpp"
+#include "common/output.hpp"
+#include "common/place.hpp"
+#include "common/stop.hpp"
 #include "network/arguments.hpp"
 #include "network/hello.hpp"
-#include "network/interrupt.hpp"
 #include "network/processor_clock.hpp"
 #include "network/run_side.hpp"
 #include "network/socket_transports.hpp"
@@ -25,28 +29,42 @@
 
 namespace {
 
+using namespace idlewave;
 using namespace idlewave::network;
 
-constexpr const char* usage =
-    "usage: idlewave-loggp-local --transport T --output DIR [--connect HOST:PORT]   one assessment\n"
-    "       idlewave-loggp-local --listen HOST:PORT        the other side of one, on another host\n"
-    "       idlewave-loggp-local --transports              which transports there are, as JSON\n"
-    "options: [--seconds S] [--max-size BYTES] [--train N] [--repetitions R] [--width PART] [--seed K]\n"
-    "         [--timeout S] [--address A] [--provider P]\n"
-    "         of emulated: --network FILE [--scatter PART] [--hits PROBABILITY]\n";
+constexpr const char* program = "idlewave-loggp-local";
 
-void emulate(const Arguments& arguments) {
-    if (arguments.network.empty()) throw WrongUse("--transport emulated needs --network FILE");
+struct LocalArguments : Arguments {
+    std::string listen;
+    std::string connect;
+    std::string network;
+    double scatter = 0;
+    double hits = 0;
+};
+
+Program program_of(LocalArguments& a) {
+    Program described{program,
+                      "Takes the samples from which a network's parameters are estimated, between two "
+                      "processes without MPI:\nof this host, or with --listen and --connect of two.",
+                      common_arguments(a)};
+    const std::vector<Argument> own = {
+        {"listen", "HOST:PORT", "be one side, and do as the other says", text_to(a.listen)},
+        {"connect", "HOST:PORT", "where the other side listens", text_to(a.connect)},
+        {"network", "FILE", "of the transport emulated: what it emulates", text_to(a.network)},
+        {"scatter", "PART", "of emulated: relative scatter of a sample (0)", number_to(a.scatter, 0, 0.5)},
+        {"hits", "P", "of emulated: probability of a detour in a sample (0)", number_to(a.hits, 0, 1)}};
+    described.arguments.insert(described.arguments.end(), own.begin(), own.end());
+    return described;
+}
+
+void emulate(const LocalArguments& arguments) {
+    if (arguments.network.empty()) throw refused("--network: expected the file of what is emulated");
     EmulatedPair pair(read_network(arguments.network), {arguments.scatter, arguments.hits, arguments.settings.seed});
     using EmulatedSide = Side<EmulatedData, EmulatedControl, EmulatedClock>;
     std::array<EmulatedData, 2> data = {EmulatedData(pair, 0), EmulatedData(pair, 1)};
     std::array<EmulatedControl, 2> control = {EmulatedControl(pair, 0), EmulatedControl(pair, 1)};
     std::array<EmulatedClock, 2> clock = {EmulatedClock(pair, 0), EmulatedClock(pair, 1)};
-    const Place nowhere = [] {
-        Place place;
-        gethostname(place.host.data(), place.host.size() - 1);
-        return place;
-    }();
+    const Place nowhere = place_on_host();
     pair.start_server(
         [&] { run_side(EmulatedSide{data[1], control[1], clock[1]}, true, arguments.settings, nowhere, {}); });
     run_side(EmulatedSide{data[0], control[0], clock[0]}, false, arguments.settings, nowhere, {});
@@ -65,10 +83,9 @@ void run_with(TcpControl& control, const Hello& hello, bool server, const Argume
     });
 }
 
-void serve(const Arguments& arguments) {
-    const Socket listening = bound_socket(host_and_port(arguments.listen, "listen"), SOCK_STREAM);
-    std::printf("listening on port %s\n", port_of(listening).c_str());
-    std::fflush(stdout);
+void serve(const LocalArguments& arguments) {
+    const Socket listening = bound_socket(host_and_port(arguments.listen, "--listen"), SOCK_STREAM);
+    print_line("listening on port " + port_of(listening));
     TcpControl control(accept_one(listening, arguments.timeout), arguments.timeout);
     const Hello hello = answer_hello(control, transport_names());
     run_with(control, hello, true, arguments);
@@ -94,57 +111,39 @@ void both_sides(const Arguments& arguments) {
     const std::string port = port_of(listening);
     const pid_t parent = getpid();
     const pid_t child = fork();
-    if (child < 0) throw Failure("no second process could be started");
+    if (child < 0) throw failed("no second process could be started");
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) std::_Exit(1);
-        int status = 0;
-        try {
+        std::_Exit(report_failures(std::string(program) + ": server", [&] {
             TcpControl control(accept_one(listening, arguments.timeout), arguments.timeout);
             run_with(control, answer_hello(control, transport_names()), true, arguments);
-        } catch (const std::exception& error) {
-            std::fprintf(stderr, "idlewave-loggp-local: server: %s\n", error.what());
-            status = 1;
-        }
-        std::_Exit(status);
+        }));
     }
     ask(arguments, {"127.0.0.1", port});
     waitpid(child, nullptr, 0);
 }
 
-void run(const Arguments& arguments) {
-    if (arguments.help) {
-        std::fputs(usage, stdout);
-        return;
-    }
-    if (arguments.list_transports) {
-        std::vector<std::string> names = transport_names();
-        names.emplace_back("emulated");
-        std::printf("%s\n", json_list(names, quoted).c_str());
-        return;
-    }
+void run(const LocalArguments& arguments) {
+    std::vector<std::string> names = transport_names();
+    names.emplace_back("emulated");
+    if (arguments.list_transports) return print_line(json::value(names).text);
     if (!arguments.listen.empty()) return serve(arguments);
-    if (arguments.transport.empty()) throw WrongUse("--transport is needed; --transports lists them");
-    if (arguments.settings.output.empty()) throw WrongUse("--output is needed");
-    if (arguments.transport != "emulated") check_transport(arguments.transport, transport_names());
+    check_transport(arguments.transport, names);
+    require_output(arguments);
     make_folder(arguments.settings.output);
     if (arguments.transport == "emulated") return emulate(arguments);
-    if (!arguments.connect.empty()) return ask(arguments, host_and_port(arguments.connect, "connect"));
+    if (!arguments.connect.empty()) return ask(arguments, host_and_port(arguments.connect, "--connect"));
     both_sides(arguments);
 }
 
 }  // namespace
 
 int main(int argc, char* const* argv) {
-    catch_interrupts();
-    try {
-        run(parse(argc, argv, {}));
-        return 0;
-    } catch (const WrongUse& error) {
-        std::fprintf(stderr, "idlewave-loggp-local: %s\n", error.what());
-        return 2;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "idlewave-loggp-local: %s\n", error.what());
-        return 1;
-    }
+    return report_failures(program, [&] {
+        LocalArguments arguments;
+        if (!parse(program_of(arguments), argc, argv)) return;
+        stop_on_signals(patience_after_stop);
+        run(arguments);
+    });
 }

@@ -1,13 +1,21 @@
-// What the MPI library says of itself through its tool interface (MPI_T).
+// What the MPI library says of itself: its version, and its variables by its tool interface (MPI_T).
 #pragma once
 
 #include <mpi.h>
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
 
 namespace idlewave {
+
+inline std::string library_version() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
+    int length = 0;
+    MPI_Get_library_version(library.data(), &length);
+    return library.data();
+}
 
 // The value of a scalar integer variable; nothing when it has another type or belongs to an object.
 inline std::optional<long long> read_variable(int index, MPI_Datatype type, int bind) {

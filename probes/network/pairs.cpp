@@ -7,21 +7,26 @@
 // visited several times, spread over the whole measurement, in an order drawn anew each time; client and server change.
 // Samples go to DIR/pairs.csv, a row each, as they come; the rest is in DIR/pairs.json.
 
-#include <getopt.h>
 #include <mpi.h>
 
-#include <cerrno>
+#include <array>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <random>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "common/arguments.hpp"
+#include "common/files.hpp"
+#include "common/json.hpp"
+#include "common/output.hpp"
+#include "common/place.hpp"
+#include "common/stop.hpp"
 #include "common/ticks.hpp"
 #include "network/job.hpp"
+#include "network/mpi_program.hpp"
+#include "network/mpi_tool.hpp"
 #include "network/quick_loggp.hpp"
 #include "network/tournament.hpp"
 
@@ -98,30 +103,26 @@ void obey_until_stopped(Rank& rank) {
 
 class Recording {
   public:
-    explicit Recording(const std::string& path) : file_(std::fopen(path.c_str(), "w")) {
-        if (file_ == nullptr) fail(program, path + " cannot be written: " + std::strerror(errno));
-        std::fputs("a,b,size,series,n,visit,delay_ns,value_ns,start_ns,disturbed\n", file_);
+    explicit Recording(const std::string& path) : file_(path) {
+        file_.write("a,b,size,series,n,visit,delay_ns,value_ns,start_ns,disturbed\n");
+        file_.flush();
     }
-    Recording(const Recording&) = delete;
-    Recording& operator=(const Recording&) = delete;
-    ~Recording() { std::fclose(file_); }
 
     void add(int client, int server, int visit, int train, const std::vector<Sample>& samples) {
         for (const Sample& s : samples) {
             const int n = s.job.series == Series::round_trip ? 1 : train;
-            std::fprintf(file_, "%d,%d,%d,%s,%d,%d,%.1f,%.1f,%lld,%lld\n", client, server, s.job.size,
-                         series_names[static_cast<std::size_t>(s.job.series)], n, visit, s.delay_ns, s.value_ns,
-                         static_cast<long long>(s.start_ns), static_cast<long long>(s.disturbed));
+            std::array<char, 256> line{};
+            std::snprintf(line.data(), line.size(), "%d,%d,%d,%s,%d,%d,%.1f,%.1f,%lld,%lld\n", client, server,
+                          s.job.size, series_names[static_cast<std::size_t>(s.job.series)], n, visit, s.delay_ns,
+                          s.value_ns, static_cast<long long>(s.start_ns), static_cast<long long>(s.disturbed));
+            file_.write(line.data());
         }
     }
 
-    // So that a run that is killed keeps what it has.
-    void flush() {
-        if (std::fflush(file_) != 0) fail(program, std::string("samples cannot be written: ") + std::strerror(errno));
-    }
+    void flush() { file_.flush(); }
 
   private:
-    std::FILE* file_;
+    OutputFile file_;
 };
 
 // ---- rank 0's part
@@ -192,7 +193,7 @@ class Conductor {
 
     // All of these at once. False when the time is over, or the end was asked for.
     bool hold(const std::vector<Meeting>& meetings) {
-        if (told_to_end != 0 || now() - begin_ > rank_.options.seconds) return false;
+        if (stop_asked() || now() - begin_ > rank_.options.seconds) return false;
         Order mine;
         for (const Meeting& meeting : meetings) {
             give(meeting.server, {Role::server, meeting.client, meeting.order.visit, 0, 0}, mine);
@@ -250,8 +251,8 @@ long long all_of(int ranks) {
 
 void check_sample(const Options& options, int ranks) {
     if (options.pairs == 0 || options.pairs >= ranks - 1 || options.pairs >= all_of(ranks)) return;
-    throw UsageError("--pairs: " + std::to_string(ranks) + " ranks hang together by at least " +
-                     std::to_string(ranks - 1) + " pairs, found " + std::to_string(options.pairs));
+    throw refused("--pairs: " + std::to_string(ranks) + " ranks hang together by at least " +
+                  std::to_string(ranks - 1) + " pairs, found " + std::to_string(options.pairs));
 }
 
 std::vector<Round> plan(const Options& options, const std::vector<Place>& places) {
@@ -260,7 +261,7 @@ std::vector<Round> plan(const Options& options, const std::vector<Place>& places
     if (options.pairs == 0 || options.pairs >= all_of(ranks)) return all_pairs(ranks, random);
     std::vector<std::string> hosts;
     hosts.reserve(places.size());
-    for (const Place& place : places) hosts.emplace_back(place.name());
+    for (const Place& place : places) hosts.push_back(place.host());
     return rounds_of(sample_pairs(hosts, options.pairs, random), ranks);
 }
 
@@ -282,135 +283,75 @@ std::string summary(const Rank& rank, const std::vector<Place>& places, const st
     const Options& options = rank.options;
     std::size_t pairs = 0;
     for (const Round& round : rounds) pairs += round.size();
-    std::ostringstream text;
-    text << std::boolalpha << "{\"probe\": \"pairs\", \"library\": " << json_text(library_version())
-         << ", \"ranks\": " << places_json(places) << ", \"file\": \"pairs.csv\", \"mode\": \""
-         << (options.concurrent ? "concurrent" : "serial") << "\", \"pairs\": " << pairs
-         << ", \"rounds\": " << rounds.size() << ", \"visits\": " << options.visits
-         << ", \"visits_begun\": " << outcome.visits << ", \"meetings\": " << outcome.done
-         << ", \"visit_s\": " << rank.visit.seconds << ", \"seconds\": " << options.seconds << ", \"sizes\": [";
-    for (std::size_t i = 0; i < options.sizes.size(); ++i) text << (i > 0 ? ", " : "") << options.sizes[i];
-    text << "], \"train\": " << options.train << ", \"precision\": " << options.precision
-         << ", \"seed\": " << options.seed << ", \"counter\": \"" << ticks_source() << "\", \"tick_ns\": ";
-    text.precision(12);
-    text << rank.assessment.tick_ns << ", \"start_unix_ns\": " << begin_unix
-         << ", \"interrupted\": " << outcome.interrupted << "}\n";
-    return text.str();
+    json::Object object;
+    object.add("probe", "pairs").add("library", library_version()).add("ranks", describe(places));
+    object.add("file", "pairs.csv").add("mode", options.concurrent ? "concurrent" : "serial").add("pairs", pairs);
+    object.add("rounds", rounds.size()).add("visits", options.visits).add("visits_begun", outcome.visits);
+    object.add("meetings", outcome.done).add("visit_s", rank.visit.seconds).add("seconds", options.seconds);
+    object.add("sizes", options.sizes).add("train", options.train).add("precision", options.precision);
+    object.add("seed", options.seed).add("counter", ticks_source()).add("tick_ns", rank.assessment.clock.tick_ns);
+    return object.add("start_unix_ns", begin_unix).add("interrupted", outcome.interrupted).text().text;
 }
 
 void conduct(Rank& rank, const std::vector<Place>& places) {
     const Options& options = rank.options;
     const std::vector<Round> rounds = plan(options, places);
     rank.visit.seconds = visit_seconds(options, rounds);
-    std::error_code error;
-    std::filesystem::create_directories(options.output, error);
-    if (error) fail(program, options.output + " cannot be made: " + error.message());
+    make_folder(options.output);
     const std::string file = options.output + "/pairs.json";
     const std::int64_t unix = nanoseconds(CLOCK_REALTIME);
-    const auto say = [&](const Outcome& outcome) {
-        const std::string text = summary(rank, places, rounds, unix, outcome);
-        if (!write_whole(file, text)) fail(program, file + " cannot be written: " + std::strerror(errno));
-        return text;
-    };
-    say({});
+    // A launcher may kill its ranks before they get to the end: by then all that is known now is there.
+    replace_file(file, summary(rank, places, rounds, unix, {}) + "\n");
     Recording recording(options.output + "/pairs.csv");
     Conductor conductor(rank, rounds, recording);
     const int visits = conductor.run();
     recording.flush();
     dismiss(static_cast<int>(places.size()));
-    const std::string text = say({visits, conductor.visits_done(), told_to_end != 0});
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
+    const std::string text = summary(rank, places, rounds, unix, {visits, conductor.visits_done(), stop_asked()});
+    replace_file(file, text + "\n");
+    print_line(text);
 }
 
 // ---- the command line
 
-constexpr const char* usage =
-    "usage: mpiexec -n N idlewave-pairs --output DIR [--seconds S] [--pairs K] [--serial | --concurrent]\n"
-    "                                   [--visits V] [--sizes A,B,...] [--train N] [--precision P] [--seed K]\n";
-
-std::vector<int> parse_sizes(const std::string& text) {
+std::vector<int> parse_sizes(const std::string& option, const std::string& text) {
     std::vector<int> sizes;
     std::istringstream parts(text);
     for (std::string part; std::getline(parts, part, ',');) {
-        sizes.push_back(static_cast<int>(parse_number("--sizes", part, 1, 1 << 24)));
+        sizes.push_back(static_cast<int>(integer(option, part, 1, 1 << 24)));
     }
     std::sort(sizes.begin(), sizes.end());
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     if (sizes.size() < 2)
-        throw UsageError("--sizes: expected at least two sizes, such as 1,65536, found '" + text + "'");
+        throw refused(option + ": expected at least two sizes, such as 1,65536, found '" + text + "'");
     return sizes;
 }
 
-void take(Options& options, int letter, const char* value) {
-    switch (letter) {
-        case 'o':
-            options.output = value;
-            return;
-        case 's':
-            options.seconds = parse_number("--seconds", value, 0.01, 864000);
-            return;
-        case 'p':
-            options.pairs = static_cast<int>(parse_number("--pairs", value, 1, 1e9));
-            return;
-        case 'c':
-            options.concurrent = true;
-            return;
-        case 'e':
-            options.concurrent = false;
-            return;
-        case 'v':
-            options.visits = static_cast<int>(parse_number("--visits", value, 1, 10000));
-            return;
-        case 'z':
-            options.sizes = parse_sizes(value);
-            return;
-        case 't':
-            options.train = static_cast<int>(parse_number("--train", value, 2, 256));
-            return;
-        case 'r':
-            options.precision = parse_number("--precision", value, 0.0001, 1);
-            return;
-        case 'k':
-            options.seed = static_cast<std::uint64_t>(parse_number("--seed", value, 0, 1e15));
-            return;
-        default:
-            throw UsageError(std::string("an option is not known or lacks its value\n") + usage);
-    }
+Program program_of(Options& options) {
+    return {program,
+            "Measures the path between every two ranks of a job, or between a sample of pairs:\n"
+            "mpiexec -n N idlewave-pairs --output DIR",
+            {{"output", "DIR", "the folder for samples and summary", text_to(options.output)},
+             {"seconds", "S", "how long all may take (10)", number_to(options.seconds, 0.01, 864000)},
+             {"pairs", "K", "a sample of so many pairs (all)", integer_to(options.pairs, 1, 1'000'000'000)},
+             {"serial", "", "one pair after the other, the others sleep: an idle network (so)",
+              [&](const auto&, const auto&) { options.concurrent = false; }},
+             {"concurrent", "", "many pairs at once: a network that is shared", flag_to(options.concurrent)},
+             {"visits", "V", "how often a pair is visited (4)", integer_to(options.visits, 1, 10000)},
+             {"sizes", "A,B,...", "of the messages (1,1024,65536)",
+              [&](const auto& option, const auto& text) { options.sizes = parse_sizes(option, text); }},
+             {"train", "N", "messages of a train (8)", integer_to(options.train, 2, 256)},
+             {"precision", "P", "of a median, at which a visit ends (0.02)", number_to(options.precision, 0.0001, 1)},
+             {"seed", "K", "of every order (1)", integer_to(options.seed, 0, 1'000'000'000'000'000)}}};
 }
 
-Options parse(int argc, char* const* argv) {
-    static const option known[] = {
-        {"output", required_argument, nullptr, 'o'},
-        {"seconds", required_argument, nullptr, 's'},
-        {"pairs", required_argument, nullptr, 'p'},
-        {"concurrent", no_argument, nullptr, 'c'},
-        {"serial", no_argument, nullptr, 'e'},
-        {"visits", required_argument, nullptr, 'v'},
-        {"sizes", required_argument, nullptr, 'z'},
-        {"train", required_argument, nullptr, 't'},
-        {"precision", required_argument, nullptr, 'r'},
-        {"seed", required_argument, nullptr, 'k'},
-        {nullptr, 0, nullptr, 0},
-    };
+void run(int argc, char* const* argv) {
     Options options;
-    opterr = 0;
-    for (int c = 0; (c = getopt_long(argc, argv, "", known, nullptr)) != -1;) take(options, c, optarg);
-    if (optind < argc || options.output.empty()) throw UsageError(std::string("--output DIR is needed\n") + usage);
-    return options;
-}
-
-int run(int argc, char* const* argv) {
-    const Options options = parse(argc, argv);
-    const int ranks = size_of(MPI_COMM_WORLD);
-    if (ranks < 2) throw UsageError("at least two ranks are needed (mpiexec -n 2), found 1");
-    check_sample(options, ranks);
-    end_when_told();
+    if (!parse_on_all_ranks(program_of(options), argc, argv, options.output)) return;
+    check_sample(options, size_of(MPI_COMM_WORLD));
+    stop_on_signals(patience_after_stop);
     const std::vector<Place> places = take_places();
-    Assessment assessment;
-    assessment.sizes = options.sizes;
-    assessment.train = options.train;
-    calibrate(assessment);
+    Assessment assessment{options.sizes, options.train, {}, 0};
     Visit visit;
     // Where all pairs of a round talk at once, none may leave the others alone before the time is over.
     visit.precision = options.concurrent ? 0 : options.precision;
@@ -424,20 +365,10 @@ int run(int argc, char* const* argv) {
         obey_until_stopped(rank);
     }
     meet();
-    return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    int status = 0;
-    try {
-        status = run(argc, argv);
-    } catch (const UsageError& error) {
-        if (rank_of(MPI_COMM_WORLD) == 0) std::fprintf(stderr, "%s: %s\n", program, error.what());
-        status = 2;
-    }
-    MPI_Finalize();
-    return status;
+    return run_ranks(program, argc, argv, run);
 }

@@ -1,12 +1,11 @@
 // The processor's counter as a transport's clock.
 #pragma once
 
-#include <sys/resource.h>
-
-#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "common/median.hpp"
+#include "common/switches.hpp"
 #include "common/ticks.hpp"
 
 namespace idlewave::network {
@@ -32,28 +31,16 @@ class ProcessorClock {
     // The other side has posted its receive by then.
     void settle() const { compute(static_cast<Ticks>(1000 / tick_ns)); }
 
-    std::int64_t involuntary() const {
-        rusage usage{};
-        getrusage(RUSAGE_THREAD, &usage);
-        return usage.ru_nivcsw;
-    }
+    std::int64_t involuntary() const { return involuntary_switches(); }
 
     double observed(double ns) const { return ns; }
 
     std::string source() const { return ticks_source(); }
 
   private:
-    static double median(std::vector<double> values) {
-        std::sort(values.begin(), values.end());
-        return values[values.size() / 2];
-    }
-
     void calibrate() {
         constexpr int tries = 1000;
-        const Instant first = instant();
-        Instant last = first;
-        while (last.ns - first.ns < 50'000'000) last = instant();
-        tick_ns = tick_length(first, last);
+        tick_ns = measure_tick_length(50'000'000);
         std::vector<double> reads;
         std::vector<double> waits;
         for (int i = 0; i < tries; ++i) {
@@ -64,8 +51,8 @@ class ProcessorClock {
             reads.push_back(static_cast<double>(middle - begin));
             waits.push_back(static_cast<double>(end - middle - waited));
         }
-        read_cost = median(reads);
-        wait_cost = median(waits) - read_cost;
+        read_cost = upper_median(reads);
+        wait_cost = upper_median(waits) - read_cost;
     }
 };
 

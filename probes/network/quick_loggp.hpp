@@ -6,14 +6,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <random>
 #include <vector>
 
+#include "common/switches.hpp"
 #include "common/ticks.hpp"
-#include "network/job.hpp"
+#include "network/processor_clock.hpp"
+#include "network/slots.hpp"
+#include "network/sorted_sample.hpp"
 
 namespace idlewave {
 
@@ -48,67 +49,26 @@ struct Visit {
 struct Assessment {
     std::vector<int> sizes;
     int train = 8;
-    double tick_ns = 1;
-    double read_cost = 0;  // ticks between two readings with nothing between
+    network::ProcessorClock clock;
     std::int64_t begin_ns = 0;
 };
 
-// Busy, without MPI. Returns how long it really was, so that a detour in it is not taken for the network's doing.
-inline Ticks wait_ticks(Ticks length) {
-    const Ticks begin = read_ticks_ordered();
-    Ticks now = begin;
-    while (now - begin < length) now = read_ticks_ordered();
-    return now - begin;
-}
-
-inline double median_of(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
-inline void calibrate(Assessment& assessment) {
-    const Instant first = instant();
-    Instant last = first;
-    while (last.ns - first.ns < 20'000'000) last = instant();
-    assessment.tick_ns = tick_length(first, last);
-    std::vector<double> costs;
-    for (int i = 0; i < 1000; ++i) {
-        const Ticks begin = read_ticks_ordered();
-        costs.push_back(static_cast<double>(read_ticks_ordered() - begin));
-    }
-    assessment.read_cost = median_of(costs);
-}
-
-// The memory that messages come from and go to. Each message of a train has a place of its own, written shortly before
-// as a program's messages are: one that is sent twice would be in both ranks' caches the second time.
+// The memory that messages come from and go to.
 class Buffers {
   public:
     explicit Buffers(const Assessment& assessment)
-        : places_(assessment.train),
-          largest_(static_cast<std::size_t>(*std::max_element(assessment.sizes.begin(), assessment.sizes.end()))),
-          outgoing_(largest_ * static_cast<std::size_t>(places_), 1),
-          incoming_(largest_, 1) {}
+        : slots_(*std::max_element(assessment.sizes.begin(), assessment.sizes.end())) {}
 
-    void refresh(int size, int messages) {
-        ++value_;
-        for (int i = 0; i < messages; ++i) std::memset(place(i), value_, static_cast<std::size_t>(size));
-    }
+    void refresh(int size, int messages) { slots_.refresh(size, messages); }
     void send(int size, int peer, int message) {
-        MPI_Send(place(message), size, MPI_CHAR, peer, data_tag, MPI_COMM_WORLD);
+        MPI_Send(slots_.outgoing(message), size, MPI_CHAR, peer, data_tag, MPI_COMM_WORLD);
     }
     void receive(int size, int peer) {
-        MPI_Recv(incoming_.data(), size, MPI_CHAR, peer, data_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(slots_.incoming(), size, MPI_CHAR, peer, data_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
 
   private:
-    char* place(int message) { return outgoing_.data() + largest_ * static_cast<std::size_t>(message % places_); }
-
-    int places_;
-    std::size_t largest_;
-    std::vector<char> outgoing_;
-    std::vector<char> incoming_;
-    char value_ = 1;
+    network::Slots slots_;
 };
 
 struct Command {
@@ -152,7 +112,7 @@ class ClientVisit {
     std::vector<Sample> run() {
         const double begin = seconds_now();
         warm_up();
-        std::vector<std::vector<double>> values(jobs_.size());
+        std::vector<network::SortedSample> values(jobs_.size());
         std::vector<std::size_t> order(jobs_.size());
         for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
         for (int pass = 0; pass == 0 || seconds_now() - begin < visit_.seconds; ++pass) {
@@ -161,7 +121,7 @@ class ClientVisit {
                 const Sample sample = measure(jobs_[i]);
                 if (pass >= visit_.passes) continue;
                 kept_.push_back({sample, count_ - 1});
-                values[i].push_back(sample.value_ns);
+                values[i].add(sample.value_ns);
             }
             if (visit_.precision > 0 && (pass + 1 >= visit_.passes || settled(values))) break;
         }
@@ -180,10 +140,9 @@ class ClientVisit {
     void warm_up() {
         for (const int size : assessment_.sizes) exchange(size, assessment_.train, 0);
         constexpr int tries = 5;
-        std::vector<double> values;
-        values.reserve(tries);
-        for (int i = 0; i < tries; ++i) values.push_back(exchange(assessment_.sizes.front(), 2, 0).value_ns);
-        pause_ns_ = median_of(values);
+        network::SortedSample values;
+        for (int i = 0; i < tries; ++i) values.add(exchange(assessment_.sizes.front(), 2, 0).value_ns);
+        pause_ns_ = values.median();
     }
 
     Sample measure(const Job& job) {
@@ -200,7 +159,7 @@ class ClientVisit {
         buffers_.send(size, server_, 0);
         buffers_.receive(size, server_);
         buffers_.refresh(size, messages);
-        wait_ticks(ticks(1000));  // the server's receive is posted by then
+        assessment_.clock.settle();
         Sample sample;
         sample.start_ns = nanoseconds(CLOCK_MONOTONIC) - assessment_.begin_ns;
         const std::int64_t before = involuntary_switches();
@@ -209,34 +168,26 @@ class ClientVisit {
         const Ticks begin = read_ticks_ordered();
         buffers_.send(size, server_, 0);
         for (int i = 1; i < messages; ++i) {
-            if (delay > 0) waited += wait_ticks(delay);
+            if (delay > 0) waited += assessment_.clock.compute(delay);
             buffers_.send(size, server_, i);
         }
         buffers_.receive(size, server_);
         const Ticks end = read_ticks_ordered();
         sample.disturbed = involuntary_switches() - before;
-        sample.value_ns = (static_cast<double>(end - begin) - assessment_.read_cost) * assessment_.tick_ns;
+        sample.value_ns = (static_cast<double>(end - begin) - assessment_.clock.read_cost) * assessment_.clock.tick_ns;
         // A pause costs one reading more than what it says.
         if (delay > 0) {
-            const double each = static_cast<double>(waited) / (messages - 1) + assessment_.read_cost;
-            sample.delay_ns = each * assessment_.tick_ns;
+            const double each = static_cast<double>(waited) / (messages - 1) + assessment_.clock.read_cost;
+            sample.delay_ns = each * assessment_.clock.tick_ns;
         }
         return sample;
     }
 
-    // A median's nonparametric interval by order statistics: its ranks are those of a fair coin's 2.5 and 97.5 %.
-    bool settled(std::vector<std::vector<double>> values) const {
+    bool settled(const std::vector<network::SortedSample>& values) const {
         constexpr std::size_t least = 8;
-        for (std::vector<double>& of_job : values) {
-            if (of_job.size() < least) return false;
-            std::sort(of_job.begin(), of_job.end());
-            const double n = static_cast<double>(of_job.size());
-            const double reach = 0.98 * std::sqrt(n);
-            const auto low = static_cast<std::size_t>(std::max(0.0, std::floor(n / 2 - reach)));
-            const auto high = static_cast<std::size_t>(std::min(n - 1, std::ceil(n / 2 + reach)));
-            if (of_job[high] - of_job[low] > visit_.precision * of_job[of_job.size() / 2]) return false;
-        }
-        return true;
+        return std::all_of(values.begin(), values.end(), [&](const network::SortedSample& of_job) {
+            return of_job.size() >= least && of_job.interval_width() <= visit_.precision * of_job.median();
+        });
     }
 
     std::vector<Sample> finish() {
@@ -253,7 +204,7 @@ class ClientVisit {
         return samples;
     }
 
-    Ticks ticks(double ns) const { return static_cast<Ticks>(ns / assessment_.tick_ns); }
+    Ticks ticks(double ns) const { return static_cast<Ticks>(ns / assessment_.clock.tick_ns); }
 
     const Assessment& assessment_;
     Buffers& buffers_;

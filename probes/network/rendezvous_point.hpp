@@ -1,11 +1,9 @@
 // How two sides that share a control channel find each other for a transport's own sockets.
 #pragma once
 
-#include <unistd.h>
-
-#include <array>
 #include <string>
 
+#include "common/place.hpp"
 #include "network/sockets.hpp"
 #include "network/transport.hpp"
 
@@ -16,12 +14,6 @@ struct SocketPlace {
     std::string address;  // of the server's host, as the client sees it; empty: by its name
     double seconds = 30;  // to wait for the other side
 };
-
-inline std::string host_name() {
-    std::array<char, 256> name{};
-    gethostname(name.data(), name.size() - 1);
-    return name.data();
-}
 
 // The server's address, told to the client: on one host the loopback's.
 template <ControlPlane Control>

@@ -1,8 +1,8 @@
 // The side that answers.
 #pragma once
 
+#include "common/stop.hpp"
 #include "network/foreign_load.hpp"
-#include "network/interrupt.hpp"
 #include "network/orders.hpp"
 #include "network/transport.hpp"
 
@@ -24,7 +24,7 @@ class Server {
             } else {
                 report.lost = sample(order, report) ? 0 : 1;
             }
-            report.interrupted = interrupted() ? 1 : 0;
+            report.interrupted = stop_asked() ? 1 : 0;
             send_value(side_.control, report);
         }
     }
@@ -79,12 +79,16 @@ class Server {
 
     // What a receiver has left to do whose receive was posted before its message came.
     bool timed_completion(const Order& order, Report& report) {
-        side_.data.post(order.size);
-        compute(order.delay_ns);
-        const Ticks begin = side_.clock.now();
-        const bool came = side_.data.wait(order.size);
-        report.value_ns = since(begin);
-        return came;
+        if constexpr (requires { side_.data.post(order.size); }) {
+            side_.data.post(order.size);
+            compute(order.delay_ns);
+            const Ticks begin = side_.clock.now();
+            const bool came = side_.data.wait(order.size);
+            report.value_ns = since(begin);
+            return came;
+        } else {
+            return timed_receive(order, report);
+        }
     }
 
     bool sink(const Order& order) {

@@ -17,11 +17,14 @@ struct Settings {
     unsigned long seed = 1;
 };
 
+// What an outcome says as long as there is no other: it stays so when a run is killed.
+constexpr const char* killed = "killed";
+
 struct Outcome {
     int repetitions = 0;
     long long samples = 0;
     long long lost = 0;
-    std::string ended;  // settled, seconds, repetitions, interrupted
+    std::string ended = killed;  // or settled, seconds, repetitions, interrupted
     double settled = 0;
     std::vector<int> sizes;
     std::vector<int> dropped;                     // too long for the time

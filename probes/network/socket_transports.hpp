@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "network/failure.hpp"
+#include "common/failure.hpp"
 #include "network/rendezvous_point.hpp"
 #include "network/transports/shm.hpp"
 #include "network/transports/tcp.hpp"
@@ -44,7 +44,7 @@ void with_transport(const std::string& name, Control& control, const SocketPlace
 #ifdef IDLEWAVE_UCX
     if (name == UcxData::name) return run(UcxData(control, max_size));
 #endif
-    throw WrongUse("the transport '" + name + "' is not known here");
+    throw refused("the transport '" + name + "' is not known here");
 }
 
 }  // namespace idlewave::network

@@ -18,8 +18,8 @@
 #include <thread>
 #include <utility>
 
+#include "common/failure.hpp"
 #include "common/ticks.hpp"
-#include "network/failure.hpp"
 
 namespace idlewave::network {
 
@@ -52,7 +52,7 @@ struct HostPort {
 inline HostPort host_and_port(const std::string& text, const std::string& option) {
     const std::size_t colon = text.rfind(':');
     if (colon == std::string::npos || colon + 1 == text.size() || colon == 0) {
-        throw WrongUse("--" + option + ": expected HOST:PORT, found '" + text + "'");
+        throw refused(option + ": expected HOST:PORT, found '" + text + "'");
     }
     std::string host = text.substr(0, colon);
     if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
@@ -68,7 +68,7 @@ inline Addresses resolve(const HostPort& where, int type, bool passive) {
     hints.ai_flags = passive ? AI_PASSIVE : 0;
     addrinfo* found = nullptr;
     const int status = getaddrinfo(where.host.c_str(), where.port.c_str(), &hints, &found);
-    if (status != 0) throw Failure(where.str() + ": " + gai_strerror(status));
+    if (status != 0) throw failed(where.str() + ": " + gai_strerror(status));
     return {found, &freeaddrinfo};
 }
 
@@ -88,11 +88,11 @@ inline void set_patience(const Socket& socket, double seconds) {
 inline Socket bound_socket(const HostPort& where, int type) {
     const Addresses addresses = resolve(where, type, true);
     Socket socket(::socket(addresses->ai_family, type | SOCK_CLOEXEC, 0));
-    if (socket.get() < 0) throw Failure(std::string("there is no socket: ") + std::strerror(errno));
+    if (socket.get() < 0) throw failed(std::string("there is no socket: ") + system_word(errno));
     set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
     const bool bound = bind(socket.get(), addresses->ai_addr, addresses->ai_addrlen) == 0;
     if (!bound || (type == SOCK_STREAM && listen(socket.get(), 1) != 0)) {
-        throw Failure(where.str() + " cannot be listened to: " + std::strerror(errno));
+        throw failed(where.str() + " cannot be listened to: " + system_word(errno));
     }
     return socket;
 }
@@ -110,9 +110,9 @@ inline std::string port_of(const Socket& socket) {
 inline Socket accept_one(const Socket& listening, double seconds) {
     pollfd wanted{listening.get(), POLLIN, 0};
     const int ready = poll(&wanted, 1, static_cast<int>(seconds * 1000));
-    if (ready <= 0) throw Failure("nobody connected within " + std::to_string(static_cast<int>(seconds)) + " s");
+    if (ready <= 0) throw failed("nobody connected within " + std::to_string(static_cast<int>(seconds)) + " s");
     Socket result(accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (result.get() < 0) throw Failure(std::string("a connection could not be accepted: ") + std::strerror(errno));
+    if (result.get() < 0) throw failed(std::string("a connection could not be accepted: ") + system_word(errno));
     return result;
 }
 
@@ -131,7 +131,7 @@ inline Socket connect_to(const HostPort& where, double seconds) {
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     } while (std::chrono::steady_clock::now() < end);
-    throw Failure(where.str() + " cannot be reached: " + std::strerror(error));
+    throw failed(where.str() + " cannot be reached: " + system_word(error));
 }
 
 inline void write_whole(const Socket& socket, const void* from, std::size_t bytes) {
@@ -139,7 +139,7 @@ inline void write_whole(const Socket& socket, const void* from, std::size_t byte
     while (bytes > 0) {
         const ssize_t sent = ::send(socket.get(), at, bytes, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
-        if (sent <= 0) throw Failure(std::string("the other side does not take messages: ") + std::strerror(errno));
+        if (sent <= 0) throw failed(std::string("the other side does not take messages: ") + system_word(errno));
         at += sent;
         bytes -= static_cast<std::size_t>(sent);
     }
@@ -150,8 +150,8 @@ inline void read_whole(const Socket& socket, void* to, std::size_t bytes) {
     while (bytes > 0) {
         const ssize_t received = ::recv(socket.get(), at, bytes, 0);
         if (received < 0 && errno == EINTR) continue;
-        if (received == 0) throw Failure("the other side ended");
-        if (received < 0) throw Failure(std::string("the other side does not answer: ") + std::strerror(errno));
+        if (received == 0) throw failed("the other side ended");
+        if (received < 0) throw failed(std::string("the other side does not answer: ") + system_word(errno));
         at += received;
         bytes -= static_cast<std::size_t>(received);
     }

@@ -1,15 +1,14 @@
-// The summary of an assessment: the last line of standard output, and loggp.json beside the samples.
+// The summary of an assessment, which stands in loggp.json beside the samples.
 #pragma once
 
 #include <array>
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
+#include <limits>
 #include <string>
+#include <vector>
 
-#include "network/failure.hpp"
-#include "network/json.hpp"
-#include "network/place.hpp"
+#include "common/json.hpp"
+#include "common/place.hpp"
 #include "network/samples_file.hpp"
 #include "network/series.hpp"
 #include "network/settings.hpp"
@@ -18,60 +17,65 @@ namespace idlewave::network {
 
 constexpr int samples_format = 1;
 
-inline std::string load_average() {
+inline double load_average() {
     double one = 0;
-    return getloadavg(&one, 1) == 1 ? json_number(one, 2) : "null";
+    return getloadavg(&one, 1) == 1 ? one : std::numeric_limits<double>::quiet_NaN();
 }
 
-inline std::string series_of(const Abilities& abilities) {
+inline std::vector<std::string> series_of(const Abilities& abilities) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < series_names.size(); ++i) {
         if (has(abilities, static_cast<Series>(i))) names.emplace_back(series_names.at(i));
     }
-    return json_list(names, quoted);
+    return names;
 }
 
-inline std::string foreign_load(const Outcome& outcome) {
-    const auto side = [&outcome](bool server) {
-        return json_list(outcome.load, [server](const std::pair<double, double>& load) {
-            const double share = server ? load.second : load.first;
-            return share < 0 ? std::string("null") : json_number(share, 3);
-        });
-    };
-    return JsonObject().raw("client", side(false)).raw("server", side(true)).str();
+inline json::Object foreign_load(const Outcome& outcome) {
+    const auto known = [](double share) { return share < 0 ? json::null() : json::value(share); };
+    std::vector<json::Text> client;
+    std::vector<json::Text> server;
+    for (const auto& [clients, servers] : outcome.load) {
+        client.push_back(known(clients));
+        server.push_back(known(servers));
+    }
+    return json::Object().add("client", client).add("server", server);
 }
 
 template <class Clock>
-JsonObject describe_clock(const Clock& clock) {
-    JsonObject object;
-    object.text("counter", clock.source()).number("tick_ns", clock.tick_ns, 9);
-    object.number("read_cost_ns", clock.read_cost * clock.tick_ns);
-    return object.number("wait_cost_ns", clock.wait_cost * clock.tick_ns);
+json::Object describe_clock(const Clock& clock) {
+    json::Object object;
+    object.add("counter", clock.source()).add("tick_ns", clock.tick_ns);
+    object.add("read_cost_ns", clock.read_cost * clock.tick_ns);
+    return object.add("wait_cost_ns", clock.wait_cost * clock.tick_ns);
 }
 
-// What every transport's summary has; `object` is its beginning.
-inline void summarise(JsonObject object, const Abilities& abilities, const Settings& settings, const Outcome& outcome,
-                      const std::array<Place, 2>& places, const std::string& load_before) {
-    object.text("probe", "loggp").integer("format", samples_format).text("transport", abilities.name);
-    object.raw("ranks", "[" + describe(places[0]) + ", " + describe(places[1]) + "]");
-    object.truth("same_node", same_host(places[0], places[1]));
-    object.text("file", "samples.csv").text("columns", sample_columns).raw("series", series_of(abilities));
-    object.raw("rules", JsonObject().truth("rendezvous measured", abilities.receives).str());
-    object.integer("train", settings.train).integer("seed", static_cast<long long>(settings.seed));
-    object.number("seconds", settings.seconds).number("width", settings.width, 4);
-    object.integer("sizes", static_cast<long long>(outcome.sizes.size())).integer("max_size", settings.max_size);
-    object.raw("breaks", json_list(outcome.breaks)).raw("blocking_from", json_list(outcome.blocking));
-    object.raw("dropped_sizes", json_list(outcome.dropped));
-    object.integer("repetitions", outcome.repetitions).integer("samples", outcome.samples);
-    object.integer("lost", outcome.lost).number("settled", outcome.settled, 4).text("ended", outcome.ended);
-    object.truth("complete", outcome.ended != "interrupted");
-    object.raw("load", JsonObject().raw("before", load_before).raw("after", load_average()).str());
-    object.raw("foreign_load", foreign_load(outcome));
-    std::ofstream file(settings.output + "/loggp.json");
-    file << object.str() << '\n';
-    if (!file.flush()) throw Failure(settings.output + "/loggp.json cannot be written");
-    std::printf("%s\n", object.str().c_str());
-    std::fflush(stdout);
+// What is known before the assessment.
+struct Given {
+    json::Object beginning;  // the transport's own
+    Abilities abilities;
+    Settings settings;
+    std::array<Place, 2> places;
+    double load = load_average();
+};
+
+inline json::Object summary_of(const Given& given, const Outcome& outcome) {
+    const Settings& settings = given.settings;
+    json::Object object = given.beginning;
+    object.add("probe", "loggp").add("format", samples_format).add("transport", given.abilities.name);
+    object.add("ranks", std::vector<json::Object>{describe(given.places[0]), describe(given.places[1])});
+    object.add("same_node", given.places[0].host() == given.places[1].host());
+    object.add("file", "samples.csv").add("columns", sample_columns).add("series", series_of(given.abilities));
+    object.add("rules", json::Object().add("rendezvous measured", given.abilities.receives));
+    object.add("train", settings.train).add("seed", settings.seed);
+    object.add("seconds", settings.seconds).add("width", settings.width);
+    object.add("sizes", outcome.sizes.size()).add("max_size", settings.max_size);
+    object.add("breaks", outcome.breaks).add("blocking_from", outcome.blocking);
+    object.add("dropped_sizes", outcome.dropped);
+    object.add("repetitions", outcome.repetitions).add("samples", outcome.samples);
+    object.add("lost", outcome.lost).add("settled", outcome.settled).add("ended", outcome.ended);
+    object.add("complete", outcome.ended != "interrupted" && outcome.ended != killed);
+    object.add("load", json::Object().add("before", given.load).add("after", load_average()));
+    return object.add("foreign_load", foreign_load(outcome));
 }
 
 }  // namespace idlewave::network

@@ -20,9 +20,9 @@ namespace idlewave::network {
 // start(sample): both sides, before anything is sent in that sample.
 // refresh(size, messages): the bytes of that many messages are written, as a program's would be.
 // send(size, message): the call whose duration is o_s. flush(): what the sender owes beyond its calls.
-// receive(size, messages): false when one was lost. post and wait: a receive in two calls, if there are two.
-// progress(), if there is one: the library takes what has come, without a receive.
-// limit(): the largest size; in_flight(size): how many messages may be on their way.
+// receive(size, messages): false when one was lost. post(size) and wait(size), if there are such: a receive in two
+// calls. progress(), if there is one: the library takes what has come, without a receive. limit(): the largest size;
+// in_flight(size): how many messages may be on their way.
 template <class D>
 concept DataPlane = requires(D data, int size, int messages, std::uint32_t sample) {
     { D::name } -> std::convertible_to<const char*>;
@@ -34,8 +34,6 @@ concept DataPlane = requires(D data, int size, int messages, std::uint32_t sampl
     data.send(size, messages);
     data.flush();
     { data.receive(size, messages) } -> std::same_as<bool>;
-    data.post(size);
-    { data.wait(size) } -> std::same_as<bool>;
     { data.limit() } -> std::same_as<int>;
     { data.in_flight(size) } -> std::same_as<int>;
 };

@@ -19,6 +19,7 @@
 #include "common/failure.hpp"
 #include "common/files.hpp"
 #include "common/json.hpp"
+#include "common/median.hpp"
 #include "common/place.hpp"
 #include "common/stop.hpp"
 #include "common/ticks.hpp"
@@ -93,11 +94,8 @@ Ticks keep_busy(Ticks length) {
 }
 
 Injected inject(const Options& options) {
-    const idlewave::Instant first = idlewave::instant();
-    idlewave::Instant last = first;
-    while (last.ns - first.ns < 20'000'000) last = idlewave::instant();
     Injected result;
-    result.tick_ns = idlewave::tick_length(first, last);
+    result.tick_ns = idlewave::measure_tick_length(20'000'000);
     const auto length = static_cast<Ticks>(options.length_us * 1000 / result.tick_ns);
     result.detours.reserve(static_cast<std::size_t>(2 * options.seconds * 1e6 / options.period_us) + 100);
 
@@ -128,13 +126,6 @@ Injected inject(const Options& options) {
     return result;
 }
 
-double median(std::vector<double> values) {
-    if (values.empty()) return 0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
 std::string summary_of(const Options& options, const Injected& injected) {
     std::vector<double> lengths;
     std::vector<double> gaps;
@@ -154,9 +145,9 @@ std::string summary_of(const Options& options, const Injected& injected) {
     summary.add("random", options.random).add("seed", options.seed).add("priority", options.priority);
     summary.add("tick_ns", injected.tick_ns).add("duration_s", injected.duration_s);
     summary.add("injected", injected.detours.size()).add("missed", injected.missed);
-    summary.add("median_length_ns", median(lengths)).add("mean_length_ns", sum / count);
+    summary.add("median_length_ns", idlewave::upper_median(lengths)).add("mean_length_ns", sum / count);
     summary.add("longest_ns", lengths.empty() ? 0.0 : *std::max_element(lengths.begin(), lengths.end()));
-    summary.add("median_gap_ns", median(gaps)).add("median_late_ns", median(late));
+    summary.add("median_gap_ns", idlewave::upper_median(gaps)).add("median_late_ns", idlewave::upper_median(late));
     return summary.add("interrupted", idlewave::stop_asked()).text().text + "\n";
 }
 

@@ -23,8 +23,9 @@ class CoreReservation {
   public:
     // Does nothing for a process that is alone in its job.
     CoreReservation(const Place& place, const std::vector<int>& cpus) {
-        if (place.job.empty()) return;
-        for (const int cpu : cpus) reserve(place, cpu);
+        const std::string job = job_of(place);
+        if (job.empty()) return;
+        for (const int cpu : cpus) reserve(place, job, cpu);
     }
     ~CoreReservation() {
         for (const int socket : sockets_) close(socket);
@@ -33,8 +34,8 @@ class CoreReservation {
     CoreReservation& operator=(const CoreReservation&) = delete;
 
   private:
-    void reserve(const Place& place, int cpu) {
-        const std::string name = "idlewave." + std::to_string(getuid()) + "." + place.job + "." + std::to_string(cpu);
+    void reserve(const Place& place, const std::string& job, int cpu) {
+        const std::string name = "idlewave." + std::to_string(getuid()) + "." + job + "." + std::to_string(cpu);
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
         // The end of a long name is what tells two from each other; the leading zero makes it abstract.
@@ -45,7 +46,7 @@ class CoreReservation {
         sockets_.push_back(reserved);
         const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
         if (bind(reserved, reinterpret_cast<const sockaddr*>(&address), size) == 0 || errno != EADDRINUSE) return;
-        throw failed("CPU " + std::to_string(cpu) + " of " + place.host +
+        throw failed("CPU " + std::to_string(cpu) + " of " + place.host() +
                      " is being measured by another process of this job; start one a node (srun --ntasks-per-node=1, "
                      "mpiexec --map-by node), or bind each to cores of its own");
     }

@@ -19,6 +19,7 @@
 #include "common/cpus.hpp"
 #include "common/files.hpp"
 #include "common/json.hpp"
+#include "common/output.hpp"
 #include "common/place.hpp"
 #include "common/stop.hpp"
 #include "common/team.hpp"
@@ -40,7 +41,7 @@ class Session {
     void run() {
         const CoreReservation reservation(place_, options_.cpus);
         folder_ = options_.output;
-        if (place_.size > 1) folder_ /= place_.host + "-" + std::to_string(place_.rank);
+        if (place_.size > 1) folder_ /= place_.host() + "-" + std::to_string(place_.rank);
         stop_on_signals();
         make_folder(folder_);
         settle();
@@ -48,8 +49,7 @@ class Session {
         first_ = instant();
         first_unix_ = instant(CLOCK_REALTIME);
         last_ = first_;
-        std::printf("progress 0\n");
-        std::fflush(stdout);
+        print_progress(0);
         const std::vector<std::vector<int>> groups = groups_of_cores();
         for (std::size_t i = 0; i < groups.size() && !stop_asked(); ++i) record(groups[i], i, groups.size(), events);
         if (cores_.empty()) throw failed("interrupted before the measurement began");
@@ -71,10 +71,7 @@ class Session {
 
     void settle() {
         pin(options_.cpus.front());
-        const Instant begin = instant();
-        Instant end = begin;
-        while (end.ns - begin.ns < 20'000'000) end = instant();
-        bounds_.tick_ns = tick_length(begin, end);
+        bounds_.tick_ns = measure_tick_length(20'000'000);
         bounds_.length = static_cast<Ticks>(options_.seconds * 1e9 / bounds_.tick_ns);
         probe_.settle(bounds_.tick_ns);
         bounds_.likely = probe_.rows_in(options_.seconds);
@@ -137,8 +134,7 @@ class Session {
             if (std::chrono::steady_clock::now() < next) continue;
             next += std::chrono::milliseconds(500);
             const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-            std::printf("progress %.3f\n", done + share * std::min(1.0, passed.count() / options_.seconds));
-            std::fflush(stdout);
+            print_progress(done + share * std::min(1.0, passed.count() / options_.seconds));
         }
     }
 
@@ -154,19 +150,17 @@ class Session {
         for (Core& core : cores_) cores.push_back(write_core(core, origin, tick_ns, events).text());
 
         json::Object summary;
-        summary.add("probe", Probe::name).add("host", place_.host).add("rank", place_.rank).add("ranks", place_.size);
+        summary.add("probe", Probe::name).add("host", place_.host()).add("rank", place_.rank).add("ranks", place_.size);
         summary.add("counter", ticks_source()).add("clock_source", clock_source()).add("tick_ns", tick_ns);
         summary.add("method", describe(options_)).append(probe_.describe(tick_ns));
         const double since = static_cast<double>(static_cast<std::int64_t>(origin - first_unix_.ticks)) * tick_ns;
         summary.add("interrupted", stop_asked());
         summary.add("start_unix_ns", first_unix_.ns + std::llround(since));
         summary.add("cores", cores);
-        const std::string text = summary.text().text + "\n";
-        OutputFile file(folder_ / (std::string(Probe::name) + ".json"));
-        file.write(text);
-        file.close();
-        std::printf("progress 1\n%s", text.c_str());
-        std::fflush(stdout);
+        const std::string text = summary.text().text;
+        replace_file(folder_ / (std::string(Probe::name) + ".json"), text + "\n");
+        print_progress(1);
+        print_line(text);
     }
 
     json::Object write_core(Core& core, Ticks origin, double tick_ns, const EventTrace& events) {
@@ -202,7 +196,7 @@ class Session {
 
     Probe& probe_;
     NoiseOptions options_;
-    Place place_ = place_of_this_process();
+    Place place_ = place_by_launcher();
     std::filesystem::path folder_;
     std::vector<int> allowed_ = allowed_cpus();
     Bounds bounds_;

@@ -92,9 +92,9 @@ def test_a_file_cut_off_in_a_line_loses_that_line_only(tmp_path):
 @pytest.mark.parametrize(
     ("options", "ranks", "words"),
     [
-        ([], 2, "--output is needed"),
+        ([], 2, "--output: expected the folder"),
         (["--output", "{tmp}/x", "--train", "1"], 2, "--train: expected a number from 2"),
-        (["--output", "/dev/null/x"], 2, "cannot be written"),
+        (["--output", "/dev/null/x"], 2, "the folder /dev/null/x cannot be made"),
         (["--output", "{tmp}/x"], 1, "two ranks are needed"),
     ],
 )

@@ -175,15 +175,15 @@ def test_a_wrong_network_is_refused_with_its_place(tmp_path, text, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], "--transport is needed"),
-        (["--transport", "tcp"], "--output is needed"),
-        (["--transport", "carrier-pigeon", "--output", "x"], "the transport 'carrier-pigeon' is not known here"),
+        ([], "--transport: expected one of tcp"),
+        (["--transport", "tcp"], "--output: expected the folder"),
+        (["--transport", "carrier-pigeon", "--output", "x"], "--transport: expected one of tcp"),
         (["--transport", "tcp", "--output", "x", "--train", "1"], "--train: expected a number from 2"),
-        (["--transport", "emulated", "--output", "x"], "needs --network"),
+        (["--transport", "emulated", "--output", "x"], "--network: expected the file"),
         (["--transport", "tcp", "--output", "x", "--connect", "nowhere"], "expected HOST:PORT, found 'nowhere'"),
         (["--listen", "1234"], "expected HOST:PORT, found '1234'"),
-        (["--fast"], "the option is not known"),
-        (["fast"], "expected options only, found 'fast'"),
+        (["--fast"], "--fast: no such option"),
+        (["fast"], "'fast': expected an option"),
     ],
 )
 def test_wrong_use_is_said_and_has_a_status_of_its_own(tmp_path, options, words):

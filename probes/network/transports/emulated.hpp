@@ -70,7 +70,7 @@ class EmulatedPair {
                 swapcontext(&client_, &server_);
                 if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
             } else if (!network.step()) {
-                throw Failure("the emulated sides wait for each other");
+                throw failed("the emulated sides wait for each other");
             }
         }
     }
@@ -150,7 +150,7 @@ class EmulatedControl {
         auto& box = pair_.mail[rank_];
         pair_.await(rank_, [&box] { return !box.empty(); });
         const EmulatedPair::Letter& letter = box.front();
-        if (letter.bytes.size() != bytes) throw Failure("a control message has another length than expected");
+        if (letter.bytes.size() != bytes) throw failed("a control message has another length than expected");
         std::memcpy(to, letter.bytes.data(), bytes);
         pair_.network.no_sooner_than(rank_, letter.sent);
         box.pop_front();

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "network/failure.hpp"
+#include "common/failure.hpp"
 
 namespace idlewave::network {
 
@@ -54,7 +54,7 @@ inline Picoseconds per_byte(double cost, std::int64_t size) {
 // First line: S in bytes, or inf. Others: from L o_s o_r g G O, times in ps.
 inline NetworkModel read_network(const std::string& file) {
     std::ifstream input(file);
-    if (!input) throw WrongUse(file + " cannot be read");
+    if (!input) throw refused(file + " cannot be read");
     NetworkModel model;
     int number = 0;
     for (std::string line; std::getline(input, line);) {
@@ -63,7 +63,7 @@ inline NetworkModel read_network(const std::string& file) {
         const std::string place = file + ", line " + std::to_string(number) + ": ";
         if (number == 1) {
             if (line.substr(0, 3) != "inf" && (!(fields >> model.S) || model.S < 0)) {
-                throw WrongUse(place + "expected S in bytes or inf, found '" + line.append("'"));
+                throw refused(place + "expected S in bytes or inf, found '" + line.append("'"));
             }
             continue;
         }
@@ -72,18 +72,18 @@ inline NetworkModel read_network(const std::string& file) {
         std::string rest;
         const bool whole = static_cast<bool>(fields >> r.from >> r.L >> r.o_s >> r.o_r >> r.g >> r.G >> r.O);
         if (!whole || fields >> rest) {
-            throw WrongUse(place + "expected seven numbers, from L o_s o_r g G O in ps, found '" + line.append("'"));
+            throw refused(place + "expected seven numbers, from L o_s o_r g G O in ps, found '" + line.append("'"));
         }
         const bool order = model.ranges.empty() ? r.from == 1 : r.from > model.ranges.back().from;
-        if (!order) throw WrongUse(place + "ranges ascend, the first is from 1; found " + std::to_string(r.from));
+        if (!order) throw refused(place + "ranges ascend, the first is from 1; found " + std::to_string(r.from));
         const auto time = [](Picoseconds t) { return t >= 0 && t <= 1'000'000'000'000; };
         const auto cost = [](double c) { return c >= 0 && c <= 1e9; };
         if (!time(r.L) || !time(r.o_s) || !time(r.o_r) || !time(r.g) || !cost(r.G) || !cost(r.O)) {
-            throw WrongUse(place + "times are 0 to a second, costs per byte 0 to a millisecond");
+            throw refused(place + "times are 0 to a second, costs per byte 0 to a millisecond");
         }
         model.ranges.push_back(r);
     }
-    if (model.ranges.empty()) throw WrongUse(file + ": expected S, and a line for each range of sizes");
+    if (model.ranges.empty()) throw refused(file + ": expected S, and a line for each range of sizes");
     return model;
 }
 

@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "common/failure.hpp"
 #include "common/ticks.hpp"
-#include "network/failure.hpp"
 #include "network/rendezvous_point.hpp"
 #include "network/slots.hpp"
 
@@ -51,7 +51,7 @@ class FabricData {
         send_text(control, std::string(mine.data(), length));
         const std::string other = receive_text(control);
         if (fi_av_insert(addresses_.get(), other.data(), 1, &peer_, 0, nullptr) != 1) {
-            throw Failure("libfabric does not take the other side's address; do both have the same provider?");
+            throw failed("libfabric does not take the other side's address; do both have the same provider?");
         }
     }
 
@@ -103,7 +103,7 @@ class FabricData {
 
     static void check(ssize_t status, const char* call) {
         if (status == 0) return;
-        throw Failure(std::string("libfabric: ") + call + ": " + fi_strerror(static_cast<int>(-status)));
+        throw failed(std::string("libfabric: ") + call + ": " + fi_strerror(static_cast<int>(-status)));
     }
 
     void open(const std::string& provider) {
@@ -167,13 +167,13 @@ class FabricData {
     }
 
     static void give_up_after(std::int64_t begin) {
-        if (nanoseconds(CLOCK_MONOTONIC) - begin > patience_ns) throw Failure("libfabric: the other side is silent");
+        if (nanoseconds(CLOCK_MONOTONIC) - begin > patience_ns) throw failed("libfabric: the other side is silent");
     }
 
     [[noreturn]] void fail() {
         fi_cq_err_entry error{};
         fi_cq_readerr(queue_.get(), &error, 0);
-        throw Failure(std::string("libfabric: a message failed: ") + fi_strerror(error.err));
+        throw failed(std::string("libfabric: a message failed: ") + fi_strerror(error.err));
     }
 
     struct FreeInfo {

@@ -27,7 +27,7 @@
 #include <cstring>
 #include <vector>
 
-#include "network/failure.hpp"
+#include "common/failure.hpp"
 #include "network/transport.hpp"
 #include "network/transports/mpi.hpp"
 
@@ -119,8 +119,6 @@ class PutData {
             windows_.progress();
         }
     }
-    void post(int /*size*/) {}  // there is no such call
-    bool wait(int size) { return receive(size, 1); }
     int limit() const { return max_size_; }
     // A place that is used twice in a train holds the last byte of an earlier message for a while; it is 0.
     int in_flight(int /*size*/) const { return windows_.places(); }
@@ -148,8 +146,6 @@ class GetData {
         windows_.flush();
         return true;
     }
-    void post(int /*size*/) {}
-    bool wait(int /*size*/) { return true; }
     int limit() const { return max_size_; }
     int in_flight(int /*size*/) const { return windows_.places(); }
 

@@ -17,8 +17,8 @@
 #include <new>
 #include <string>
 
+#include "common/failure.hpp"
 #include "common/ticks.hpp"
-#include "network/failure.hpp"
 #include "network/rendezvous_point.hpp"
 #include "network/slots.hpp"
 
@@ -51,7 +51,7 @@ class ShmRing {
         std::uint64_t length = 0;
         wait_for(sizeof length);
         copy_out(reinterpret_cast<char*>(&length), sizeof length);
-        if (length > room) throw Failure("a message in shared memory is longer than expected");
+        if (length > room) throw failed("a message in shared memory is longer than expected");
         for (std::size_t done = 0; done < length;) {
             const std::size_t part = std::min<std::size_t>(length - done, chunk);
             wait_for(part);
@@ -78,7 +78,7 @@ class ShmRing {
             sched_yield();
             const std::int64_t now = nanoseconds(CLOCK_MONOTONIC);
             if (begin == 0) begin = now;
-            if (now - begin > patience_ns) throw Failure("the other side of the shared memory does not answer");
+            if (now - begin > patience_ns) throw failed("the other side of the shared memory does not answer");
         }
     }
 
@@ -144,7 +144,7 @@ class ShmMemory {
     // Pages are written before, so that none is missing in a sample.
     void map(const std::string& name, int create) {
         const int descriptor = shm_open(name.c_str(), O_RDWR | create, 0600);
-        if (descriptor < 0) throw Failure("shared memory " + name + " cannot be opened: " + std::strerror(errno));
+        if (descriptor < 0) throw failed("shared memory " + name + " cannot be opened: " + system_word(errno));
         bool good = create == 0 || posix_fallocate(descriptor, 0, static_cast<off_t>(bytes)) == 0;
         void* memory =
             good ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0) : MAP_FAILED;
@@ -152,7 +152,7 @@ class ShmMemory {
         ::close(descriptor);
         if (!good) {
             if (create != 0) shm_unlink(name.c_str());
-            throw Failure("there is no room for " + std::to_string(bytes) + " B of shared memory");
+            throw failed("there is no room for " + std::to_string(bytes) + " B of shared memory");
         }
         rings_ = static_cast<ShmRing*>(memory);
         if (create == 0) return;
@@ -183,12 +183,10 @@ class ShmData {
     bool receive(int size, int messages) {
         for (int i = 0; i < messages; ++i) {
             const std::size_t bytes = memory_.ring(server_ ? 0 : 1).read(slots_.incoming(), room());
-            if (bytes != static_cast<std::size_t>(size)) throw Failure("a message has another length than expected");
+            if (bytes != static_cast<std::size_t>(size)) throw failed("a message has another length than expected");
         }
         return true;
     }
-    void post(int /*size*/) {}  // there is no such call
-    bool wait(int size) { return receive(size, 1); }
     int limit() const { return max_size_; }
     int in_flight(int /*size*/) const { return 1 << 20; }
 

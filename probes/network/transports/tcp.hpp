@@ -29,8 +29,6 @@ class TcpData {
         for (int i = 0; i < messages; ++i) read_whole(socket_, slots_.incoming(), static_cast<std::size_t>(size));
         return true;
     }
-    void post(int /*size*/) {}  // there is no such call
-    bool wait(int size) { return receive(size, 1); }
     int limit() const { return max_size_; }
     int in_flight(int /*size*/) const { return 1 << 20; }
 

@@ -6,8 +6,8 @@
 
 #include <string>
 
+#include "common/failure.hpp"
 #include "common/ticks.hpp"
-#include "network/failure.hpp"
 #include "network/rendezvous_point.hpp"
 #include "network/slots.hpp"
 
@@ -82,7 +82,7 @@ class UcxData {
     static constexpr std::int64_t patience_ns = 30'000'000'000;
 
     static void check(ucs_status_t status, const char* call) {
-        if (status != UCS_OK) throw Failure(std::string("UCX: ") + call + ": " + ucs_status_string(status));
+        if (status != UCS_OK) throw failed(std::string("UCX: ") + call + ": " + ucs_status_string(status));
     }
 
     void open() {
@@ -116,7 +116,7 @@ class UcxData {
             sched_yield();
             const std::int64_t now = nanoseconds(CLOCK_MONOTONIC);
             if (begin == 0) begin = now;
-            if (now - begin > patience_ns) throw Failure("UCX: the other side is silent");
+            if (now - begin > patience_ns) throw failed("UCX: the other side is silent");
         }
         ucp_request_free(request);
         check(status, "a message");

@@ -71,8 +71,6 @@ class UdpData {
         }
         return true;
     }
-    void post(int /*size*/) {}  // there is no such call
-    bool wait(int size) { return receive_next(size); }
 
     int limit() const { return max_size_; }
     // The system counts more than the bytes: its own descriptions, and buffers in powers of two.
@@ -86,7 +84,7 @@ class UdpData {
     void join(const sockaddr_storage& address, std::size_t length) {
         const auto* other = reinterpret_cast<const sockaddr*>(&address);
         if (connect(socket_.get(), other, static_cast<socklen_t>(length)) == 0) return;
-        throw Failure(std::string("the other side's datagrams cannot be reached: ") + std::strerror(errno));
+        throw failed(std::string("the other side's datagrams cannot be reached: ") + system_word(errno));
     }
 
     // As large as the system allows; what it says is twice what was asked for, for its own needs.

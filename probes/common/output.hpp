@@ -1,0 +1,21 @@
+// What a probe says on standard output while it runs, and at last.
+#pragma once
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+namespace idlewave {
+
+inline void print_line(const std::string& text) {
+    std::printf("%s\n", text.c_str());
+    std::fflush(stdout);
+}
+
+// How much of the time is over, 0 to 1.
+inline void print_progress(double fraction) {
+    std::printf("progress %.4g\n", std::clamp(fraction, 0.0, 1.0));
+    std::fflush(stdout);
+}
+
+}  // namespace idlewave

@@ -1,0 +1,17 @@
+// What the system did meanwhile.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <cstdint>
+
+namespace idlewave {
+
+// How often something else took this thread's core away.
+inline std::int64_t involuntary_switches() {
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nivcsw;
+}
+
+}  // namespace idlewave

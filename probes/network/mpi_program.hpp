@@ -1,0 +1,48 @@
+// A program of all ranks of a job, from MPI's begin to its end.
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "common/failure.hpp"
+
+namespace idlewave {
+
+inline int rank_of(MPI_Comm comm) {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+inline int size_of(MPI_Comm comm) {
+    int size = 0;
+    MPI_Comm_size(comm, &size);
+    return size;
+}
+
+// A command line that has no meaning is found by every rank: rank 0 says so, and the others only where it has not. The
+// words are given time, for an abort may outrun them.
+[[noreturn]] inline void end_all_ranks(const std::string& program, const Failure& failure) {
+    using namespace std::chrono_literals;
+    if (failure.status() == status_usage && rank_of(MPI_COMM_WORLD) != 0) std::this_thread::sleep_for(3s);
+    report(program, failure);
+    std::this_thread::sleep_for(300ms);
+    MPI_Abort(MPI_COMM_WORLD, failure.status());
+    std::exit(failure.status());
+}
+
+// The whole of main around what every rank does.
+template <class Body>
+int run_ranks(const std::string& program, int argc, char** argv, const Body& body) {
+    MPI_Init(&argc, &argv);
+    if (const std::optional<Failure> failure = failure_of([&] { body(argc, argv); })) end_all_ranks(program, *failure);
+    MPI_Finalize();
+    return 0;
+}
+
+}  // namespace idlewave
