@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -13,8 +14,8 @@ from pathlib import Path
 
 import pytest
 from idlewave import mpi
-from idlewave.errors import MpiError
-from idlewave.measure.network import read_samples
+from idlewave.errors import MeasurementError, MpiError
+from idlewave.measure.network import read_measurement, read_samples
 from network_probe import PROGRAM, assess, run, start
 
 pytestmark = [
@@ -211,3 +212,87 @@ def test_more_than_two_ranks_are_refused(installed, program, tmp_path):
     done = run_ranks(installed, program, "--output", tmp_path, ranks=3)
     assert done.returncode != 0
     assert "two ranks are needed (mpiexec -n 2), found 3" in done.stderr
+
+
+# ---- the end before the end, under MPI
+
+LONG = {
+    "loggp": ("--seconds", "60"),
+    "pairs": ("--seconds", "60", "--visits", "1000", "--precision", "0.0001"),
+    "clocks": ("--seconds", "60", "--bursts", "6000"),
+}
+ENDED_EARLY = {"loggp": ("complete", False), "pairs": ("interrupted", True), "clocks": ("interrupted", True)}
+
+
+def started_ranks(installed, name, folder):
+    """A probe on two ranks that has begun to measure."""
+    command = [str(installed.mpiexec), "-n", "2", str(mpi.build(installed, name)), "--output", str(folder), *LONG[name]]
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=installed.environment()
+    )
+    assert running.stdout is not None
+    while not running.stdout.readline().startswith("progress"):
+        assert running.poll() is None
+    return running
+
+
+def process_of_rank(rank, folder):
+    """The process of that rank, by what it was started with."""
+    names = ("OMPI_COMM_WORLD_RANK", "PMI_RANK")
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            variables = (process / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if str(folder).encode() in words and any(f"{name}={rank}".encode() in variables for name in names):
+            return int(process.name)
+    raise AssertionError(f"no process of rank {rank} was found")
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_what_was_recorded_until_mpiexec_was_interrupted_is_read(installed, number, tmp_path):
+    running = started_ranks(installed, "loggp", tmp_path)
+    running.send_signal(number)
+    running.communicate(timeout=60)
+    said = json.loads((tmp_path / "loggp.json").read_text())
+    assert (said["complete"], said["transport"]) == (False, "mpi")
+    assert said["ended"] in ("killed", "interrupted")
+    assert len(said["ranks"]) == 2
+    assert len(read_samples(tmp_path / "samples.csv")) > 0
+    try:
+        notes = read_measurement(tmp_path).notes
+    except MeasurementError:
+        return  # too few samples, said in words
+    assert any(f"The measurement was {said['ended']}" in note for note in notes)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(("name", "rank"), [("loggp", 0), ("loggp", 1), ("pairs", 0), ("clocks", 0)])
+def test_a_rank_that_alone_is_told_to_end_ends_all_and_the_summary_is_whole(installed, name, rank, tmp_path):
+    running = started_ranks(installed, name, tmp_path)
+    os.kill(process_of_rank(rank, tmp_path), signal.SIGTERM)
+    out, complaints = running.communicate(timeout=60)
+    assert running.returncode == 0, complaints
+    said = json.loads((tmp_path / f"{name}.json").read_text())
+    assert json.loads(out.splitlines()[-1]) == said
+    key, value = ENDED_EARLY[name]
+    assert said[key] is value
+    assert said.get("ended", "interrupted") == "interrupted"
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", LONG)
+def test_a_rank_that_is_told_to_end_does_not_wait_for_ever_for_one_that_is_silent(installed, name, tmp_path):
+    running = started_ranks(installed, name, tmp_path)
+    silent = process_of_rank(1, tmp_path)
+    os.kill(silent, signal.SIGSTOP)
+    try:
+        os.kill(process_of_rank(0, tmp_path), signal.SIGTERM)
+        running.communicate(timeout=90)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(silent, signal.SIGKILL)
+    key, value = ENDED_EARLY[name]
+    assert json.loads((tmp_path / f"{name}.json").read_text())[key] is value
