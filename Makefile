@@ -11,6 +11,9 @@ demo: ## measure this machine, trace a program on it, simulate it at scale: ends
 test: ## every check: formatters, linters, types, C++ tests with sanitizers, Python tests
 	@scripts/test
 
+test-long: ## the tests of known truth that `make test` leaves out: all networks, eager limits, a shaped link (five minutes)
+	@scripts/test long
+
 lint: ## the checks of `make test` without its tests
 	@scripts/test lint
 
@@ -29,4 +32,4 @@ bench-kernel: ## how many events a second the kernel handles (BENCH="--sweeps --
 clean: ## remove all that was built or installed here; results in out/ stay
 	rm -rf build dist .venv .mpich .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help demo test lint format stubs bench bench-kernel clean
+.PHONY: help demo test test-long lint format stubs bench bench-kernel clean

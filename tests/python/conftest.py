@@ -12,6 +12,18 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="also what is marked long (make test-long)")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--long"):
+        return
+    long = [item for item in items if item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=long)
+    items[:] = [item for item in items if item not in long]
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _builds_stay_in_the_checkout() -> None:
     os.environ.setdefault("IDLEWAVE_CACHE", str(ROOT / "build" / "cache"))

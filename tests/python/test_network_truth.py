@@ -56,7 +56,9 @@ def foreign_load(folder):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("limit", [1024, 4096, 12_288, 32_768])
+@pytest.mark.parametrize(
+    "limit", [pytest.param(1024, marks=pytest.mark.long), 4096, 12_288, pytest.param(32_768, marks=pytest.mark.long)]
+)
 def test_open_mpi_s_eager_limit_is_found_from_the_samples_alone_and_no_other_change_of_protocol(
     open_mpi, limit, tmp_path, monkeypatch
 ):
@@ -120,6 +122,7 @@ def namespaces():
         yield names
 
 
+@pytest.mark.long
 def test_g_over_tcp_is_the_link_s_rate_by_its_payload_share(namespaces, tmp_path):
     program = mpi.package_data() / "bin" / "idlewave-loggp-local"
     if not program.is_file():

@@ -149,7 +149,9 @@ def assert_recovered(fit, truth):
                 assert wanted <= found + allowed, (r.first, name, "hidden", found, wanted)
 
 
-@pytest.mark.parametrize("seed", range(SETS))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=pytest.mark.long if seed >= len(FIXED) else ()) for seed in range(SETS)]
+)
 def test_every_parameter_and_every_switch_of_fifty_networks_is_recovered_and_nothing_else_found(seed):
     truth, scatter = network_of(seed)
     samples = emulate(truth, seed, REPETITIONS, scatter, HITS, new_series=True)
