@@ -27,7 +27,7 @@ extern "C" inline void idlewave_raise_stop_flag(int /*signal*/) {
     alarm(stop_flag.patience);
 }
 
-constexpr unsigned patience_after_stop = 10;  // s, for other processes to answer; batch systems give some thirty
+constexpr unsigned patience_after_stop = 8;  // s, for other processes to answer; who starts us gives ten and more
 
 // Calls of the system go on. Who has to do with another process says how many seconds that has to answer: it may have
 // ended without a word, and then this one ends, too, with what it has written by then.

@@ -38,6 +38,16 @@ concept DataPlane = requires(D data, int size, int messages, std::uint32_t sampl
     { data.in_flight(size) } -> std::same_as<int>;
 };
 
+// Of a transport that has post and wait: receive is both, for one message after the other.
+template <class D>
+bool receive_each(D& data, int size, int messages) {
+    for (int i = 0; i < messages; ++i) {
+        data.post(size);
+        if (!data.wait(size)) return false;
+    }
+    return true;
+}
+
 // Whole blocks of bytes, in order, without loss; fails rather than waits for ever.
 template <class C>
 concept ControlPlane = requires(C control, const void* from, void* to, std::size_t bytes) {

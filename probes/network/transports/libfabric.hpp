@@ -69,13 +69,7 @@ class FabricData {
     }
     void flush() {}
 
-    bool receive(int size, int messages) {
-        for (int i = 0; i < messages; ++i) {
-            post(size);
-            await(received_);
-        }
-        return true;
-    }
+    bool receive(int size, int messages) { return receive_each(*this, size, messages); }
     void post(int size) {
         const auto bytes = static_cast<std::size_t>(size);
         retry([&] { return fi_trecv(endpoint_.get(), slots_.incoming(), bytes, nullptr, peer_, tag, 0, nullptr); });

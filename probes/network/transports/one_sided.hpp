@@ -42,7 +42,7 @@ class WindowPair {
           places_(static_cast<int>(std::clamp<std::size_t>(limit / stride_, 1, 64))),
           local_(stride_ * static_cast<std::size_t>(places_)) {
         const MPI_Aint bytes = static_cast<MPI_Aint>(local_.size());
-        MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, pair.communicator, &memory_, &window_);
+        MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, pair.communicator, static_cast<void*>(&memory_), &window_);
         std::memset(memory_, 0, local_.size());
         MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
         MPI_Win_sync(window_);

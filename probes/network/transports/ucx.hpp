@@ -57,13 +57,7 @@ class UcxData {
         await(ucp_tag_send_nbx(endpoint_, slots_.outgoing(message), bytes, tag, &parameters));
     }
     void flush() {}
-    bool receive(int size, int messages) {
-        for (int i = 0; i < messages; ++i) {
-            post(size);
-            wait(size);
-        }
-        return true;
-    }
+    bool receive(int size, int messages) { return receive_each(*this, size, messages); }
     void post(int size) {
         const ucp_request_param_t parameters{};
         const auto bytes = static_cast<std::size_t>(size);
