@@ -10,7 +10,7 @@ import pytest
 from idlewave.report import NoiseData, ProgramData, ReportData, StudyData, findings
 from idlewave.report.caveats import caveats
 from idlewave.report.findings import machine_sentence, program_sentence, scale_sentence
-from idlewave.report.text import (
+from idlewave.wording import (
     count_text,
     fixed_seconds_texts,
     percent_range,

@@ -15,7 +15,7 @@ from idlewave.report.findings import communication_share
 from idlewave.report.noise import noise_figures
 from idlewave.report.plot_program import MOST_BARS, MOST_CELLS
 from idlewave.report.scale import scales
-from idlewave.report.text import (
+from idlewave.wording import (
     count_text,
     percent_range,
     percent_text,

@@ -10,7 +10,7 @@ from idlewave.report.data import MachineData, NetworkData, NoiseData, ProgramDat
 from idlewave.report.network import quantities
 from idlewave.report.plot_network import LABELS
 from idlewave.report.scale import scales
-from idlewave.report.text import count_text, percent_text, plural, seconds_text, size_text
+from idlewave.wording import count_text, percent_text, plural, seconds_text, size_text
 
 BUSY = 0.05  # a foreign load above 5 % is called out
 

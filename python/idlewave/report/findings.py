@@ -9,7 +9,7 @@ import pandas as pd
 from idlewave.report.data import ComparisonData, MachineData, NoiseData, ProgramData, ReportData, StudyData
 from idlewave.report.noise import noise_figures
 from idlewave.report.scale import Scale, scales
-from idlewave.report.text import (
+from idlewave.wording import (
     count_text,
     join_words,
     percent_range,

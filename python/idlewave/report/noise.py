@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from idlewave.report.data import NoiseData
-from idlewave.report.text import SPACE
+from idlewave.wording import SPACE
 
 _UNITS = (("s", 12), ("ms", 9), ("µs", 6), ("ns", 3), ("ps", 0))
 

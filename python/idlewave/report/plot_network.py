@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from idlewave.measure.network.plot_curves import LABELS, Mark, plot_curves
 from idlewave.report.data import MachineData
 from idlewave.report.network import rules_of
-from idlewave.report.text import size_text
+from idlewave.wording import size_text
 
 __all__ = ["LABELS", "plot_network"]
 

@@ -31,7 +31,7 @@ from idlewave.plotting import (
     styled,
     tidy,
 )
-from idlewave.report.text import MINUS, SPACE, seconds_text, si_text
+from idlewave.wording import MINUS, SPACE, seconds_text, si_text
 
 MOST_NUMBERED = 16
 MOST_BARS = 64

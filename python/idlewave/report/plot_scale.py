@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 from idlewave.plotting import BLUE, INK, ORANGE, SMALL, new_figure, say_empty, styled, tidy
 from idlewave.report.data import StudyData
 from idlewave.report.scale import Scale, scales
-from idlewave.report.text import count_text, percent_text, plural
+from idlewave.wording import count_text, percent_text, plural
 
 LOW = 0.15  # of the height: a label below what is lower would run into the axis
 HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a label readable where a line passes

@@ -11,7 +11,7 @@ import pandas as pd
 from idlewave.report.data import MachineData, NetworkSegment, NoiseData, ProgramData, StudyData
 from idlewave.report.findings import bandwidth_text
 from idlewave.report.scale import scales
-from idlewave.report.text import (
+from idlewave.wording import (
     count_text,
     fixed_seconds_texts,
     percent_range,
