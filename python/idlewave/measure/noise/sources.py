@@ -26,7 +26,7 @@ class KnownPeriod:
 
 # Defaults of Linux (the documents of /proc/sys/kernel, /proc/sys/vm, the scheduler and its drivers) and of collectors.
 KNOWN_PERIODS = (
-    KnownPeriod(0.01, "frequency governor (ondemand, schedutil at 10 ms)"),
+    KnownPeriod(0.01, "frequency governor (ondemand or schedutil at 10 ms)"),
     KnownPeriod(0.02, "ksmd (sleep_millisecs 20)"),
     KnownPeriod(0.1, "control group's CPU limit (cfs_period_us 100 ms)"),
     KnownPeriod(0.5, "clock source watchdog (0.5 s)"),
