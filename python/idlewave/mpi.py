@@ -127,9 +127,8 @@ def _build_loggp(mpi: Mpi, sources: Path) -> Path:
 
     def build_with(names: list[str]) -> Path:
         """What fails with libraries would fail again, and take as long; without them there is nothing else to take."""
-        flags = [f"-D{FABRICS[name]}" for name in names]
-        flags += [f for name in names for f in found[name] if f.startswith("-I")]
-        libraries = [f for name in names for f in found[name] if not f.startswith("-I")]
+        flags = [f for name in names for f in found[name] if not f.startswith("-l") and not f.startswith("-L")]
+        libraries = [f for name in names for f in found[name] if f not in flags]
         command = [str(mpi.mpicxx), "-std=c++20", "-O2", "-Wall", "-Wextra", *flags, "-I.", "network/loggp.cpp"]
         return _build(mpi, sources, "idlewave-loggp", [*command, *libraries, "-o"], remembers_failure=bool(names))
 
@@ -142,13 +141,21 @@ def _build_loggp(mpi: Mpi, sources: Path) -> Path:
 
 
 def _pkg_config(library: str) -> list[str] | None:
-    """The compiler's and linker's flags for a library, or None where it or pkg-config is not there."""
+    """The compiler's and linker's flags for a library, or None where it or pkg-config is not there.
+
+    The first says the library's version to the sources, and so to what remembers a build by its command.
+    """
     program = shutil.which("pkg-config")
     if program is None:
         return None
-    command = [program, "--cflags", "--libs", library]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    return done.stdout.split() if done.returncode == 0 else None
+    said = []
+    for question in (("--modversion",), ("--cflags", "--libs")):
+        done = subprocess.run([program, *question, library], capture_output=True, text=True, check=False, timeout=60)
+        if done.returncode != 0:
+            return None
+        said.append(done.stdout.split())
+    version, flags = said
+    return [f"-D{FABRICS[library]}={' '.join(version)}", *flags]
 
 
 def cache_directory() -> Path:

@@ -29,8 +29,12 @@ ALONE = ("detour", "ftq", "fwq", "inject", "loggp-local")
 TOGETHER = ("loggp", "pairs", "clocks")
 """Probes whose tasks are the ranks of one MPI job."""
 
-_RANK = ("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
-_RANKS = ("SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+_LAUNCHERS = (
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("SLURM_PROCID", "SLURM_NTASKS"),
+)
+"""Rank and size, in the probes' own order: in an allocation, mpiexec's processes may have Slurm's variables, too."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +46,12 @@ class Task:
 
     @classmethod
     def mine(cls, environment: dict[str, str]) -> Task:
-        """As Slurm, Open MPI or MPICH's Hydra say in their variables."""
-        return cls(_first(environment, _RANK, 0), _first(environment, _RANKS, 1))
-
-
-def _first(environment: dict[str, str], names: Sequence[str], otherwise: int) -> int:
-    values = (environment.get(name, "") for name in names)
-    return next((int(value) for value in values if value.isdigit()), otherwise)
+        """As Open MPI, MPICH's Hydra or Slurm say in their variables."""
+        for names in _LAUNCHERS:
+            rank, ranks = (environment.get(name, "") for name in names)
+            if rank.isdigit() and ranks.isdigit():
+                return cls(int(rank), int(ranks))
+        return cls(0, 1)
 
 
 def program(name: str) -> tuple[Path, mpi.Mpi | None]:

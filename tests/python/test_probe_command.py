@@ -35,7 +35,8 @@ def installed():
         ({"SLURM_PROCID": "3", "SLURM_NTASKS": "8"}, probe.Task(3, 8)),
         ({"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}, probe.Task(1, 2)),
         ({"PMI_RANK": "5", "PMI_SIZE": "6"}, probe.Task(5, 6)),
-        ({"SLURM_PROCID": "nonsense"}, probe.Task(0, 1)),
+        ({"SLURM_PROCID": "0", "SLURM_NTASKS": "1", "PMI_RANK": "3", "PMI_SIZE": "8"}, probe.Task(3, 8)),
+        ({"SLURM_PROCID": "nonsense", "SLURM_NTASKS": "2"}, probe.Task(0, 1)),
     ],
 )
 def test_a_launcher_s_variables_say_which_task_this_is(variables, task):

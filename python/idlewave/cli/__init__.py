@@ -77,6 +77,11 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        _say(f"[bold red]error:[/] {_plain(str(error.filename))}: {_plain(error.strerror or str(error))}")
+        sys.exit(1)
 
 
 def _say(text: str) -> None:
