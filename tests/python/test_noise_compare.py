@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 from idlewave.measure.noise.compare import (
     compare,
@@ -13,6 +16,7 @@ from idlewave.measure.noise.compare import (
     window_losses,
 )
 from idlewave.measure.noise.nodes import outliers, rank_cores, rank_nodes
+from idlewave.measure.records import records
 from noise_recordings import detours
 
 MS = 10**9
@@ -112,3 +116,9 @@ def test_no_outlier_among_few_or_among_alike():
     assert outliers(np.array([0.0] * 5 + [1.0])).tolist() == [False] * 5 + [True]
     draw = np.random.default_rng(1)
     assert outliers(np.append(draw.lognormal(0, 0.1, 50), 3.0)).nonzero()[0].tolist() == [50]
+
+
+def test_records_are_what_json_can_hold():
+    table = pd.DataFrame({"a": np.array([1, 2]), "b": [0.5, np.nan], "c": [np.inf, -1.0], "d": ["x", None]})
+    assert records(table) == [{"a": 1, "b": 0.5, "c": None, "d": "x"}, {"a": 2, "b": None, "c": -1.0, "d": None}]
+    json.dumps(records(table), allow_nan=False)

@@ -13,7 +13,8 @@ import click
 from ..errors import UsageError
 from ..measure import NetworkMeasurement, measure_network
 from ..measure.network.probing import TRANSPORTS, read_measurement
-from ..measure.network.storing import PARAMETERS, load_network, network_as_json, parameter_remark, records, save_network
+from ..measure.network.storing import PARAMETERS, load_network, network_as_json, parameter_remark, save_network
+from ..measure.records import records
 from ..units import format_time
 from .figures import Picture, save_figure
 from .terminal import errors, output, progress_bar

@@ -19,9 +19,10 @@ import pandas as pd
 from ..errors import InputError
 from ..units import exact_time
 from .network import NetworkMeasurement
-from .network.storing import network_as_json, network_from_json, network_toml, records
+from .network.storing import network_as_json, network_from_json, network_toml
 from .noise import NoiseMeasurement
 from .noise.replay import noise_csv
+from .records import records
 
 FORMAT = 1
 

@@ -12,11 +12,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ...errors import InputError
 from ...units import exact_time, format_time
+from ..records import records
 from .loggp import LogGP
 from .probing import NetworkMeasurement
 from .ranges import Range
@@ -122,16 +122,6 @@ def load_network(folder: str | Path) -> NetworkMeasurement:
         return network_from_json(said["network"], samples)
     except (KeyError, TypeError) as error:
         raise InputError(f"{file}: {error} is missing or of another form") from error
-
-
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """A table's rows, of Python's own numbers."""
-    return [{str(k): _plain(v) for k, v in row.items()} for row in table.to_dict(orient="records")]
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - a cell of a table may be anything
-    plain = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(plain, float) and not np.isfinite(plain) else plain
 
 
 def _level(fit: LogGP, table: str, *first: str) -> list[str]:
