@@ -152,6 +152,16 @@ def test_a_probe_that_fails_is_said_in_its_own_words(fake_probe, tmp_path, monke
         probing.run_probe("detour", [], [0], 0.1, tmp_path / "out")
 
 
+def test_what_an_earlier_run_said_is_not_left_in_a_folder_that_is_used_again(fake_probe, tmp_path):
+    fake_probe()
+    probing.run_probe("detour", [], [0], 1.0, tmp_path / "out")
+    assert (tmp_path / "out" / "detour.json").is_file()
+    fake_probe("sys.exit('no permission')")
+    with pytest.raises(MeasurementError, match="no permission"):
+        probing.run_probe("detour", [], [0], 1.0, tmp_path / "out")
+    assert not (tmp_path / "out" / "detour.json").exists()
+
+
 def test_a_probe_that_is_not_there_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(probing, "package_data", lambda: tmp_path)
     with pytest.raises(MeasurementError, match="cannot be run"):

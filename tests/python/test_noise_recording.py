@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from idlewave.errors import InputError
 from idlewave.measure.noise.detour import measurement_of
 from idlewave.measure.noise.recording import detours_of, read_nodes, read_recording
-from noise_recordings import detours, summary, write_detours, write_recording
+from noise_recordings import detours, summary, write_detours, write_ftq, write_fwq, write_recording
 
 
 def test_what_was_written_is_read(tmp_path):
@@ -49,6 +51,7 @@ def test_fewer_rows_than_announced_are_noted(tmp_path):
     [
         ("{", "detour.json: expected JSON"),
         ("[]", "detour.json: expected an object with a list of cores"),
+        ('{"cores": []}', "detour.json: cores: expected at least one"),
         ('{"cores": [7]}', r"cores\[0\]: expected an object, found 7"),
         ('{"cores": [{}]}', r"cores\[0\].cpu: expected a whole number, found None"),
         ('{"cores": [{"cpu": 0, "file": "x", "columns": []}]}', r"cores\[0\].duration_ns: expected a number"),
@@ -84,7 +87,7 @@ def test_a_folder_without_a_recording_or_with_several_is_refused(tmp_path):
     with pytest.raises(InputError, match="expected a recording"):
         read_recording(tmp_path)
     write_detours(tmp_path, [detours(1)])
-    write_recording(tmp_path, "ftq", [], ("work",), quantum_ns=1e5)
+    write_ftq(tmp_path, [np.zeros(10)], 1e-4)
     with pytest.raises(InputError, match="found detour, ftq; say which"):
         read_recording(tmp_path)
     assert read_recording(tmp_path, "ftq").probe == "ftq"
@@ -129,3 +132,108 @@ def test_a_folder_without_a_detour_gives_empty_tables(tmp_path):
     noise = measurement_of(found, {})
     assert noise.overhead == 0
     assert detours_of(found)[0].lengths.dtype == np.int64
+
+
+def _without(folder, probe, key, value=None, *, of_core=True):
+    """Take a key out of a probe's JSON, or say something else there."""
+    file = folder / f"{probe}.json"
+    said = json.loads(file.read_text())
+    place = said["cores"][0] if of_core else said
+    place.pop(key)
+    if value is not None:
+        place[key] = value
+    file.write_text(json.dumps(said))
+
+
+USED = ("duration_ns", "resolution_ns", "threshold_ns", "dropped", "dropped_ns", "cpu_busy_s", "own_cpu_s", "steal_s")
+
+
+@pytest.mark.parametrize("key", [*USED, "involuntary_switches", "interrupts"])
+def test_what_is_used_of_a_core_and_missing_is_named(tmp_path, key):
+    write_detours(tmp_path, [detours(1, [(100, 1e-5)])])
+    _without(tmp_path, "detour", key)
+    with pytest.raises(InputError, match=rf"detour.json: cores\[0\].{key}: expected .*, found None"):
+        read_recording(tmp_path)
+
+
+@pytest.mark.parametrize("key", ["interrupted", "counter", "clock_source"])
+def test_what_is_used_of_all_cores_and_missing_is_named(tmp_path, key):
+    write_detours(tmp_path, [detours(1, [(100, 1e-5)])])
+    _without(tmp_path, "detour", key, of_core=False)
+    with pytest.raises(InputError, match=rf"detour.json: {key}: expected .*, found None"):
+        read_recording(tmp_path)
+
+
+@pytest.mark.parametrize("quantum", [None, 0, "100 us"])
+def test_a_recording_of_quanta_says_how_long_they_are(tmp_path, quantum):
+    write_ftq(tmp_path, [np.zeros(100)], 1e-4)
+    _without(tmp_path, "ftq", "quantum_ns", quantum, of_core=False)
+    with pytest.raises(InputError, match=r"ftq.json: quantum_ns: expected a number above 0"):
+        read_recording(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("duration_ns", 0),
+        ("duration_ns", float("nan")),
+        ("interrupts", {"LOC": 5}),
+        ("rows", "two"),
+        ("begin_ps", "now"),
+    ],
+)
+def test_what_cannot_be_said_of_a_core_is_refused(tmp_path, key, value):
+    entry = (0, [[0, 10]], summary(0, 1.0, **({} if key == "rows" else {key: value})))
+    write_recording(tmp_path, "detour", [entry], ("start_ps", "length_ps"))
+    if key == "rows":
+        _without(tmp_path, "detour", key, value)
+    with pytest.raises(InputError, match=rf"detour.json: cores\[0\].{key}: expected"):
+        read_recording(tmp_path)
+
+
+def test_a_recording_of_work_needs_at_least_one_core(tmp_path):
+    write_fwq(tmp_path, [])
+    with pytest.raises(InputError, match=r"fwq.json: cores: expected at least one"):
+        read_recording(tmp_path)
+
+
+@pytest.mark.parametrize("left", [50 * 16, 50 * 16 + 5])
+def test_the_time_after_the_last_whole_row_of_a_cut_off_table_does_not_count(tmp_path, left):
+    made = detours(1, [(100, 1e-5)])
+    write_detours(tmp_path, [made])
+    file = tmp_path / "detour-cpu0.i64"
+    file.write_bytes(file.read_bytes()[:left])
+    found = read_recording(tmp_path)
+    assert detours_of(found)[0].duration == made.starts[49] + made.lengths[49]
+    assert detours_of(found)[0].overhead == pytest.approx(made.overhead, rel=0.03)
+    noise = measurement_of(found, {})
+    assert noise.overhead == pytest.approx(made.overhead, rel=0.03)
+    assert noise.trace()[1] == made.starts[49] + made.lengths[49]
+    assert noise.cores["foreign_load"].tolist() == [0]
+
+
+def test_a_table_of_which_no_row_is_left_is_refused(tmp_path):
+    write_detours(tmp_path, [detours(1, [(100, 1e-5)])])
+    (tmp_path / "detour-cpu0.i64").write_bytes(b"")
+    with pytest.raises(InputError, match=r"detour-cpu0.i64: expected 100 rows, found none that is whole"):
+        read_recording(tmp_path)
+
+
+def test_a_detour_that_ends_after_the_recording_is_refused_but_for_rounding(tmp_path):
+    def recorded(end):
+        entry = (0, [[0, 10], [500, end - 500]], summary(0, 1e-9))
+        return read_recording(write_recording(tmp_path, "detour", [entry], ("start_ps", "length_ps")))
+
+    found = recorded(1999)
+    assert detours_of(found)[0].duration == 1999
+    assert measurement_of(found, {}).trace()[1] == 1999
+    with pytest.raises(InputError, match=r"detour-cpu0.i64: row 1: expected it to end within the recording, 1000 ps"):
+        recorded(2001)
+    with pytest.raises(InputError, match="row 1: expected it to end within"):
+        recorded(2**63 - 1)
+
+
+def test_a_full_buffer_is_said_of_its_node(tmp_path):
+    entry = (3, [[0, 10]], summary(3, 1.0, dropped=7, dropped_ns=1.0))
+    write_recording(tmp_path, "detour", [entry], ("start_ps", "length_ps"), host="n7")
+    assert "n7: Core 3: the buffer was full; 7 later detours" in read_recording(tmp_path).losses[0]

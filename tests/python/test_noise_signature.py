@@ -254,6 +254,8 @@ def test_a_signature_survives_its_file(tmp_path):
         (MADE.to_toml().replace("random", "strange"), "kind: expected periodic or random"),
         (MADE.to_toml().replace('"fixed"', '"gamma"'), "length: expected one of"),
         (MADE.to_toml().replace("cores = [0, 1]", "cores = [0]"), r"expected cores of \[0\], found \[1\]"),
+        (MADE.to_toml().replace("cores = [0, 1]", "cores = [-1]"), r"cores: expected .* not negative, found \[-1\]"),
+        (MADE.to_toml().replace("cores = [0, 1]", "cores = [0.5]"), r"cores: expected a list of whole numbers"),
     ],
 )
 def test_a_broken_signature_is_refused_with_the_place(text, words):
@@ -315,3 +317,36 @@ def test_a_realised_fit_looks_like_what_was_recorded():
     made = fitted.detours(10, seed=9)[0]
     assert fitted.overhead == pytest.approx(recorded.overhead, rel=0.05)
     assert ks_distance(made.lengths, recorded.lengths, tolerance=0.02) < 0.05
+
+
+def _random(overhead, kind="fixed", numbers=(1e6,)):
+    return Signature("busy", (0,), (Source("all", 0, RANDOM, numbers[0] / overhead, LengthLaw(kind, numbers)),))
+
+
+@pytest.mark.parametrize("overhead", [1.0, 3.0])
+def test_sources_that_leave_no_time_are_no_noise(overhead):
+    with pytest.raises(InputError, match=r"leave no time: \d+% of it is taken"):
+        _random(overhead).noise(0.1, seed=1)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0])
+def test_lengths_without_a_mean_are_no_noise(alpha):
+    with pytest.raises(InputError, match="leave no time: an infinite part of it is taken"):
+        _random(0.01, "pareto", (1e6, alpha)).noise(0.1, seed=1)
+
+
+def test_a_pareto_law_needs_an_alpha_above_0():
+    with pytest.raises(InputError, match="alpha of pareto above 0"):
+        LengthLaw("pareto", (1e6, 0.0))
+
+
+@pytest.mark.parametrize("preset", [None, "odin"])
+def test_noise_that_the_simulator_refuses_is_not_written_without_an_error(tmp_path, preset):
+    machine = idlewave.Machine.preset(preset) if preset else None
+    backwards = idlewave.PoissonNoise(-1e9, idlewave.FixedLength(1000))
+    quiet = idlewave.Noise(np.array([0]), np.array([10]), 10**9)
+    with pytest.raises(InputError, match="interval"):
+        write_noise(tmp_path, idlewave.MixedNoise(quiet, (backwards,)), machine)
+    overlapping = idlewave.Noise(np.array([0, 5]), np.array([10, 10]), 10**9)
+    with pytest.raises(InputError):
+        write_noise(tmp_path, overlapping, machine)

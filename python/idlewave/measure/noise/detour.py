@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from ...environment import describe
+from ..records import records as rows_of
 from .probing import chosen_cores, run_probe, shown
-from .recording import Recording
+from .recording import CoreRecording, Recording, dropped_note, told_ps
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -48,20 +49,17 @@ class NoiseMeasurement:
 
     @property
     def overhead(self) -> float:
-        """The part of the time that detours took, over all cores."""
+        """The part of the time that detours took, over all cores. Raises KeyError if no core was recorded."""
         return float(self.cores["overhead_ps"].sum() / self.cores["duration_ps"].sum())
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about what disturbed or cut short the recording."""
         notes = []
-        for row in _records(self.cores):
+        for row in rows_of(self.cores):
             core = f"Core {row['core']}"
             if row["dropped"]:
-                notes.append(
-                    f"{core}: the buffer was full; {row['dropped']} later detours were counted but not kept, "
-                    "and the core's trace ends at the last that was."
-                )
+                notes.append(dropped_note(row["core"], row["dropped"]))
             if row["foreign_load"] > FOREIGN:
                 share = f"{row['foreign_load']:.1%}"
                 notes.append(f"{core}: other processes used {share} of it during the recording.")
@@ -77,21 +75,17 @@ class NoiseMeasurement:
         """All recordings laid end to end: (detours with start_ps and length_ps, period in ps).
 
         So ranks with random phases replay all cores. A recording lies inside its core's share of the period
-        by its making; that of a core whose buffer was full is cut at the end of its last detour.
+        by its making; that of a core whose buffer was full is cut at the end of its last detour. Raises ValueError
+        if no core was recorded.
         """
         parts, offset = [], 0
-        for row in _records(self.cores):
+        for row in rows_of(self.cores):
             own = self.detours[self.detours["core"] == row["core"]]
-            duration = int(row["duration_ps"])
-            if row["dropped"]:
-                duration = int((own["start_ps"] + own["length_ps"]).max())
+            end = int((own["start_ps"] + own["length_ps"]).max()) if len(own) else 0
+            duration = end if row["dropped"] and end else max(int(row["duration_ps"]), end)
             parts.append(pd.DataFrame({"start_ps": own["start_ps"] + offset, "length_ps": own["length_ps"]}))
             offset += duration
         return pd.concat(parts, ignore_index=True), offset
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(k): v for k, v in row.items()} for row in table.to_dict(orient="records")]
 
 
 def measure_noise(
@@ -136,18 +130,35 @@ def record_detours(
     together: bool = True,
     trace_events: bool = False,
 ) -> Recording:
-    """The same, as the probe wrote it."""
+    """The same of `cores`, which this process may use, as the probe wrote it into `folder`.
+
+    Raises MeasurementError when the probe fails, InputError when what it wrote cannot be read.
+    """
     arguments = ["--records", str(records), *(["--trace-events"] if trace_events else [])]
     with shown(progress, "noise") as advance:
         return run_probe("detour", arguments, cores, seconds, folder, together=together, advance=advance)
 
 
 def measurement_of(recording: Recording, environment: dict[str, Any] | None = None) -> NoiseMeasurement:
-    """What a recording of detours holds. `environment`: as describe() says it (default: that of now and here)."""
+    """What a recording of detours holds. `environment`: as describe() says it (default: that of now and here).
+
+    Of a core whose table is cut off, only the time up to the last detour that is there counts.
+    """
     columns = ["core", "start_ps", "length_ps"]
     tables = [core.table.assign(core=np.int64(core.cpu)) for core in recording.cores]
     detours = pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns, dtype=np.int64)
-    return summarise(detours, recording.summaries(), describe() if environment is None else environment)
+    said = [_as_far_as_told(core, whole) for core, whole in zip(recording.cores, recording.summaries(), strict=True)]
+    return summarise(detours, said, describe() if environment is None else environment)
+
+
+def _as_far_as_told(core: CoreRecording, said: dict[str, Any]) -> dict[str, Any]:
+    """What the probe says, of a cut-off table for the time that is left: CPU times by their part of it."""
+    if not core.cut_off:
+        return said
+    left = told_ps(core) / 1000
+    part = left / said["duration_ns"]
+    times = {key: said[key] * part for key in ("cpu_busy_s", "own_cpu_s", "steal_s")}
+    return said | times | {"duration_ns": left, "dropped": 0, "dropped_ns": 0.0}
 
 
 def summarise(
@@ -157,6 +168,9 @@ def summarise(
     part of 1) and overhead_ps (dropped ones included), overhead_DECADE (of the kept ones), rate_per_s, p50 …
     p999 and longest_ps, foreign_load (part of the time), steal_s, throttled (times that the core was slowed down),
     begin_ps (on an axis common to all cores), involuntary_switches, interrupts, interrupted, counter, clock_source.
+
+    `summaries`: what the probe says of each core, with what it says of all. Raises KeyError for one that lacks a key
+    that read_recording() asks for.
     """
     rows, interrupts = [], []
     for summary in summaries:

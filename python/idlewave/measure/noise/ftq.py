@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import ndimage, signal
 
-from ...errors import MeasurementError
+from ...errors import InputError, MeasurementError
 from .recording import Recording
 from .spectrum import Spectrum, power_spectrum
 
@@ -73,7 +73,12 @@ def _percentages(core: FtqCore) -> str:
 
 
 def analyse_ftq(recording: Recording) -> Ftq:
-    """Loss of each quantum of a recording. Raises MeasurementError for one without work."""
+    """Loss of each quantum of a recording of ftq.
+
+    Raises MeasurementError if a core did no work, InputError for a recording of another probe.
+    """
+    if recording.probe != "ftq":
+        raise InputError(f"{recording.folder}: expected a recording of ftq, found one of {recording.probe}")
     cores = []
     for core in recording.cores:
         work = core.table["work"].to_numpy(dtype=np.float64)

@@ -49,6 +49,8 @@ class LengthLaw:
             )
         if not all(np.isfinite(self.numbers)) or min(self.numbers) < 0:
             raise InputError(f"length: expected numbers that are not negative, found {self.numbers}")
+        if self.kind == "pareto" and self.numbers[1] == 0:
+            raise InputError("length: expected an alpha of pareto above 0, found 0")
 
     def quantile(self, part: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """The length, in ps, that the share `part` (of [0, 1)) of detours does not exceed."""

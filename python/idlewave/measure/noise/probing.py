@@ -60,9 +60,11 @@ def run_probe(
     """Run idlewave-`probe` on `cores` for `seconds` of each, writing into `folder`; read what it wrote.
 
     `advance` is called with the part that is done, from 0 to 1. Raises MeasurementError with the probe's own words if
-    it fails. On an interrupt the probe writes what it has before KeyboardInterrupt goes on.
+    it fails. On an interrupt the probe writes what it has before KeyboardInterrupt goes on. What an earlier run said in
+    `folder` is removed first, so that it is not taken for what this one did.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{probe}.json").unlink(missing_ok=True)
     command = [str(package_data() / "bin" / f"idlewave-{probe}"), "--cpus", ",".join(map(str, cores))]
     command += ["--seconds", str(seconds), "--output", str(folder), *([] if together else ["--one-by-one"]), *arguments]
     patience = PATIENCE_S + 2 * seconds * (1 if together else len(cores))

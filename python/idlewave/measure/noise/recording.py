@@ -5,7 +5,6 @@ PROBE.json names, for each core, a raw file of little-endian int64, row-major; i
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from ...errors import InputError
-
-PROBES = ("detour", "ftq", "fwq")
-COLUMNS = {"detour": ("start_ps", "length_ps"), "ftq": ("work",), "fwq": ("start_ps", "duration_ps")}
-"""What each probe's table has at least."""
+from .keys import COLUMNS, PROBES, read_said
 
 EVENT_COLUMNS = ("begin_ns", "end_ns", "kind", "name")
-_NUMBERS = {"detour": ("duration_ns", "resolution_ns", "threshold_ns"), "ftq": (), "fwq": ()}
 _ITEM = np.dtype("<i8").itemsize
+_ROUNDING_PS = 1000  # the duration is said in ns
 _EMPTY = pd.DataFrame({"begin_ns": [], "end_ns": [], "kind": [], "name": []})
 
 Times = npt.NDArray[np.int64]
@@ -33,12 +29,14 @@ class CoreRecording:
     """One core: its table (int64 columns), what the probe says of it, and the events traced beside it, if any.
 
     `events`: begin_ns, end_ns on the axis of the table's start_ps, kind, name; None if none were asked for.
+    `cut_off`: the table has fewer rows than the probe recorded.
     """
 
     cpu: int
     table: pd.DataFrame
     said: dict[str, Any]
     events: pd.DataFrame | None = None
+    cut_off: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,6 +60,12 @@ class Recording:
         shared = {key: value for key, value in self.said.items() if key != "cores"}
         return [shared | core.said for core in self.cores]
 
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """Sentences about cores whose buffer was full."""
+        full = [core for core in self.cores if core.said.get("dropped")]
+        return tuple(f"{self.node}: {dropped_note(core.cpu, core.said['dropped'])}" for core in full)
+
 
 @dataclass(frozen=True)
 class Detours:
@@ -83,7 +87,7 @@ def read_recording(folder: str | Path, probe: str | None = None) -> Recording:
     """Read what a probe wrote into `folder`: that of `probe`, or the only one.
 
     A cut-off table is read as far as it is whole, and noted. Raises InputError that names the file and what was
-    expected where there is no recording, the JSON is not one, or a file is missing.
+    expected where there is no recording, the JSON is not one, a file is missing, or no row of it is left.
     """
     place = Path(folder)
     found = [name for name in PROBES if (place / f"{name}.json").is_file()]
@@ -95,9 +99,9 @@ def read_recording(folder: str | Path, probe: str | None = None) -> Recording:
         raise InputError(f"{place}: expected one probe's recording, found {_listed(found)}; say which")
     name = probe or found[0]
     file = place / f"{name}.json"
-    said = _read_json(file)
+    said = read_said(file, name)
     notes: list[str] = []
-    cores = tuple(_core(file, name, number, entry, notes) for number, entry in enumerate(said["cores"]))
+    cores = tuple(_core(place, name, entry, notes) for entry in said["cores"])
     return Recording(name, place, said, cores, tuple(notes))
 
 
@@ -122,7 +126,8 @@ def read_nodes(folder: str | Path, probe: str | None = None) -> tuple[list[Recor
 
 
 def detours_of(recording: Recording) -> list[Detours]:
-    """The detours of each core. Of a core whose buffer was full only the time up to the last one kept counts.
+    """The detours of each core. Of one whose buffer was full or whose table is cut off, only the time up to the last
+    detour that is there counts.
 
     Raises InputError if the recording is of another probe.
     """
@@ -131,44 +136,53 @@ def detours_of(recording: Recording) -> list[Detours]:
     cores = []
     for core in recording.cores:
         starts, lengths = (core.table[name].to_numpy(dtype=np.int64) for name in COLUMNS["detour"])
-        duration = round(core.said["duration_ns"] * 1000)
-        if core.said.get("dropped") and len(starts):
-            duration = int(starts[-1] + lengths[-1])
-        cores.append(Detours(recording.node, core.cpu, starts, lengths, duration))
+        cores.append(Detours(recording.node, core.cpu, starts, lengths, told_ps(core)))
     return cores
+
+
+def dropped_note(core: int, dropped: int) -> str:
+    """The sentence about a core whose buffer was full."""
+    return (
+        f"Core {core}: the buffer was full; {dropped} later detours were counted but not kept, "
+        "and the core's trace ends at the last that was."
+    )
+
+
+def told_ps(core: CoreRecording) -> int:
+    """The time, in ps, of which a core's table of detours tells all: up to its last row, if later ones are missing."""
+    duration: int = round(core.said["duration_ns"] * 1000)
+    if core.table.empty:
+        return duration
+    last = core.table.iloc[-1]
+    end = max(int(last["start_ps"]) + int(last["length_ps"]), 1)
+    return end if core.said["dropped"] or core.cut_off else max(duration, end)
 
 
 def _is_recording(place: Path) -> bool:
     return any((place / f"{name}.json").is_file() for name in PROBES)
 
 
-def _core(file: Path, probe: str, number: int, entry: object, notes: list[str]) -> CoreRecording:
-    where = f"{file}: cores[{number}]"
-    if not isinstance(entry, dict):
-        raise InputError(f"{where}: expected an object, found {entry!r}")
-    for key, kind in (("cpu", int), ("file", str), ("columns", list)):
-        if not isinstance(entry.get(key), kind):
-            raise InputError(f"{where}.{key}: expected {_KINDS[kind]}, found {entry.get(key)!r}")
-    for key in _NUMBERS[probe]:
-        if not isinstance(entry.get(key), int | float) or isinstance(entry[key], bool) or entry[key] < 0:
-            raise InputError(f"{where}.{key}: expected a number that is not negative, found {entry.get(key)!r}")
-    missing = [name for name in COLUMNS[probe] if name not in entry["columns"]]
-    if missing:
-        raise InputError(f"{where}.columns: expected {_listed(missing)} among them, found {entry['columns']}")
-    table = read_table(file.parent / entry["file"], entry["columns"], entry.get("rows"), notes)
+def _core(place: Path, probe: str, entry: dict[str, Any], notes: list[str]) -> CoreRecording:
+    file, rows = place / entry["file"], entry.get("rows")
+    before = len(notes)
+    table = read_table(file, entry["columns"], rows, notes)
+    cut_off = len(notes) > before and (rows is None or len(table) < rows)
+    if cut_off and table.empty:
+        raise InputError(f"{file}: expected {rows or 'some'} rows, found none that is whole")
     if probe == "detour":
-        _check_detours(file.parent / entry["file"], table)
-    return CoreRecording(entry["cpu"], table, entry, _events(file.parent, entry, notes))
+        _check_detours(file, table, round(entry["duration_ns"] * 1000))
+    return CoreRecording(entry["cpu"], table, entry, _events(place, entry, notes), cut_off)
 
 
-_KINDS = {int: "a whole number", str: "a text", list: "a list"}
-
-
-def _check_detours(file: Path, table: pd.DataFrame) -> None:
+def _check_detours(file: Path, table: pd.DataFrame, duration: int) -> None:
     starts, lengths = (table[name].to_numpy() for name in COLUMNS["detour"])
     wrong = np.flatnonzero((starts < 0) | (lengths < 0))
     if len(wrong):
         raise InputError(f"{file}: row {wrong[0]}: expected times that are not negative")
+    last = min(duration + _ROUNDING_PS, 2**63 - 1)
+    beyond = np.flatnonzero(lengths > last - starts)
+    if len(beyond):
+        raise InputError(f"{file}: row {beyond[0]}: expected it to end within the recording, {duration} ps")
     crossing = np.flatnonzero(starts[1:] < starts[:-1] + lengths[:-1])
     if len(crossing):
         raise InputError(f"{file}: row {crossing[0] + 1}: expected it to begin after the detour before it has ended")
@@ -211,18 +225,6 @@ def _events(place: Path, entry: dict[str, Any], notes: list[str]) -> pd.DataFram
         notes.append(f"{file}: {int((~whole).sum())} lines are no events begin_ns,end_ns,kind,name and are left out.")
     events: pd.DataFrame = pd.concat([times, table[["kind", "name"]].astype(str)], axis=1)[whole]
     return events.reset_index(drop=True)
-
-
-def _read_json(file: Path) -> dict[str, Any]:
-    try:
-        said = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(f"{file}: expected JSON: {error}") from error
-    if not isinstance(said, dict) or not isinstance(said.get("cores"), list):
-        raise InputError(f"{file}: expected an object with a list of cores")
-    return said
 
 
 def _listed(words: list[str]) -> str:

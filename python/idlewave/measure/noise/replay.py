@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ...machine import Machine
+from ...machine import Level, Machine, Parameters
 from ...noise import (
     DetourLength,
     EmpiricalLength,
@@ -36,7 +36,7 @@ def noise_table(period_ps: int, phase: str = "random") -> str:
 def write_noise(folder: Path, noise: Noise | MixedNoise, machine: Machine | None = None) -> Path:
     """Write the [noise] table: in machine.toml with the network of `machine`, else in noise.toml alone; and its files.
 
-    Returns the path of the former. Raises InputError if the simulator would refuse the machine.
+    Returns the path of the former. Raises InputError if the simulator would refuse what is written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     trace = noise.trace if isinstance(noise, MixedNoise) else noise
@@ -48,6 +48,9 @@ def write_noise(folder: Path, noise: Noise | MixedNoise, machine: Machine | None
     target.write_text(f"{machine.to_toml()}\n{table}" if machine else table)
     if machine:
         Machine.load(target)
+    else:
+        any_network = Machine("any", Level(Parameters(L=1000, o_s=1000, o_r=1000, g=1000)))
+        Machine.from_toml(f"{any_network.to_toml()}\n{table}", name=str(target), folder=folder)
     return target
 
 

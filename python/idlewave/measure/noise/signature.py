@@ -186,8 +186,10 @@ class Signature:
         """Noise for the simulator that never repeats its random detours, however many ranks there are.
 
         What is periodic is realised as by `realise`; what is random stays a law, of which each rank draws its own: each
-        rank has that of the average core.
+        rank has that of the average core. Raises InputError if the sources leave no time, or one's mean is infinite.
         """
+        if not self.overhead < 1:
+            raise InputError(f"{self.name}: its sources leave no time: {_percent(self.overhead)} of it is taken")
         by_clock = self._with([s for s in self.sources if s.kind == PERIODIC]).realise(seconds, seed, phase)
         free = 1 - self.overhead
         random = tuple(
@@ -231,7 +233,7 @@ class Signature:
         try:
             sources = [_source(entry) for entry in said.get("source", [])]
             goodness = [Goodness(**entry) for entry in said.get("goodness", [])]
-            cores = tuple(int(core) for core in said["cores"])
+            cores = _cores(said["cores"])
             name = str(said["name"])
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{where}: {error} is missing or of another form") from error
@@ -258,6 +260,17 @@ class Signature:
 
     def _with(self, sources: Sequence[Source]) -> Signature:
         return replace(self, sources=tuple(sources), goodness=())
+
+
+def _percent(part: float) -> str:
+    return f"{part:.0%}" if math.isfinite(part) else "an infinite part"
+
+
+def _cores(said: object) -> tuple[int, ...]:
+    numbers = said if isinstance(said, list) else [said]
+    if not all(type(core) is int and core >= 0 for core in numbers):
+        raise InputError(f"cores: expected a list of whole numbers that are not negative, found {said!r}")
+    return tuple(numbers)
 
 
 def _source(entry: dict[str, Any]) -> Source:
