@@ -9,8 +9,12 @@ import idlewave
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from idlewave.cli import cli
-from idlewave.measure.noise.signature import Signature
+from idlewave.cli import cli, measure_noise_command
+from idlewave.cli.noise_report import NoiseReport
+from idlewave.errors import InputError
+from idlewave.measure.noise.lengths import LengthLaw
+from idlewave.measure.noise.recording import read_recording
+from idlewave.measure.noise.signature import Signature, Source
 from noise_recordings import detours, summary, write_detours, write_ftq, write_fwq, write_recording
 from test_noise_spectrum import quanta
 
@@ -174,3 +178,82 @@ def test_a_measurement_keeps_tables_environment_and_the_probes_files(tmp_path):
         assert json.loads((place / "environment.json").read_text())["host"]
         assert pd.read_parquet(place / f"{name}.parquet")["core"].unique().tolist() == [core]
         assert run("noise", "show", place).exit_code == 0
+
+
+def _cut(folder):
+    file = folder / "detour-cpu0.i64"
+    file.write_bytes(file.read_bytes()[:-16])
+
+
+def test_what_is_missing_of_a_recording_is_said_by_every_command(folder, tmp_path):
+    _cut(folder)
+    full = (0, [[0, 10], [500, 10]], summary(0, 1.0, dropped=7, dropped_ns=1.0))
+    other = write_recording(tmp_path / "full", "detour", [full], ("start_ps", "length_ps"))
+    signature = ("signature", folder, "-o", tmp_path / "s.toml")
+    for arguments in (signature, ("nodes", folder), ("nodes", folder, "--json"), ("compare", folder, other)):
+        done = run("noise", *arguments)
+        assert done.exit_code == 0, done.output
+        assert done.stderr.count("were announced") == 1
+    assert "the buffer was full; 7 later detours" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "change", [("--thin", 0.5), ("--thin", 0), ("--scale", 2), ("--rates", 2), ("--drop", "x"), ("--move", "x=1ms")]
+)
+def test_a_replay_cannot_be_changed(folder, tmp_path, change):
+    to = ("-o", tmp_path / "s.toml", "--replay", "--noise", tmp_path / "replayed")
+    refused = run("noise", "signature", folder, *to, *change)
+    assert refused.exit_code != 0
+    assert "--replay writes the recording itself" in str(refused.exception)
+    assert not (tmp_path / "replayed").exists()
+
+
+def test_a_seed_is_not_negative(folder, tmp_path):
+    for arguments in (("signature", folder, "-o", tmp_path / "s.toml"), ("compare", folder, folder)):
+        assert run("noise", *arguments, "--seed", -1).exit_code == 2
+    assert not (tmp_path / "s.toml").exists()
+
+
+def test_a_signature_of_lengths_without_a_mean_is_shown_and_is_no_machine(tmp_path):
+    file = tmp_path / "heavy.toml"
+    law = LengthLaw("pareto", (1e6, 0.9))
+    file.write_text(Signature("heavy", (0,), (Source("tail", 0, "random", 1e9, law),)).to_toml())
+    shown = run("noise", "signature", file, "-o", tmp_path / "same.toml")
+    assert shown.exit_code == 0, shown.output
+    assert "infinite" in shown.stdout
+    refused = run("noise", "signature", file, "-o", tmp_path / "same.toml", "--noise", tmp_path / "made")
+    assert isinstance(refused.exception, InputError)
+    assert "leave no time" in str(refused.exception)
+
+
+def test_a_kind_of_plot_goes_with_a_plot(folder):
+    assert run("measure", "noise", "--kind", "heat").exit_code == 2
+    assert "--kind goes with --plot" in str(run("noise", "show", folder, "--kind", "heat").exception)
+
+
+def test_a_kind_that_the_method_has_not_is_refused_before_it_is_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(measure_noise_command, "run_probe", lambda *_, **__: pytest.fail("it was measured"))
+    plot = ("--plot", tmp_path / "plot.png", "--kind", "heat")
+    refused = run("measure", "noise", "--method", "fwq", *plot)
+    assert "expected one of quantiles for fwq, found heat" in str(refused.exception)
+
+
+def test_the_environment_is_there_when_the_measurement_is_interrupted(tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(measure_noise_command, "run_probe", interrupted)
+    assert run("measure", "noise", "-o", tmp_path / "kept").exit_code != 0
+    assert json.loads((tmp_path / "kept" / "environment.json").read_text())["host"]
+
+
+def test_tables_are_written_before_the_plot_and_their_folder_is_made(folder, tmp_path, monkeypatch):
+    def fails(*_):
+        raise InputError("nothing to draw")
+
+    monkeypatch.setattr(measure_noise_command, "run_probe", lambda *_, **__: read_recording(folder))
+    monkeypatch.setattr(NoiseReport, "plot", fails)
+    samples = tmp_path / "new" / "folder" / "samples.parquet"
+    done = run("measure", "noise", "-o", folder, "--samples", samples, "--plot", tmp_path / "plot.png")
+    assert "nothing to draw" in str(done.exception)
+    assert len(pd.read_parquet(samples)) == len(pd.read_parquet(folder / "detours.parquet")) > 0

@@ -21,7 +21,7 @@ from ..timeline import Timeline
 from ..trace import Trace
 from ..tracing import trace as run_traced
 from .measure_network_command import show_network
-from .measure_noise_command import show_noise
+from .noise_tables import show_measurement_tables
 from .study_command import run_study, summary
 from .terminal import output, progress_bar, show
 
@@ -74,7 +74,7 @@ def _measure(plan: Plan, found: mpi.Mpi) -> Measurement:
     _step(1, "measure noise", "how often and how long is each core taken away from a program that computes")
     with progress_bar() as progress:
         noise = measure_noise(plan.size.noise_seconds, progress=progress, folder=folder / "raw")
-    show_noise(noise)
+    show_measurement_tables(noise)
     _step(2, "measure network", f"LogGOPS parameters between two ranks of {found.vendor} {found.version}")
     with progress_bar() as progress:
         network = measure_network(found, plan.size.network_seconds, progress=progress, folder=folder / "raw")

@@ -11,8 +11,9 @@ from ..measure import Measurement, measure_network, measure_noise, write_machine
 from ..mpi import find
 from .measure_clocks_command import clocks
 from .measure_network_command import network, show_network
-from .measure_noise_command import noise, show_noise
+from .measure_noise_command import noise
 from .measure_pairs_command import pairs
+from .noise_tables import show_measurement_tables
 from .terminal import output, progress_bar
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -53,7 +54,7 @@ def measure(context: click.Context, noise_seconds: float, network_seconds: float
 
 def show_measurement(measurement: Measurement) -> None:
     """Print both tables and the notes."""
-    show_noise(measurement.noise)
+    show_measurement_tables(measurement.noise)
     show_network(measurement.network)
 
 

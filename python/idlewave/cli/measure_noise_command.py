@@ -8,12 +8,11 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from ..measure import NoiseMeasurement, describe
+from ..measure import describe
+from ..measure.noise.keys import PROBES
 from ..measure.noise.probing import chosen_cores, run_probe, shown
-from ..measure.noise.recording import PROBES
 from .figures import Picture
-from .noise_report import KINDS, NoiseReport, samples_table, write_samples
-from .noise_tables import show_measurement_tables
+from .noise_report import KINDS, NoiseReport, chosen_kind, write_environment, write_samples
 from .terminal import output, progress_bar
 
 
@@ -53,23 +52,28 @@ def noise(
         raise click.UsageError("--attribute goes with --method detour")
     if quantum is not None and method == "detour":
         raise click.UsageError("--quantum goes with --method ftq or fwq")
+    if kind is not None and plot is None:
+        raise click.UsageError("--kind goes with --plot")
+    chosen_kind(method, kind)
     chosen = chosen_cores(cores or None)
     with ExitStack() as stack:
         place = folder or Path(stack.enter_context(TemporaryDirectory(prefix="idlewave-")))
         environment = describe()
+        write_environment(place, environment)
         with progress_bar() as progress, shown(progress, f"noise, {method}") as advance:
             arguments = _arguments(method, quantum, attribute)
             recording = run_probe(method, arguments, chosen, seconds, place, together=together, advance=advance)
+        if recording.folder != place:
+            write_environment(recording.folder, environment)
+        if samples is not None:
+            write_samples(recording, samples)
+        if folder is not None:
+            write_samples(recording)
         report = NoiseReport(recording, environment)
         click.echo(report.to_json()) if as_json else report.show()
-        written = [file for file in (plot, samples) if file is not None]
         if plot is not None:
             report.plot(plot, kind)
-        if samples is not None:
-            samples_table(recording).to_parquet(samples, index=False)
-        if folder is not None:
-            write_samples(recording, environment)
-            written.append(recording.folder)
+        written = [file for file in (plot, samples, recording.folder if folder else None) if file is not None]
     for file in written if not as_json else ():
         output.print(f"written: {file}")
 
@@ -80,8 +84,3 @@ def _arguments(method: str, quantum: float | None, attribute: bool) -> list[str]
     if quantum is None:
         return []
     return ["--quantum-us" if method == "ftq" else "--work-us", f"{quantum:g}"]
-
-
-def show_noise(found: NoiseMeasurement) -> None:
-    """Tables of the detours that were recorded on each core, and the notes."""
-    show_measurement_tables(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,13 +15,15 @@ from ..machine import Machine
 from ..measure.noise import plots
 from ..measure.noise.compare import Comparison, compare, maximum_table
 from ..measure.noise.fitting import fit_signature
+from ..measure.noise.keys import PROBES
 from ..measure.noise.nodes import rank_cores, rank_nodes
-from ..measure.noise.recording import PROBES, Detours, detours_of, read_nodes, read_recording
+from ..measure.noise.recording import Detours, Recording, detours_of, read_nodes, read_recording
 from ..measure.noise.replay import write_noise
 from ..measure.noise.signature import Signature, end_to_end
+from ..measure.records import records
 from ..units import format_time, parse_time
 from .figures import Picture, save_figure
-from .noise_report import KINDS, NoiseReport, environment_of, records
+from .noise_report import KINDS, NoiseReport, environment_of
 from .noise_tables import MOST_ROWS, percent, show_plain
 from .terminal import errors, output
 
@@ -47,6 +50,8 @@ def noise() -> None:
 @as_json
 def show(recording: Path, method: str | None, kind: str | None, plot: Path | None, as_json: bool) -> None:
     """Show what a recording says."""
+    if kind is not None and plot is None:
+        raise UsageError("--kind goes with --plot")
     found = read_recording(recording, method)
     report = NoiseReport(found, environment_of(found))
     if as_json:
@@ -73,7 +78,7 @@ def show(recording: Path, method: str | None, kind: str | None, plot: Path | Non
 @click.option(
     "--seconds", default=1.0, show_default=True, type=click.FloatRange(0.001), help="Of periodic noise, a core."
 )
-@click.option("--seed", default=1, show_default=True, help="Of what is drawn.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of what is drawn.")
 def signature(
     recording: Path,
     target: Path,
@@ -95,22 +100,27 @@ def signature(
     """
     if (replay or machine) and folder is None:
         raise UsageError("--replay and --machine go with --noise FOLDER")
-    made = _signature(recording, seed)
-    for name in drops:
-        made = made.drop(name)
+    if replay and (drops or moves or any(change is not None for change in (thin, lengths, rates))):
+        raise UsageError("--replay writes the recording itself: without --thin, --scale, --rates, --drop and --move")
+    given = Machine.load(machine) if machine else None
+    recorded, name = ([], "") if recording.is_file() else _recorded(recording)
+    made = fit_signature(recorded, name, seed) if recorded else Signature.load(recording)
+    for source in drops:
+        made = made.drop(source)
     for entry in moves:
-        name, period = _moved(entry)
-        made = made.move(name, period)
+        source, period = _moved(entry)
+        made = made.move(source, period)
     if lengths is not None or rates is not None:
         made = made.scale(lengths or 1.0, rates or 1.0)
     if thin is not None:
         made = made.thin(thin)
+    noise = None
+    if folder is not None:
+        noise = end_to_end(recorded or made.detours(seconds, seed)) if replay else made.noise(seconds, seed)
     target.write_text(made.to_toml(), encoding="utf-8")
     _show_signature(made)
     output.print(f"written: {target}")
-    if folder is not None:
-        given = Machine.load(machine) if machine else None
-        noise = end_to_end(_detours(recording, seconds, seed)) if replay else made.noise(seconds, seed)
+    if folder is not None and noise is not None:
         output.print(f"written: {write_noise(folder, noise, given)}")
 
 
@@ -122,27 +132,25 @@ def _moved(entry: str) -> tuple[str, int]:
         raise UsageError(f"--move {entry}: expected SOURCE=PERIOD: {error}") from None
 
 
-def _signature(path: Path, seed: int) -> Signature:
-    if path.is_file():
-        return Signature.load(path)
+def _recorded(path: Path) -> tuple[list[Detours], str]:
+    """The detours of all nodes of a recording, and its name."""
     found, problems = read_nodes(path, "detour")
-    _warn(problems)
-    cores = [core for part in found for core in detours_of(part)]
-    return fit_signature(cores, found[0].node if len(found) == 1 else path.name, seed)
+    _warn(found, problems)
+    return [core for part in found for core in detours_of(part)], found[0].node if len(found) == 1 else path.name
 
 
 def _detours(path: Path, seconds: float, seed: int) -> list[Detours]:
     """Of a recording, or of one realisation of a signature."""
     if path.is_file():
         return Signature.load(path).detours(seconds, seed)
-    found, problems = read_nodes(path, "detour")
-    _warn(problems)
-    return [core for part in found for core in detours_of(part)]
+    return _recorded(path)[0]
 
 
-def _warn(problems: list[str]) -> None:
-    for problem in problems:
-        errors.print(f"note: left out: {problem}", soft_wrap=True)
+def _warn(found: list[Recording], problems: list[str]) -> None:
+    """Say what is missing: nodes that cannot be read, rows that are cut off, detours that found no place."""
+    lost = [note for part in found for note in (*part.notes, *part.losses)]
+    for note in [*(f"left out: {problem}" for problem in problems), *lost]:
+        errors.print(f"note: {note}", soft_wrap=True)
 
 
 def _show_signature(made: Signature) -> None:
@@ -153,7 +161,7 @@ def _show_signature(made: Signature) -> None:
                 s.name,
                 f"{s.rate_per_s:.4g}",
                 format_time(s.jitter_ps, 2) if s.kind == "periodic" else "",
-                f"{s.length.kind} {format_time(s.length.mean, 3)}",
+                f"{s.length.kind} {format_time(s.length.mean, 3) if math.isfinite(s.length.mean) else 'infinite'}",
                 percent(s.overhead),
             )
             for s in made.sources
@@ -176,7 +184,7 @@ def _show_signature(made: Signature) -> None:
 @click.argument("a", type=FOLDER)
 @click.argument("b", type=FOLDER)
 @click.option("--seconds", default=10.0, show_default=True, type=click.FloatRange(0.01), help="Drawn of a signature.")
-@click.option("--seed", default=1, show_default=True, help="Of what is drawn.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of what is drawn.")
 @plot_file
 @as_json
 def compare_command(a: Path, b: Path, seconds: float, seed: int, plot: Path | None, as_json: bool) -> None:
@@ -225,7 +233,7 @@ def _show_comparison(found: Comparison, a: str, b: str) -> None:
 def nodes(recordings: Path, by_core: bool, plot: Path | None, as_json: bool) -> None:
     """Rank the nodes of a job by their noise, and mark the outliers."""
     found, problems = read_nodes(recordings, "detour")
-    _warn(problems)
+    _warn(found, problems)
     cores = [core for part in found for core in detours_of(part)]
     if by_core and len({core.node for core in cores}) > 1:
         raise InputError(f"{recordings}: --cores: expected the recording of one node, found {len(found)}")

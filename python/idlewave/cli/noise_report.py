@@ -22,6 +22,7 @@ from ..measure.noise.fwq import analyse_fwq, fwq_table
 from ..measure.noise.recording import Detours, Recording, detours_of
 from ..measure.noise.sources import name_peaks, tick_rate, timer_rate
 from ..measure.noise.spectrum import FALSE_ALARM, Peak, Spectrum, detour_spectrum, named_peaks
+from ..measure.records import records
 from ..units import format_time
 from .figures import save_figure
 from .noise_tables import percent, show_causes, show_counted, show_measurement_tables, show_peaks, show_plain
@@ -35,7 +36,6 @@ KINDS = ("scatter", "lengths", "cdf", "spectrum", "heat", "maximum", "cores", "s
 
 _OF = {"detour": KINDS[:7], "ftq": ("series", "spectrum"), "fwq": ("quantiles",)}
 _SHORT_PS = 100_000_000  # detours below 100 µs are looked at apart: rare long ones hide their periods
-MOST_LINES = 8
 
 
 @dataclass(frozen=True)
@@ -167,11 +167,7 @@ class NoiseReport:
 
     def plot(self, file: Path, kind: str | None = None) -> None:
         """Draw one of KINDS into `file`. Raises UsageError for a kind or an ending that it has not."""
-        kinds = _OF[self.recording.probe]
-        chosen = kind or kinds[0]
-        if chosen not in kinds:
-            raise UsageError(f"--kind: expected one of {', '.join(kinds)} for {self.recording.probe}, found {chosen}")
-        save_figure(self._figure(chosen), file)
+        save_figure(self._figure(chosen_kind(self.recording.probe, kind)), file)
 
     def _figure(self, kind: str) -> Figure:
         from ..measure.noise import detour_plots, plots
@@ -212,6 +208,14 @@ class NoiseReport:
         return pd.DataFrame(rows, columns=["core", "decade", "overhead"])
 
 
+def chosen_kind(probe: str, kind: str | None) -> str:
+    """`kind`, or the first of those that a recording of `probe` has. Raises UsageError if it has not that."""
+    kinds = _OF[probe]
+    if kind is not None and kind not in kinds:
+        raise UsageError(f"--kind: expected one of {', '.join(kinds)} for {probe}, found {kind}")
+    return kind or kinds[0]
+
+
 def samples_table(recording: Recording) -> pd.DataFrame:
     """All cores' rows, the core's number first."""
     tables = []
@@ -222,11 +226,18 @@ def samples_table(recording: Recording) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def write_samples(recording: Recording, environment: dict[str, Any]) -> None:
-    """The tables as Parquet beside the probe's files, and the environment as JSON."""
+def write_samples(recording: Recording, file: Path | None = None) -> None:
+    """All cores' rows as Parquet in `file`, whose folder is made, or beside the probe's files."""
     name = "detours" if recording.probe == "detour" else recording.probe
-    samples_table(recording).to_parquet(recording.folder / f"{name}.parquet", index=False)
-    (recording.folder / "environment.json").write_text(json.dumps(environment, indent=1))
+    target = file or recording.folder / f"{name}.parquet"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    samples_table(recording).to_parquet(target, index=False)
+
+
+def write_environment(folder: Path, environment: dict[str, Any]) -> None:
+    """The environment as JSON in `folder`, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "environment.json").write_text(json.dumps(environment, indent=1))
 
 
 def environment_of(recording: Recording) -> dict[str, Any]:
@@ -236,12 +247,3 @@ def environment_of(recording: Recording) -> dict[str, Any]:
         return said if isinstance(said, dict) else {}
     except (OSError, ValueError):
         return {"host": recording.said.get("host"), "clock_source": recording.said.get("clock_source")}
-
-
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as plain dictionaries."""
-    return [{str(k): _plain(v) for k, v in row.items()} for row in table.to_dict(orient="records")]
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - a cell of a table may be anything
-    return value.item() if isinstance(value, np.generic) else value

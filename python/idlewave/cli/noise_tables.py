@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -133,5 +134,7 @@ def show_plain(table: pd.DataFrame, title: str) -> None:
 
 
 def percent(part: float) -> str:
-    """A part of 1 in percent, with three digits."""
+    """A part of 1 in percent, with three digits; "infinite" of an infinite one."""
+    if math.isinf(part):
+        return "infinite"
     return f"{100 * part:.3g} %" if part >= 1e-6 else "0 %" if part == 0 else f"{100 * part:.1e} %"
