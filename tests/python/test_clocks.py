@@ -9,11 +9,13 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from idlewave import mpi
 from idlewave.cli.measure_clocks_command import clocks as command
 from idlewave.errors import InputError, MeasurementError, UsageError
+from idlewave.measure.network import job
 from idlewave.measure.network.clocks import fit_line, measure_clocks, read_clocks
 from tracer_support import mpich, open_mpi
 
@@ -182,6 +184,93 @@ def test_a_recording_that_was_cut_off_is_read_as_far_as_it_is_whole(tmp_path: Pa
     found = read_clocks(tmp_path)
     assert found.lines[1].bursts == 59
     assert any("interrupted" in note for note in found.notes)
+
+
+def test_three_bursts_of_which_two_are_narrow_do_not_make_an_exact_line() -> None:
+    at = np.array([0, 10**9, 2 * 10**9])
+    line = fit_line(at, np.array([0, 40, 900]), np.array([100, 100, 5000]))
+    assert line.kept == 3
+    assert line.offset_se > 10
+    assert line.drift_se > 0.01
+
+
+def test_offsets_in_whole_nanoseconds_are_not_known_to_less_than_their_rounding() -> None:
+    at = np.arange(5) * 10**9
+    line = fit_line(at, np.array([7, 7, 7, 7, 7]), np.full(5, 100))
+    assert line.offset_se >= math.sqrt(1 / 12 / 5)
+    assert line.drift_se > 0
+
+
+def rewrite(folder: Path, column: int, value: int) -> None:
+    file = folder / "clocks-bursts.i64"
+    rows = np.fromfile(file, "<i8").reshape(-1, 8)
+    rows[:, column] = value
+    rows.tofile(file)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        (4, 10**15, "expected bursts at different times, found two of rank 1"),
+        (0, 2, "expected bursts of the ranks 1 to 1, found one of rank 2"),
+        (0, -1, "found one of rank -1"),
+    ],
+)
+def test_bursts_that_cannot_be_are_refused_with_their_place(tmp_path: Path, column: int, value: int, said: str) -> None:
+    recorded(tmp_path)
+    rewrite(tmp_path, column, value)
+    with pytest.raises(InputError, match=said) as raised:
+        read_clocks(tmp_path)
+    assert str(tmp_path) in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"tables": {"bursts": {"file": "clocks-bursts.i64", "columns": []}}}, "says no columns"),
+        ({"tables": {"bursts": {"file": "clocks-bursts.i64", "columns": ["rank"]}}}, "lacks the columns offset_ns"),
+        ({"tables": {"bursts": {"file": "clocks-bursts.i64", "columns": "rank"}}}, "columns: expected a list"),
+        ({"ranks": [{"host": "a"}, {}]}, "'host' is missing"),
+        ({"ranks": ["a", "b"]}, r"ranks\[0\]: expected a JSON object"),
+    ],
+)
+def test_a_summary_that_does_not_describe_its_table_is_refused(tmp_path: Path, changes, said: str) -> None:
+    recorded(tmp_path, **changes)
+    with pytest.raises(InputError, match=said):
+        read_clocks(tmp_path)
+
+
+def test_where_clocks_were_measured_is_read_from_beside_the_recording(tmp_path: Path) -> None:
+    recorded(tmp_path)
+    assert read_clocks(tmp_path).environment is None
+    (tmp_path / "environment.json").write_text('{"host": "there"}')
+    assert read_clocks(tmp_path).environment == {"host": "there"}
+    (tmp_path / "environment.json").write_text("[]")
+    with pytest.raises(InputError, match=r"environment\.json: expected a JSON object"):
+        read_clocks(tmp_path)
+
+
+def test_a_folder_gets_the_place_and_a_table_and_keeps_nothing_of_an_earlier_run(tmp_path: Path, monkeypatch) -> None:
+    recorded(tmp_path)
+    (tmp_path / "clocks.parquet").write_text("old")
+
+    def fails(*_: object) -> None:
+        raise MeasurementError("killed")
+
+    def records(*_: object) -> None:
+        recorded(tmp_path)
+
+    monkeypatch.setattr(mpi, "build", lambda *_: Path("clocks"))
+    here = mpi.Mpi(Path("mpiexec"), Path("mpicc"), Path("mpicxx"), mpi.OPEN_MPI, "0")
+    monkeypatch.setattr(job, "run_probe", fails)
+    with pytest.raises(MeasurementError, match="killed"):
+        measure_clocks(2, here, folder=tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["environment.json"]
+    monkeypatch.setattr(job, "run_probe", records)
+    found = measure_clocks(2, here, folder=tmp_path)
+    assert found.environment == json.loads((tmp_path / "environment.json").read_text())
+    assert found.environment["mpi"]["vendor"] == mpi.OPEN_MPI
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "clocks.parquet"), found.bursts)
 
 
 def test_what_is_no_recording_is_refused_with_its_file(tmp_path: Path) -> None:

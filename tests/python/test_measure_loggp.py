@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from idlewave.errors import MeasurementError
 from idlewave.measure import Network, Parameters, estimate, prtt
-from idlewave.measure.network.loggp import NAMES, median_interval
+from idlewave.measure.network.loggp import median_interval
+from idlewave.measure.network.uncertainty import NAMES
 from test_measure_emulator import emulate, parameters
 
 PUBLISHED = {

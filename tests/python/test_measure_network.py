@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 
@@ -11,9 +12,11 @@ from idlewave import mpi
 from idlewave.errors import MeasurementError, MpiError
 from idlewave.measure import measure_network
 from idlewave.measure.network import read_samples
-from idlewave.measure.network.loggp import NAMES
+from idlewave.measure.network.uncertainty import NAMES
 
 pytestmark = pytest.mark.mpi
+
+QUIET = 0.05  # of a rank's core used by others: then a fit is demanded
 
 
 @pytest.fixture(scope="module")
@@ -38,16 +41,22 @@ def run(installed, program, *options, ranks=2):
     )
 
 
-def test_parameters_are_positive_or_the_failed_one_is_named(installed):
+def foreign_load(folder):
+    """The largest part of a rank's core that others used in any of the attempts in `folder`."""
+    said = [json.loads(file.read_text())["foreign_load"] for file in folder.glob("network-*/loggp.json")]
+    shares = [share for sides in said for side in sides.values() for share in side if share is not None]
+    return max(shares, default=0.0)
+
+
+def test_parameters_are_positive_or_the_failed_one_is_named_and_a_quiet_machine_gives_a_fit(installed, tmp_path):
     try:
-        measured = measure_network(installed, seconds=3, max_size=16_384, attempts=2)
+        measured = measure_network(installed, seconds=3, max_size=16_384, attempts=3, folder=tmp_path)
     except MeasurementError as error:
         failure = str(error)
-    else:
-        failure = ""
-    if failure:
         assert failure.startswith(tuple(f"{name} for messages" for name in NAMES)) or "ran alike" in failure
-        return
+        load = foreign_load(tmp_path)
+        assert load >= QUIET, f"no fit in three attempts though the machine was quiet: {failure}"
+        pytest.skip(f"other processes used {load:.0%} of a rank's core: {failure}")
     for r in measured.fit.ranges:
         for name in NAMES:
             low, high = r.intervals[name]

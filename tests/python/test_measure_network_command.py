@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import idlewave
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 from idlewave.cli import cli
-from idlewave.errors import InputError, UsageError
+from idlewave.errors import InputError, MeasurementError, UsageError
 from idlewave.measure import describe
-from idlewave.measure.network import NetworkMeasurement
-from idlewave.measure.network.probing import measure_network, read_measurement
-from idlewave.measure.network.storing import load_network, save_network
+from idlewave.measure.network import NetworkMeasurement, measure_network, probing, read_measurement, read_samples
+from idlewave.measure.network.storing import load_network, save_network, where
 from test_measure_emulator import emulate
 from test_measure_loggp import RENDEZVOUS
 
@@ -134,6 +136,128 @@ def test_an_unknown_transport_and_one_host_are_refused_before_anything_runs():
         measure_network(transport="pigeon")
     with pytest.raises(UsageError, match="expected two hosts, found 1"):
         measure_network(hosts=["alone"])
+
+
+@pytest.mark.parametrize("content", [None, "{}"])
+def test_where_samples_were_recorded_is_never_taken_from_the_machine_that_reads_them(recorded, tmp_path, content):
+    folder = Path(shutil.copytree(recorded, tmp_path / "raw"))
+    said = json.loads((folder / "loggp.json").read_text())
+    (folder / "loggp.json").write_text(json.dumps(said | {"ranks": [{"host": "nid1"}, {"host": "nid2"}]}))
+    if content is not None:
+        (folder / "environment.json").write_text(content)
+    found = read_measurement(folder)
+    assert found.environment["host"] == "nid1 and nid2"
+    assert {value for name, value in found.environment.items() if name != "host"} == {None}
+    text = save_network(tmp_path / "m", found, "x").read_text()
+    assert "Measured on nid1 and nid2 (processor not recorded) at a time not recorded, between two nodes" in text
+    (folder / "loggp.json").unlink()
+    assert "Measured on a host not recorded" in where(read_measurement(folder))
+    assert "Measured on a host not recorded" in where(replace(found, environment={}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"eager_limit": "4096"}, "eager_limit: expected a whole number from 0 on, found '4096'"),
+        ({"foreign_load": [0.1]}, "foreign_load: expected a JSON object"),
+        ({"foreign_load": {"client": 0.1}}, "foreign_load.client: expected a list"),
+        ({"transport": "pigeon"}, "transport: expected one of mpi, put"),
+        ({"ranks": ["a", "b"]}, r"ranks\[0\]: expected a JSON object"),
+        ({"dropped_sizes": 5}, "dropped_sizes: expected a list"),
+    ],
+)
+def test_a_summary_of_another_form_is_refused_with_file_and_key(recorded, tmp_path, changes, words):
+    folder = Path(shutil.copytree(recorded, tmp_path / "raw"))
+    said = json.loads((folder / "loggp.json").read_text())
+    (folder / "loggp.json").write_text(json.dumps(said | changes))
+    with pytest.raises(InputError, match=rf"loggp\.json: {words}"):
+        read_measurement(folder)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("start_ns", "soon", "expected samples of the network probe"),
+        ("disturbed", "no", "expected samples of the network probe"),
+        ("value_ns", "nan", "value_ns: expected a finite number, found nan in sample 1"),
+        ("value_ns", "inf", "value_ns: expected a finite number, found inf in sample 1"),
+        ("size", "-1", "size: expected a number from 0 on, found -1 in sample 1"),
+    ],
+)
+def test_samples_that_are_no_numbers_are_refused_with_file_and_column(recorded, tmp_path, column, value, words):
+    table = pd.read_csv(recorded / "samples.csv", dtype=str).head(20)
+    table.loc[0, column] = value
+    table.to_csv(tmp_path / "samples.csv", index=False)
+    with pytest.raises(InputError, match=rf"samples\.csv: {words}"):
+        read_measurement(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        ((), [1], "expected a JSON object, found"),
+        (("network", "fit", "ranges"), [], "network.fit.ranges: expected at least one range"),
+        (("network", "fit", "ranges", 0, "intervals"), [], r"ranges\[0\].intervals: expected a JSON object"),
+        (("network", "fit", "ranges", 0, "intervals", "L"), [1, 2, 3], "intervals.L: expected two numbers in order"),
+        (("network", "fit", "ranges", 0, "parameters", "L"), "1", "parameters.L: expected a number"),
+        (("network", "fit", "ranges", 0, "colour"), 1, "not colour"),
+        (("network", "fit", "notes"), "none", "network.fit.notes: expected a list"),
+        (("network", "probe", "eager_limit"), "4096", "network.probe.eager_limit: expected a whole number"),
+        (("network", "environment"), None, "network.environment: expected a JSON object"),
+    ],
+)
+def test_a_network_of_another_form_is_refused_with_file_and_key(recorded, tmp_path, place, value, words):
+    save_network(tmp_path, read_measurement(recorded), "x")
+    said = json.loads((tmp_path / "network.json").read_text())
+    if place:
+        part = said
+        for key in place[:-1]:
+            part = part[key]
+        part[place[-1]] = value
+    else:
+        said = value
+    (tmp_path / "network.json").write_text(json.dumps(said))
+    with pytest.raises(InputError, match=rf"network\.json: .*{words}"):
+        load_network(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--from", "{recorded}", "--hosts", "a,b"], "--hosts has no meaning beside it"),
+        (["--from", "{recorded}", "--connect", "a:1"], "--connect has no meaning beside it"),
+        (["--from", "{recorded}", "--seconds", "5", "--max-size", "64"], "--max-size, --seconds has no meaning"),
+        (["--from", "{recorded}", "--transport", "tcp"], "was measured over mpi, not over tcp"),
+        (["--hosts", "a,b", "--connect", "a:1", "--transport", "tcp"], "expected one of them"),
+        (["--connect", "a:1"], "the transport 'mpi' needs MPI, and cannot connect"),
+    ],
+)
+def test_options_that_would_be_dropped_in_silence_are_refused(recorded, options, words):
+    done = invoke(*[option.format(recorded=recorded) for option in options])
+    assert isinstance(done.exception, UsageError)
+    assert words in str(done.exception)
+
+
+def test_an_attempt_keeps_nothing_of_what_an_earlier_run_left(recorded, tmp_path, monkeypatch):
+    raw = Path(shutil.copytree(recorded, tmp_path / "network-1"))
+
+    def fails(*_):
+        raise MeasurementError("killed")
+
+    monkeypatch.setattr(probing, "run_probe", fails)
+    monkeypatch.setattr(probing, "_launch", lambda *_: probing._Launch(("probe",), None, None))
+    with pytest.raises(MeasurementError, match="killed"):
+        measure_network(transport="tcp", folder=tmp_path)
+    assert [file.name for file in raw.iterdir()] == ["environment.json"]
+
+
+def test_the_json_has_the_distribution_of_latency_by_size(recorded):
+    said = json.loads(invoke("--from", recorded, "--json").stdout)
+    samples = read_samples(recorded / "samples.csv")
+    trips = samples[(samples["series"] == "rtt") & (samples["size"] > 0)]
+    assert [row["size"] for row in said["latency"]] == sorted(set(trips["size"]))
+    first = said["latency"][0]
+    assert first["q50_ns"] == pytest.approx(trips[trips["size"] == first["size"]]["value_ns"].median() / 2)
 
 
 def test_a_transport_without_mpi_says_so_in_the_machine(recorded, tmp_path):

@@ -12,6 +12,7 @@ import struct
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from idlewave import mpi
 from idlewave.errors import MeasurementError, MpiError
@@ -45,6 +46,18 @@ def test_every_series_comes_over_every_transport(transport, tmp_path):
     assert measured.summary["same_node"]
     assert len({r["cpu"] for r in measured.summary["ranks"]}) == 2
     assert len(measured.summary["foreign_load"]["client"]) == len(measured.summary["foreign_load"]["server"])
+
+
+@pytest.mark.parametrize("transport", ["libfabric", "ucx"])
+def test_messages_pass_the_libraries_of_fabrics_where_the_probe_has_them(transport, tmp_path):
+    if transport not in transports():
+        pytest.skip(f"the probe was built without {transport}")
+    measured = assess(tmp_path, "--transport", transport, "--max-size", 256, "--repetitions", 3, "--seconds", 20)
+    trips = measured.samples[measured.samples["series"] == "rtt"]
+    assert set(trips["size"]) >= {1, 64, 256}
+    assert np.isfinite(trips["value_ns"]).all()
+    assert (trips["value_ns"] > 0).mean() > 0.99
+    assert measured.summary["transport"] == transport
 
 
 def test_large_messages_pass_shared_memory_whole(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from idlewave.errors import MeasurementError
 from idlewave.measure import Network, estimate
-from idlewave.measure.network.plots import plot_fit
+from idlewave.measure.network.plot_curves import plot_fit
 from test_measure_emulator import emulate
 from test_measure_loggp import PUBLISHED, RENDEZVOUS
 

@@ -20,6 +20,7 @@ from scipy.stats import theilslopes
 
 HEADER = 80  # of Open MPI's shared memory, counted in its limit
 INLINE = 256  # its sm BTL's max_inline_send: up to there a send is copied into the receiver's box at once
+QUIET = 0.05  # of a rank's core used by others: then a fit is demanded
 BUSY = 0.25  # of a rank's core used by others: then eager sends wait for more than their receivers
 RATE = 1e9  # bits a second
 PAYLOAD = 1448 / 1514  # of an Ethernet frame of a TCP stream with time stamps
@@ -65,16 +66,20 @@ def test_open_mpi_s_eager_limit_is_found_from_the_samples_alone_and_no_other_cha
     for name in ("btl_sm_eager_limit", "btl_vader_eager_limit"):
         monkeypatch.setenv(f"OMPI_MCA_{name}", str(limit))
     first = limit - HEADER + 1
+    loads, fits = [], 0
     for attempt in range(3):
         folder, changes = measured(open_mpi, tmp_path / str(attempt))
+        loads.append(foreign_load(folder))
+        fits += changes is not None
         late = late_sends(undisturbed(read_samples(folder / "samples.csv")))
         eager = find_threshold(late["size"].to_numpy(), late["share"].to_numpy() >= LATE)
         around = late["size"].iloc[eager - 1 : eager + 1].tolist()
         if around == [first - 1, first] and changes is not None and {first} <= set(changes) <= {INLINE + 1, first}:
             return
-        if foreign_load(folder) < BUSY:
+        if loads[-1] < BUSY:
             assert around == [first - 1, first]
             assert changes is None or {first} <= set(changes) <= {INLINE + 1, first}
+    assert fits or max(loads) >= QUIET, "no fit in three attempts though the machine was quiet"
     pytest.skip(f"other processes used more than {BUSY:.0%} of the ranks' cores, or no fit was possible")
 
 

@@ -11,8 +11,8 @@ import pytest
 from idlewave import mpi
 from idlewave.measure import Network, Parameters, estimate
 from idlewave.measure.network import read_samples
-from idlewave.measure.network.loggp import NAMES
 from idlewave.measure.network.rules import prtt
+from idlewave.measure.network.uncertainty import NAMES
 from test_measure_emulator import TRAIN, emulate, sizes_for, switches_of
 from test_measure_loggp import PUBLISHED, RENDEZVOUS, parameters
 

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from idlewave import Machine, mpi
 from idlewave.cli.measure_pairs_command import pairs as command
 from idlewave.errors import InputError, MeasurementError
+from idlewave.measure.network import job
 from idlewave.measure.network.levels import find_structure
 from idlewave.measure.network.pairs import COLUMNS, machine_of, measure_pairs, read_pairs, summarise
 from tracer_support import mpich, open_mpi
@@ -266,9 +267,37 @@ def test_what_is_no_recording_is_refused_with_its_file(tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text(",".join(COLUMNS) + "\n0,1,many,rtt,1,0,0,5,0,0\n")
     with pytest.raises(InputError, match=r"pairs\.csv: cannot be read as samples"):
         read_pairs(tmp_path)
+    for row, said in (("0,1,1,rtt,1,0,0,nan,0,0", "value_ns: expected finite"), ("0,1,1,rtt,1,0,0,5,0,no", "samples")):
+        (tmp_path / "pairs.csv").write_text(",".join(COLUMNS) + f"\n{row}\n")
+        with pytest.raises(InputError, match=said):
+            read_pairs(tmp_path)
     (tmp_path / "pairs.csv").write_text(",".join(COLUMNS) + "\n")
     with pytest.raises(MeasurementError, match="no pair was measured"):
         read_pairs(tmp_path)
+
+
+def test_a_folder_gets_the_place_and_a_table_and_keeps_nothing_of_an_earlier_run(tmp_path: Path, monkeypatch) -> None:
+    recorded(tmp_path, synthetic(1, HOSTS), HOSTS)
+    assert read_pairs(tmp_path).environment is None
+    (tmp_path / "environment.json").write_text('{"host": "there"}')
+    assert read_pairs(tmp_path).environment == {"host": "there"}
+
+    def fails(*_: object) -> None:
+        raise MeasurementError("killed")
+
+    def records(*_: object) -> None:
+        recorded(tmp_path, synthetic(2, HOSTS), HOSTS)
+
+    monkeypatch.setattr(mpi, "build", lambda *_: Path("pairs"))
+    here = mpi.Mpi(Path("mpiexec"), Path("mpicc"), Path("mpicxx"), mpi.OPEN_MPI, "0")
+    monkeypatch.setattr(job, "run_probe", fails)
+    with pytest.raises(MeasurementError, match="killed"):
+        measure_pairs(8, here, folder=tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["environment.json"]
+    monkeypatch.setattr(job, "run_probe", records)
+    found = measure_pairs(8, here, folder=tmp_path)
+    assert found.environment == json.loads((tmp_path / "environment.json").read_text())
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "pairs.parquet"), found.samples)
 
 
 def test_the_command_shows_a_recording_as_table_json_plot_and_machine(tmp_path: Path) -> None:

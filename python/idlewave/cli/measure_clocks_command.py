@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,7 +79,8 @@ def _show(found: ClockMeasurement) -> None:
 
 
 def _with(values: pd.Series[float], intervals: pd.Series[float], digits: str) -> list[str]:
-    return [f"{value:{digits}} ± {interval:{digits}}" for value, interval in zip(values, intervals, strict=True)]
+    shown = ["unknown" if math.isnan(interval) else f"{interval:{digits}}" for interval in intervals]
+    return [f"{value:{digits}} ± {interval}" for value, interval in zip(values, shown, strict=True)]
 
 
 def _as_json(found: ClockMeasurement) -> dict[str, object]:

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ..errors import UsageError
 from ..measure import NetworkMeasurement, measure_network
-from ..measure.network.probing import TRANSPORTS, read_measurement
+from ..measure.network.recording import TRANSPORTS, read_measurement
 from ..measure.network.storing import PARAMETERS, load_network, network_as_json, parameter_remark, save_network
 from ..measure.records import records
 from ..units import format_time
@@ -50,7 +51,9 @@ class _Wanted:
 @click.option("--max-size", default=256 * 1024, show_default=True, type=click.IntRange(64), help="Largest message.")
 @click.option("--hosts", metavar="A,B", help="Measure between two nodes: one rank on each.")
 @click.option(
-    "--connect", metavar="HOST:PORT", help="Measure to where `idlewave-loggp-local --listen` waits (tcp, udp)."
+    "--connect",
+    metavar="HOST:PORT",
+    help="Measure to where `idlewave-probe loggp-local --listen HOST:PORT` waits (tcp, udp).",
 )
 @click.option("--from", "source", type=EXISTING, help="Estimate what a probe recorded in this folder; measure nothing.")
 @click.option("-o", "--output", "folder", type=FOLDER, help="Write machine.toml, samples and fit here.")
@@ -63,7 +66,9 @@ class _Wanted:
 )
 @click.option("--samples", type=FILE, help="Write the raw samples (Parquet).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@click.pass_context
 def network(
+    context: click.Context,
     transport: str | None,
     seconds: float,
     max_size: int,
@@ -85,6 +90,7 @@ def network(
     """
     if (node is None) != (node_ranks is None):
         raise UsageError("--node and --node-ranks belong together")
+    _refuse_what_has_no_meaning(context, source is not None)
     within = None if node is None else load_network(node)
     found = _obtain(_Wanted(transport, seconds, max_size, hosts, connect, source), folder)
     table = _methods(found) if methods else None
@@ -98,7 +104,9 @@ def network(
     if plot is not None:
         written += _draw(plot, found, table)
     if as_json:
-        said = network_as_json(found) | {"notes": found.notes}
+        from ..measure.network.distribution import latency_quantiles
+
+        said = network_as_json(found) | {"notes": found.notes, "latency": records(latency_quantiles(found.samples))}
         click.echo(json.dumps(said if table is None else said | {"methods": records(table)}, allow_nan=False))
         return
     show_network(found)
@@ -108,11 +116,29 @@ def network(
         output.print(f"written: {file}")
 
 
+def _refuse_what_has_no_meaning(context: click.Context, recorded: bool) -> None:
+    """Options that would be dropped in silence. Raises UsageError naming them."""
+    given = {
+        name
+        for name in ("hosts", "connect", "seconds", "max_size")
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    }
+    if recorded and given:
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(given))
+        raise UsageError(f"--from measures nothing: {named} has no meaning beside it")
+    if {"hosts", "connect"} <= given:
+        raise UsageError("--hosts starts a probe on each of two hosts, --connect one alone: expected one of them")
+
+
 def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
     if wanted.source is not None:
         if (wanted.source / "network.json").is_file() and not (wanted.source / "samples.csv").is_file():
-            return load_network(wanted.source)
-        return read_measurement(wanted.source, wanted.transport)
+            found = load_network(wanted.source)
+        else:
+            found = read_measurement(wanted.source, wanted.transport)
+        if wanted.transport not in (None, found.transport):
+            raise UsageError(f"{wanted.source} was measured over {found.transport}, not over {wanted.transport}")
+        return found
     hosts = tuple(h.strip() for h in wanted.hosts.split(",")) if wanted.hosts else ()
     raw = None if folder is None else folder / "raw"
     try:
@@ -143,7 +169,8 @@ def _methods(found: NetworkMeasurement) -> pd.DataFrame:
 
 def _draw(file: Path, found: NetworkMeasurement, table: pd.DataFrame | None) -> list[Path]:
     """The curves, or the methods; and beside it the distribution."""
-    from ..measure.network.plots import plot_distribution, plot_fit, plot_methods
+    from ..measure.network.plot_curves import plot_fit
+    from ..measure.network.plots import plot_distribution, plot_methods
 
     beside = file.with_name(f"{file.stem}-latency{file.suffix}")
     figures = {

@@ -19,6 +19,8 @@ import pandas as pd
 from ..errors import InputError
 from ..units import exact_time
 from .network import NetworkMeasurement
+from .network.json_part import JsonPart
+from .network.recording import checked_samples
 from .network.storing import network_as_json, network_from_json, network_toml
 from .noise import NoiseMeasurement
 from .noise.replay import noise_csv
@@ -56,7 +58,9 @@ class Measurement:
                     pd.DataFrame(noise["interrupts"], columns=["core", "name", "meaning", "count"]),
                     noise["environment"],
                 ),
-                network_from_json(network, _read_table(place / "network-samples.parquet")),
+                network_from_json(
+                    JsonPart(file, network, "network"), _network_table(place / "network-samples.parquet")
+                ),
                 _node_from(said, place),
                 said.get("node_ranks", 1),
             )
@@ -139,7 +143,12 @@ def _as_json(
 def _node_from(said: dict[str, Any], place: Path) -> NetworkMeasurement | None:
     if "node_network" not in said:
         return None
-    return network_from_json(said["node_network"], _read_table(place / "node-network-samples.parquet"))
+    node = JsonPart(place / "measurement.json", said["node_network"], "node_network")
+    return network_from_json(node, _network_table(place / "node-network-samples.parquet"))
+
+
+def _network_table(file: Path) -> pd.DataFrame:
+    return checked_samples(_read_table(file), file)
 
 
 def _read_json(file: Path) -> dict[str, Any]:

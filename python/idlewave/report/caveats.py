@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from idlewave.measure.network.plot_curves import LABELS
 from idlewave.report.data import MachineData, NetworkData, NoiseData, ProgramData, ReportData
 from idlewave.report.network import quantities
-from idlewave.report.plot_network import LABELS
 from idlewave.report.scale import scales
 from idlewave.wording import count_text, percent_text, plural, seconds_text, size_text
 

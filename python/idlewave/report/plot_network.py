@@ -5,12 +5,10 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from idlewave.measure.network.plot_curves import LABELS, Mark, plot_curves
+from idlewave.measure.network.plot_curves import Mark, plot_curves
 from idlewave.report.data import MachineData
 from idlewave.report.network import rules_of
 from idlewave.wording import size_text
-
-__all__ = ["LABELS", "plot_network"]
 
 
 def plot_network(quantities: pd.DataFrame, machine: MachineData | None = None) -> Figure:

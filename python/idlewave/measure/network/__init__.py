@@ -1,7 +1,9 @@
 """The network between a machine's ranks: samples, and the LogGOPS parameters that they show."""
 
-from .loggp import LogGP, Range, estimate
-from .probing import NetworkMeasurement, measure_network, read_measurement, read_samples
+from .loggp import LogGP, estimate
+from .probing import measure_network
+from .ranges import Range
+from .recording import NetworkMeasurement, read_measurement, read_samples
 from .rules import Network, Parameters, prtt
 
 __all__ = [

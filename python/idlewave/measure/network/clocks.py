@@ -26,16 +26,20 @@ from scipy.optimize import linprog
 from scipy.stats import t as student
 
 from ... import mpi as mpis
-from ...environment import describe
-from ...errors import MeasurementError
+from ...errors import InputError, MeasurementError
 from ...mpi import Mpi
-from .job import read_columns, read_summary, run_job
+from .job import read_columns, read_environment, read_summary, run_job
+from .levels import listed
 
 Array = NDArray[np.float64]
 
 NARROW = 2.0
 """A burst is kept if its bound is at most so many times that of the narrowest tenth."""
 FEWEST = 3
+"""Bursts that a line needs: two would be met exactly, whatever they are worth."""
+ROUNDING = 1 / 12
+"""The variance, ns², of an offset in whole nanoseconds: no scatter is less."""
+COLUMNS = ("rank", "offset_ns", "error_ns", "at_ns")
 CONFIDENCE = 0.95
 
 
@@ -84,7 +88,7 @@ class ClockMeasurement:
         """
         rows = []
         for rank, line in self.lines.items():
-            wide = float(student.ppf((1 + CONFIDENCE) / 2, max(line.kept - 2, 1)))
+            wide = float(student.ppf((1 + CONFIDENCE) / 2, line.kept - 2))
             rows.append(
                 {
                     "rank": rank,
@@ -112,20 +116,20 @@ class ClockMeasurement:
         notes = []
         uneven = [rank for rank, line in self.lines.items() if math.isnan(line.drift_low)]
         if uneven:
-            notes.append(f"The clocks of rank {_listed(uneven)} did not drift evenly: no line fits all their bursts.")
+            notes.append(f"The clocks of rank {listed(uneven)} did not drift evenly: no line fits all their bursts.")
         host = self.probe["ranks"][0]["host"]
         near = [rank for rank in self.lines if self.probe["ranks"][rank]["host"] == host]
         if near and not self.probe.get("skewed"):
             off = max(abs(self.lines[rank].offset_ns) for rank in near)
             notes.append(
-                f"Rank {_listed(near)} read rank 0's own clock, whose offset is 0: what was found differs by up to "
+                f"Rank {listed(near)} read rank 0's own clock, whose offset is 0: what was found differs by up to "
                 f"{off:.0f} ns, which is the method's own error here."
             )
         if self.probe.get("interrupted"):
             notes.append("The measurement was interrupted; this is what it had.")
         missing = set(range(1, len(self.probe["ranks"]))) - set(self.lines)
         if missing and not self.probe.get("one_a_host"):
-            notes.append(f"Of rank {_listed(sorted(missing))} there are fewer than {FEWEST} bursts, and so no line.")
+            notes.append(f"Of rank {listed(sorted(missing))} there are fewer than {FEWEST} bursts, and so no line.")
         return tuple(notes)
 
 
@@ -146,27 +150,44 @@ def measure_clocks(
     names a file that makes clocks run wrong (probes/network/clocks.cpp). Raises MeasurementError if the probe fails.
     """
     chosen = mpi or mpis.find()
-    environment = describe(chosen)
     with contextlib.ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
-        options = ["--output", str(place), "--seconds", str(seconds), "--bursts", str(bursts), "--seed", str(seed)]
+        options = ["--seconds", str(seconds), "--bursts", str(bursts), "--seed", str(seed)]
         options += ["--one-a-host"] if one_a_host else []
         options += ["--skew", str(skew)] if skew else []
-        run_job(chosen, "clocks", ranks, options, seconds, progress)
-        return read_clocks(place, environment)
+        run_job(chosen, "clocks", ranks, place, options, seconds, progress)
+        found = read_clocks(place)
+        if folder is not None:
+            found.bursts.to_parquet(folder / "clocks.parquet", index=False)
+        return found
 
 
-def read_clocks(folder: str | Path, environment: dict[str, Any] | None = None) -> ClockMeasurement:
+def read_clocks(folder: str | Path) -> ClockMeasurement:
     """The clocks by a recording of idlewave-clocks. Raises InputError naming the file, MeasurementError when no rank
     has bursts enough.
     """
     place = Path(folder)
     said = read_summary(place, "clocks")
-    bursts = pd.DataFrame(read_columns(place, said, "bursts"))
+    bursts = _checked(pd.DataFrame(read_columns(place, said, "bursts")), place, len(said["ranks"]))
     lines = fit_lines(bursts)
     if not lines:
         raise MeasurementError(f"{place}: no rank's clock was looked at {FEWEST} times; the time was too short")
-    return ClockMeasurement(bursts, lines, said, environment)
+    return ClockMeasurement(bursts, lines, said, read_environment(place))
+
+
+def _checked(bursts: pd.DataFrame, place: Path, ranks: int) -> pd.DataFrame:
+    """The bursts, if they can be some: of ranks that ran, and one after the other."""
+    missing = [c for c in COLUMNS if c not in bursts.columns]
+    if missing:
+        raise InputError(f"{place}: the table of bursts lacks the columns {', '.join(missing)}")
+    beyond = bursts.loc[(bursts["rank"] < 1) | (bursts["rank"] >= ranks), "rank"]
+    if len(beyond):
+        raise InputError(f"{place}: expected bursts of the ranks 1 to {ranks - 1}, found one of rank {beyond.iloc[0]}")
+    twice = bursts.loc[bursts.duplicated(["rank", "at_ns"])]
+    if len(twice):
+        rank, at = twice[["rank", "at_ns"]].iloc[0]
+        raise InputError(f"{place}: expected bursts at different times, found two of rank {rank} at {at} ns")
+    return bursts
 
 
 def fit_lines(bursts: pd.DataFrame) -> dict[int, Line]:
@@ -190,7 +211,7 @@ def fit_line(at_ns: NDArray[np.int64], offset_ns: NDArray[np.int64], error_ns: N
     x, y = seconds[kept], offset[kept]
     slope, height = np.polyfit(x, y, 1)
     residual = y - (height + slope * x)
-    variance = float(residual @ residual) / max(len(x) - 2, 1)
+    variance = max(float(residual @ residual) / (len(x) - 2), ROUNDING)
     spread = float(((x - x.mean()) ** 2).sum())
     bounds = _bounds(seconds, offset, error)
     return Line(
@@ -212,8 +233,10 @@ def fit_line(at_ns: NDArray[np.int64], offset_ns: NDArray[np.int64], error_ns: N
 
 
 def _least_disturbed(error: Array) -> NDArray[np.bool_]:
-    """Which bursts have narrow bounds; at least half of them, for one lucky burst must not decide alone."""
-    limit = max(NARROW * float(np.quantile(error, 0.1)), float(np.median(error)))
+    """Which bursts have narrow bounds; at least half of them, for one lucky burst must not decide alone, and at least
+    FEWEST, for two points have no scatter."""
+    third = float(np.sort(error)[FEWEST - 1])
+    limit = max(NARROW * float(np.quantile(error, 0.1)), float(np.median(error)), third)
     return np.asarray(error <= limit, dtype=np.bool_)
 
 
@@ -228,8 +251,3 @@ def _bounds(seconds: Array, offset: Array, error: Array) -> tuple[float, float, 
         done = linprog(goal, A_ub=np.concatenate([above, -above]), b_ub=limits, bounds=(None, None), method="highs")
         found.append(float(done.fun) * (1 if sum(goal) > 0 else -1) if done.status == 0 else math.nan)
     return found[0], found[1], found[2], found[3]
-
-
-def _listed(ranks: list[int]) -> str:
-    shown = ", ".join(map(str, ranks[:8]))
-    return shown if len(ranks) <= 8 else f"{shown} and {len(ranks) - 8} more"

@@ -22,9 +22,7 @@ from .ranges import QuickRendezvousError, Range, checked
 from .remarks import doubts, remarks
 from .rules import Network, prtt
 from .threshold import Threshold, eager_threshold
-from .uncertainty import CONFIDENCE, NAMES, bootstrap
-
-__all__ = ["NAMES", "LogGP", "Range", "estimate", "median_interval"]
+from .uncertainty import CONFIDENCE, bootstrap
 
 
 @dataclass(frozen=True)

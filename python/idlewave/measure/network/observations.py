@@ -26,7 +26,6 @@ COLUMNS = ("series", "size", "n", "delay_ns", "repetition", "value_ns")
 SERIES = ("rtt", "train", "paced", "wait")
 UNANSWERED = ("get",)
 """Transports whose messages the other rank takes no part in: nothing of its calls can be timed (`wait`)."""
-CURVES = ("half", "gap", "send", "receive")
 ALIKE = 0.2
 """Repetitions are alike when, in each series, their levels differ by less than this many octaves (15 %)."""
 FEWEST = 5

@@ -25,20 +25,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from rich.progress import Progress
-from scipy.stats import binom
 
 from ... import machine as machines
 from ... import mpi as mpis
-from ...environment import describe
 from ...errors import InputError, MeasurementError
 from ...mpi import Mpi
-from .job import read_summary, run_job
+from .job import read_environment, read_summary, run_job
 from .levels import Level, Structure, find_structure, listed
+from .loggp import median_interval
 
 Array = NDArray[np.float64]
 
 COLUMNS = ("a", "b", "size", "series", "n", "visit", "delay_ns", "value_ns", "start_ns", "disturbed")
-CONFIDENCE = 0.95
+FINITE = ("delay_ns", "value_ns")
+TYPES = dict.fromkeys(("a", "b", "size", "n", "visit", "disturbed"), "int64") | dict.fromkeys(
+    (*FINITE, "start_ns"), "float64"
+)
 MOST_RANKS = 8192
 """A matrix of more does not fit into the memory of a usual machine, several times over."""
 DISTURBED = 0.5
@@ -117,17 +119,19 @@ def measure_pairs(
     or `concurrent`: as many at once as there are. `folder` keeps the samples as they come. Raises MeasurementError.
     """
     chosen = mpi or mpis.find()
-    environment = describe(chosen)
     with contextlib.ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
-        options = ["--output", str(place), "--seconds", str(seconds), "--visits", str(visits), "--seed", str(seed)]
+        options = ["--seconds", str(seconds), "--visits", str(visits), "--seed", str(seed)]
         options += ["--pairs", str(pairs)] if pairs is not None else []
         options += ["--concurrent"] if concurrent else ["--serial"]
-        run_job(chosen, "pairs", ranks, options, seconds, progress)
-        return read_pairs(place, environment)
+        run_job(chosen, "pairs", ranks, place, options, seconds, progress)
+        found = read_pairs(place)
+        if folder is not None:
+            found.samples.to_parquet(folder / "pairs.parquet", index=False)
+        return found
 
 
-def read_pairs(folder: str | Path, environment: dict[str, Any] | None = None) -> PairMeasurement:
+def read_pairs(folder: str | Path) -> PairMeasurement:
     """The pairs by a recording of idlewave-pairs. Raises InputError naming the file, MeasurementError if empty."""
     place = Path(folder)
     said = read_summary(place, "pairs")
@@ -142,7 +146,7 @@ def read_pairs(folder: str | Path, environment: dict[str, Any] | None = None) ->
     pairs = summarise(samples)
     hosts = [str(rank["host"]) for rank in said["ranks"]]
     latency, low = (matrix_of(pairs, ranks, name) for name in ("latency_ns", "low_ns"))
-    return PairMeasurement(samples, pairs, find_structure(latency, hosts, low), said, environment)
+    return PairMeasurement(samples, pairs, find_structure(latency, hosts, low), said, read_environment(place))
 
 
 def _read_samples(file: Path) -> pd.DataFrame:
@@ -156,11 +160,13 @@ def _read_samples(file: Path) -> pd.DataFrame:
         missing = [c for c in COLUMNS if c not in samples.columns]
         if missing:
             raise InputError(f"{file}: lacks the columns {', '.join(missing)}")
-        return samples.astype(
-            {"a": "int64", "b": "int64", "size": "int64", "n": "int64", "delay_ns": "float64", "value_ns": "float64"}
-        )
+        numbers = samples.astype(TYPES)
     except ValueError as error:
         raise InputError(f"{file}: cannot be read as samples of pairs: {error}") from error
+    for column in FINITE:
+        if not np.isfinite(numbers[column]).all():
+            raise InputError(f"{file}: {column}: expected finite numbers")
+    return numbers
 
 
 def summarise(samples: pd.DataFrame) -> pd.DataFrame:
@@ -184,7 +190,9 @@ def summarise(samples: pd.DataFrame) -> pd.DataFrame:
     delays = table[table["series"] == "paced"].groupby(["a", "b"])[["value_ns", "delay_ns"]]
     found = pd.DataFrame({"latency_ns": median("rtt", first) / 2})
     trips = table[(table["series"] == "rtt") & (table["size"] == first)]
-    spread = {pair: _interval(values.to_numpy()) for pair, values in trips.groupby(["a", "b"])["value_ns"]}
+    spread = {
+        pair: median_interval(values.to_numpy() / 2)[1:] for pair, values in trips.groupby(["a", "b"])["value_ns"]
+    }
     for i, name in enumerate(("low_ns", "high_ns", "n")):
         found[name] = pd.Series({pair: values[i] for pair, values in spread.items()}, dtype="float64")
     visits = trips.groupby(["a", "b", "visit"])["value_ns"].median().groupby(level=["a", "b"])
@@ -212,13 +220,6 @@ def _messages(table: pd.DataFrame, series: str) -> int:
     if len(counts) > 1 or (len(counts) == 1 and counts[0] < 2):
         raise InputError(f"the series {series} needs one number of messages of at least 2, found {counts.tolist()}")
     return int(counts[0]) if len(counts) else 2
-
-
-def _interval(round_trips: Array) -> tuple[float, float, int]:
-    """Of half the median round trip: nonparametric, by order statistics; the extremes when there are few."""
-    ordered, n = np.sort(round_trips) / 2, len(round_trips)
-    below = int(binom.ppf((1 - CONFIDENCE) / 2, n, 0.5))
-    return float(ordered[max(below - 1, 0)]), float(ordered[min(n - below, n - 1)]), n
 
 
 def matrix_of(pairs: pd.DataFrame, ranks: int, column: str) -> Array:

@@ -26,9 +26,6 @@ from ...plotting import (
 from .distribution import latencies, over_time, overheads
 from .drawing import scale_sizes, scale_times, size_label, time_label
 from .methods import BELL, CULLER, KIELMANN, METHODS, PRTT, at_smallest_size
-from .plot_curves import plot_curves, plot_fit
-
-__all__ = ["plot_curves", "plot_distribution", "plot_fit", "plot_methods"]
 
 _COLOURS = {PRTT: BLUE, CULLER: ORANGE, KIELMANN: GREEN, BELL: VERMILLION}
 _MARKERS = {PRTT: "o", CULLER: "s", KIELMANN: "^", BELL: "v"}

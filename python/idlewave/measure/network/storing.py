@@ -17,9 +17,10 @@ import pandas as pd
 from ...errors import InputError
 from ...units import exact_time, format_time
 from ..records import records
+from .json_part import JsonPart, read_object
 from .loggp import LogGP
-from .probing import NetworkMeasurement
 from .ranges import Range
+from .recording import NetworkMeasurement, checked_probe, checked_samples
 from .rules import Parameters
 
 FORMAT = 1
@@ -37,13 +38,15 @@ def network_toml(network: NetworkMeasurement, node: NetworkMeasurement | None = 
 
 def where(network: NetworkMeasurement) -> str:
     """A sentence on where, when and over what it was measured."""
-    place, probe = network.environment, network.probe
+    probe = network.probe
+    host, processor, time = (network.environment.get(name) for name in ("host", "processor", "time"))
     pair = "within one node" if probe.get("same_node", True) else "between two nodes"
     library = str(probe.get("library") or "").split(",")[0]
     over = f"with {library}" if library else f"over {network.transport}"
     if library and network.transport != "mpi":
         over += f", {network.transport}"
-    return f"Measured on {place['host']} ({place['processor']}) at {place['time']}, {pair}, {over}."
+    on = f"{host or 'a host not recorded'} ({processor or 'processor not recorded'})"
+    return f"Measured on {on} at {time or 'a time not recorded'}, {pair}, {over}."
 
 
 def parameter_remark(r: Range, name: str) -> str:
@@ -81,9 +84,15 @@ def network_as_json(network: NetworkMeasurement) -> dict[str, Any]:
     }
 
 
-def network_from_json(said: dict[str, Any], samples: pd.DataFrame) -> NetworkMeasurement:
-    """What `network_as_json` made. Raises KeyError or TypeError where something is missing or of another form."""
-    return NetworkMeasurement(samples, _fit_from(said["fit"]), said["probe"], said["environment"], said["attempts"])
+def network_from_json(said: JsonPart, samples: pd.DataFrame) -> NetworkMeasurement:
+    """What `network_as_json` made. Raises InputError where something is missing or of another form."""
+    return NetworkMeasurement(
+        samples,
+        _fit_from(said.at("fit")),
+        checked_probe(said.at("probe")),
+        said.at("environment").object(),
+        said.at("attempts").whole(),
+    )
 
 
 def save_network(
@@ -108,20 +117,17 @@ def save_network(
 def load_network(folder: str | Path) -> NetworkMeasurement:
     """Read back what `save_network` wrote. Raises InputError naming the file that is missing or broken."""
     place = Path(folder)
-    file = place / "network.json"
+    file, table = place / "network.json", place / "network-samples.parquet"
+    said = read_object(file)
+    if said is None:
+        raise InputError(f"{file} cannot be read: there is no such file")
+    if said.maybe("format").value != FORMAT:
+        raise InputError(f"{file}: expected format {FORMAT}, found {said.maybe('format').value!r}")
     try:
-        said = json.loads(file.read_text())
-        samples = pd.read_parquet(place / "network-samples.parquet")
-    except OSError as error:
-        raise InputError(f"{error.filename or file} cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
-        raise InputError(f"{file} or the samples beside it: {error}") from error
-    if not isinstance(said, dict) or said.get("format") != FORMAT:
-        raise InputError(f"{file}: expected format {FORMAT}, found {said.get('format') if said else said!r}")
-    try:
-        return network_from_json(said["network"], samples)
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{file}: {error} is missing or of another form") from error
+        samples = pd.read_parquet(table)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{table}, the samples, cannot be read: {error}") from error
+    return network_from_json(said.at("network"), checked_samples(samples, table))
 
 
 def _level(fit: LogGP, table: str, *first: str) -> list[str]:
@@ -144,23 +150,50 @@ def _parameter_lines(r: Range) -> list[str]:
     return lines
 
 
-def _fit_from(said: dict[str, Any]) -> LogGP:
-    ranges = []
-    for entry in said["ranges"]:
-        values: dict[str, Any] = dict(entry)
-        values["parameters"] = Parameters(**values["parameters"])
-        values["intervals"] = {name: (low, high) for name, (low, high) in values["intervals"].items()}
-        for name in ("hidden", "kept", "onset"):
-            if name in values:
-                values[name] = tuple(values[name])
-        ranges.append(Range(**values))
+def _fit_from(said: JsonPart) -> LogGP:
+    ranges = [_range_from(part) for part in said.at("ranges").parts()]
+    if not ranges:
+        raise said.at("ranges").refused("at least one range")
     return LogGP(
         tuple(ranges),
-        said["S"],
-        pd.DataFrame(said["medians"]),
-        pd.DataFrame(said["predictions"]),
-        said["repetitions"],
-        said["steady"],
-        tuple(said["notes"]),
-        tuple(said["S_bounds"]) if said.get("S_bounds") else None,
+        said.at("S").optional(JsonPart.whole),
+        _table_from(said.at("medians")),
+        _table_from(said.at("predictions")),
+        said.at("repetitions").whole(),
+        said.at("steady").whole(),
+        said.at("notes").texts(),
+        said.maybe("S_bounds").optional(_sizes),
     )
+
+
+def _range_from(said: JsonPart) -> Range:
+    parameters, intervals = said.at("parameters"), said.at("intervals")
+    known = set(Range.__dataclass_fields__)
+    if unknown := set(said.object()) - known:
+        raise said.refused(f"only the keys {', '.join(sorted(known))}, not {', '.join(sorted(unknown))}")
+    optional: dict[str, Any] = {
+        "onset": said.maybe("onset").optional(_sizes),
+        "cause": said.maybe("cause").optional(JsonPart.text),
+        "kept": said.maybe("kept").optional(JsonPart.texts),
+    }
+    return Range(
+        said.at("first").whole(),
+        said.at("rendezvous").truth(),
+        Parameters(**{name: parameters.at(name).number() for name in PARAMETERS}),
+        {name: intervals.at(name).pair() for name in PARAMETERS},
+        said.at("hidden").texts(),
+        said.at("tail").number(),
+        said.at("stall").number(),
+        {name: said.at("scatter").at(name).number() for name in said.at("scatter").object()},
+        **{name: value for name, value in optional.items() if value is not None},
+    )
+
+
+def _sizes(said: JsonPart) -> tuple[int, int]:
+    said.pair()
+    low, high = (part.whole() for part in said.parts())
+    return low, high
+
+
+def _table_from(said: JsonPart) -> pd.DataFrame:
+    return pd.DataFrame([part.object() for part in said.parts()])
