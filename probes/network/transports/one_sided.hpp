@@ -25,6 +25,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <vector>
 
 #include "common/failure.hpp"
@@ -50,7 +51,9 @@ class WindowPair {
     }
     WindowPair(const WindowPair&) = delete;
     WindowPair& operator=(const WindowPair&) = delete;
+    // After a failure the other rank does not come to free it, too; the abort that follows ends both.
     ~WindowPair() {
+        if (std::uncaught_exceptions() > 0) return;
         MPI_Win_unlock_all(window_);
         MPI_Win_free(&window_);
     }
