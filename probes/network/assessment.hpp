@@ -75,6 +75,9 @@ class Assessment {
 
     void next_repetition() { ++outcome_.repetitions; }
 
+    // No sample is wanted any more.
+    bool has_ended() const { return !ending_.empty(); }
+
     // The last third of the time is for repetitions of what is known by then.
     bool may_refine() const { return ending_.empty() && elapsed() < 0.65 * settings_.seconds; }
 

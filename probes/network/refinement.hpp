@@ -59,7 +59,7 @@ class Refinement {
 
     void find_blocking() {
         const std::vector<int> sizes = owner_.measured().sizes();
-        for (std::size_t i = 1; i < sizes.size(); ++i) {
+        for (std::size_t i = 1; i < sizes.size() && owner_.may_refine(); ++i) {
             if (!differ(sizes[i - 1], sizes[i])) continue;
             make_sure(sizes[i - 1]);
             make_sure(sizes[i]);
@@ -92,6 +92,7 @@ class Refinement {
             if (!blocked) return;
             (*blocked == blocked_below ? below : above) = middle;
         }
+        if (above - below > 1) return;  // the time is over
         visit_lines(below);
         visit_lines(above);
         enclosing_.insert({below, above});
@@ -161,6 +162,7 @@ class Refinement {
         std::stable_sort(breaks.begin(), breaks.end(),
                          [this](const Break& a, const Break& b) { return strength(a) > strength(b); });
         for (Break& b : breaks) {
+            if (!owner_.may_refine()) return;
             if (b.above - b.below > 1 && owner_.measured().sizes().size() < most_sizes) bisect(b);
         }
     }
@@ -194,7 +196,8 @@ class Refinement {
             }
             (left <= right ? b.below : b.above) = middle;
         }
-        visit_lines(b.below);  // for another change may show in another series
+        if (b.above - b.below > 1) return;  // the time is over
+        visit_lines(b.below);               // for another change may show in another series
         visit_lines(b.above);
         enclosing_.insert({b.below, b.above});
     }
@@ -240,6 +243,7 @@ class Refinement {
     void visit(int size, const std::vector<std::size_t>& series, int times) {
         for (int i = 0; i < times; ++i) {
             for (const std::size_t s : series) {
+                if (owner_.has_ended()) return;
                 if (const auto kind = owner_.measured().kind_of(size, s)) owner_.visit(*kind);
             }
             owner_.next_repetition();
