@@ -84,8 +84,8 @@ class Assessment {
   private:
     // Repetitions before refinement: as many as a median's interval needs, or fewer in a network that is slow.
     bool may_survey() const {
-        if (outcome_.repetitions < 3) return true;
-        return outcome_.repetitions < fewest_repetitions && elapsed() < 0.3 * settings_.seconds;
+        if (full_rounds_ < 3) return true;
+        return full_rounds_ < fewest_repetitions && elapsed() < 0.3 * settings_.seconds;
     }
 
     void look_for_interrupt() {
@@ -158,8 +158,9 @@ class Assessment {
         outcome_.load.emplace_back(load_.since_last(), sampler_.server_load());
         ++outcome_.repetitions;
         ++round_;
+        ++full_rounds_;
         if (!ending_.empty()) return;
-        if (outcome_.repetitions >= settings_.repetitions) ending_ = "repetitions";
+        if (full_rounds_ >= settings_.repetitions) ending_ = "repetitions";
         if (refined_ && all_settled()) ending_ = "settled";
     }
 
@@ -209,7 +210,8 @@ class Assessment {
     std::string ending_;
     bool refined_ = false;
     bool others_are_cheap_ = true;
-    int round_ = 0;
+    int round_ = 0;        // since refinement
+    int full_rounds_ = 0;  // of all sizes; a visit of one size in refinement is a repetition, too, but no such round
     std::chrono::steady_clock::time_point reported_;
 };
 
