@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -112,33 +113,52 @@ class ShmRing {
     alignas(64) char data_[capacity];
 };
 
-// The memory of both rings. Its name is gone as soon as both sides have it, whatever happens then.
+// A name for shared memory, which is gone with this object, whatever happens.
+class ShmName {
+  public:
+    ShmName() = default;
+    ShmName(const ShmName&) = delete;
+    ShmName& operator=(const ShmName&) = delete;
+    ~ShmName() { shm_unlink(text_.c_str()); }
+
+    const std::string& text() const { return text_; }
+
+  private:
+    std::string text_ = "/idlewave-" + std::to_string(getpid()) + "-" + std::to_string(nanoseconds(CLOCK_REALTIME));
+};
+
+// The memory of both rings. Its name is gone as soon as both sides have it.
 class ShmMemory {
   public:
     template <ControlPlane Control>
     ShmMemory(Control& control, bool server) {
-        const std::string name = server ? own_name() : "";
-        if (server) map(name, O_CREAT | O_EXCL);
+        refuse_two_hosts(control);
         if (server) {
-            send_text(control, name);
+            const ShmName name;
+            map(name.text(), O_CREAT | O_EXCL);
+            send_text(control, name.text());
             receive_value<char>(control);
-            shm_unlink(name.c_str());
             return;
         }
         map(receive_text(control), 0);
         send_value(control, char{1});
     }
-    ShmMemory(const ShmMemory&) = delete;
-    ShmMemory& operator=(const ShmMemory&) = delete;
-    ~ShmMemory() { munmap(rings_, bytes); }
 
-    ShmRing& ring(int direction) { return rings_[direction]; }
+    ShmRing& ring(int direction) { return rings_.get()[direction]; }
 
   private:
     static constexpr std::size_t bytes = 2 * sizeof(ShmRing);
 
-    static std::string own_name() {
-        return "/idlewave-" + std::to_string(getpid()) + "-" + std::to_string(nanoseconds(CLOCK_REALTIME));
+    struct Unmap {
+        void operator()(ShmRing* rings) const { munmap(rings, bytes); }
+    };
+
+    template <ControlPlane Control>
+    static void refuse_two_hosts(Control& control) {
+        send_text(control, host_name());
+        const std::string other = receive_text(control);
+        if (other == host_name()) return;
+        throw failed("shared memory: expected both sides on one host, found '" + host_name() + "' and '" + other + "'");
     }
 
     // Pages are written before, so that none is missing in a sample.
@@ -150,17 +170,14 @@ class ShmMemory {
             good ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0) : MAP_FAILED;
         good = memory != MAP_FAILED;
         ::close(descriptor);
-        if (!good) {
-            if (create != 0) shm_unlink(name.c_str());
-            throw failed("there is no room for " + std::to_string(bytes) + " B of shared memory");
-        }
-        rings_ = static_cast<ShmRing*>(memory);
+        if (!good) throw failed("there is no room for " + std::to_string(bytes) + " B of shared memory");
+        rings_.reset(static_cast<ShmRing*>(memory));
         if (create == 0) return;
-        new (&rings_[0]) ShmRing;
-        new (&rings_[1]) ShmRing;
+        new (&ring(0)) ShmRing;
+        new (&ring(1)) ShmRing;
     }
 
-    ShmRing* rings_ = nullptr;
+    std::unique_ptr<ShmRing, Unmap> rings_;
 };
 
 class ShmData {
