@@ -1,6 +1,7 @@
 // One side's part in an assessment.
 #pragma once
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,23 @@ inline Place take_place(bool server) {
     return place;
 }
 
+// The other side's place: its text ends, and its truth value is one, whatever came.
+template <ControlPlane Control>
+Place receive_place(Control& control) {
+    Place place = receive_value<Place>(control);
+    place.host_text.back() = '\0';
+    unsigned char pinned = 0;
+    static_assert(sizeof pinned == sizeof place.pinned_by_probe);
+    std::memcpy(&pinned, &place.pinned_by_probe, sizeof pinned);
+    place.pinned_by_probe = pinned != 0;
+    return place;
+}
+
 // Both sides: their places are told to each other first. `own` are the summary's first entries.
 template <class S>
 void run_side(S side, bool server, const Settings& settings, const Place& mine, const json::Object& own) {
     send_value(side.control, mine);
-    const Place other = receive_value<Place>(side.control);
+    const Place other = receive_place(side.control);
     if (server) {
         Server<S>(side, mine.cpu).serve();
         return;

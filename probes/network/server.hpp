@@ -1,6 +1,11 @@
 // The side that answers.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "common/failure.hpp"
 #include "common/stop.hpp"
 #include "network/foreign_load.hpp"
 #include "network/orders.hpp"
@@ -22,6 +27,7 @@ class Server {
             if (order.part == Part::load) {
                 report.value_ns = load_.since_last();
             } else {
+                check(order);
                 report.lost = sample(order, report) ? 0 : 1;
             }
             report.interrupted = stop_asked() ? 1 : 0;
@@ -30,6 +36,20 @@ class Server {
     }
 
   private:
+    // An order may have come over a network that others use: nothing is written or awaited beyond what there is.
+    void check(const Order& order) {
+        constexpr double longest_ns = 3.6e12;
+        constexpr std::int32_t most_warm = 16;
+        const bool known = order.part >= Part::answer && order.part <= Part::sink;
+        const bool fits = order.size >= S::DataType::smallest && order.size <= side_.data.limit();
+        const bool flies =
+            fits && order.messages >= 1 && order.messages <= std::max(1, side_.data.in_flight(order.size));
+        const bool warm = order.warm >= 0 && order.warm <= most_warm;
+        if (known && flies && warm && order.delay_ns >= 0 && order.delay_ns <= longest_ns) return;
+        throw failed("the other side asks for " + std::to_string(order.messages) + " messages of " +
+                     std::to_string(order.size) + " B, which this one does not know how to take");
+    }
+
     // False when a message was lost.
     bool sample(const Order& order, Report& report) {
         if constexpr (S::DataType::passive) return true;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "common/failure.hpp"
 #include "common/ticks.hpp"
 
 namespace idlewave::network {
@@ -100,7 +101,10 @@ void send_text(Control& control, const std::string& text) {
 
 template <ControlPlane Control>
 std::string receive_text(Control& control) {
-    std::string text(receive_value<std::uint64_t>(control), '\0');
+    constexpr std::uint64_t longest = 65536;  // names and addresses; whoever says more is no side of ours
+    const auto length = receive_value<std::uint64_t>(control);
+    if (length > longest) throw failed("the other side announces a text of " + std::to_string(length) + " B");
+    std::string text(length, '\0');
     control.receive(text.data(), text.size());
     return text;
 }
