@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "common/failure.hpp"
 #include "common/output.hpp"
 #include "common/stop.hpp"
 #include "network/foreign_load.hpp"
@@ -36,6 +38,7 @@ class Assessment {
     Outcome run() {
         plan();
         look_for_interrupt();
+        if (ending_.empty() && measured_.kinds().empty()) throw failed("of no size a message came back");
         while (ending_.empty() && may_survey()) repetition();
         refined_ = true;
         round_ = 0;  // the next visits everything
@@ -54,9 +57,16 @@ class Assessment {
     // ---- what refinement asks for
     Measured& measured() { return measured_; }
 
-    void add_size(int size) {
-        if (measured_.has_size(size)) return;
-        measured_.add(core_jobs(sampler_.abilities, size, settings_.train, pilot(size)), true);
+    // False when no message of that size comes back.
+    bool add_size(int size) {
+        if (measured_.has_size(size)) return true;
+        const std::optional<Pilot> found = pilot(size);
+        if (!found) {
+            drop(size);
+            return false;
+        }
+        measured_.add(core_jobs(sampler_.abilities, size, settings_.train, *found), true);
+        return true;
     }
 
     void visit(std::size_t kind) {
@@ -95,19 +105,30 @@ class Assessment {
     double elapsed() const { return 1e-9 * (sampler_.now_ns() - origin_ns_); }
 
     // Connections and buffers; and for each size the pause that suits it. A first visit may take much longer.
-    Pilot pilot(int size) {
+    // Nothing when every message was lost: then there is no pause to choose.
+    std::optional<Pilot> pilot(int size) {
         constexpr double cheap_ns = 5e6;
+        const int pair = std::min(2, sampler_.abilities.in_flight(size));
         Pilot result;
         SortedSample rounds;
         SortedSample pairs;
         for (int i = 0; i < 5 && (i == 0 || result.pair_ns < cheap_ns); ++i) {
             if (const auto one = sampler_.sample({Series::rtt, size, 1, 0})) rounds.add(one->value_ns);
-            if (const auto two = sampler_.sample({Series::train, size, 2, 0})) pairs.add(two->value_ns);
+            if (pair == 2) {
+                if (const auto two = sampler_.sample({Series::train, size, pair, 0})) pairs.add(two->value_ns);
+            }
             if (rounds.size() > 0) result.round_ns = rounds.median();
             result.pair_ns = pairs.size() > 0 ? pairs.median() : 2 * result.round_ns;
             result.least_pair_ns = pairs.size() > 0 ? pairs.least() : result.pair_ns;
         }
+        if (rounds.size() == 0) return std::nullopt;
         return result;
+    }
+
+    void drop(int size) {
+        std::vector<int>& dropped = outcome_.dropped;
+        const auto place = std::lower_bound(dropped.begin(), dropped.end(), size);
+        if (place == dropped.end() || *place != size) dropped.insert(place, size);
     }
 
     // From the smallest size up, as long as five repetitions of the core series fit into most of the time.
@@ -116,18 +137,27 @@ class Assessment {
         double core_ns = 0;
         double others_ns = 0;
         std::vector<int> sizes = first_sizes(std::min(settings_.max_size, data.limit));
-        if (data.smallest == 0) measured_.add(other_jobs(data, 0, settings_.train, pilot(0)), false);
+        if (data.smallest == 0) {
+            const auto found = pilot(0);
+            if (found) measured_.add(other_jobs(data, 0, settings_.train, *found), false);
+            if (!found) drop(0);
+        }
         for (std::size_t i = 0; i < sizes.size() && !stop_asked(); ++i) {
-            const Pilot found = pilot(sizes[i]);
-            const std::vector<Job> core = core_jobs(data, sizes[i], settings_.train, found);
-            core_ns += visit_cost(core, found);
+            const std::optional<Pilot> found = pilot(sizes[i]);
+            const std::vector<Job> core =
+                found ? core_jobs(data, sizes[i], settings_.train, *found) : std::vector<Job>();
+            if (found) core_ns += visit_cost(core, *found);
             const bool too_long = elapsed() + 5e-9 * core_ns > 0.7 * settings_.seconds;
             if (too_long && i >= smallest_plan) {
-                outcome_.dropped.assign(sizes.begin() + static_cast<std::ptrdiff_t>(i), sizes.end());
+                for (std::size_t rest = i; rest < sizes.size(); ++rest) drop(sizes[rest]);
                 break;
             }
-            const std::vector<Job> others = other_jobs(data, sizes[i], settings_.train, found);
-            others_ns += visit_cost(others, found);
+            if (!found) {
+                drop(sizes[i]);
+                continue;
+            }
+            const std::vector<Job> others = other_jobs(data, sizes[i], settings_.train, *found);
+            others_ns += visit_cost(others, *found);
             measured_.add(core, true);
             measured_.add(others, false);
         }

@@ -31,7 +31,6 @@ class Measured {
             if (core) places_[job.size].at(index_of(job.series)) = kinds_.size();
             kinds_.push_back({job, core, {}});
         }
-        if (core && !jobs.empty()) places_.try_emplace(jobs.front().size);
     }
 
     // Sizes that were not chosen, and that refinement came past on its way to a change.

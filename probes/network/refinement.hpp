@@ -85,7 +85,7 @@ class Refinement {
     void bisect_blocking(int below, int above, bool blocked_below) {
         while (above - below > 1 && owner_.may_refine()) {
             const int middle = below + (above - below) / 2;
-            owner_.add_size(middle);
+            if (!owner_.add_size(middle)) return;
             visit(middle, {index_of(Series::late)}, visits);
             make_sure(middle);
             const auto blocked = owner_.measured().blocked(middle);
@@ -134,8 +134,7 @@ class Refinement {
     void look_into_gaps() {
         for (const int size : std::vector<int>(doubtful_)) {
             if (!owner_.may_refine()) return;
-            owner_.add_size(size);
-            visit_lines(size);
+            if (owner_.add_size(size)) visit_lines(size);
         }
     }
 
@@ -183,7 +182,7 @@ class Refinement {
     void bisect(Break& b) {
         while (b.above - b.below > 1 && owner_.may_refine()) {
             const int middle = b.below + (b.above - b.below) / 2;
-            owner_.add_size(middle);
+            if (!owner_.add_size(middle)) return;
             const std::vector<std::size_t> series = telling(b, middle);
             visit(middle, series, visits);
             if (disagree(middle, series)) visit(middle, series, more_visits);

@@ -27,7 +27,7 @@ struct Outcome {
     std::string ended = killed;  // or settled, seconds, repetitions, interrupted
     double settled = 0;
     std::vector<int> sizes;
-    std::vector<int> dropped;                     // too long for the time
+    std::vector<int> dropped;                     // too long for the time, or every message was lost
     std::vector<int> breaks;                      // first sizes after a change that is enclosed
     std::vector<int> blocking;                    // first sizes at which a send begins (or ceases) to wait
     std::vector<std::pair<double, double>> load;  // foreign load of client's and server's CPU, by repetition
