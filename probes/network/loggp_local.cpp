@@ -76,7 +76,8 @@ void run_with(TcpControl& control, const Hello& hello, bool server, const Argume
     ProcessorClock clock;
     Settings settings = arguments.settings;
     settings.max_size = hello.max_size;
-    const SocketPlace where{server, arguments.address, arguments.timeout};
+    const std::string address = arguments.address.empty() ? control.server_address(server) : arguments.address;
+    const SocketPlace where{server, address, arguments.timeout};
     with_transport(hello.transport_name(), control, where, hello.max_size, arguments.provider, [&](auto& data) {
         const Side<std::decay_t<decltype(data)>, TcpControl, ProcessorClock> side{data, control, clock};
         run_side(side, server, settings, place, {});

@@ -9,6 +9,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -19,6 +21,7 @@
 #include <utility>
 
 #include "common/failure.hpp"
+#include "common/stop.hpp"
 #include "common/ticks.hpp"
 
 namespace idlewave::network {
@@ -87,14 +90,28 @@ inline void set_patience(const Socket& socket, double seconds) {
 
 inline Socket bound_socket(const HostPort& where, int type) {
     const Addresses addresses = resolve(where, type, true);
-    Socket socket(::socket(addresses->ai_family, type | SOCK_CLOEXEC, 0));
-    if (socket.get() < 0) throw failed(std::string("there is no socket: ") + system_word(errno));
-    set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
-    const bool bound = bind(socket.get(), addresses->ai_addr, addresses->ai_addrlen) == 0;
-    if (!bound || (type == SOCK_STREAM && listen(socket.get(), 1) != 0)) {
-        throw failed(where.str() + " cannot be listened to: " + system_word(errno));
+    int error = 0;
+    for (const addrinfo* a = addresses.get(); a != nullptr; a = a->ai_next) {
+        Socket socket(::socket(a->ai_family, type | SOCK_CLOEXEC, 0));
+        set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
+        const bool bound = socket.get() >= 0 && bind(socket.get(), a->ai_addr, a->ai_addrlen) == 0;
+        if (bound && (type != SOCK_STREAM || listen(socket.get(), 1) == 0)) return socket;
+        error = errno;
     }
-    return socket;
+    throw failed(where.str() + " cannot be listened to: " + system_word(error));
+}
+
+// The address, as numbers, of this end (getsockname) or of the other one (getpeername).
+template <class Name>
+std::string address_of(const Socket& socket, Name name) {
+    sockaddr_storage address{};
+    socklen_t length = sizeof address;
+    std::array<char, NI_MAXHOST> text{};
+    auto* const general = reinterpret_cast<sockaddr*>(&address);
+    if (name(socket.get(), general, &length) != 0) throw failed("the other side ended");
+    const int status = getnameinfo(general, length, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+    if (status != 0) throw failed(std::string("an address has no text: ") + gai_strerror(status));
+    return text.data();
 }
 
 inline std::string port_of(const Socket& socket) {
@@ -163,6 +180,11 @@ class TcpControl {
     TcpControl(Socket socket, double seconds) : socket_(std::move(socket)) {
         set_option(socket_, IPPROTO_TCP, TCP_NODELAY, 1);
         set_patience(socket_, seconds);
+    }
+    void be_patient(double seconds) { set_patience(socket_, seconds); }
+    // Where the server is, as this side sees it: by that address the two have found each other.
+    std::string server_address(bool server) const {
+        return server ? address_of(socket_, getsockname) : address_of(socket_, getpeername);
     }
     void send(const void* from, std::size_t bytes) { write_whole(socket_, from, bytes); }
     void receive(void* to, std::size_t bytes) {
