@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -19,6 +20,7 @@
 #include "common/output.hpp"
 #include "common/place.hpp"
 #include "common/stop.hpp"
+#include "common/ticks.hpp"
 #include "network/arguments.hpp"
 #include "network/hello.hpp"
 #include "network/processor_clock.hpp"
@@ -84,12 +86,27 @@ void run_with(TcpControl& control, const Hello& hello, bool server, const Argume
     });
 }
 
+double seconds_now() {
+    return 1e-9 * static_cast<double>(nanoseconds(CLOCK_MONOTONIC));
+}
+
+// Whoever connects and is not the other side is told so, and the next one may come, until the time is over.
 void serve(const LocalArguments& arguments) {
     const Socket listening = bound_socket(host_and_port(arguments.listen, "--listen"), SOCK_STREAM);
     print_line("listening on port " + port_of(listening));
-    TcpControl control(accept_one(listening, arguments.timeout), arguments.timeout);
-    const Hello hello = answer_hello(control, transport_names());
-    run_with(control, hello, true, arguments);
+    constexpr double hello_seconds = 5;  // who is silent for longer keeps the right one waiting
+    const double end = seconds_now() + arguments.timeout;
+    while (true) {
+        TcpControl control(accept_one(listening, std::max(end - seconds_now(), 0.0)),
+                           std::min(arguments.timeout, hello_seconds));
+        Hello hello;
+        if (const auto failure = failure_of([&] { hello = answer_hello(control, transport_names()); })) {
+            report(program, *failure);
+            continue;
+        }
+        control.be_patient(arguments.timeout);
+        return run_with(control, hello, true, arguments);
+    }
 }
 
 Hello hello_of(const Arguments& arguments) {

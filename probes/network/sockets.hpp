@@ -125,9 +125,16 @@ inline std::string port_of(const Socket& socket) {
 }
 
 inline Socket accept_one(const Socket& listening, double seconds) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     pollfd wanted{listening.get(), POLLIN, 0};
-    const int ready = poll(&wanted, 1, static_cast<int>(seconds * 1000));
-    if (ready <= 0) throw failed("nobody connected within " + std::to_string(static_cast<int>(seconds)) + " s");
+    int ready = -1;
+    while (ready < 0) {  // no call of poll goes on after a signal
+        if (stop_asked()) throw failed("told to end before anybody connected");
+        const std::chrono::duration<double, std::milli> left = end - std::chrono::steady_clock::now();
+        ready = poll(&wanted, 1, static_cast<int>(std::max(left.count(), 0.0)));
+        if (ready < 0 && errno != EINTR) throw failed(std::string("no connection: ") + system_word(errno));
+    }
+    if (ready == 0) throw failed("nobody connected within " + std::to_string(static_cast<int>(seconds)) + " s");
     Socket result(accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (result.get() < 0) throw failed(std::string("a connection could not be accepted: ") + system_word(errno));
     return result;
