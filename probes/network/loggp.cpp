@@ -5,7 +5,6 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -46,15 +45,6 @@ bool same_node() {
     return size == 2;
 }
 
-// Both ranks have one CPU each, or the server would answer only when the client is out of its time.
-void refuse_one_cpu_for_both(const Place& mine, bool one_node) {
-    std::array<int, 2> cpus{};
-    MPI_Allgather(&mine.cpu, 1, MPI_INT, cpus.data(), 1, MPI_INT, MPI_COMM_WORLD);
-    if (one_node && cpus[0] == cpus[1] && cpus[0] >= 0) {
-        throw failed("both ranks are bound to CPU " + std::to_string(cpus[0]) + "; they need one each");
-    }
-}
-
 template <class Data>
 void run_with(Data& data, MpiControl& control, bool server, const Arguments& arguments, const Place& place,
               const json::Object& library) {
@@ -66,7 +56,6 @@ void measure(const Arguments& arguments, int rank) {
     const bool server = rank == 1;
     const bool one_node = same_node();
     const Place place = take_place(server);
-    refuse_one_cpu_for_both(place, one_node);
     const json::Object library = server ? json::Object() : describe_library(one_node);
     const MpiPair pair{MPI_COMM_WORLD, 1 - rank};
     MpiControl control(pair);

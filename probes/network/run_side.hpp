@@ -36,11 +36,18 @@ Place receive_place(Control& control) {
     return place;
 }
 
+// Each side has a CPU of its own, or the server would answer only when the client is out of its time.
+inline void refuse_one_cpu_for_both(const Place& mine, const Place& other) {
+    if (mine.cpu < 0 || mine.cpu != other.cpu || mine.host() != other.host()) return;
+    throw failed("both sides are bound to CPU " + std::to_string(mine.cpu) + "; they need one each");
+}
+
 // Both sides: their places are told to each other first. `own` are the summary's first entries.
 template <class S>
 void run_side(S side, bool server, const Settings& settings, const Place& mine, const json::Object& own) {
     send_value(side.control, mine);
     const Place other = receive_place(side.control);
+    refuse_one_cpu_for_both(mine, other);
     if (server) {
         Server<S>(side, mine.cpu).serve();
         return;
