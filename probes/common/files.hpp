@@ -48,41 +48,60 @@ class OutputFile {
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
 
-    void write(const std::string& text) { std::fwrite(text.data(), 1, text.size(), file_); }
+    void write(const std::string& text) { put(text.data(), 1, text.size()); }
 
     // Rows of a table of columns: as they are in memory, which is little-endian on all processors that we know.
     void write(const std::vector<std::int64_t>& numbers) {
         static_assert(std::endian::native == std::endian::little);
-        std::fwrite(numbers.data(), sizeof(std::int64_t), numbers.size(), file_);
+        put(numbers.data(), sizeof(std::int64_t), numbers.size());
     }
 
     // A run that is killed keeps what it has by then.
     void flush() {
-        if (std::fflush(file_) != 0) throw failed(path_.string() + " cannot be written: " + system_word(errno));
+        if (std::fflush(file_) != 0) remember(errno);
+        tell();
     }
 
     void close() {
-        const bool torn = std::ferror(file_) != 0;
-        const bool closed = std::fclose(file_) == 0;
+        if (std::fclose(file_) != 0) remember(errno);
         file_ = nullptr;
-        if (torn || !closed) throw failed(path_.string() + " cannot be written: " + system_word(errno));
+        tell();
     }
 
   private:
+    void put(const void* from, std::size_t bytes, std::size_t count) {
+        if (std::fwrite(from, bytes, count, file_) != count) remember(errno);
+    }
+
+    // The first that went wrong: later ones may only follow from it.
+    void remember(int error) {
+        if (error_ == 0) error_ = error;
+    }
+
+    void tell() const {
+        if (error_ != 0) throw failed(path_.string() + " cannot be written: " + system_word(error_));
+    }
+
     std::filesystem::path path_;
     std::FILE* file_;
+    int error_ = 0;
 };
 
 // Whoever reads the file finds the old one or the new one, and that whole.
 inline void replace_file(const std::filesystem::path& path, const std::string& text) {
     std::filesystem::path unfinished = path;
     unfinished += ".part";
-    OutputFile file(unfinished);
-    file.write(text);
-    file.close();
     std::error_code error;
-    std::filesystem::rename(unfinished, path, error);
-    if (error) throw failed(path.string() + " cannot be written: " + error.message());
+    std::optional<Failure> failure = failure_of([&] {
+        OutputFile file(unfinished);
+        file.write(text);
+        file.close();
+        std::filesystem::rename(unfinished, path, error);
+        if (error) throw failed(path.string() + " cannot be written: " + error.message());
+    });
+    if (!failure) return;
+    std::filesystem::remove(unfinished, error);
+    throw Failure(*failure);
 }
 
 }  // namespace idlewave

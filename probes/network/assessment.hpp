@@ -210,7 +210,7 @@ class Assessment {
     }
 
     Outcome finished() {
-        file_.flush();
+        file_.close();
         outcome_.ended = ending_;
         outcome_.sizes = measured_.sizes();
         const auto& kinds = measured_.kinds();

@@ -168,6 +168,10 @@ class Recording {
         bursts_.flush();
         exchanges_.flush();
     }
+    void close() {
+        bursts_.close();
+        exchanges_.close();
+    }
 
   private:
     static void write(OutputFile& file, const std::vector<std::int64_t>& row) { file.write(row); }
@@ -241,7 +245,7 @@ void measure(const Options& options, const std::vector<Place>& places, const Ske
     replace_file(file, summary(options, places, skewed.begin, unix, 0, true) + "\n");
     Recording recording(options.output);
     const int rounds = conduct(options, places, {read_skewed, &skewed}, recording);
-    recording.flush();
+    recording.close();
     dismiss(static_cast<int>(places.size()));
     const std::string text = summary(options, places, skewed.begin, unix, rounds, stop_asked());
     replace_file(file, text + "\n");

@@ -120,6 +120,7 @@ class Recording {
     }
 
     void flush() { file_.flush(); }
+    void close() { file_.close(); }
 
   private:
     OutputFile file_;
@@ -305,7 +306,7 @@ void conduct(Rank& rank, const std::vector<Place>& places) {
     Recording recording(options.output + "/pairs.csv");
     Conductor conductor(rank, rounds, recording);
     const int visits = conductor.run();
-    recording.flush();
+    recording.close();
     dismiss(static_cast<int>(places.size()));
     const std::string text = summary(rank, places, rounds, unix, {visits, conductor.visits_done(), stop_asked()});
     replace_file(file, text + "\n");

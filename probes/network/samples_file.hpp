@@ -29,6 +29,7 @@ class SamplesFile {
     }
 
     void flush() { file_.flush(); }
+    void close() { file_.close(); }
 
   private:
     OutputFile file_;
