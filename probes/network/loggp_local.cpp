@@ -5,14 +5,18 @@
 // idlewave-loggp-local --transport T --output DIR --connect HOST:PORT
 // Samples go to DIR as they come; lines "progress FRACTION" and at last a JSON summary to standard output.
 
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/files.hpp"
@@ -123,6 +127,33 @@ void ask(const Arguments& arguments, const HostPort& server) {
     run_with(control, hello, false, arguments);
 }
 
+// Waited for in any case, so that its last words are said by then: for a second when this side fails.
+class Child {
+  public:
+    explicit Child(pid_t id) : id_(id) {}
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+    ~Child() {
+        using namespace std::chrono_literals;
+        for (int i = 0; i < 100 && id_ > 0; ++i) {
+            if (waitpid(id_, nullptr, WNOHANG) != 0) return;
+            std::this_thread::sleep_for(10ms);
+        }
+        if (id_ <= 0) return;
+        kill(id_, SIGKILL);
+        waitpid(id_, nullptr, 0);
+    }
+
+    bool ended_well() {
+        int status = 0;
+        const bool known = waitpid(std::exchange(id_, 0), &status, 0) > 0;
+        return known && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    }
+
+  private:
+    pid_t id_;
+};
+
 // The second side as a child, which ends with its parent at the latest.
 void both_sides(const Arguments& arguments) {
     const Socket listening = bound_socket({"127.0.0.1", "0"}, SOCK_STREAM);
@@ -138,8 +169,9 @@ void both_sides(const Arguments& arguments) {
             run_with(control, answer_hello(control, transport_names()), true, arguments);
         }));
     }
+    Child server(child);
     ask(arguments, {"127.0.0.1", port});
-    waitpid(child, nullptr, 0);
+    if (!server.ended_well()) throw failed("the server's process did not end as it should");
 }
 
 void run(const LocalArguments& arguments) {
