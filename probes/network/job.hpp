@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -68,10 +69,18 @@ class Bound {
   public:
     enum class Where { first, last };
 
-    Bound(const Place& place, Where where) {
+    // Of pairs that measure at once each has a number, by which it takes two CPUs of its own as far as there are
+    // enough.
+    Bound(const Place& place, Where where, std::int64_t pair = 0) {
         if (place.cpu >= 0 || place.cpus < 2) return;
         allowed_ = allowed_cpus();
-        try_pin({where == Where::first ? allowed_.front() : allowed_.back()});
+        if (allowed_.size() < 2) return;
+        const std::size_t half = allowed_.size() / 2;
+        const std::size_t place_in_half = static_cast<std::size_t>(pair) % half;
+        // Where pairs share CPUs, clients and servers do not all meet on one.
+        const bool turned = static_cast<std::size_t>(pair) / half % 2 == 1;
+        const bool low = (where == Where::first) != turned;
+        try_pin({low ? allowed_[place_in_half] : allowed_[allowed_.size() - 1 - place_in_half]});
     }
     Bound(const Bound&) = delete;
     Bound& operator=(const Bound&) = delete;

@@ -61,6 +61,7 @@ struct Order {
     std::int64_t visit = 0;
     std::int64_t seed = 0;
     std::int64_t length_ns = 0;  // of the visit
+    std::int64_t number = 0;     // of this pair among those that meet at once
 };
 
 // ---- every rank's part
@@ -75,7 +76,8 @@ struct Rank {
 
 std::vector<Sample> obey(Rank& rank, const Order& order) {
     const int peer = static_cast<int>(order.peer);
-    const Bound bound(rank.place, order.role == Role::client ? Bound::Where::first : Bound::Where::last);
+    const auto where = order.role == Role::client ? Bound::Where::first : Bound::Where::last;
+    const Bound bound(rank.place, where, order.number);
     if (order.role == Role::server) {
         serve_visit(rank.buffers, peer);
         return {};
@@ -183,7 +185,8 @@ class Conductor {
             const int server = turned ? pair.a : pair.b;
             const auto seed = static_cast<std::int64_t>(random_() >> 1);
             const auto length_ns = static_cast<std::int64_t>(1e9 * rank_.visit.seconds);
-            meetings.push_back({client, server, {Role::client, server, visit, seed, length_ns}});
+            const auto number = rank_.options.concurrent ? static_cast<std::int64_t>(meetings.size()) : 0;
+            meetings.push_back({client, server, {Role::client, server, visit, seed, length_ns, number}});
         }
         if (rank_.options.concurrent) return hold(meetings);
         for (const Meeting& meeting : meetings) {
@@ -197,7 +200,7 @@ class Conductor {
         if (stop_asked() || now() - begin_ > rank_.options.seconds) return false;
         Order mine;
         for (const Meeting& meeting : meetings) {
-            give(meeting.server, {Role::server, meeting.client, meeting.order.visit, 0, 0}, mine);
+            give(meeting.server, {Role::server, meeting.client, meeting.order.visit, 0, 0, meeting.order.number}, mine);
             give(meeting.client, meeting.order, mine);
         }
         std::vector<Sample> own;
