@@ -175,9 +175,8 @@ class ClientVisit {
         const Ticks end = read_ticks_ordered();
         sample.disturbed = involuntary_switches() - before;
         sample.value_ns = (static_cast<double>(end - begin) - assessment_.clock.read_cost) * assessment_.clock.tick_ns;
-        // A pause costs one reading more than what it says.
         if (delay > 0) {
-            const double each = static_cast<double>(waited) / (messages - 1) + assessment_.clock.read_cost;
+            const double each = static_cast<double>(waited) / (messages - 1) + assessment_.clock.wait_cost;
             sample.delay_ns = each * assessment_.clock.tick_ns;
         }
         return sample;
