@@ -58,6 +58,7 @@ inline Interrupts read_interrupts(int cpu) {
 
 struct CpuTime {  // seconds since the system's start
     double busy = 0;
+    double interrupts = 0;  // of busy: hard and soft ones
     double idle = 0;
     double steal = 0;
 };
@@ -75,7 +76,8 @@ inline std::map<int, CpuTime> read_cpu_times(const std::vector<int>& cpus) {
         fields >> cpu >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal;
         const auto wanted = result.find(cpu);
         if (wanted == result.end()) continue;
-        wanted->second = {(user + nice + system + irq + softirq) / second, (idle + iowait) / second, steal / second};
+        const double busy = user + nice + system + irq + softirq;
+        wanted->second = {busy / second, (irq + softirq) / second, (idle + iowait) / second, steal / second};
     }
     return result;
 }

@@ -1,4 +1,5 @@
-// How much of its CPU a process shares with others: what the system counts as busy, less what is its own.
+// How much of its CPU a process shares with others: what the system counts as busy, less what is its own, and less
+// interrupts, which on an otherwise idle CPU are those of the very messages that are timed.
 #pragma once
 
 #include <sys/resource.h>
@@ -20,7 +21,7 @@ class ForeignLoad {
     double since_last() {
         if (cpu_ < 0) return -1;
         const CpuTime time = read_cpu_time(cpu_);
-        const double busy = time.busy + time.steal;
+        const double busy = time.busy - time.interrupts + time.steal;
         const double own = own_seconds();
         const double wall = 1e-9 * static_cast<double>(nanoseconds(CLOCK_MONOTONIC));
         const double foreign = (busy - busy_) - (own - own_);
