@@ -99,13 +99,13 @@ inline void nap() {
     nanosleep(&length, nullptr);
 }
 
-// Until such a message can be received; its source. Whoever waits so leaves its core to those that measure.
-inline int await_message(int source, int tag) {
+// Until such a message can be received; what is known of it. Whoever waits so leaves its core to those that measure.
+inline MPI_Status await_message(int source, int tag) {
     MPI_Status status;
     int there = 0;
     while (true) {
         MPI_Iprobe(source, tag, MPI_COMM_WORLD, &there, &status);
-        if (there != 0) return status.MPI_SOURCE;
+        if (there != 0) return status;
         nap();
     }
 }

@@ -137,10 +137,8 @@ struct Meeting {
 };
 
 std::vector<Sample> receive_result(int client) {
-    MPI_Status status;
+    const MPI_Status status = await_message(client, result_tag);
     int bytes = 0;
-    await_message(client, result_tag);
-    MPI_Probe(client, result_tag, MPI_COMM_WORLD, &status);
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     std::vector<Sample> samples(static_cast<std::size_t>(bytes) / sizeof(Sample));
     MPI_Recv(samples.data(), bytes, MPI_BYTE, client, result_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
