@@ -58,7 +58,7 @@ DetourRecording<Row> prepare_detours(const Bounds& bounds) {
     if constexpr (DetourRecording<Row>::counted) {
         Counting& counting = recording.counting;
         resolution.counting = calibrate_counting(counting);
-        counting.longest_reading = 2 * resolution.counting + threshold_factor * resolution.shortest;
+        counting.longest_reading = threshold_factor * (resolution.counting + resolution.shortest);
         counting.on = true;
     }
     const Ticks begin = read_ticks();  // a rehearsal, thrown away

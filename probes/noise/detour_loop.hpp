@@ -77,23 +77,31 @@ struct DetourRecording : Recorded {
     return detour.begin + detour.length;
 }
 
-// A reading of the counts that took too long was hit by a detour itself, which is recorded with what is counted then.
-[[gnu::noinline]] inline Ticks count_and_keep(DetourRecording<CountedDetour>& recording, Detour detour) {
+// Keeps a detour with what was counted since the one before. The answer is when the counts had been read.
+inline Ticks keep_counted(DetourRecording<CountedDetour>& recording, const Detour& detour) {
     Counting& counting = recording.counting;
-    for (;;) {
-        const Ticks before = detour.begin + detour.length;
-        const Counts now = counting.source.read_counts();
-        const Ticks after = read_ticks();
-        recording.add({detour, now - counting.last});
-        counting.last = now;
-        if (after - before <= counting.longest_reading) {
-            counting.blind += after - before;
-            return after;
-        }
-        const Ticks typical = recording.resolution.counting;
-        counting.blind += typical;
-        detour = {before + typical, after - before - typical};
+    const Counts now = counting.source.read_counts();
+    const Ticks after = read_ticks();
+    recording.add({detour, now - counting.last});
+    counting.last = now;
+    return after;
+}
+
+// A reading of the counts that took too long was hit by a detour itself, which is recorded with what is counted then.
+// Behind that one nothing more is looked for: should every reading have become slow, this ends all the same.
+[[gnu::noinline]] inline Ticks count_and_keep(DetourRecording<CountedDetour>& recording, const Detour& detour) {
+    Counting& counting = recording.counting;
+    const Resolution& resolution = recording.resolution;
+    const Ticks before = detour.begin + detour.length;
+    const Ticks after = keep_counted(recording, detour);
+    if (after - before <= counting.longest_reading) {
+        counting.blind += after - before;
+        return after;
     }
+    const Ticks length = after - before - resolution.counting + resolution.shortest;  // t_min included, as in all rows
+    const Ticks end = keep_counted(recording, {before + resolution.counting, length});
+    counting.blind += resolution.counting + (end - after);
+    return end;
 }
 
 [[gnu::always_inline]] inline Ticks keep(DetourRecording<CountedDetour>& recording, Detour detour) {
