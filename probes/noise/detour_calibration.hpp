@@ -74,7 +74,8 @@ void record_within(DetourRecording<Row>& recording, Ticks start, const Bounds& b
         recording.counting.blind = 0;
         recording.counting.last = recording.counting.source.read_counts();
     }
-    record(recording, threshold_factor * shortest + 1, read_ticks(), start + bounds.length);
+    record(recording, threshold_factor * shortest + 1, begin_of_recording(start, bounds.tick_ns),
+           start + bounds.length);
     recording.dropped_ticks -= recording.dropped * shortest;
 }
 

@@ -37,13 +37,13 @@ struct PieceRecording : idlewave::Recorded {
 }
 
 // Until a time or a signal; a piece ends where the next begins.
-[[gnu::noinline]] void record_pieces(PieceRecording& recording, std::int64_t units, Ticks end) {
+[[gnu::noinline]] void record_pieces(PieceRecording& recording, std::int64_t units, Ticks begin, Ticks end) {
     idlewave::WorkState state = end;
     recording.count = 0;
     recording.dropped = 0;
     recording.dropped_ticks = 0;
-    Ticks before = idlewave::read_ticks_ordered();
-    recording.begin = before;
+    Ticks before = begin;
+    recording.begin = begin;
     while (before < end && !idlewave::stop_asked()) {
         work(state, units);
         const Ticks now = idlewave::read_ticks_ordered();
@@ -99,14 +99,14 @@ struct FwqProbe {
 
     Recording prepare(const Bounds& bounds) const {
         PieceRecording recording;
-        recording.pieces.resize(bounds.records);  // writes every page, so that none is missing later
-        record_pieces(recording, units,
-                      idlewave::read_ticks() + static_cast<Ticks>(2e7 / bounds.tick_ns));  // a rehearsal
+        recording.pieces.resize(bounds.records);             // writes every page, so that none is missing later
+        const Ticks begin = idlewave::read_ticks_ordered();  // a rehearsal
+        record_pieces(recording, units, begin, begin + static_cast<Ticks>(2e7 / bounds.tick_ns));
         return recording;
     }
 
     void record(Recording& recording, Ticks start, const Bounds& bounds) const {
-        record_pieces(recording, units, start + bounds.length);
+        record_pieces(recording, units, idlewave::begin_of_recording(start, bounds.tick_ns), start + bounds.length);
     }
 
     idlewave::Table table(const Recording& recording, double tick_ns) const {

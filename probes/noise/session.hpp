@@ -52,7 +52,10 @@ class Session {
         print_progress(0);
         const std::vector<std::vector<int>> groups = groups_of_cores();
         for (std::size_t i = 0; i < groups.size() && !stop_asked(); ++i) record(groups[i], i, groups.size(), events);
-        if (cores_.empty()) throw failed("interrupted before the measurement began");
+        if (cores_.empty()) {
+            throw failed(std::string("interrupted before ") +
+                         (arounds_.empty() ? "the measurement began" : "there was anything to keep"));
+        }
         write(events);
     }
 
@@ -122,7 +125,10 @@ class Session {
         events.stop();
         last_ = instant();
         arounds_.push_back(std::move(around));
-        for (Member<Recording>& member : team) cores_.push_back({std::move(member), arounds_.size() - 1});
+        for (Member<Recording>& member : team) {
+            const bool any = member.recording->end > member.recording->begin;  // a signal may have come before
+            if (any) cores_.push_back({std::move(member), arounds_.size() - 1});
+        }
     }
 
     // Not where no core is spare: whoever wakes up to show it would be noise.
