@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include <cmath>
 #include <cstdint>
 
 #if defined(__x86_64__)
@@ -94,6 +95,10 @@ inline double measure_tick_length(std::int64_t over_ns) {
     Instant last = first;
     while (last.ns - first.ns < over_ns) last = instant();
     return tick_length(first, last);
+}
+
+inline std::int64_t picoseconds(Ticks ticks, double tick_ns) {
+    return std::llround(static_cast<double>(ticks) * tick_ns * 1000);
 }
 
 }  // namespace idlewave

@@ -1,7 +1,6 @@
 // idlewave-detour: the detours of each core (what they are: detour_loop.hpp), and if asked what the kernel counted
 // across each.
 
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -21,26 +20,23 @@ using idlewave::CountedDetour;
 using idlewave::Counting;
 using idlewave::Detour;
 using idlewave::DetourRecording;
+using idlewave::picoseconds;
 using idlewave::Resolution;
+using idlewave::Rows;
 using idlewave::Ticks;
 
 template <class Row>
-idlewave::Table table_of(const DetourRecording<Row>& recording, double tick_ns) {
-    const auto ps = [&](Ticks ticks) { return std::llround(static_cast<double>(ticks) * tick_ns * 1000); };
-    idlewave::Table table{{"start_ps", "length_ps"}, {}};
-    if constexpr (DetourRecording<Row>::counted) {
-        table.columns.insert(table.columns.end(), {"switches", "migrations", "faults"});
-    }
-    table.numbers.reserve(recording.count * table.columns.size());
-    for (std::size_t i = 0; i < recording.count; ++i) {
+std::vector<std::int64_t> numbers_of(const DetourRecording<Row>& recording, const Rows& rows, double tick_ns) {
+    std::vector<std::int64_t> numbers;
+    for (std::size_t i = rows.first; i < rows.end; ++i) {
         const Row& row = recording.rows[i];
-        table.numbers.push_back(ps(row.begin - recording.begin));
-        table.numbers.push_back(ps(row.length - recording.resolution.shortest));
+        numbers.push_back(picoseconds(row.begin - recording.begin, tick_ns));
+        numbers.push_back(picoseconds(row.length - recording.resolution.shortest, tick_ns));
         if constexpr (DetourRecording<Row>::counted) {
-            table.numbers.insert(table.numbers.end(), {row.counts.switches, row.counts.migrations, row.counts.faults});
+            numbers.insert(numbers.end(), {row.counts.switches, row.counts.migrations, row.counts.faults});
         }
     }
-    return table;
+    return numbers;
 }
 
 template <class Row>
@@ -100,8 +96,12 @@ struct DetourProbe {
             recording.kept);
     }
 
-    idlewave::Table table(const Recording& recording, double tick_ns) const {
-        return std::visit([&](const auto& kept) { return table_of(kept, tick_ns); }, recording.kept);
+    std::vector<std::string> columns() const {
+        if (counts) return {"start_ps", "length_ps", "switches", "migrations", "faults"};
+        return {"start_ps", "length_ps"};
+    }
+    std::vector<std::int64_t> numbers(const Recording& recording, const Rows& rows, double tick_ns) const {
+        return std::visit([&](const auto& kept) { return numbers_of(kept, rows, tick_ns); }, recording.kept);
     }
     idlewave::json::Object describe(const Recording& recording, double tick_ns) const {
         return std::visit([&](const auto& kept) { return describe_core(kept, tick_ns); }, recording.kept);

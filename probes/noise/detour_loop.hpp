@@ -56,7 +56,6 @@ template <class Row>
 struct DetourRecording : Recorded {
     static constexpr bool counted = std::is_same_v<Row, CountedDetour>;
     std::vector<Row> rows;
-    std::size_t count = 0;
     Ticks shortest_seen = never;
     Resolution resolution;
     std::conditional_t<counted, Counting, Nothing> counting;

@@ -63,6 +63,7 @@ class EventTrace {
             instance_->trace_cpus(cpus);
             instance_->switch_to(true);
         } else if (wanted_) {
+            recorders_.clear();  // what an earlier group's had is written
             for (const TracedCore& core : cores) recorders_.emplace(core.cpu, core.thread);
         }
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "common/arguments.hpp"
@@ -25,7 +26,6 @@ constexpr int steps_in_unit = 8;
 
 struct QuantaRecording : idlewave::Recorded {
     std::vector<std::int64_t> work;
-    std::size_t count = 0;
     double unit_ticks = 0;  // the shortest time of a unit
 };
 
@@ -121,9 +121,10 @@ struct FtqProbe {
         recording.dropped_ticks = recording.dropped * quantum;
     }
 
-    idlewave::Table table(const Recording& recording, double /*tick_ns*/) const {
-        const auto end = recording.work.begin() + static_cast<std::ptrdiff_t>(recording.count);
-        return {{"work"}, {recording.work.begin(), end}};
+    std::vector<std::string> columns() const { return {"work"}; }
+    std::vector<std::int64_t> numbers(const Recording& recording, const idlewave::Rows& rows,
+                                      double /*tick_ns*/) const {
+        return {recording.work.data() + rows.first, recording.work.data() + rows.end};
     }
     idlewave::json::Object describe(const Recording& recording, double tick_ns) const {
         return idlewave::json::Object().add("unit_ns", recording.unit_ticks * tick_ns);

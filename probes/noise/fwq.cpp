@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "common/arguments.hpp"
@@ -29,7 +30,6 @@ struct Piece {
 
 struct PieceRecording : idlewave::Recorded {
     std::vector<Piece> pieces;
-    std::size_t count = 0;
 };
 
 [[gnu::noinline]] void work(idlewave::WorkState& state, std::int64_t units) {
@@ -109,13 +109,12 @@ struct FwqProbe {
         record_pieces(recording, units, idlewave::begin_of_recording(start, bounds.tick_ns), start + bounds.length);
     }
 
-    idlewave::Table table(const Recording& recording, double tick_ns) const {
-        const auto ps = [&](Ticks ticks) { return std::llround(static_cast<double>(ticks) * tick_ns * 1000); };
-        idlewave::Table result{{"start_ps", "duration_ps"}, {}};
-        result.numbers.reserve(2 * recording.count);
-        for (std::size_t i = 0; i < recording.count; ++i) {
-            result.numbers.push_back(ps(recording.pieces[i].begin - recording.begin));
-            result.numbers.push_back(ps(recording.pieces[i].duration));
+    std::vector<std::string> columns() const { return {"start_ps", "duration_ps"}; }
+    std::vector<std::int64_t> numbers(const Recording& recording, const idlewave::Rows& rows, double tick_ns) const {
+        std::vector<std::int64_t> result;
+        for (std::size_t i = rows.first; i < rows.end; ++i) {
+            result.push_back(idlewave::picoseconds(recording.pieces[i].begin - recording.begin, tick_ns));
+            result.push_back(idlewave::picoseconds(recording.pieces[i].duration, tick_ns));
         }
         return result;
     }

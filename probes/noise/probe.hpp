@@ -17,13 +17,15 @@ namespace idlewave {
 struct Recorded {
     Ticks begin = 0;
     Ticks end = 0;
+    std::size_t count = 0;    // rows
     std::size_t dropped = 0;  // rows that there was no room for
     Ticks dropped_ticks = 0;  // and their time
 };
 
-struct Table {
-    std::vector<std::string> columns;
-    std::vector<std::int64_t> numbers;  // row by row
+// Some of a recording's rows, one behind the other.
+struct Rows {
+    std::size_t first = 0;
+    std::size_t end = 0;
 };
 
 // Where a recording begins whose thread leaves the common start now. Coming to it takes some time when its code is
@@ -43,10 +45,10 @@ struct Bounds {
 };
 
 // What differs between the probes. `settle` is called once, pinned to the first core; `prepare` and `record` on each
-// core; the others at the end. prepare may end early when a signal has come.
+// core; the others when it has been recorded. prepare may end early when a signal has come.
 template <class Probe>
 concept NoiseProbe = requires(Probe& probe, const Probe& fixed, typename Probe::Recording& recording,
-                              const Bounds& bounds, Ticks start, double tick_ns, double seconds) {
+                              const Bounds& bounds, const Rows& rows, Ticks start, double tick_ns, double seconds) {
     requires std::derived_from<typename Probe::Recording, Recorded>;
     { Probe::name } -> std::convertible_to<std::string>;
     { Probe::purpose } -> std::convertible_to<std::string>;
@@ -56,7 +58,8 @@ concept NoiseProbe = requires(Probe& probe, const Probe& fixed, typename Probe::
     { probe.settle(tick_ns) };
     { fixed.prepare(bounds) } -> std::same_as<typename Probe::Recording>;
     { fixed.record(recording, start, bounds) };
-    { fixed.table(recording, tick_ns) } -> std::same_as<Table>;
+    { fixed.columns() } -> std::same_as<std::vector<std::string>>;
+    { fixed.numbers(recording, rows, tick_ns) } -> std::same_as<std::vector<std::int64_t>>;  // row by row
     { fixed.describe(recording, tick_ns) } -> std::same_as<json::Object>;
     { fixed.describe(tick_ns) } -> std::same_as<json::Object>;
 };

@@ -52,19 +52,18 @@ class Session {
         print_progress(0);
         const std::vector<std::vector<int>> groups = groups_of_cores();
         for (std::size_t i = 0; i < groups.size() && !stop_asked(); ++i) record(groups[i], i, groups.size(), events);
-        if (cores_.empty()) {
-            throw failed(std::string("interrupted before ") +
-                         (arounds_.empty() ? "the measurement began" : "there was anything to keep"));
-        }
-        write(events);
+        if (cores_.empty()) throw failed("interrupted before the measurement began");
+        write_summary();
     }
 
   private:
     using Recording = typename Probe::Recording;
 
+    // A core that was recorded and written.
     struct Core {
-        Member<Recording> member;
-        std::size_t group = 0;
+        int cpu = -1;
+        Ticks begin = 0;
+        json::Object description;
     };
 
     struct Around {
@@ -124,10 +123,10 @@ class Session {
         around.after = read_surroundings(cpus);
         events.stop();
         last_ = instant();
-        arounds_.push_back(std::move(around));
         for (Member<Recording>& member : team) {
             const bool any = member.recording->end > member.recording->begin;  // a signal may have come before
-            if (any) cores_.push_back({std::move(member), arounds_.size() - 1});
+            if (any) cores_.push_back({member.cpu, member.recording->begin, write_core(member, around, events)});
+            member.recording.reset();
         }
     }
 
@@ -144,16 +143,18 @@ class Session {
         }
     }
 
-    void write(const EventTrace& events) {
+    void write_summary() {
         const double tick_ns = tick_length(first_, last_);
-        std::sort(cores_.begin(), cores_.end(),
-                  [](const Core& one, const Core& other) { return one.member.cpu < other.member.cpu; });
+        std::sort(cores_.begin(), cores_.end(), [](const Core& one, const Core& other) { return one.cpu < other.cpu; });
         // The axis that all cores share begins where the first recording does.
-        Ticks origin = cores_.front().member.recording->begin;
-        for (const Core& core : cores_) origin = std::min(origin, core.member.recording->begin);
+        Ticks origin = cores_.front().begin;
+        for (const Core& core : cores_) origin = std::min(origin, core.begin);
         std::vector<json::Text> cores;
         cores.reserve(cores_.size());
-        for (Core& core : cores_) cores.push_back(write_core(core, origin, tick_ns, events).text());
+        for (Core& core : cores_) {
+            core.description.add("begin_ps", picoseconds(core.begin - origin, tick_ns));
+            cores.push_back(core.description.text());
+        }
 
         json::Object summary;
         summary.add("probe", Probe::name).add("host", place_.host()).add("rank", place_.rank).add("ranks", place_.size);
@@ -169,30 +170,37 @@ class Session {
         print_line(text);
     }
 
-    json::Object write_core(Core& core, Ticks origin, double tick_ns, const EventTrace& events) {
-        Recording& recording = *core.member.recording;
-        const int cpu = core.member.cpu;
-        const std::string name = std::string(Probe::name) + "-cpu" + std::to_string(cpu) + ".i64";
-        const Table table = probe_.table(recording, tick_ns);
+    // In blocks: beside a recording, which may have half of the memory, there is no room for another of its size.
+    void write_table(const std::string& name, const Recording& recording, double tick_ns) const {
+        constexpr std::size_t block = 65536;
         OutputFile file(folder_ / name);
-        file.write(table.numbers);
+        for (std::size_t first = 0; first < recording.count; first += block) {
+            file.write(probe_.numbers(recording, {first, std::min(recording.count, first + block)}, tick_ns));
+        }
         file.close();
+    }
 
-        const auto ps = [&](Ticks ticks) { return std::llround(static_cast<double>(ticks) * tick_ns * 1000); };
+    // As soon as it is recorded, so that cores that are recorded one by one need the memory of one. A tick's length is
+    // that from the first instant to the end of this recording.
+    json::Object write_core(const Member<Recording>& member, const Around& around, const EventTrace& events) const {
+        const Recording& recording = *member.recording;
+        const int cpu = member.cpu;
+        const double tick_ns = tick_length(first_, last_);
+        const std::string name = std::string(Probe::name) + "-cpu" + std::to_string(cpu) + ".i64";
+        write_table(name, recording, tick_ns);
+
         const auto ns = [&](Ticks ticks) { return static_cast<double>(ticks) * tick_ns; };
         json::Object result;
-        result.add("cpu", cpu).add("thread", core.member.thread).add("file", name).add("columns", table.columns);
-        result.add("rows", table.numbers.size() / table.columns.size()).add("begin_ps", ps(recording.begin - origin));
-        result.add("duration_ns", ns(recording.end - recording.begin));
+        result.add("cpu", cpu).add("thread", member.thread).add("file", name).add("columns", probe_.columns());
+        result.add("rows", recording.count).add("duration_ns", ns(recording.end - recording.begin));
         result.add("dropped", recording.dropped).add("dropped_ns", ns(recording.dropped_ticks));
         result.append(probe_.describe(recording, tick_ns));
-        const Around& around = arounds_[core.group];
-        result.append(describe_surroundings(around.before, around.after, {core.member.before, core.member.after}, cpu));
+        result.append(describe_surroundings(around.before, around.after, {member.before, member.after}, cpu));
         const Axis axis{recording.begin, recording.end, tick_ns, first_};
-        const rusage& earlier = core.member.before;
-        const rusage& later = core.member.after;
+        const rusage& earlier = member.before;
+        const rusage& later = member.after;
         const std::int64_t switches = later.ru_nvcsw + later.ru_nivcsw - earlier.ru_nvcsw - earlier.ru_nivcsw;
-        result.add("events", events.write(folder_, {cpu, core.member.thread}, axis, switches));
+        result.add("events", events.write(folder_, {cpu, member.thread}, axis, switches));
         return result;
     }
 
@@ -209,7 +217,6 @@ class Session {
     Instant first_;
     Instant last_;
     Instant first_unix_;
-    std::vector<Around> arounds_;
     std::vector<Core> cores_;
 };
 
