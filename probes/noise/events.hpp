@@ -43,7 +43,7 @@ struct TracedCore {
 // By the kernel's tracer, or where that is not readable by the switches of the probe's own threads.
 class EventTrace {
   public:
-    EventTrace(bool wanted, bool may_mount, double seconds) : wanted_(wanted) {
+    EventTrace(bool wanted, bool may_mount, double seconds, const std::vector<int>& cpus) : wanted_(wanted) {
         if (!wanted) {
             why_ = "not asked for (--trace-events)";
             return;
@@ -51,7 +51,7 @@ class EventTrace {
         tracefs_.emplace(may_mount);
         why_ = tracefs_->why_not();
         if (!why_.empty()) return;
-        instance_.emplace(*tracefs_, seconds);
+        instance_.emplace(*tracefs_, seconds, cpus);
         why_ = instance_->why_not();
     }
 

@@ -45,7 +45,7 @@ class Session {
         stop_on_signals();
         make_folder(folder_);
         settle();
-        EventTrace events(options_.trace_events, options_.mount_tracefs, options_.seconds);
+        EventTrace events(options_.trace_events, options_.mount_tracefs, options_.seconds, options_.cpus);
         first_ = instant();
         first_unix_ = instant(CLOCK_REALTIME);
         last_ = first_;

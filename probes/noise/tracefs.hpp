@@ -88,7 +88,8 @@ class Tracefs {
 // Off until it is switched on; gone when this ends. What a killed process left is removed by the next.
 class TraceInstance {
   public:
-    TraceInstance(const Tracefs& tracefs, double seconds) {
+    // For a time on some CPUs.
+    TraceInstance(const Tracefs& tracefs, double seconds, const std::vector<int>& cpus) {
         const std::filesystem::path all = tracefs.path() / "instances";
         remove_orphans(all);
         folder_ = all / (std::string(prefix) + std::to_string(getpid()) + process_space());
@@ -97,7 +98,7 @@ class TraceInstance {
             folder_.clear();
             return;
         }
-        set_up(seconds);
+        set_up(seconds, cpus);
     }
     ~TraceInstance() {
         if (folder_.empty()) return;
@@ -155,20 +156,30 @@ class TraceInstance {
 
     // The counter's own ticks, or else a clock that nobody adjusts (its stamps are printed in whole microseconds). What
     // comes when the buffer is full is lost, rather than what was first: so are the probe's own recordings.
-    void set_up(double seconds) {
+    void set_up(double seconds, const std::vector<int>& cpus) {
         switch_to(false);
         for (const char* const clock : {"x86-tsc", "mono_raw"}) {
             if (!clock_.empty() || !detail::write_text(folder_ / "trace_clock", clock).empty()) continue;
             clock_ = clock;
         }
         buffer_kb_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(seconds * kb_per_second), 1024, 32 * 1024);
-        const std::string small = detail::write_text(folder_ / "buffer_size_kb", std::to_string(buffer_kb_));
+        const std::string small = make_buffers(cpus);
         detail::write_text(folder_ / "options/overwrite", "0");
         detail::write_text(folder_ / "options/irq-info", "1");
         if (clock_.empty()) why_ = "the tracer has neither the clock x86-tsc nor mono_raw";
         if (!small.empty())
             why_ = "the tracer's buffers cannot be made " + std::to_string(buffer_kb_) + " KB: " + small;
         if (there()) enable();
+    }
+
+    // A buffer is of each CPU of the machine; only those that are recorded have a large one. Empty if it worked.
+    std::string make_buffers(const std::vector<int>& cpus) const {
+        detail::write_text(folder_ / "buffer_size_kb", "1");  // the least there is
+        for (const int cpu : cpus) {
+            std::string why = detail::write_text(folder_of(cpu) / "buffer_size_kb", std::to_string(buffer_kb_));
+            if (!why.empty()) return why;
+        }
+        return "";
     }
 
     void enable() {
