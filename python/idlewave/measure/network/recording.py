@@ -149,7 +149,9 @@ def _probe_notes(probe: dict[str, Any]) -> list[str]:
     if lost := probe.get("lost"):
         notes.append(f"{lost} messages were lost; their samples are left out.")
     if dropped := probe.get("dropped_sizes"):
-        notes.append(f"Sizes from {dropped[0]} B on were left out: they would have taken too long.")
+        notes.append(
+            f"Sizes from {dropped[0]} B on were left out: they would have taken too long, or no message came back."
+        )
     if probe.get("ended") in ("interrupted", "killed"):
         notes.append(f"The measurement was {probe['ended']}: this is from what was recorded by then.")
     return notes
