@@ -2,15 +2,18 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <istream>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/failure.hpp"
 #include "common/files.hpp"
 #include "common/json.hpp"
 #include "common/ticks.hpp"
@@ -77,7 +80,13 @@ class EventTrace {
     json::Object write(const std::filesystem::path& folder, const TracedCore& core, const Axis& axis,
                        std::int64_t switches) const {
         if (tracing()) {
-            const std::vector<KernelEvent> events = read_trace(core, axis);
+            const std::filesystem::path trace = instance_->folder_of(core.cpu) / "trace";
+            std::ifstream lines(trace);
+            if (!lines) {
+                const std::string why = trace.string() + " cannot be read: " + system_word(errno);
+                return json::Object().add("file", json::null()).add("why", why);
+            }
+            const std::vector<KernelEvent> events = read_trace(lines, core, axis);
             return write_events(folder, core.cpu, events)
                 .add("source", "tracefs")
                 .add("dropped", instance_->lost(core.cpu))
@@ -102,9 +111,8 @@ class EventTrace {
     bool tracing() const { return why_.empty(); }
 
     // Those that lie within the recording.
-    std::vector<KernelEvent> read_trace(const TracedCore& core, const Axis& axis) const {
+    std::vector<KernelEvent> read_trace(std::istream& lines, const TracedCore& core, const Axis& axis) const {
         EventPairs pairs(core.thread);
-        std::ifstream lines(instance_->folder_of(core.cpu) / "trace");
         for (std::string line; std::getline(lines, line);) {
             const auto parsed = parse_trace_line(line);
             if (parsed) pairs.add(*parsed, time_of(parsed->stamp, axis));

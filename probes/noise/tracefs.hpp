@@ -1,6 +1,7 @@
 // An instance of the kernel's tracer: its own buffers and events, so that whoever else traces is not disturbed.
 #pragma once
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -27,13 +28,20 @@ namespace detail {
 
 inline constexpr const char* tracefs_place = "/sys/kernel/tracing";
 
-inline std::optional<std::filesystem::path> mounted_tracefs() {
+inline constexpr const char* mounted_by_us = "idlewave";  // as the name of the device, which tracefs has none of
+
+struct Mount {
+    std::string device;
+    std::filesystem::path place;
+};
+
+inline std::optional<Mount> mounted_tracefs() {
     std::ifstream file("/proc/self/mounts");
     for (std::string line; std::getline(file, line);) {
         std::istringstream fields(line);
         std::string device, mount, kind;
         fields >> device >> mount >> kind;
-        if (kind == "tracefs") return mount;
+        if (kind == "tracefs") return Mount{device, mount};
     }
     return std::nullopt;
 }
@@ -50,21 +58,26 @@ inline std::string write_text(const std::filesystem::path& path, const std::stri
 
 }  // namespace detail
 
-// tracefs, where it is, or mounted for as long as this lives.
+// tracefs, where it is, or mounted for as long as a process that needs it lives: each holds it open, so of several on a
+// host only the last can unmount it.
 class Tracefs {
   public:
     explicit Tracefs(bool may_mount) {
-        if (const auto mount = detail::mounted_tracefs()) {
-            path_ = *mount;
-        } else if (!may_mount) {
+        if (may_mount && !detail::mounted_tracefs() && !mount_it()) return;
+        const auto mount = detail::mounted_tracefs();
+        if (!mount) {
             why_ = std::string("tracefs is not mounted; mount it (mount -t tracefs nodev ") + detail::tracefs_place +
                    ") or give --mount-tracefs";
-        } else if (mount_it()) {
-            path_ = detail::tracefs_place;
+            return;
         }
+        path_ = mount->place;
+        ours_ = may_mount && mount->device == detail::mounted_by_us;
+        held_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (held_ < 0) why_ = path_.string() + " cannot be read: " + system_word(errno);
     }
     ~Tracefs() {
-        if (mounted_) umount2(detail::tracefs_place, MNT_DETACH);
+        if (held_ >= 0) close(held_);
+        if (ours_) umount2(path_.c_str(), 0);
     }
     Tracefs(const Tracefs&) = delete;
     Tracefs& operator=(const Tracefs&) = delete;
@@ -75,12 +88,15 @@ class Tracefs {
 
   private:
     bool mount_it() {
-        mounted_ = mount("nodev", detail::tracefs_place, "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
-        if (!mounted_) why_ = "tracefs cannot be mounted: " + system_word(errno);
-        return mounted_;
+        constexpr unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+        if (mount(detail::mounted_by_us, detail::tracefs_place, "tracefs", flags, nullptr) == 0) return true;
+        if (errno == EBUSY) return true;  // another process has just mounted it there
+        why_ = "tracefs cannot be mounted: " + system_word(errno);
+        return false;
     }
 
-    bool mounted_ = false;
+    bool ours_ = false;
+    int held_ = -1;
     std::filesystem::path path_;
     std::string why_;
 };
