@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -32,10 +33,12 @@ struct Counts {
 class ThreadCounts {
   public:
     ThreadCounts() {
-        events_[0] = open(PERF_COUNT_SW_CONTEXT_SWITCHES, -1);
-        if (events_[0] < 0) why_ = system_word(errno);
-        if (events_[0] >= 0) events_[1] = open(PERF_COUNT_SW_CPU_MIGRATIONS, events_[0]);
-        if (events_[1] >= 0) events_[2] = open(PERF_COUNT_SW_PAGE_FAULTS, events_[0]);
+        constexpr std::array<std::uint64_t, 3> counted = {PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_MIGRATIONS,
+                                                          PERF_COUNT_SW_PAGE_FAULTS};
+        for (std::size_t i = 0; i < counted.size() && why_.empty(); ++i) {
+            events_[i] = open(counted[i], events_[0]);  // the first, of -1, begins the group
+            if (events_[i] < 0) why_ = system_word(errno);
+        }
     }
     ~ThreadCounts() {
         for (const int event : events_) {
