@@ -113,6 +113,7 @@ def test_cores_are_chosen_by_a_list_of_numbers_and_ranges(tmp_path):
         (("--seconds", "1", "--cpus", "8191"), "CPU 8191 may not be used"),
         (("--seconds", "1", "--priority", "100"), "--priority"),
         (("--seconds", "1", "--nonsense"), "--nonsense"),
+        (("--seconds", "1", "-xy"), ": -x: no such option"),
         (("--seconds", "1", "rest"), "'rest'"),
         (("--seconds",), "expected a value"),
     ],
