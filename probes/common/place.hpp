@@ -21,7 +21,6 @@ struct Place {
     std::array<char, 256> host_text{};
     int rank = 0;
     int size = 1;
-    int local_rank = 0;
     int cpus = 0;  // that it may use
     int cpu = -1;  // that it is bound to; -1: to none, or to several
     bool pinned_by_probe = false;
@@ -64,15 +63,14 @@ namespace detail {
 struct Launcher {
     const char* rank;
     const char* size;
-    const char* local_rank;
 };
 
 // Open MPI and MPICH before Slurm: within an allocation, mpiexec's processes may have the batch script's variables,
 // too. (srun sets its own and PMI's alike.)
 constexpr std::array<Launcher, 3> launchers = {{
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
-    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
-    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    {"PMI_RANK", "PMI_SIZE"},
+    {"SLURM_PROCID", "SLURM_NTASKS"},
 }};
 
 inline std::string variable(const char* name) {
@@ -114,9 +112,6 @@ inline Place place_by_launcher() {
         }
         place.rank = *rank;
         place.size = *size;
-        for (const detail::Launcher& any : detail::launchers) {
-            if (const auto local = detail::number_of(any.local_rank)) place.local_rank = *local;
-        }
         break;
     }
     return place;
