@@ -93,8 +93,8 @@ struct FwqProbe {
                  idlewave::number_to(work_us, 1, 1e6)}};
     }
     std::size_t row_bytes() const { return sizeof(Piece); }
-    // A fifth more, should the calibration have been slower than the work.
-    double rows_in(double seconds) const { return std::ceil(1.2 * seconds * 1e6 / work_us) + 10; }
+    // Three times as many, should the processor have been slow while the work was calibrated.
+    double rows_in(double seconds) const { return std::ceil(3 * seconds * 1e6 / work_us) + 10; }
     void settle(double tick_ns) { units = calibrate(static_cast<Ticks>(work_us * 1000 / tick_ns)); }
 
     Recording prepare(const Bounds& bounds) const {
