@@ -46,7 +46,8 @@ struct Injection {
 };
 
 struct Injected {
-    std::vector<Injection> detours;
+    std::vector<Injection> detours;  // the first of them, as many as there was room for
+    std::size_t count = 0;
     std::size_t missed = 0;  // places of the grid that were over before the core was ours
     double duration_s = 0;
     double tick_ns = 0;
@@ -97,7 +98,9 @@ Injected inject(const Options& options) {
     Injected result;
     result.tick_ns = idlewave::measure_tick_length(20'000'000);
     const auto length = static_cast<Ticks>(options.length_us * 1000 / result.tick_ns);
-    result.detours.reserve(static_cast<std::size_t>(2 * options.seconds * 1e6 / options.period_us) + 100);
+    constexpr double most = 4e6;  // some 100 MB: the summary's medians are of so many
+    result.detours.reserve(
+        static_cast<std::size_t>(std::min(most, 2 * options.seconds * 1e6 / options.period_us + 100)));
 
     std::mt19937_64 random(options.seed);
     std::exponential_distribution<double> gap(1 / (options.period_us * 1000));
@@ -110,7 +113,10 @@ Injected inject(const Options& options) {
         if (idlewave::stop_asked()) break;
         const std::int64_t now = idlewave::nanoseconds(CLOCK_MONOTONIC);
         const Ticks took = keep_busy(length);
-        result.detours.push_back({next, now, static_cast<double>(took) * result.tick_ns});
+        ++result.count;
+        if (result.detours.size() < result.detours.capacity()) {
+            result.detours.push_back({next, now, static_cast<double>(took) * result.tick_ns});
+        }
         const std::int64_t after = idlewave::nanoseconds(CLOCK_MONOTONIC);
         if (options.random) {
             next = after + std::llround(gap(random));
@@ -144,7 +150,7 @@ std::string summary_of(const Options& options, const Injected& injected) {
     summary.add("period_ns", options.period_us * 1000).add("length_ns", options.length_us * 1000);
     summary.add("random", options.random).add("seed", options.seed).add("priority", options.priority);
     summary.add("tick_ns", injected.tick_ns).add("duration_s", injected.duration_s);
-    summary.add("injected", injected.detours.size()).add("missed", injected.missed);
+    summary.add("injected", injected.count).add("missed", injected.missed);
     summary.add("median_length_ns", idlewave::upper_median(lengths)).add("mean_length_ns", sum / count);
     summary.add("longest_ns", lengths.empty() ? 0.0 : *std::max_element(lengths.begin(), lengths.end()));
     summary.add("median_gap_ns", idlewave::upper_median(gaps)).add("median_late_ns", idlewave::upper_median(late));
