@@ -122,4 +122,9 @@ inline void use_priority(int priority) {
                  "; it needs the capability CAP_SYS_NICE or a limit of RLIMIT_RTPRIO (ulimit -r)");
 }
 
+inline void use_no_priority() {
+    const sched_param parameter{};
+    sched_setscheduler(0, SCHED_OTHER, &parameter);
+}
+
 }  // namespace idlewave

@@ -24,13 +24,17 @@ class CommonStart {
   public:
     CommonStart(std::size_t threads, Ticks margin) : threads_(threads), margin_(margin) {}
 
-    Ticks wait() {
+    // When it begins, as soon as all are there.
+    Ticks agree() {
         if (arrived_.fetch_add(1) + 1 == threads_) begin_.store(read_ticks() + margin_);
         Ticks begin = 0;
         while (begin == 0) begin = begin_.load();
+        return begin;
+    }
+
+    static void wait_until(Ticks begin) {
         while (read_ticks() < begin) {
         }
-        return begin;
     }
 
   private:
@@ -78,6 +82,7 @@ bool work_together(std::vector<Member<Recording>>& team, const Teamwork<Recordin
             member.thread = gettid();
             if (work.priority) use_priority(*work.priority);
             member.recording.emplace(work.prepare(member.cpu));
+            if (work.priority) use_no_priority();
         } catch (...) {
             member.error = std::current_exception();
         }
@@ -85,9 +90,23 @@ bool work_together(std::vector<Member<Recording>>& team, const Teamwork<Recordin
         go.wait();
         if (cancelled) return;
         getrusage(RUSAGE_THREAD, &member.before);
-        work.record(*member.recording, start.wait());
-        getrusage(RUSAGE_THREAD, &member.after);
+        // Until all are there without priority: who is woken first may have the core of the thread that wakes the
+        // others.
+        const Ticks begin = start.agree();
+        try {
+            if (work.priority) use_priority(*work.priority);
+            start.wait_until(begin);
+            work.record(*member.recording, begin);
+            getrusage(RUSAGE_THREAD, &member.after);
+        } catch (...) {
+            member.error = std::current_exception();
+        }
         ended.fetch_add(1);
+    };
+    const auto first_error = [&] {
+        for (const Member<Recording>& member : team) {
+            if (member.error && !error) error = member.error;
+        }
     };
 
     std::vector<std::thread> threads;
@@ -103,9 +122,7 @@ bool work_together(std::vector<Member<Recording>>& team, const Teamwork<Recordin
         }
     }
     ready.wait();
-    for (const Member<Recording>& member : team) {
-        if (member.error && !error) error = member.error;
-    }
+    first_error();
     try {
         if (!error && !stop_asked()) work.when_ready();
     } catch (...) {
@@ -116,6 +133,7 @@ bool work_together(std::vector<Member<Recording>>& team, const Teamwork<Recordin
     go.count_down();
     if (recorded) work.meanwhile(ended);
     for (std::thread& thread : threads) thread.join();
+    first_error();
     if (error) std::rethrow_exception(error);
     return recorded;
 }
