@@ -22,8 +22,6 @@ namespace {
 using idlewave::Bounds;
 using idlewave::Ticks;
 
-constexpr int steps_in_unit = 8;
-
 struct QuantaRecording : idlewave::Recorded {
     std::vector<std::int64_t> work;
     double unit_ticks = 0;  // the shortest time of a unit
@@ -39,7 +37,7 @@ struct QuantaRecording : idlewave::Recorded {
     std::int64_t done = 0;
     Ticks boundary = start + quantum;
     while (k < room) {
-        idlewave::work_steps<steps_in_unit>(state);
+        idlewave::work_unit(state);
         const Ticks now = idlewave::read_ticks();
         if (now >= boundary) [[unlikely]] {
             work[k++] = done;
@@ -68,7 +66,7 @@ double shortest_unit() {
         const Ticks begin = idlewave::read_ticks();
         Ticks now = begin;
         for (int i = 0; i < in_a_row; ++i) {
-            idlewave::work_steps<steps_in_unit>(state);
+            idlewave::work_unit(state);
             now = idlewave::read_ticks();
         }
         shortest = std::min(shortest, now - begin);
@@ -132,8 +130,7 @@ struct FtqProbe {
     idlewave::json::Object describe(double tick_ns) const {
         return idlewave::json::Object()
             .add("quantum_ns", static_cast<double>(quantum) * tick_ns)
-            .add("unit", std::to_string(steps_in_unit) +
-                             " steps of a linear congruential generator and a reading of the counter");
+            .add("unit", idlewave::describe_work_unit() + " and a reading of the counter");
     }
 };
 

@@ -21,8 +21,6 @@ namespace {
 using idlewave::Bounds;
 using idlewave::Ticks;
 
-constexpr int steps_in_unit = 8;
-
 struct Piece {
     Ticks begin;
     Ticks duration;
@@ -33,7 +31,7 @@ struct PieceRecording : idlewave::Recorded {
 };
 
 [[gnu::noinline]] void work(idlewave::WorkState& state, std::int64_t units) {
-    for (std::int64_t i = 0; i < units; ++i) idlewave::work_steps<steps_in_unit>(state);
+    for (std::int64_t i = 0; i < units; ++i) idlewave::work_unit(state);
 }
 
 // Until a time or a signal; a piece ends where the next begins.
@@ -123,7 +121,7 @@ struct FwqProbe {
         return idlewave::json::Object()
             .add("work", units)
             .add("work_ns", work_us * 1000)
-            .add("unit", std::to_string(steps_in_unit) + " steps of a linear congruential generator");
+            .add("unit", idlewave::describe_work_unit());
     }
 };
 

@@ -38,7 +38,7 @@ inline std::optional<TraceLine> parse_trace_line(const std::string& line) {
                      line.substr(behind_stamp + 2, behind_event - behind_stamp - 2), line.substr(details)};
 }
 
-// What stands between "key=" and the next space (or the end); of the last such key if `last`.
+// What stands between the first "key=" and the next space (or the end).
 inline std::string trace_field(const std::string& details, const std::string& key) {
     const std::size_t found = details.find(key + "=");
     if (found == std::string::npos) return "";

@@ -2,11 +2,8 @@
 // integer operations in registers. It touches no memory, and nobody else's use of caches changes how long it takes.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-
-#include "common/ticks.hpp"
-#include "noise/resolution.hpp"
+#include <string>
 
 namespace idlewave {
 
@@ -19,10 +16,15 @@ using WorkState = std::uint64_t;
     asm volatile("" : "+r"(state));  // NOLINT(hicpp-no-assembler)
 }
 
-template <int Steps>
-[[gnu::always_inline]] inline void work_steps(WorkState& state) {
+constexpr int steps_in_unit = 8;
+
+[[gnu::always_inline]] inline void work_unit(WorkState& state) {
 #pragma GCC unroll 64
-    for (int i = 0; i < Steps; ++i) work_step(state);
+    for (int i = 0; i < steps_in_unit; ++i) work_step(state);
+}
+
+inline std::string describe_work_unit() {
+    return std::to_string(steps_in_unit) + " steps of a linear congruential generator";
 }
 
 }  // namespace idlewave
