@@ -131,6 +131,21 @@ def test_settled_series_are_visited_less_often(tmp_path):
     assert calm.summary["samples"] < measured.summary["samples"]
 
 
+def test_the_bound_of_repetitions_counts_those_of_all_sizes(tmp_path):
+    measured = emulate(published("SCI", 5000), tmp_path, "--scatter", 0.02, "--width", 0.0001, "--repetitions", 12)
+    assert measured.summary["ended"] == "repetitions"
+    assert measured.summary["blocking_from"] == [5001]
+    assert len(measured.values("rtt", 1)) >= 12
+
+
+@pytest.mark.parametrize("seconds", [2, 3, 4, 6, 8])
+def test_no_sample_begins_after_the_time(seconds, tmp_path):
+    slow = Network(((1, Parameters(20e6, 5e6, 5e6, 9e6, 3000.0, 10.0)),), 5000)
+    measured = emulate(slow, tmp_path, "--scatter", 0.02, seconds=seconds)
+    assert measured.summary["ended"] == "seconds"
+    assert measured.samples["start_ns"].max() < 1e9 * seconds
+
+
 def test_sizes_that_do_not_fit_into_the_time_are_left_out_from_the_top_and_named(tmp_path):
     slow = Network(((1, Parameters(50e6, 5e6, 5e6, 9e6, 100_000.0, 10.0)),), None)  # 10 MB/s
     measured = emulate(slow, tmp_path, seconds=4)
@@ -197,6 +212,14 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     done = run("--transport", "emulated", "--network", network, "--output", tmp_path / "file" / "out")
     assert done.returncode == 1
     assert str(tmp_path / "file" / "out") in done.stderr
+
+
+def test_a_full_disk_is_said_and_leaves_no_unfinished_file(tmp_path):
+    network = write_network(published("SCI"), tmp_path / "network.txt")
+    (tmp_path / "loggp.json.part").symlink_to("/dev/full")
+    done = run("--transport", "emulated", "--network", network, "--output", tmp_path)
+    assert (done.returncode, "loggp.json.part cannot be written: No space left" in done.stderr) == (1, True)
+    assert not list(tmp_path.glob("*.part"))
 
 
 def test_the_columns_are_those_that_the_summary_names(tmp_path):

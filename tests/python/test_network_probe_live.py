@@ -27,6 +27,9 @@ pytestmark = [
 CORE = {"rtt", "train", "paced", "recv", "wait", "late"}
 EVERY = CORE | {"send", "few", "delayed", "flood", "spaced"}
 HELLO = struct.Struct("<16sii32s")
+TEXT = struct.Struct("<Q")  # its length; then the text
+PLACE = struct.Struct("<256s5iB3x")
+ORDER = struct.Struct("<4iIid")
 
 
 def transports():
@@ -116,7 +119,7 @@ def test_two_programs_that_were_started_apart_measure_together(tmp_path):
 
 
 def test_a_peer_of_another_version_is_refused_by_both(tmp_path):
-    server, port = listening()
+    server, port = listening("--timeout", 2)
     with socket.create_connection(("127.0.0.1", port)) as stranger:
         stranger.sendall(HELLO.pack(b"idlewave-loggp", 77, 64, b"tcp"))
     assert server.wait(30) == 1
@@ -131,12 +134,102 @@ def test_a_peer_of_another_version_is_refused_by_both(tmp_path):
     assert "the other side has format 77, this one 1" in client.stderr.read()
 
 
-def test_a_stranger_is_refused():
+def test_a_stranger_is_refused_and_keeps_nobody_from_measuring(tmp_path):
     server, port = listening()
     with socket.create_connection(("127.0.0.1", port)) as stranger:
         stranger.sendall(b"GET / HTTP/1.1\r\nHost: somewhere.example\r\nAccept: */*\r\n\r\n")
-    assert server.wait(30) == 1
+    options = ("--transport", "tcp", "--connect", f"127.0.0.1:{port}", "--max-size", 64, "--repetitions", 1)
+    assert len(assess(tmp_path, *options, "--seconds", 60).samples) > 0
+    assert server.wait(30) == 0
     assert "what connected is not idlewave-loggp-local" in server.stderr.read()
+
+
+def test_a_server_that_is_told_to_end_does_not_wait_for_its_client():
+    server, _ = listening()
+    server.send_signal(signal.SIGTERM)
+    assert server.wait(30) == 1
+    assert "told to end before anybody connected" in server.stderr.read()
+
+
+def read_bytes(connection, count):
+    data = b""
+    while len(data) < count:
+        part = connection.recv(count - len(data))
+        assert part, "the server ended"
+        data += part
+    return data
+
+
+def said_by_peer(connection, transport):
+    """The hello, and the exchange of hosts' names, of a client that is none."""
+    connection.sendall(HELLO.pack(b"idlewave-loggp", 1, 64, transport))
+    read_bytes(connection, HELLO.size)
+    name = socket.gethostname().encode()
+    connection.sendall(TEXT.pack(len(name)) + name)
+    read_text(connection)
+
+
+def read_text(connection):
+    return read_bytes(connection, TEXT.unpack(read_bytes(connection, TEXT.size))[0]).decode()
+
+
+def test_a_text_without_measure_is_not_waited_for():
+    server, port = listening()
+    with socket.create_connection(("127.0.0.1", port)) as stranger:
+        stranger.sendall(HELLO.pack(b"idlewave-loggp", 1, 64, b"tcp") + TEXT.pack(1 << 40))
+        assert server.wait(30) == 1
+    assert f"announces a text of {1 << 40} B" in server.stderr.read()
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        pytest.param((0, 65, 1, 1, 1, 0, 0.0), id="larger than agreed"),
+        pytest.param((0, -1, 1, 1, 1, 0, 0.0), id="negative"),
+        pytest.param((0, 0, 1, 1, 1, 0, 0.0), id="empty"),
+        pytest.param((0, 1, 1 << 30, 1, 1, 0, 0.0), id="too many"),
+        pytest.param((0, 1, 1, 1 << 30, 1, 0, 0.0), id="too long a warm-up"),
+        pytest.param((77, 1, 1, 1, 1, 0, 0.0), id="unknown"),
+        pytest.param((1, 1, 1, 1, 1, 0, float("nan")), id="no delay"),
+        pytest.param((1, 1, 1, 1, 1, 0, 1e300), id="for ever"),
+    ],
+)
+def test_an_order_that_makes_no_sense_is_refused(order):
+    server, port = listening()
+    with socket.create_connection(("127.0.0.1", port)) as stranger:
+        said_by_peer(stranger, b"tcp")
+        with socket.create_connection(("127.0.0.1", int(read_text(stranger)))):
+            stranger.sendall(PLACE.pack(b"\xff" * 256, 0, 1, 0, 1, -1, 255))
+            read_bytes(stranger, PLACE.size)
+            stranger.sendall(ORDER.pack(*order))
+            assert server.wait(30) == 1
+    assert "the other side asks for" in server.stderr.read()
+
+
+def test_shared_memory_leaves_no_name_when_the_other_side_ends_too_soon():
+    server, port = listening()
+    with socket.create_connection(("127.0.0.1", port)) as stranger:
+        said_by_peer(stranger, b"shm")
+        name = read_text(stranger)
+        assert Path("/dev/shm" + name).exists()
+    assert server.wait(30) == 1
+    assert not Path("/dev/shm" + name).exists()
+
+
+def test_shared_memory_of_two_hosts_is_refused():
+    server, port = listening()
+    with socket.create_connection(("127.0.0.1", port)) as stranger:
+        stranger.sendall(HELLO.pack(b"idlewave-loggp", 1, 64, b"shm") + TEXT.pack(9) + b"elsewhere")
+        assert server.wait(30) == 1
+    assert "expected both sides on one host" in server.stderr.read()
+
+
+def test_two_sides_on_one_cpu_are_refused(tmp_path):
+    cpu = min(os.sched_getaffinity(0))
+    done = run(
+        "--transport", "tcp", "--output", tmp_path, preexec_fn=lambda: os.sched_setaffinity(0, {cpu})
+    )  # fmt: skip
+    assert (done.returncode, f"both sides are bound to CPU {cpu}" in done.stderr) == (1, True)
 
 
 def test_nobody_waits_for_ever_for_a_peer(tmp_path):
@@ -206,6 +299,15 @@ def test_ranks_measure_over_their_mpi_and_over_other_transports(installed, progr
     summary = json.loads((tmp_path / "loggp.json").read_text())
     assert set(read_samples(tmp_path / "samples.csv")["series"]) == series == set(summary["series"])
     assert summary["rules"]["rendezvous measured"] == ("late" in series)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("transport", ["put", "get"])
+def test_a_rank_that_fails_while_there_is_a_window_ends_all(installed, program, tmp_path, transport):
+    (tmp_path / "samples.csv").mkdir()
+    done = run_ranks(installed, program, "--output", tmp_path, "--transport", transport)
+    assert done.returncode != 0
+    assert "samples.csv cannot be written" in done.stderr
 
 
 @pytest.mark.mpi
