@@ -120,8 +120,9 @@ inline bool parse(const Program& program, int argc, char* const* argv, bool show
         if (c < first) {
             // Within a word of letters, of which we know none, optind stays at the word until its last letter.
             const bool letter = optopt > help && optopt < first;
-            const std::string culprit = letter ? std::string{'-', static_cast<char>(optopt)} : argv[optind - 1];
-            throw refused(culprit + (c == ':' ? ": expected a value" : ": no such option") + hint);
+            std::string words = letter ? std::string{'-', static_cast<char>(optopt)} : argv[optind - 1];
+            words += c == ':' ? ": expected a value" : ": no such option";
+            throw refused(words + hint);
         }
         const Argument& argument = program.arguments[static_cast<std::size_t>(c - first)];
         argument.take("--" + argument.name, optarg == nullptr ? "" : optarg);

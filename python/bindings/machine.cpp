@@ -78,6 +78,7 @@ void bind_noise(nb::module_& m) {
     nb::class_<PoissonNoise>(m, "PoissonNoise", "Detours that come at random.")
         .def(nb::new_([](const std::vector<std::pair<double, DetourLength>>& sources, const std::string& phase) {
                  std::vector<PoissonSource> all;
+                 all.reserve(sources.size());
                  for (const auto& [interval, length] : sources) {
                      all.push_back({interval, length});
                  }
