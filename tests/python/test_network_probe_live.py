@@ -28,7 +28,7 @@ CORE = {"rtt", "train", "paced", "recv", "wait", "late"}
 EVERY = CORE | {"send", "few", "delayed", "flood", "spaced"}
 HELLO = struct.Struct("<16sii32s")
 TEXT = struct.Struct("<Q")  # its length; then the text
-PLACE = struct.Struct("<256s5iB3x")
+PLACE = struct.Struct("<256s4iB3x")
 ORDER = struct.Struct("<4iIid")
 
 
@@ -199,7 +199,7 @@ def test_an_order_that_makes_no_sense_is_refused(order):
     with socket.create_connection(("127.0.0.1", port)) as stranger:
         said_by_peer(stranger, b"tcp")
         with socket.create_connection(("127.0.0.1", int(read_text(stranger)))):
-            stranger.sendall(PLACE.pack(b"\xff" * 256, 0, 1, 0, 1, -1, 255))
+            stranger.sendall(PLACE.pack(b"\xff" * 256, 0, 1, 1, -1, 255))
             read_bytes(stranger, PLACE.size)
             stranger.sendall(ORDER.pack(*order))
             assert server.wait(30) == 1
