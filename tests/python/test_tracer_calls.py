@@ -252,7 +252,9 @@ def test_headers_say_who_and_how(ranks: list[RankFile]) -> None:
         assert abs(header["offset_init"]) <= header["offset_init_error"]
         assert abs(header["offset_finalize"]) <= header["offset_finalize_error"]
         assert header["offset_init_at"] < header["init_end"] < header["finalize_begin"]
-        assert header["finalize_begin"] < header["offset_finalize_at"]
+    # A node's ranks share what the first of them finds, which may be before the last of them comes to its end.
+    begins = [rank.header["finalize_begin"] for rank in ranks]
+    assert all(min(begins) < rank.header["offset_finalize_at"] for rank in ranks)
 
 
 def test_a_clean_run_cuts_the_file_behind_its_last_record(ranks: list[RankFile]) -> None:
