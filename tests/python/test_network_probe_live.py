@@ -311,7 +311,8 @@ def test_a_rank_that_fails_while_there_is_a_window_ends_all(installed, program, 
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("limit", [pytest.param(1024, marks=pytest.mark.long), 4096, 12_345])
+@pytest.mark.long
+@pytest.mark.parametrize("limit", [1024, 4096, 12_345])
 def test_open_mpis_eager_limit_is_found_without_asking(installed, program, tmp_path, limit):
     if installed.vendor != mpi.OPEN_MPI:
         pytest.skip(f"the variable is Open MPI's, and this is {installed.vendor}")

@@ -189,7 +189,7 @@ def test_counts_across_detours_add_up_to_no_more_than_the_threads_own(tmp_path):
         table = found.table(place)
         assert (table[:, 2:] >= 0).all()
         total = core["voluntary_switches"] + core["involuntary_switches"]
-        # What is switched while the counts are read, or between the last detour and the recording's end, belongs to none.
+        # What is switched while counts are read, or between the last detour and the recording's end, belongs to none.
         assert 0.99 * total - 3 <= table[:, 2].sum() <= total + 3
         assert table[:, 3].sum() == 0  # a pinned thread does not migrate
         assert core["counts"]["source"] in ("perf_event_open", "getrusage")
