@@ -8,6 +8,8 @@ from pathlib import Path
 
 import idlewave
 import pytest
+from idlewave import mpi
+from idlewave.errors import MpiError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,6 +45,15 @@ def ping() -> idlewave.Schedule:
     return idlewave.Schedule.from_goal(
         "num_ranks 2\nrank 0 {\na: send 8b to 1 tag 5\n}\nrank 1 {\nb: recv 8b from 0 tag 5\n}\n"
     )
+
+
+@pytest.fixture(scope="session")
+def installed() -> mpi.Mpi:
+    """The MPI that is used where none is named, or a skip."""
+    try:
+        return mpi.find()
+    except MpiError as error:
+        pytest.skip(f"no MPI: {error}")
 
 
 @pytest.fixture(scope="session")

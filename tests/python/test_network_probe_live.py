@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from idlewave import mpi
-from idlewave.errors import MeasurementError, MpiError
+from idlewave.errors import MeasurementError
 from idlewave.measure.network import read_measurement, read_samples
 from network_probe import PROGRAM, assess, run, start
 
@@ -259,14 +259,6 @@ def test_a_server_that_dies_ends_the_client(tmp_path):
 
 
 # ---- under MPI
-
-
-@pytest.fixture(scope="module")
-def installed():
-    try:
-        return mpi.find()
-    except MpiError as error:
-        pytest.skip(f"no MPI: {error}")
 
 
 @pytest.fixture(scope="module")

@@ -11,21 +11,13 @@ from pathlib import Path
 
 import pytest
 from idlewave import mpi, probe
-from idlewave.errors import MpiError, UsageError
+from idlewave.errors import UsageError
 
 
 def run(*arguments, **variables):
     command = [sys.executable, "-c", "from idlewave.probe import main; main()", *map(str, arguments)]
     environment = {**os.environ, **variables}
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=environment)
-
-
-@pytest.fixture(scope="module")
-def installed():
-    try:
-        return mpi.find()
-    except MpiError as error:
-        pytest.skip(f"no MPI: {error}")
 
 
 @pytest.mark.parametrize(
