@@ -13,6 +13,7 @@
 #include "goal/graph.hpp"
 #include "outcome.hpp"
 #include "random_schedule.hpp"
+#include "trials.hpp"
 
 namespace idlewave {
 namespace {
@@ -62,7 +63,7 @@ Job random_job(Dice& dice, std::uint32_t first, std::uint32_t stride) {
 }
 
 TEST(Composition, RunsExactlyAsItsScheduleWrittenOut) {
-    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::trials(400); ++seed) {
         Dice dice(seed);
         std::vector<Job> jobs;
         jobs.push_back(random_job(dice, dice.small(3), 2));
@@ -78,7 +79,7 @@ TEST(Composition, RunsExactlyAsItsScheduleWrittenOut) {
 }
 
 TEST(Composition, EndsAtTheSameTimesWhetherSomebodyLooksOnOrNot) {
-    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::trials(400); ++seed) {
         Dice dice(seed);
         const Composition source(std::vector<Job>{random_job(dice, 0, 1)});
         const Machine machine = testing::random_machine(dice);

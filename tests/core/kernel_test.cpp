@@ -17,6 +17,7 @@
 #include "pdes/windowed.hpp"
 #include "random_schedule.hpp"
 #include "simulations.hpp"
+#include "trials.hpp"
 
 namespace idlewave {
 namespace {
@@ -243,8 +244,8 @@ Outcome run_one_by_one(const Graph& graph, const Machine& machine, std::uint64_t
 }
 
 TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsGiveTheSameTimesForRandomSchedules) {
-    int ended = 0;
-    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+    std::uint64_t ended = 0;
+    for (std::uint64_t seed = 0; seed < testing::trials(1500); ++seed) {
         Dice dice(seed);
         const Machine machine = testing::random_machine(dice);
         const Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(40));
@@ -255,7 +256,7 @@ TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsGiveTheSameTimesForRandomSchedules
         }
         ended += one.deadlock.empty() ? 1 : 0;
     }
-    EXPECT_GT(ended, 700) << "most schedules are sound";
+    EXPECT_GT(ended, testing::trials(700)) << "most schedules are sound";
 }
 
 TEST(Kernel, MoreThreadsChangeNothingForManyRanks) {

@@ -14,6 +14,7 @@
 #include "goal/goal_writer.hpp"
 #include "outcome.hpp"
 #include "random_schedule.hpp"
+#include "trials.hpp"
 
 namespace idlewave {
 namespace {
@@ -137,7 +138,7 @@ Graph written_out(const S& source) {
 }
 
 TEST(Program, RunsExactlyAsItsScheduleWrittenOut) {
-    for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::trials(500); ++seed) {
         Dice dice(seed);
         const Machine machine = testing::random_machine(dice);
         RandomProgram random(dice, 1 + dice.small(5));

@@ -15,6 +15,7 @@
 #include "pdes/mailboxes.hpp"
 #include "pdes/partitions.hpp"
 #include "random_schedule.hpp"
+#include "trials.hpp"
 
 namespace idlewave {
 namespace {
@@ -84,8 +85,8 @@ InTurns in_turns(const S& graph, const Machine& machine, std::uint64_t seed, std
 
 TEST(RankPartitions, GiveTheSameWhenTheyRunFarAheadOfEachOther) {
     std::uint64_t rolled_back = 0;
-    int ended = 0;
-    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+    std::uint64_t ended = 0;
+    for (std::uint64_t seed = 0; seed < testing::trials(1500); ++seed) {
         Dice dice(seed);
         const Machine machine = testing::random_machine(dice);
         const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
@@ -100,12 +101,13 @@ TEST(RankPartitions, GiveTheSameWhenTheyRunFarAheadOfEachOther) {
         ASSERT_EQ(found.statistics.committed, one.messages) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
     }
-    EXPECT_GT(ended, 700);
-    EXPECT_GT(rolled_back, 50U) << "messages that were sent too early; many ranks have crowds, and do not go ahead";
+    EXPECT_GT(ended, testing::trials(700));
+    EXPECT_GT(rolled_back, testing::trials(50))
+        << "messages that were sent too early; many ranks have crowds, and do not go ahead";
 }
 
 TEST(RankPartitions, UndoAllThatARankDidAndDoTheSameTwice) {
-    for (std::uint64_t seed = 0; seed < 700; ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::trials(700); ++seed) {
         Dice dice(seed);
         const Machine machine = testing::random_machine(dice);
         const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
@@ -118,7 +120,7 @@ TEST(RankPartitions, UndoAllThatARankDidAndDoTheSameTwice) {
 }
 
 TEST(RankPartitions, GiveTheSameOnAnyNumberOfThreadsDeadlocksIncluded) {
-    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::trials(300); ++seed) {
         Dice dice(seed);
         const Machine machine = testing::random_machine(dice);
         const Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(60));
@@ -222,7 +224,7 @@ TEST(RankPartitions, RanksMoveWithTheirRendezvousAndCrowdsAndTheAnswerStays) {
 TEST(RankPartitions, RandomSchedulesGoOnFromCheckpoints) {
     const std::string directory = ::testing::TempDir() + "idlewave-rank-partitions-random";
     std::uint64_t restarts = 0;
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::trials(60); ++seed) {
         Dice dice(seed);
         const Machine machine = testing::random_machine(dice);
         const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 800);
@@ -245,7 +247,7 @@ TEST(RankPartitions, RandomSchedulesGoOnFromCheckpoints) {
             ASSERT_TRUE(alike(in_legs(graph, machine, options), one)) << "seed " << seed;
         }
     }
-    EXPECT_GT(restarts, 10U);
+    EXPECT_GT(restarts, testing::trials(10));
 }
 
 TEST(RankPartitions, NeedALookahead) {

@@ -14,6 +14,7 @@
 #include "loggops/differentiate.hpp"
 #include "outcome.hpp"
 #include "random_schedule.hpp"
+#include "trials.hpp"
 
 namespace idlewave {
 namespace {
@@ -145,7 +146,7 @@ std::uint64_t expect_true_slopes(const S& source, const Machine& machine, const 
 
 TEST(Slopes, AreWhatTheSimulationGivesWhenAParameterGrowsByALittle) {
     std::uint64_t found = 0;
-    for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::trials(600); ++seed) {
         testing::Dice dice(seed);
         const Machine machine = fine_machine(dice);
         const Graph graph = testing::random_schedule(dice, 2 + dice.small(4), 1 + dice.small(20));
@@ -155,7 +156,7 @@ TEST(Slopes, AreWhatTheSimulationGivesWhenAParameterGrowsByALittle) {
             continue;
         }
     }
-    EXPECT_GT(found, 5000U) << "most times depend on most parameters";
+    EXPECT_GT(found, testing::trials(5000)) << "most times depend on most parameters";
 }
 
 TEST(Slopes, OfCollectivesAreThoseToTheRightWhereManyRanksAreAsLate) {
@@ -182,7 +183,7 @@ Parameters coarse_parameters(testing::Dice& dice) {
 
 TEST(Slopes, AreTheSameWhetherMomentsShareThemOrEachHasItsOwn) {
     std::uint64_t ties = 0;
-    for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::trials(600); ++seed) {
         testing::Dice dice(seed);
         Machine machine = testing::random_machine(dice);
         machine.network.segments = {{.parameters = coarse_parameters(dice)}};
@@ -200,7 +201,7 @@ TEST(Slopes, AreTheSameWhetherMomentsShareThemOrEachHasItsOwn) {
             continue;
         }
     }
-    EXPECT_GT(ties, 20U) << "slopes that came together at one time";
+    EXPECT_GT(ties, testing::trials(20)) << "slopes that came together at one time";
 }
 
 TEST(Slopes, OfALargeScheduleAreTheSameOnAnyNumberOfThreads) {

@@ -57,6 +57,12 @@ def installed() -> mpi.Mpi:
 
 
 @pytest.fixture(scope="session")
+def mpi_probe(installed: mpi.Mpi) -> Path:
+    """The network probe, built for that MPI."""
+    return mpi.build(installed, "loggp")
+
+
+@pytest.fixture(scope="session")
 def chromium() -> str:
     """The headless browser, or a skip."""
     found = shutil.which("chromium")

@@ -39,6 +39,14 @@ def run(*options, **more):
     )
 
 
+def run_ranks(installed, program, *options, ranks=2, **environment):
+    """A probe that was built for an MPI, on its ranks."""
+    command = [str(installed.mpiexec), "-n", str(ranks), str(program), *map(str, options)]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=180, env=installed.environment() | environment
+    )
+
+
 def assess(folder: Path, *options, **more) -> Run:
     """One assessment into `folder`, which must succeed."""
     done = run(*options, "--output", folder, **more)

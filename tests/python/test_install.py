@@ -1,4 +1,5 @@
-"""`pip install .` into a clean environment, where there is a compiler and no MPI, gives the whole package."""
+"""Installed into a clean environment, where there is a compiler and no MPI, the package is whole: from its wheel, and
+in the long run as `pip install .` builds it."""
 
 from __future__ import annotations
 
@@ -56,17 +57,29 @@ def path_without_mpi(folder: Path) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+def wheel() -> list[str | Path]:
+    """What pip is to install: the wheel that the set-up has made."""
+    found = list((REPOSITORY / "build/dist").glob("idlewave-*.whl"))
+    if len(found) != 1:
+        pytest.skip("there is no wheel in build/dist: scripts/setup makes it")
+    return [found[0]]
+
+
+def sources(build: Path) -> list[str | Path]:
+    """What pip is to build. It is looked at, not how fast it is: optimised it would be compiled for minutes."""
+    settings = (f"build-dir={build}", "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0")
+    return [*(f"--config-settings={setting}" for setting in settings), REPOSITORY]
+
+
+@pytest.fixture(scope="module", params=["wheel", pytest.param("sources", marks=pytest.mark.long)])
+def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Installation:
     folder = tmp_path_factory.mktemp("install")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("IDLEWAVE_", "PYTHON", "VIRTUAL_ENV"))}
     environment |= {"PATH": str(path_without_mpi(folder / "path")), "IDLEWAVE_CACHE": str(folder / "cache")}
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
     installation = Installation(folder / "venv/bin", environment)
-    # What is installed is looked at, not how fast it is: optimised it would be compiled for minutes.
-    settings = (f"build-dir={folder / 'build'}", "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0")
-    options = [f"--config-settings={setting}" for setting in settings]
-    done = installation.run("python", "-m", "pip", "install", *options, REPOSITORY)
+    what = wheel() if request.param == "wheel" else sources(folder / "build")
+    done = installation.run("python", "-m", "pip", "install", *what)
     said = done.stdout + done.stderr
     if done.returncode != 0 and any(words in said for words in UNREACHABLE):
         pytest.skip("the package index cannot be reached")

@@ -16,12 +16,13 @@ from idlewave.errors import MeasurementError, MpiError
 from idlewave.measure.network import estimate, measure_network, read_samples
 from idlewave.measure.network.observations import late_sends, undisturbed
 from idlewave.measure.network.switches import LATE, find_threshold
-from scipy.stats import theilslopes
+from scipy.stats import mannwhitneyu, theilslopes
 
 HEADER = 80  # of Open MPI's shared memory, counted in its limit
 INLINE = 256  # its sm BTL's max_inline_send: up to there a send is copied into the receiver's box at once
 QUIET = 0.05  # of a rank's core used by others: then a fit is demanded
 BUSY = 0.25  # of a rank's core used by others: then eager sends wait for more than their receivers
+CERTAIN = 1e-6  # chance that samples of two sizes differ as they do though the stack treats both alike
 RATE = 1e9  # bits a second
 PAYLOAD = 1448 / 1514  # of an Ethernet frame of a TCP stream with time stamps
 PORT = 7607
@@ -56,11 +57,25 @@ def foreign_load(folder):
     return max(np.mean([share for share in shares if share is not None] or [0]) for shares in said.values())
 
 
+def is_a_step(samples, first):
+    """Whether messages of that size take another time than those a byte shorter, by the samples and no estimator.
+
+    The stack has more such sizes than its documents tell: the C library copies from 2113 B on in another way on some
+    processors (glibc.cpu.x86_rep_movsb_threshold), and buffers may lie badly in a cache.
+    """
+
+    def values(series, size):
+        return samples[(samples["series"] == series) & (samples["size"] == size)]["value_ns"]
+
+    pairs = [(values(series, first - 1), values(series, first)) for series in ("rtt", "train")]
+    return any(len(a) and len(b) and mannwhitneyu(a, b).pvalue < CERTAIN for a, b in pairs)
+
+
 @pytest.mark.mpi
 @pytest.mark.parametrize(
     "limit", [pytest.param(1024, marks=pytest.mark.long), 4096, 12_288, pytest.param(32_768, marks=pytest.mark.long)]
 )
-def test_open_mpi_s_eager_limit_is_found_from_the_samples_alone_and_no_other_change_of_protocol(
+def test_open_mpi_s_eager_limit_is_found_from_the_samples_alone_and_nothing_that_is_not_there(
     open_mpi, limit, tmp_path, monkeypatch
 ):
     for name in ("btl_sm_eager_limit", "btl_vader_eager_limit"):
@@ -71,14 +86,17 @@ def test_open_mpi_s_eager_limit_is_found_from_the_samples_alone_and_no_other_cha
         folder, changes = measured(open_mpi, tmp_path / str(attempt))
         loads.append(foreign_load(folder))
         fits += changes is not None
-        late = late_sends(undisturbed(read_samples(folder / "samples.csv")))
+        samples = undisturbed(read_samples(folder / "samples.csv"))
+        late = late_sends(samples)
         eager = find_threshold(late["size"].to_numpy(), late["share"].to_numpy() >= LATE)
         around = late["size"].iloc[eager - 1 : eager + 1].tolist()
-        if around == [first - 1, first] and changes is not None and {first} <= set(changes) <= {INLINE + 1, first}:
+        invented = [c for c in changes or () if c not in (INLINE + 1, first) and not is_a_step(samples, c)]
+        if around == [first - 1, first] and changes is not None and first in changes and not invented:
             return
         if loads[-1] < BUSY:
             assert around == [first - 1, first]
-            assert changes is None or {first} <= set(changes) <= {INLINE + 1, first}
+            assert changes is None or first in changes
+            assert not invented
     assert fits or max(loads) >= QUIET, "no fit in three attempts though the machine was quiet"
     pytest.skip(f"other processes used more than {BUSY:.0%} of the ranks' cores, or no fit was possible")
 

@@ -100,8 +100,9 @@ def checked_probe(said: JsonPart) -> dict[str, Any]:
     return {name: value for name, value in said.object().items() if name != "transport" or value is not None}
 
 
-def read_samples(file: Path) -> pd.DataFrame:
+def read_samples(file: str | Path) -> pd.DataFrame:
     """The samples in a probe's file; a line that an interrupt cut off is left out. Raises InputError."""
+    file = Path(file)
     try:
         text = file.read_text()
         whole = len(text) if text.endswith("\n") else text.rfind("\n") + 1

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+
+namespace idlewave::testing {
+
+/// How many random cases a test tries: a third of `all` in every run, as each takes long under the sanitizers; all of
+/// them where the environment has IDLEWAVE_LONG (make test-long).
+inline std::uint64_t trials(std::uint64_t all) {
+    return std::getenv("IDLEWAVE_LONG") != nullptr ? all : (all + 2) / 3;
+}
+
+}  // namespace idlewave::testing
