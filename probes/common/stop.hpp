@@ -11,19 +11,19 @@ namespace idlewave {
 
 // Alone in its cache line, which nobody writes but the signal's handler: looking at it costs a hit in the first cache.
 struct alignas(64) StopFlag {
-    std::atomic<bool> raised{false};
-    unsigned patience = 0;  // s, from the signal on; 0: without end
+    std::atomic<int> raised{0};  // not bool: of one byte some processors have no atomic operations
+    unsigned patience = 0;       // s, from the signal on; 0: without end
 };
-static_assert(std::atomic<bool>::is_always_lock_free);
+static_assert(std::atomic<int>::is_always_lock_free);
 
 inline StopFlag stop_flag;  // a signal's handler has nothing else to write to
 
 inline bool stop_asked() {
-    return stop_flag.raised.load(std::memory_order_relaxed);
+    return stop_flag.raised.load(std::memory_order_relaxed) != 0;
 }
 
 extern "C" inline void idlewave_raise_stop_flag(int /*signal*/) {
-    stop_flag.raised.store(true, std::memory_order_relaxed);
+    stop_flag.raised.store(1, std::memory_order_relaxed);
     alarm(stop_flag.patience);
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/proc.hpp"
 #include "common/ticks.hpp"
+#include "common/usage.hpp"
 
 namespace idlewave::network {
 
@@ -36,10 +37,7 @@ class ForeignLoad {
     static double own_seconds() {
         rusage usage{};
         getrusage(RUSAGE_SELF, &usage);
-        const auto seconds = [](const timeval& t) {
-            return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-        };
-        return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+        return processor_seconds(usage);
     }
 
     int cpu_;

@@ -44,7 +44,7 @@ idlewave::json::Object describe_core(const DetourRecording<Row>& recording, doub
     const Resolution& resolution = recording.resolution;
     idlewave::json::Object result;
     result.add("resolution_ns", resolution.iteration * tick_ns).add("counter_cost_ns", resolution.read * tick_ns);
-    result.add("threshold_ns", static_cast<double>(idlewave::threshold_factor * resolution.shortest) * tick_ns);
+    result.add("threshold_ns", static_cast<double>(resolution.threshold()) * tick_ns);
     result.add("shortest_seen_ns", static_cast<double>(recording.shortest_seen) * tick_ns);
     if constexpr (DetourRecording<Row>::counted) {
         const Counting& counting = recording.counting;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "common/stop.hpp"
@@ -12,6 +13,11 @@
 #include "noise/resolution.hpp"
 
 namespace idlewave {
+
+template <class Row>
+Ticks longest(std::span<Row> rows) {
+    return std::max_element(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.length < b.length; })->length;
+}
 
 // In several short rounds, since a processor may take a while to become fast.
 template <class Row>
@@ -29,7 +35,10 @@ Resolution calibrate(double tick_ns) {
         const Ticks begin = read_ticks();
         record(all, 0, begin, begin + round_ticks);
         for (std::size_t i = 0; i + in_a_row < all.count; i += in_a_row) {
-            shortest = std::min(shortest, all.rows[i + in_a_row].begin - all.rows[i].begin);
+            const Ticks length = all.rows[i + in_a_row].begin - all.rows[i].begin;
+            if (length >= shortest) continue;
+            shortest = length;
+            result.step = longest(std::span(all.rows).subspan(i, in_a_row));
         }
     }
     result.shortest = std::max<Ticks>(1, (shortest + in_a_row / 2) / in_a_row);
@@ -62,21 +71,19 @@ DetourRecording<Row> prepare_detours(const Bounds& bounds) {
         counting.on = true;
     }
     const Ticks begin = read_ticks();  // a rehearsal, thrown away
-    record(recording, threshold_factor * resolution.shortest + 1, begin,
-           begin + static_cast<Ticks>(2e7 / bounds.tick_ns));
+    record(recording, resolution.threshold() + 1, begin, begin + static_cast<Ticks>(2e7 / bounds.tick_ns));
     return recording;
 }
 
 template <class Row>
 void record_within(DetourRecording<Row>& recording, Ticks start, const Bounds& bounds) {
-    const Ticks shortest = recording.resolution.shortest;
+    const Resolution& resolution = recording.resolution;
     if constexpr (DetourRecording<Row>::counted) {
         recording.counting.blind = 0;
         recording.counting.last = recording.counting.source.read_counts();
     }
-    record(recording, threshold_factor * shortest + 1, begin_of_recording(start, bounds.tick_ns),
-           start + bounds.length);
-    recording.dropped_ticks -= recording.dropped * shortest;
+    record(recording, resolution.threshold() + 1, begin_of_recording(start, bounds.tick_ns), start + bounds.length);
+    recording.dropped_ticks -= recording.dropped * resolution.shortest;
 }
 
 }  // namespace idlewave

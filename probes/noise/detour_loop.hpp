@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <type_traits>
@@ -23,6 +24,7 @@
 namespace idlewave {
 
 constexpr Ticks threshold_factor = 9;
+constexpr Ticks threshold_steps = 2;
 
 struct Detour {
     Ticks begin;   // the last reading before it
@@ -38,7 +40,11 @@ struct Resolution {
     double read = 0;       // ticks of one reading of the counter
     double iteration = 0;  // and of one iteration
     Ticks shortest = 1;    // t_min: of a counter coarser than the loop one tick, which then is the resolution
+    Ticks step = 1;        // the longest iteration of the quickest row: a counter may go many ticks at once
     Ticks counting = 0;    // of reading the kernel's counts
+
+    // What is longer is a detour, and no step of the counter.
+    Ticks threshold() const { return std::max(threshold_factor * shortest, threshold_steps * step); }
 };
 
 // Reads the kernel's counts behind a detour, and keeps the time that this takes out of the recording.

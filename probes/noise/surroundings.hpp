@@ -11,6 +11,7 @@
 #include "common/json.hpp"
 #include "common/proc.hpp"
 #include "common/throttling.hpp"
+#include "common/usage.hpp"
 
 namespace idlewave {
 
@@ -36,13 +37,6 @@ inline Surroundings read_surroundings(const std::vector<int>& cpus) {
 struct Usage {
     rusage before{};
     rusage after{};
-
-    static double seconds(const rusage& usage) {
-        const auto of = [](const timeval& time) {
-            return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-        };
-        return of(usage.ru_utime) + of(usage.ru_stime);
-    }
 };
 
 namespace detail {
@@ -91,7 +85,7 @@ inline json::Object describe_surroundings(const Surroundings& before, const Surr
     result.add("softirqs", detail::count_differences(before.softirqs.at(cpu), after.softirqs.at(cpu)));
     result.add("voluntary_switches", own.after.ru_nvcsw - own.before.ru_nvcsw);
     result.add("involuntary_switches", own.after.ru_nivcsw - own.before.ru_nivcsw);
-    result.add("own_cpu_s", Usage::seconds(own.after) - Usage::seconds(own.before));
+    result.add("own_cpu_s", processor_seconds(own.after) - processor_seconds(own.before));
     result.add("cpu_busy_s", later.busy - earlier.busy);
     result.add("steal_s", later.steal - earlier.steal);
     result.add("throttled", detail::throttling_between(before, after, cpu));

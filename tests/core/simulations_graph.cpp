@@ -4,9 +4,5 @@ namespace idlewave {
 
 template Simulated<Caused> simulate(const Graph&, const Machine&, const SimulationOptions&, Recorder&);
 template Simulated<Time> simulate(const Graph&, const Machine&, const SimulationOptions&, Unobserved&);
-template Simulated<Slopes<1>> simulate(const Graph&, const Machine&, const SimulationOptions&, Differentiation<1>&);
-template Simulated<Slopes<2>> simulate(const Graph&, const Machine&, const SimulationOptions&, Differentiation<2>&);
-template Simulated<SharedSlopes> simulate(const Graph&, const Machine&, const SimulationOptions&,
-                                          SharedDifferentiation&);
 
 }  // namespace idlewave

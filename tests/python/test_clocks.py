@@ -96,24 +96,6 @@ def test_an_interrupt_keeps_the_bursts(tmp_path: Path) -> None:
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--bursts", "x"], "--bursts: expected a number from 2 to 1000000, found 'x'"),
-        (["--clock", "sun"], "--clock: expected monotonic, raw or realtime, found 'sun'"),
-        (["--skew", "/nowhere"], "--skew: /nowhere cannot be read"),
-        (["--wrong"], "--wrong: no such option"),
-    ],
-)
-def test_wrong_options_are_refused_by_name(tmp_path: Path, options: list[str], said: str) -> None:
-    use = open_mpi()
-    line = [use.mpiexec, "-n", "2", mpi.build(use, "clocks"), "--output", tmp_path, *options]
-    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60, env=use.environment())
-    assert done.returncode == 2
-    assert done.stderr.count(said) == 1
-
-
-@pytest.mark.mpi
 def test_a_line_of_the_skew_is_refused_with_its_number(tmp_path: Path) -> None:
     file = tmp_path / "skew"
     file.write_text("1 5 0.5\n1 fast\n")

@@ -101,6 +101,20 @@ def test_scatter_and_detours_hide_no_change_of_five_per_cent(seed, tmp_path):
         assert {first - 1, first} <= sizes or jump < 0.05, (first, jump, network)
 
 
+@pytest.mark.parametrize("seconds", [0.3, 1, 2, 4])
+def test_refinement_keeps_to_its_time_and_names_no_change_that_it_did_not_enclose(seconds, tmp_path):
+    network = random_network(np.random.default_rng(3), 6)
+    there = changes(network)
+    measured = emulate(network, tmp_path, "--scatter", 0.01, seconds=seconds)
+    assert measured.summary["ended"] == "seconds"
+    ends = measured.samples["start_ns"] + measured.samples["value_ns"]
+    assert ends.max() * 1e-9 < 1.01 * seconds
+    sizes = set(measured.samples["size"])
+    found = measured.summary["breaks"]
+    assert found
+    assert all({first - 1, first} <= sizes and first in there for first in found)
+
+
 @pytest.mark.parametrize("name", PUBLISHED)
 @pytest.mark.parametrize("scatter", [0, 0.01])
 def test_published_changes_are_enclosed(name, scatter, tmp_path):

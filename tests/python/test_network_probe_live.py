@@ -64,20 +64,38 @@ def test_a_datagram_bounds_the_sizes_of_udp(tmp_path):
     assert measured.samples["size"].max() == 65_507 - 8
 
 
-def test_lost_datagrams_cost_their_samples_and_nothing_else(tmp_path):
+@pytest.fixture
+def drops(tmp_path):
+    """What an environment must have for datagrams to be lost."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler for the library that loses datagrams")
     library = tmp_path / "drops.so"
     source = Path(__file__).parent / "programs" / "drops.c"
     subprocess.run([compiler, "-shared", "-fPIC", source, "-o", library, "-ldl"], check=True)
+    return {"LD_PRELOAD": str(library)}
+
+
+def test_lost_datagrams_cost_their_samples_and_nothing_else(tmp_path, drops):
     measured = assess(
         tmp_path, "--transport", "udp", "--max-size", 4, "--repetitions", 2, "--seconds", 100, "--train", 8,
-        env=os.environ | {"LD_PRELOAD": str(library)},
+        env=os.environ | drops,
     )  # fmt: skip
     assert measured.summary["lost"] > 0
     assert measured.summary["complete"]
     assert set(measured.samples["series"]) >= {"rtt", "recv"}
+
+
+def test_sizes_of_which_no_datagram_arrives_are_left_out_and_named(tmp_path, drops):
+    measured = assess(
+        tmp_path, "--transport", "udp", "--max-size", 64, "--repetitions", 2, "--seconds", 100, "--train", 4,
+        env=os.environ | drops | {"DROPS_FROM": "60"},
+    )  # fmt: skip
+    largest = measured.samples["size"].max()
+    assert largest < 60
+    assert measured.summary["dropped_sizes"]
+    assert min(measured.summary["dropped_sizes"]) > largest
+    assert measured.summary["blocking_from"] == []
 
 
 @pytest.mark.mpi
@@ -98,6 +116,18 @@ def test_ranks_measure_over_their_mpi_and_over_other_transports(installed, mpi_p
     summary = json.loads((tmp_path / "loggp.json").read_text())
     assert set(read_samples(tmp_path / "samples.csv")["series"]) == series == set(summary["series"])
     assert summary["rules"]["rendezvous measured"] == ("late" in series)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("transport", ["put", "get"])
+def test_messages_that_fill_a_window_go_one_at_a_time(installed, mpi_probe, tmp_path, transport):
+    largest = 20_000_000  # a window holds 16 MiB, or one message
+    options = ("--transport", transport, "--max-size", largest, "--repetitions", 1, "--seconds", 300)
+    done = run_ranks(installed, mpi_probe, "--output", tmp_path, *options)
+    assert done.returncode == 0, done.stderr
+    samples = read_samples(tmp_path / "samples.csv")
+    assert set(samples[samples["size"] == largest]["n"]) == {1}
+    assert set(samples[samples["size"] == 1024]["n"]) > {1}
 
 
 @pytest.mark.mpi

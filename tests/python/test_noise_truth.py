@@ -227,6 +227,28 @@ def test_no_tracer_is_left_behind():
         assert not [pid for pid in left if not Path(f"/proc/{pid}").exists()]
 
 
+def test_two_recordings_at_once_have_all_their_events_though_one_ends_first(tmp_path):
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        pytest.skip("two recordings need a core each")
+    folders = (tmp_path / "brief", tmp_path / "long")
+    options = ("--trace-events", "--mount-tracefs", "--priority", 50, "--cpus")
+    brief = command("detour", folders[0], *options, cores[-2], "--seconds", 0.5)
+    long = command("detour", folders[1], *options, CORE, "--seconds", 1.5)
+    with injecting("--period-us", 1000, "--length-us", 100) as injector:
+        running = [subprocess.Popen(w, stdout=subprocess.PIPE, text=True, env=environment()) for w in (brief, long)]
+        said = [one.communicate(timeout=60)[0] for one in running]
+    assert [one.returncode for one in running] == [0, 0]
+    told = [recorded(*one).cores[0]["events"] for one in zip(folders, said, strict=True)]
+    if told[0]["file"] is None:
+        pytest.skip(told[0]["why"])
+    assert told[1]["file"] is not None
+    assert told[0]["rows"] > 0
+    with (folders[1] / told[1]["file"]).open() as lines:
+        ends = [float(e["end_ns"]) for e in csv.DictReader(lines) if e["name"] == f"idlewave-inject:{injector.pid}"]
+    assert sum(end > 1e9 for end in ends) > 300  # of five hundred after the other was through
+
+
 def test_an_ordinary_user_learns_when_the_probe_was_switched_out():
     if os.geteuid() != 0:
         pytest.skip("only root can become an ordinary user")

@@ -393,22 +393,3 @@ def test_an_interrupt_keeps_the_samples(tmp_path: Path) -> None:
     found = read_pairs(tmp_path)
     assert found.probe["interrupted"]
     assert len(found.pairs) == 3
-
-
-@pytest.mark.mpi
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--pairs", "1"], "--pairs: 3 ranks hang together by at least 2 pairs, found 1"),
-        (["--sizes", "8"], "--sizes: expected at least two sizes, such as 1,65536, found '8'"),
-        (["--sizes", "1,big"], "--sizes: expected a number from 1 to 16777216, found 'big'"),
-        (["--seconds", "-1"], "--seconds: expected a number from 0.01 to 864000, found '-1'"),
-        (["--wrong"], "--wrong: no such option"),
-    ],
-)
-def test_wrong_options_are_refused_by_name(tmp_path: Path, options: list[str], said: str) -> None:
-    use = open_mpi()
-    line = [use.mpiexec, "-n", "3", mpi.build(use, "pairs"), "--output", tmp_path, *options]
-    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60, env=use.environment())
-    assert done.returncode == 2
-    assert done.stderr.count(said) == 1

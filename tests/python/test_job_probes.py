@@ -1,0 +1,39 @@
+"""What all probes that run on the ranks of a job do with their options."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from idlewave import mpi
+from tracer_support import open_mpi
+
+REFUSED = {
+    "pairs": {
+        "--pairs 1": "--pairs: 3 ranks hang together by at least 2 pairs, found 1",
+        "--sizes 8": "--sizes: expected at least two sizes, such as 1,65536, found '8'",
+        "--sizes 1,big": "--sizes: expected a number from 1 to 16777216, found 'big'",
+        "--seconds -1": "--seconds: expected a number from 0.01 to 864000, found '-1'",
+        "--wrong": "--wrong: no such option",
+    },
+    "clocks": {
+        "--bursts x": "--bursts: expected a number from 2 to 1000000, found 'x'",
+        "--clock sun": "--clock: expected monotonic, raw or realtime, found 'sun'",
+        "--skew /nowhere": "--skew: /nowhere cannot be read",
+        "--wrong": "--wrong: no such option",
+    },
+}
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    ("probe", "options", "said"),
+    [(probe, options, said) for probe, each in REFUSED.items() for options, said in each.items()],
+)
+def test_wrong_options_are_refused_by_name_and_once(tmp_path: Path, probe: str, options: str, said: str) -> None:
+    use = open_mpi()
+    line = [use.mpiexec, "-n", "3", mpi.build(use, probe), "--output", tmp_path, *options.split()]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60, env=use.environment())
+    assert done.returncode == 2
+    assert done.stderr.count(said) == 1
