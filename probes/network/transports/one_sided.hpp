@@ -34,14 +34,12 @@
 
 namespace idlewave::network {
 
-// A window with a place for each message of a train, and as much memory outside it.
+// A window with a place for each message of a train, as far as it reaches, and as much memory outside it. Between two
+// samples the window holds zeros only, so that places of one size may lie across those of another.
 class WindowPair {
   public:
     WindowPair(const MpiPair& pair, int max_size)
-        : pair_(pair),
-          stride_((static_cast<std::size_t>(max_size) + 63) / 64 * 64),
-          places_(static_cast<int>(std::clamp<std::size_t>(limit / stride_, 1, 64))),
-          local_(stride_ * static_cast<std::size_t>(places_)) {
+        : pair_(pair), local_(std::max(stride(max_size), std::min(limit, 64 * stride(max_size)))) {
         const MPI_Aint bytes = static_cast<MPI_Aint>(local_.size());
         MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, pair.communicator, static_cast<void*>(&memory_), &window_);
         std::memset(memory_, 0, local_.size());
@@ -58,18 +56,20 @@ class WindowPair {
         MPI_Win_free(&window_);
     }
 
-    std::size_t offset(int message) const { return stride_ * static_cast<std::size_t>(message % places_); }
-    char* local(int message) { return local_.data() + offset(message); }
-    volatile char* shown(int message) { return memory_ + offset(message); }
-    int places() const { return places_; }
+    int places(int size) const { return static_cast<int>(std::min<std::size_t>(local_.size() / stride(size), 64)); }
+    std::size_t offset(int size, int message) const {
+        return stride(size) * static_cast<std::size_t>(message % places(size));
+    }
+    char* local(int size, int message) { return local_.data() + offset(size, message); }
+    volatile char* shown(int size, int message) { return memory_ + offset(size, message); }
 
     void put(int size, int message) {
-        MPI_Put(local(message), size, MPI_CHAR, pair_.peer, static_cast<MPI_Aint>(offset(message)), size, MPI_CHAR,
-                window_);
+        MPI_Put(local(size, message), size, MPI_CHAR, pair_.peer, static_cast<MPI_Aint>(offset(size, message)), size,
+                MPI_CHAR, window_);
     }
     void get(int size, int message) {
-        MPI_Get(local(message), size, MPI_CHAR, pair_.peer, static_cast<MPI_Aint>(offset(message)), size, MPI_CHAR,
-                window_);
+        MPI_Get(local(size, message), size, MPI_CHAR, pair_.peer, static_cast<MPI_Aint>(offset(size, message)), size,
+                MPI_CHAR, window_);
     }
     void flush() { MPI_Win_flush(pair_.peer, window_); }
 
@@ -81,11 +81,11 @@ class WindowPair {
     }
 
   private:
-    static constexpr std::size_t limit = 33'554'432;  // bytes of all places
+    static constexpr std::size_t limit = 33'554'432;  // bytes of all places, or as many as the largest message has
+
+    static std::size_t stride(int size) { return (static_cast<std::size_t>(size) + 63) / 64 * 64; }
 
     MpiPair pair_;
-    std::size_t stride_;
-    int places_;
     std::vector<char> local_;
     char* memory_ = nullptr;
     MPI_Win window_ = MPI_WIN_NULL;
@@ -103,16 +103,16 @@ class PutData {
     void start(std::uint32_t /*sample*/) {}
 
     void refresh(int size, int messages) {
-        const int first = std::max(0, messages - windows_.places());
-        for (int i = first; i < messages; ++i) std::memset(windows_.local(i), 0, static_cast<std::size_t>(size));
-        windows_.local(messages - 1)[size - 1] = seen;
+        const int first = std::max(0, messages - windows_.places(size));
+        for (int i = first; i < messages; ++i) std::memset(windows_.local(size, i), 0, static_cast<std::size_t>(size));
+        windows_.local(size, messages - 1)[size - 1] = seen;
     }
     void send(int size, int message) { windows_.put(size, message); }
     void flush() { windows_.flush(); }
 
     bool receive(int size, int messages) {
         constexpr int looks = 64;  // between two calls of the library
-        volatile char& last = windows_.shown(messages - 1)[size - 1];
+        volatile char& last = windows_.shown(size, messages - 1)[size - 1];
         while (true) {
             for (int i = 0; i < looks; ++i) {
                 if (last != seen) continue;
@@ -124,7 +124,7 @@ class PutData {
     }
     int limit() const { return max_size_; }
     // A place that is used twice in a train holds the last byte of an earlier message for a while; it is 0.
-    int in_flight(int /*size*/) const { return windows_.places(); }
+    int in_flight(int size) const { return windows_.places(size); }
 
   private:
     static constexpr char seen = 1;
@@ -150,7 +150,7 @@ class GetData {
         return true;
     }
     int limit() const { return max_size_; }
-    int in_flight(int /*size*/) const { return windows_.places(); }
+    int in_flight(int size) const { return windows_.places(size); }
 
   private:
     WindowPair windows_;
