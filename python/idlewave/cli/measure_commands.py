@@ -25,7 +25,7 @@ noise_seconds = click.option(
     help="Seconds on each core.",
 )
 network_seconds = click.option(
-    "--network-seconds", default=5.0, show_default=True, type=click.FloatRange(0.5), help="Seconds in all."
+    "--network-seconds", default=4.0, show_default=True, type=click.FloatRange(0.5), help="Seconds in all."
 )
 
 
