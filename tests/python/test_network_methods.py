@@ -8,6 +8,7 @@ import pytest
 from idlewave.measure import estimate
 from idlewave.measure.network import Network
 from idlewave.measure.network.methods import BELL, CULLER, KIELMANN, PRTT, at_smallest_size, compare_methods
+from idlewave.measure.network.observations import undisturbed
 from idlewave.measure.network.plots import plot_methods
 from idlewave.measure.network.rules import prtt
 from test_measure_emulator import emulate, parameters
@@ -81,3 +82,22 @@ def test_samples_with_a_lost_core_do_not_count(samples):
     found = compare_methods(spoilt, estimate(samples))
     columns = ["method", "parameter", "size", "value_ps"]
     pd.testing.assert_frame_equal(found[columns], clean[columns])
+
+
+def test_one_pause_that_met_a_detour_does_not_cost_bell_his_overhead():
+    fast = Network(((1, parameters(1.0, 0.05, 0.06, 0.2, 0.0002, 0.0001)),), None)
+    clean = emulate(fast, seed=1, scatter=0.005, new_series=True)
+    fit, hit = estimate(clean), clean.copy()
+    one = clean.index[(clean["series"] == "spaced") & (clean["size"] == 1)][40]
+    hit.loc[one, ["delay_ns", "value_ns"]] += [1e6 / 15, 1e6]
+    expected = at_smallest_size(compare_methods(clean, fit))[BELL]["o_s"][0]
+    assert at_smallest_size(compare_methods(hit, fit))[BELL]["o_s"][0] == pytest.approx(expected, rel=0.01)
+
+
+def test_spaced_samples_with_a_lost_core_do_not_count_though_no_two_waited_alike(samples):
+    spaced = samples["series"] == "spaced"
+    uneven = samples.assign(delay_ns=samples["delay_ns"] + spaced * samples["repetition"] * 1e-3)
+    spoilt = uneven.assign(disturbed=(spaced & (samples["repetition"] % 3 == 0)).astype(int))
+    kept = undisturbed(spoilt)
+    assert kept["disturbed"].sum() == 0
+    assert len(kept) == len(spoilt) - spoilt["disturbed"].sum()

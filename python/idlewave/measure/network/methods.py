@@ -21,6 +21,8 @@ METHODS = (PRTT, CULLER, KIELMANN, BELL)
 RESAMPLES = 200
 FEWEST = 3
 """Samples of a series at a size, below which there is no interval and so no value."""
+MOST_GAPS = 3
+"""No delay that was asked for is longer than two gaps."""
 COLUMNS = ["method", "parameter", "size", "value_ps", "low_ps", "high_ps"]
 _PRTT_CURVES = {"o_s": "send", "o_r": "receive", "g": "gap"}
 
@@ -163,12 +165,14 @@ def _bell(cells: _Cells, size: int) -> list[Row]:
 
 def _by_delay(cells: _Cells, spaced: pd.DataFrame) -> tuple[Array, Array]:
     """The delays, ps, and by delay (rows) the medians of the totals. Delays that were asked for alike differ by what
-    was really waited: they are told apart by the gaps between them."""
-    ordered = np.sort(spaced["delay_ns"].to_numpy())
-    step = max(float(ordered[-1]) / 16, 1e-9)
-    group = np.round(spaced["delay_ns"].to_numpy() / step)
+    was really waited: they are told apart in eighths of a gap, for their median is 3/4 of one. A pause that met a
+    detour says nothing: its sample is beyond MOST_GAPS, or one of few."""
+    waited = spaced["delay_ns"].to_numpy()
+    gap = max(float(np.median(waited)) / 0.75, 1e-9)
     delays, times = [], []
-    for _, own in spaced.groupby(group):
+    for eighths, own in spaced.groupby(np.round(8 * waited / gap)):
+        if float(str(eighths)) > 8 * MOST_GAPS:
+            break
         if len(own) >= FEWEST:
             delays.append(float(own["delay_ns"].median()) * 1000.0)
             times.append(cells.resample((own["value_ns"] * 1000.0).to_numpy()))

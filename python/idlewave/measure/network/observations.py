@@ -153,8 +153,7 @@ def undisturbed(samples: pd.DataFrame) -> pd.DataFrame:
     quiet = samples["disturbed"].fillna(0) == 0
     if quiet.all():
         return samples
-    left = quiet.groupby([samples["series"], samples["size"], samples["delay_ns"].where(samples["series"] == "spaced")],
-                         dropna=False).transform("sum")  # fmt: skip
+    left = quiet.groupby([samples["series"], samples["size"]]).transform("sum")
     return samples[quiet | (left < FEWEST)]
 
 
