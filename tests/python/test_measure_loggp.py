@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from idlewave.errors import MeasurementError
@@ -196,3 +198,23 @@ def test_the_median_s_interval_covers_at_its_confidence():
         assert n == 25
         inside += low <= np.log(2) <= high
     assert 0.93 <= inside / 1000 <= 0.995
+
+
+@pytest.mark.parametrize("free", ["o_s", "o_r"])
+def test_calls_that_take_no_time_by_a_perfect_clock_are_fitted(free):
+    truth = replace(parameters(20.0, 1.0, 1.5, 4.0, 0.002), **{free: 0.0})
+    fit = estimate(emulate(Network(((1, truth),), None), seed=1, scatter=0.0, hits=0.0, new_series=True))
+    assert [r.first for r in fit.ranges] == [1]
+    for name in NAMES:
+        assert getattr(fit.ranges[0].parameters, name) == pytest.approx(getattr(truth, name), rel=1e-6, abs=1.0)
+
+
+def test_a_clock_that_is_coarser_than_a_call_gives_parameters_within_its_tick():
+    truth = parameters(1.0, 0.1, 0.01, 0.3, 0.0003, 0.0001)
+    samples = emulate(Network(((1, truth),), None), seed=1, scatter=0.01, new_series=True)
+    tick = 40.0
+    samples["value_ns"] = np.floor(samples["value_ns"] / tick) * tick
+    assert samples.loc[(samples["series"] == "wait") & (samples["size"] == 1), "value_ns"].median() == 0
+    found = estimate(samples).ranges[0].parameters
+    for name in ("L", "o_s", "o_r", "g"):
+        assert getattr(found, name) == pytest.approx(getattr(truth, name), abs=1000 * tick), name

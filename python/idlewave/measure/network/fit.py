@@ -48,6 +48,8 @@ SURELY = 25.0
 """... and the gap must be further from the fit without the NIC by so much more, in squared standard errors."""
 UNSURE = 9.0
 """The same for a g that is too large not to be seen."""
+LEAST = 1000.0
+"""A median counts in a fit as if it were of 1 ns at least: by a coarse clock a call may take 0."""
 
 BOTH: tuple[str, ...] = ("send", "receive")
 SENDER: tuple[str, ...] = ("send",)
@@ -93,11 +95,17 @@ class Medians:
 
     def weights(self) -> Curves:
         """By what a deviation is multiplied: one by the median, less where its relative error is above FLOOR."""
-        return {name: 1 / np.hypot(values, self.errors[name] / FLOOR) for name, values in self.curves.items()}
+        return {
+            name: 1 / np.maximum(np.hypot(values, self.errors[name] / FLOOR), LEAST)
+            for name, values in self.curves.items()
+        }
 
     def exact_weights(self) -> Curves:
         """One by the standard error, which is taken as half a percent at least."""
-        return {name: 1 / np.hypot(self.errors[name], 0.005 * values) for name, values in self.curves.items()}
+        return {
+            name: 1 / np.hypot(self.errors[name], 0.005 * np.maximum(np.abs(values), LEAST))
+            for name, values in self.curves.items()
+        }
 
 
 class RangeModel:
