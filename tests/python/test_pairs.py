@@ -255,6 +255,21 @@ def test_an_interrupted_recording_is_read_as_far_as_it_is_whole(tmp_path: Path) 
     assert any("Of 28 pairs 21 were visited" in note for note in found.notes)
 
 
+@pytest.mark.parametrize(
+    "only",
+    [
+        {"a": 0, "b": 1, "series": "train"},
+        {"a": 0, "b": 1, "series": ["train", "rtt"], "size": [1, 65536], "n": [8, 1]},
+        {"a": 0, "b": 1, "series": "rtt", "value_ns": 0.0},
+    ],
+)
+def test_a_recording_without_a_round_trip_is_no_measurement(tmp_path: Path, only: dict[str, object]) -> None:
+    begun = pd.DataFrame({"size": 1, "n": 8, "visit": 0, "delay_ns": 0.0, "value_ns": 1234.0} | only, index=range(2))
+    recorded(tmp_path, begun.assign(start_ns=0, disturbed=0), ["x", "x"])
+    with pytest.raises(MeasurementError, match="of no pair a round trip of the smallest size was measured"):
+        read_pairs(tmp_path)
+
+
 def test_what_is_no_recording_is_refused_with_its_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"pairs\.json: cannot be read"):
         read_pairs(tmp_path)

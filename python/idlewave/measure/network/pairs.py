@@ -132,7 +132,9 @@ def measure_pairs(
 
 
 def read_pairs(folder: str | Path) -> PairMeasurement:
-    """The pairs by a recording of idlewave-pairs. Raises InputError naming the file, MeasurementError if empty."""
+    """The pairs by a recording of idlewave-pairs. Raises InputError naming the file, MeasurementError if no pair was
+    measured.
+    """
     place = Path(folder)
     said = read_summary(place, "pairs")
     samples = _read_samples(place / str(said.get("file")))
@@ -144,6 +146,10 @@ def read_pairs(folder: str | Path) -> PairMeasurement:
     if int(samples[["a", "b"]].to_numpy().max()) >= ranks or int(samples[["a", "b"]].to_numpy().min()) < 0:
         raise InputError(f"{place}: there are samples of ranks beyond the {ranks} that ran")
     pairs = summarise(samples)
+    if not len(pairs):
+        raise MeasurementError(
+            f"{place}: of no pair a round trip of the smallest size was measured; the time was too short"
+        )
     hosts = [str(rank["host"]) for rank in said["ranks"]]
     latency, low = (matrix_of(pairs, ranks, name) for name in ("latency_ns", "low_ns"))
     return PairMeasurement(samples, pairs, find_structure(latency, hosts, low), said, read_environment(place))
