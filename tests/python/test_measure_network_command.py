@@ -251,6 +251,36 @@ def test_an_attempt_keeps_nothing_of_what_an_earlier_run_left(recorded, tmp_path
     assert [file.name for file in raw.iterdir()] == ["environment.json"]
 
 
+@pytest.fixture
+def probe_runs(monkeypatch):
+    """The folders of the probe's runs: of each the fit fails, and the second run itself."""
+    runs = []
+
+    def runs_once(command, *_):
+        runs.append(Path(command[command.index("--output") + 1]).name)
+        if len(runs) > 1:
+            raise MeasurementError("the probe of network failed: nobody answers")
+
+    def fails(*_, **__):
+        raise MeasurementError("g came out negative")
+
+    monkeypatch.setattr(probing, "run_probe", runs_once)
+    monkeypatch.setattr(probing, "read_measurement", fails)
+    return runs
+
+
+def test_a_probe_that_fails_later_does_not_hide_why_the_first_fit_failed(probe_runs):
+    with pytest.raises(MeasurementError, match=r"^g came out negative; measured anew, the probe of network failed"):
+        measure_network(transport="tcp")
+    assert probe_runs == ["network-1", "network-2"]
+
+
+def test_who_waits_on_another_host_serves_one_run_so_a_failed_fit_is_not_measured_anew(probe_runs):
+    with pytest.raises(MeasurementError, match=r"^g came out negative$"):
+        measure_network(transport="tcp", connect="other:4000")
+    assert probe_runs == ["network-1"]
+
+
 def test_the_json_has_the_distribution_of_latency_by_size(recorded):
     said = json.loads(invoke("--from", recorded, "--json").stdout)
     samples = read_samples(recorded / "samples.csv")

@@ -42,10 +42,10 @@ def measure_network(
     `mpi` (default: the one found) starts them, on two `hosts` if those are named; tcp, udp and shm on this host need
     none. `connect` (HOST:PORT) is where `idlewave-probe loggp-local --listen HOST:PORT` waits on
     another host, for tcp and udp.
-    Sizes from 1 B to `max_size`, at least 64 B. A failed fit is measured anew, up to `attempts` times in all,
-    for a disturbed machine may be quiet the next time; the last failure is raised as MeasurementError, as is
-    a probe that fails. `progress` gets one task; `folder` keeps the raw samples as they come, so that an
-    interrupt loses nothing (`read_measurement`).
+    Sizes from 1 B to `max_size`, at least 64 B. A failed fit is measured anew, up to `attempts` times in all (with
+    `connect` once, for who waits there serves one run), for a disturbed machine may be quiet the next time; the last
+    failed fit is raised as MeasurementError, as is a probe that fails. `progress` gets one task; `folder` keeps the
+    raw samples as they come, so that an interrupt loses nothing (`read_measurement`).
     """
     if transport not in TRANSPORTS:
         raise UsageError(f"the transport '{transport}' is not known: expected one of {', '.join(TRANSPORTS)}")
@@ -60,7 +60,8 @@ def measure_network(
     with contextlib.ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
         failure = MeasurementError(f"attempts must be at least 1, found {attempts}")
-        for attempt in range(1, attempts + 1):
+        runs = attempts if connect is None else min(attempts, 1)
+        for attempt in range(1, runs + 1):
             raw = place / f"network-{attempt}"
             begin_folder(raw, environment, RECORDED)
             options = [
@@ -70,7 +71,12 @@ def measure_network(
                 *("--max-size", str(max_size)),
                 *("--seed", str(seed + attempt - 1)),
             ]
-            run_probe([*launch.command, *options], launch.environment, "network", seconds + PATIENCE, progress)
+            try:
+                run_probe([*launch.command, *options], launch.environment, "network", seconds + PATIENCE, progress)
+            except MeasurementError as error:
+                if attempt == 1:
+                    raise
+                raise MeasurementError(f"{failure}; measured anew, {error}") from error
             try:
                 return read_measurement(raw, seed=seed, attempts=attempt)
             except MeasurementError as error:
