@@ -57,6 +57,18 @@ def test_without_a_send_that_waits_there_is_no_s(eager):
     assert any("No send of up to 262144 B waited" in n and "names a limit of 1024 B" in n for n in fit.notes)
 
 
+@pytest.mark.parametrize(
+    ("S", "words"),
+    [
+        (0, r"every send waited for its receiver, from 1 B on: .* \(S = 0\) is not estimated"),
+        (3, "expected at least 6 message sizes up to the eager limit of 3 B, found 3"),
+    ],
+)
+def test_a_network_of_which_too_few_messages_are_eager_is_said_to_be_one(S, words):
+    with pytest.raises(MeasurementError, match=words):
+        estimate(emulate(Network(PUBLISHED["odin"].ranges, S), seed=1, repetitions=8, new_series=True))
+
+
 def test_a_send_that_waits_for_full_buffers_is_no_rendezvous(eager):
     spoilt = eager.copy()
     full = (spoilt["series"] == "late") & (spoilt["size"] > 65_536)

@@ -31,7 +31,8 @@ def divide(medians: Medians, S: int | None) -> list[Piece]:
     sizes = medians.sizes
     end = len(sizes) if S is None else int(np.searchsorted(sizes, S, side="right"))
     if end < FEWEST_SIZES:
-        raise MeasurementError(f"only {end} message sizes up to the eager limit of {S} B were measured")
+        upto = "" if S is None else f" up to the eager limit of {S} B"
+        raise MeasurementError(f"expected at least {FEWEST_SIZES} message sizes{upto}, found {end}")
     eager = medians.cut(slice(0, end))
 
     def fit_eager(piece: slice) -> _Solved:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...errors import MeasurementError
 from .fit import Medians
 from .observations import Observations
 from .switches import LATE, find_switch_near, find_threshold
@@ -30,7 +31,8 @@ class Threshold:
 
 
 def eager_threshold(seen: Observations, medians: Medians, limit: int | None, transport: str) -> Threshold:
-    """S and what is to be said of it; `limit` is what the library names, in bytes."""
+    """S and what is to be said of it; `limit` is what the library names, in bytes. Raises MeasurementError where no
+    message is eager: what a rendezvous' control messages take is known from eager ones alone."""
     if transport not in WITH_RENDEZVOUS:
         return _without_rendezvous(seen, transport)
     if seen.late.empty:
@@ -43,7 +45,10 @@ def eager_threshold(seen: Observations, medians: Medians, limit: int | None, tra
         note = f"No send of up to {sizes[-1]} B waited for its receiver{beyond}: every message is taken as eager."
         return Threshold(None, None, (note,))
     if eager == 0:
-        return Threshold(0, (0, int(sizes[0]) - 1), ("Every send waited for its receiver: no message is eager.",))
+        raise MeasurementError(
+            f"every send waited for its receiver, from {sizes[0]} B on: no message is eager, and a network of which "
+            "every message makes a rendezvous (S = 0) is not estimated"
+        )
     last, beyond_it = int(sizes[eager - 1]), int(sizes[eager])
     notes = []
     if beyond_it > last + 1:
