@@ -16,7 +16,7 @@ from idlewave import mpi
 from idlewave.cli.measure_clocks_command import clocks as command
 from idlewave.errors import InputError, MeasurementError, UsageError
 from idlewave.measure.network import job
-from idlewave.measure.network.clocks import fit_line, measure_clocks, read_clocks
+from idlewave.measure.network.clocks import fit_line, fit_lines, measure_clocks, read_clocks
 from tracer_support import mpich, open_mpi
 
 PLANTED = {1: (1_000_000_000, 20.0), 2: (-3_000_000, -5.0), 3: (77, 0.1)}
@@ -135,6 +135,21 @@ def test_a_path_that_is_slower_in_one_direction_is_within_the_bounds_though_not_
     middle = true_offset + true_drift * 1e-6 * (line.at_ns - 10**15 - 5 * 10**9)
     assert abs(line.offset_ns - middle) > 5 * line.offset_se
     assert line.offset_low <= middle <= line.offset_high
+
+
+def test_the_offsets_of_all_ranks_are_at_one_instant_however_far_apart_their_clocks_and_bursts_are() -> None:
+    begun, count = 10**15, 40
+    drifts, ahead = {1: 20e-6, 2: -30e-6, 3: 0.0}, {1: 10**9, 2: -(10**13), 3: 5}
+    rank = np.repeat([1, 2, 3], count)
+    rank0 = begun + np.tile(np.arange(count) * 250_000_000, 3) + rank * 10_000_000
+    rank0 = rank0[chosen := (rank != 3) | (rank0 < begun + 4 * 10**9)]  # rank 3 was visited in the first half only
+    rank = rank[chosen]
+    own = [t + ahead[r] + round(drifts[r] * (t - begun)) for r, t in zip(rank.tolist(), rank0.tolist(), strict=True)]
+    bursts = pd.DataFrame({"rank": rank, "offset_ns": rank0 - np.array(own), "error_ns": 100, "at_ns": own})
+    half_way = (int(rank0.min()) + int(rank0.max())) / 2
+    for r, line in fit_lines(bursts).items():
+        assert line.at_ns + line.offset_ns == pytest.approx(half_way, rel=0, abs=5_000)
+        assert line.offset_ns == pytest.approx(-ahead[r] - drifts[r] * (half_way - begun), rel=0, abs=2)
 
 
 def test_a_clock_that_is_set_meanwhile_has_no_line_within_its_bounds() -> None:
@@ -282,7 +297,10 @@ def test_the_command_shows_a_recording_as_table_json_and_plot(tmp_path: Path) ->
     said = json.loads(done.stdout)
     assert said["clocks"][0]["rank"] == 1
     assert said["clocks"][0]["drift_low_ppm"] <= said["clocks"][0]["drift_ppm"] <= said["clocks"][0]["drift_high_ppm"]
+    line = read_clocks(tmp_path).lines[1]
+    assert (said["clocks"][0]["at_ns"], said["clocks"][0]["offset_ns"]) == (line.at_ns, line.offset_ns)
     assert picture.stat().st_size > 5000
     shown = CliRunner().invoke(command, ["--from", str(tmp_path)])
     assert shown.exit_code == 0
     assert "drift" in shown.output
+    assert "at_ns" in shown.output

@@ -73,6 +73,7 @@ def _show(found: ClockMeasurement) -> None:
     table["bursts"] = full["kept"].astype(str) + " of " + full["bursts"].astype(str)
     formats = {"bound": ".0f", "bound ": ".3f", "rms (ns)": ".1f"}
     show(table, "Clocks: rank 0's minus each rank's, half-way through", formats)
+    output.print("offset: when the rank's clock shows its at_ns (see --json); from then on it grows by the drift")
     output.print("±: 95 % by scatter; bound: it is not further off even if messages take longer in one direction")
     for note in found.notes:
         errors.print(f"note: {note}")

@@ -83,8 +83,9 @@ class ClockMeasurement:
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row a rank: rank, host, offset_ns (half-way through the measurement), drift_ppm and the fields of Line,
-        half-widths of the 95 % intervals as offset_interval_ns and drift_interval_ppm.
+        """One row a rank: rank, host, at_ns (this clock, half-way through the measurement), offset_ns at that instant,
+        drift_ppm and the fields of Line, half-widths of the 95 % intervals as offset_interval_ns and
+        drift_interval_ppm.
         """
         rows = []
         for rank, line in self.lines.items():
@@ -93,6 +94,7 @@ class ClockMeasurement:
                 {
                     "rank": rank,
                     "host": str(self.probe["ranks"][rank]["host"]),
+                    "at_ns": line.at_ns,
                     "offset_ns": line.offset_ns,
                     "offset_interval_ns": wide * line.offset_se,
                     "offset_low_ns": line.offset_low,
@@ -191,18 +193,33 @@ def _checked(bursts: pd.DataFrame, place: Path, ranks: int) -> pd.DataFrame:
 
 
 def fit_lines(bursts: pd.DataFrame) -> dict[int, Line]:
-    """A line for each rank that has bursts enough (columns of ClockMeasurement.bursts); all at the same `at_ns`."""
+    """A line for each rank that has bursts enough (columns of ClockMeasurement.bursts); their `at_ns` are one instant,
+    half-way through the measurement by rank 0's clock."""
     lines = {}
+    half_way = _middle((bursts["at_ns"] + bursts["offset_ns"]).to_numpy()) if len(bursts) else 0
     for rank, of_rank in bursts.groupby("rank"):
         if len(of_rank) >= FEWEST:
             at, offset, error = (of_rank[c].to_numpy() for c in ("at_ns", "offset_ns", "error_ns"))
-            lines[int(str(rank))] = fit_line(at, offset, error)
+            nearest = int(np.abs(at + offset - half_way).argmin())
+            lines[int(str(rank))] = fit_line(at, offset, error, half_way - int(offset[nearest]))
     return lines
 
 
-def fit_line(at_ns: NDArray[np.int64], offset_ns: NDArray[np.int64], error_ns: NDArray[np.int64]) -> Line:
-    """The line through bursts: when each was (this clock), its offset and the bound on its error; at least three."""
-    middle = int(at_ns.min()) + (int(at_ns.max()) - int(at_ns.min())) // 2
+def _middle(times: NDArray[np.int64]) -> int:
+    return int(times.min()) + (int(times.max()) - int(times.min())) // 2
+
+
+def fit_line(
+    at_ns: NDArray[np.int64],
+    offset_ns: NDArray[np.int64],
+    error_ns: NDArray[np.int64],
+    middle_ns: int | None = None,
+) -> Line:
+    """The line through bursts: when each was (this clock), its offset and the bound on its error; at least three.
+
+    Its offset is that at `middle_ns` (this clock; None: half-way through these bursts).
+    """
+    middle = _middle(at_ns) if middle_ns is None else middle_ns
     level = int(np.median(offset_ns))
     seconds = (at_ns - middle) / 1e9
     offset = (offset_ns - level).astype(np.float64)
