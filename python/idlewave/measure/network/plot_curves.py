@@ -23,7 +23,8 @@ from ...plotting import (
     styled,
     tidy,
 )
-from .drawing import scale_sizes, scale_times, size_label
+from ...wording import size_text
+from .drawing import scale_sizes, scale_times
 from .loggp import LogGP
 from .quantities import QUANTITIES, predicted_ps, quantities_of, residuals_of
 from .rules import Network
@@ -51,7 +52,7 @@ def plot_fit(fit: LogGP) -> Figure:
     """The curves of a fit with its segments, switches and residuals."""
     marks = [Mark(r.first - 1, bend=r.cause == "bend") for r in fit.ranges if r.cause in ("jump", "bend")]
     if fit.S is not None:
-        marks.append(Mark(fit.S, f"eager limit S = {size_label(fit.S)}"))
+        marks.append(Mark(fit.S, f"eager limit S = {size_text(fit.S)}"))
     return plot_curves(quantities_of(fit), fit.network, residuals_of(fit), marks)
 
 

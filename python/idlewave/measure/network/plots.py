@@ -23,8 +23,9 @@ from ...plotting import (
     styled,
     tidy,
 )
+from ...wording import size_text, time_text
 from .distribution import latencies, over_time, overheads
-from .drawing import scale_sizes, scale_times, size_label, time_label
+from .drawing import scale_sizes, scale_times
 from .methods import BELL, CULLER, KIELMANN, METHODS, PRTT, at_smallest_size
 
 _COLOURS = {PRTT: BLUE, CULLER: ORANGE, KIELMANN: GREEN, BELL: VERMILLION}
@@ -102,7 +103,7 @@ def _latency(axes: Axes, table: pd.DataFrame) -> None:
         axes.hlines(place, low / 1e3, high / 1e3, color=_COLOURS[method], linewidth=2.2, alpha=0.3)
         axes.plot(value / 1e3, place, _MARKERS[method], color=_COLOURS[method], markersize=4)
         axes.annotate(
-            time_label(value),
+            time_text(value),
             (value / 1e3, place),
             xytext=(0, 6),
             textcoords="offset points",
@@ -111,7 +112,7 @@ def _latency(axes: Axes, table: pd.DataFrame) -> None:
         )
     if "EEL" in found[BELL]:
         axes.annotate(
-            f"Bell: L is not measured; round trip {time_label(found[BELL]['EEL'][0])}",
+            f"Bell: L is not measured; round trip {time_text(found[BELL]['EEL'][0])}",
             (0.0, 0.0),
             xycoords="axes fraction",
             xytext=(2, 3),
@@ -124,7 +125,7 @@ def _latency(axes: Axes, table: pd.DataFrame) -> None:
     values = [v for _, row in rows for v in row]
     margin = 0.15 * (max(values) - min(values)) / 1e3 + 1e-3
     axes.set_xlim(min(0.0, min(values) / 1e3 - margin), max(values) / 1e3 + margin)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: time_label(value * 1e3)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: time_text(value * 1e3)))
     axes.locator_params(axis="x", nbins=5)
 
 
@@ -149,13 +150,13 @@ def _cumulative(axes: Axes, table: pd.DataFrame) -> None:
     for colour, size in zip(PALETTE, _some_sizes(table["size"]), strict=False):
         values = np.sort(table.loc[table["size"] == size, "half_ns"].to_numpy())
         shares = np.arange(1, len(values) + 1) / len(values)
-        axes.step(values, shares, where="post", color=colour, linewidth=1.1, label=f"{size_label(size)}")
+        axes.step(values, shares, where="post", color=colour, linewidth=1.1, label=size_text(size))
         axes.plot(np.median(values), 0.5, "o", color=colour, markersize=3)
     axes.set_ylim(0, 1.02)
     axes.set_ylabel("share of samples")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.xaxis.set_major_locator(LogLocator(numticks=7))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: time_label(value * 1e3)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: time_text(value * 1e3)))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.legend(loc="lower right", handlelength=1.2)
 
