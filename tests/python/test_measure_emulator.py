@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from idlewave.measure import Network, Parameters, prtt
-from idlewave.measure.network.rules import sending
+from idlewave.measure.network import rules
 
 US = 1_000_000.0
 TRAIN = 16
@@ -84,6 +84,15 @@ def exchanges(network, size):
         ("paced", size, TRAIN, pause, prtt(network, TRAIN, pause, size) - waited, waited),
         ("wait", size, 1, 0.0, own.o_r + (size - 1) * own.O, 0.0),
     ]
+
+
+def sending(network, messages, size, late=0.0):
+    """How long so many blocking send calls last, one after the other, in ps; the receives are posted from `late` on."""
+    client, server = rules._Rank(), rules._Rank()
+    rendezvous = network.S is not None and size > network.S
+    train = rules._rendezvous_train if rendezvous else rules._eager_train
+    train(network, client, server, messages, 0.0, size, 0.0, late)
+    return client.cpu
 
 
 def late_sends(network, size):

@@ -110,13 +110,3 @@ def _rendezvous_train(
             posted = receiver.take(p, size, data)
             request = receiver.take(control, 1, next_request)
     return receiver.take(p, size, data)
-
-
-def sending(network: Network, messages: int, size: int, late: float = 0.0) -> float:
-    """How long `messages` blocking send calls last, one after the other, in ps; the receives are posted from `late`
-    (ps) on."""
-    rendezvous = network.S is not None and size > network.S
-    client, server = _Rank(), _Rank()
-    train = _rendezvous_train if rendezvous else _eager_train
-    train(network, client, server, messages, 0.0, size, 0.0, late)
-    return client.cpu

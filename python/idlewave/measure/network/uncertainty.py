@@ -39,12 +39,11 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A range's parameters and their intervals; kept: those taken from the range below; zero: those that are 0."""
+    """A range's parameters and their intervals; kept: those taken from the range below."""
 
     parameters: Parameters
     intervals: Intervals
     kept: tuple[str, ...] = ()
-    zero: tuple[str, ...] = ()
 
 
 def bootstrap(
@@ -107,7 +106,7 @@ def told(free: Parameters, drawn: Array, below: Parameters | None, hidden: tuple
     narrower = _intervals(samples)
     settled = {*kept, *zero}
     shown = {name: intervals[name] if name in settled else narrower[name] for name in NAMES}
-    return Estimate(Parameters(*map(float, values)), shown, tuple(kept), tuple(zero))
+    return Estimate(Parameters(*map(float, values)), shown, tuple(kept))
 
 
 def _least_told(values: Array, samples: Array, below: Parameters | None, settled: set[str]) -> tuple[int, float] | None:
