@@ -22,7 +22,7 @@ RESAMPLES = 200
 FEWEST = 3
 """Samples of a series at a size, below which there is no interval and so no value."""
 MOST_GAPS = 3
-"""No delay that was asked for is longer than two gaps."""
+"""A longer wait met a detour: no delay that was asked for is longer than two gaps."""
 COLUMNS = ["method", "parameter", "size", "value_ps", "low_ps", "high_ps"]
 _PRTT_CURVES = {"o_s": "send", "o_r": "receive", "g": "gap"}
 
