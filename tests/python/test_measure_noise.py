@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from idlewave.errors import MeasurementError, UsageError
-from idlewave.measure import measure_noise
+from idlewave.measure import measure_noise, running
 from idlewave.measure.noise import probing
 from idlewave.measure.noise.detour import DECADES, measurement_of, summarise
 from idlewave.measure.noise.recording import read_recording
@@ -133,15 +133,15 @@ def test_progress_is_what_the_probe_says(fake_probe, tmp_path):
     fake_probe()
     parts = []
     (tmp_path / "out").mkdir()
-    probing.run_probe("detour", [], [0], 1.0, tmp_path / "out", advance=parts.append)
+    probing.record("detour", [], [0], 1.0, tmp_path / "out", advance=parts.append)
     assert parts == [0.5]
 
 
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("sys.exit('no permission')", "idlewave-detour failed: no permission"),
-        ("sys.exit(0)", "no summary"),
+        ("sys.exit('no permission')", r"the probe of detour failed \(exit status 1\): no permission"),
+        ("sys.exit(0)", "without its summary"),
         ("time.sleep(60)", "did not end within"),
     ],
 )
@@ -149,23 +149,77 @@ def test_a_probe_that_fails_is_said_in_its_own_words(fake_probe, tmp_path, monke
     fake_probe(body)
     monkeypatch.setattr(probing, "PATIENCE_S", 1.0)
     with pytest.raises(MeasurementError, match=words):
-        probing.run_probe("detour", [], [0], 0.1, tmp_path / "out")
+        probing.record("detour", [], [0], 0.1, tmp_path / "out")
+
+
+KEEPS = """
+signal.signal(signal.SIGTERM, lambda *_: None)
+(folder / "ready").touch()
+signal.pause()
+print("x" * 200_000)
+"""
+
+MEASURE = """
+import pathlib, signal, sys
+from idlewave import cli
+from idlewave.measure.noise import probing
+data = pathlib.Path(sys.argv.pop(1))
+probing.package_data = lambda: data
+signal.signal(signal.SIGINT, signal.default_int_handler)
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_signal_ends_the_probe_and_what_it_recorded_is_kept_and_said_where(fake_probe, tmp_path, number, kept):
+    fake_probe(KEEPS)
+    (tmp_path / "tmp").mkdir()
+    output = ["-o", str(tmp_path / "kept")] if kept else []
+    core = str(min(os.sched_getaffinity(0)))
+    command = [sys.executable, "-c", MEASURE, str(tmp_path), "measure", "noise", "--core", core, *output]
+    environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    places = "kept/ready" if kept else "tmp/idlewave-*/ready"
+    while not list(tmp_path.glob(places)):
+        assert running.poll() is None
+        time.sleep(0.05)
+    running.send_signal(number)
+    words = running.communicate(timeout=60)[1]
+    assert running.returncode == 130
+    place = next(tmp_path.glob(places)).parent
+    assert f"kept: {place}; to show it: idlewave noise show --method detour {place}\n" in words
+    assert len(read_recording(place).cores[0].table) == 1
+
+
+def test_a_probe_that_does_not_end_when_told_to_is_killed(fake_probe, tmp_path, monkeypatch):
+    body = "signal.signal(signal.SIGTERM, signal.SIG_IGN); print('progress 0.5', flush=True); time.sleep(60)"
+    fake_probe(f"import os; pathlib.Path('{tmp_path}/pid').write_text(str(os.getpid())); {body}")
+    monkeypatch.setattr(running, "ENDING", 0.5)
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        probing.record("detour", [], [0], 1.0, tmp_path / "out", advance=interrupt)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
 def test_what_an_earlier_run_said_is_not_left_in_a_folder_that_is_used_again(fake_probe, tmp_path):
     fake_probe()
-    probing.run_probe("detour", [], [0], 1.0, tmp_path / "out")
+    probing.record("detour", [], [0], 1.0, tmp_path / "out")
     assert (tmp_path / "out" / "detour.json").is_file()
     fake_probe("sys.exit('no permission')")
     with pytest.raises(MeasurementError, match="no permission"):
-        probing.run_probe("detour", [], [0], 1.0, tmp_path / "out")
+        probing.record("detour", [], [0], 1.0, tmp_path / "out")
     assert not (tmp_path / "out" / "detour.json").exists()
 
 
 def test_a_probe_that_is_not_there_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(probing, "package_data", lambda: tmp_path)
     with pytest.raises(MeasurementError, match="cannot be run"):
-        probing.run_probe("detour", [], [0], 0.1, tmp_path / "out")
+        probing.record("detour", [], [0], 0.1, tmp_path / "out")
 
 
 def test_an_interrupted_recording_keeps_what_it_has(tmp_path):

@@ -232,7 +232,7 @@ def test_a_kind_of_plot_goes_with_a_plot(folder):
 
 
 def test_a_kind_that_the_method_has_not_is_refused_before_it_is_measured(tmp_path, monkeypatch):
-    monkeypatch.setattr(measure_noise_command, "run_probe", lambda *_, **__: pytest.fail("it was measured"))
+    monkeypatch.setattr(measure_noise_command, "record", lambda *_, **__: pytest.fail("it was measured"))
     plot = ("--plot", tmp_path / "plot.png", "--kind", "heat")
     refused = run("measure", "noise", "--method", "fwq", *plot)
     assert "expected one of quantiles for fwq, found heat" in str(refused.exception)
@@ -242,7 +242,7 @@ def test_the_environment_is_there_when_the_measurement_is_interrupted(tmp_path, 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(measure_noise_command, "run_probe", interrupted)
+    monkeypatch.setattr(measure_noise_command, "record", interrupted)
     assert run("measure", "noise", "-o", tmp_path / "kept").exit_code != 0
     assert json.loads((tmp_path / "kept" / "environment.json").read_text())["host"]
 
@@ -251,7 +251,7 @@ def test_tables_are_written_before_the_plot_and_their_folder_is_made(folder, tmp
     def fails(*_):
         raise InputError("nothing to draw")
 
-    monkeypatch.setattr(measure_noise_command, "run_probe", lambda *_, **__: read_recording(folder))
+    monkeypatch.setattr(measure_noise_command, "record", lambda *_, **__: read_recording(folder))
     monkeypatch.setattr(NoiseReport, "plot", fails)
     samples = tmp_path / "new" / "folder" / "samples.parquet"
     done = run("measure", "noise", "-o", folder, "--samples", samples, "--plot", tmp_path / "plot.png")

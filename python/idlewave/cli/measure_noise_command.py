@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 
 from ..measure import describe
 from ..measure.noise.keys import PROBES
-from ..measure.noise.probing import chosen_cores, run_probe, shown
+from ..measure.noise.probing import chosen_cores, record
+from ..measure.running import shown
 from .figures import Picture
+from .kept import recording_folder
 from .noise_report import KINDS, NoiseReport, chosen_kind, write_environment, write_samples
+from .options import FiniteRange
 from .terminal import output, progress_bar
 
 
 @click.command()
 @click.option("--method", type=click.Choice(PROBES), default="detour", show_default=True, help="Which benchmark.")
-@click.option("--seconds", default=3.0, show_default=True, type=click.FloatRange(0.01), help="Seconds on each core.")
+@click.option("--seconds", default=3.0, show_default=True, type=FiniteRange(0.01), help="Seconds on each core.")
 @click.option(
     "--together/--one-by-one", default=True, show_default=True, help="All cores at once, or one after the other."
 )
 @click.option("--core", "cores", multiple=True, type=int, help="A core to measure (default: all); may be repeated.")
-@click.option("--quantum", type=click.FloatRange(1), help="ftq: µs a quantum (default 100). fwq: µs of work (100).")
+@click.option("--quantum", type=FiniteRange(1), help="ftq: µs a quantum (default 100). fwq: µs of work (100).")
 @click.option("--attribute", is_flag=True, help="Record the kernel's events, and say what each detour was.")
 @click.option("-o", "--output", "folder", type=click.Path(file_okay=False, path_type=Path), help="Keep all.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -56,13 +57,13 @@ def noise(
         raise click.UsageError("--kind goes with --plot")
     chosen_kind(method, kind)
     chosen = chosen_cores(cores or None)
-    with ExitStack() as stack:
-        place = folder or Path(stack.enter_context(TemporaryDirectory(prefix="idlewave-")))
+    show = f"idlewave noise show --method {method}"
+    with recording_folder(folder, {f"{method}.json": show, f"*/{method}.json": show}) as place:
         environment = describe()
         write_environment(place, environment)
         with progress_bar() as progress, shown(progress, f"noise, {method}") as advance:
             arguments = _arguments(method, quantum, attribute)
-            recording = run_probe(method, arguments, chosen, seconds, place, together=together, advance=advance)
+            recording = record(method, arguments, chosen, seconds, place, together=together, advance=advance)
         if recording.folder != place:
             write_environment(recording.folder, environment)
         if samples is not None:

@@ -14,8 +14,8 @@ from ... import mpi as mpis
 from ...environment import describe
 from ...errors import InputError, UsageError
 from ...mpi import Mpi
+from ..running import begin_folder, run_probe, shown
 from .json_part import JsonPart, read_object
-from .running import begin_folder, run_probe
 
 PATIENCE = 180.0
 """Seconds beyond the time asked for after which a probe is given up: MPI's own start and end are in it."""
@@ -44,7 +44,8 @@ def run_job(
         raise UsageError(f"{name} are measured between at least 2 ranks, found {ranks}")
     command = [str(mpi.mpiexec), "-n", str(ranks), str(mpis.build(mpi, name)), "--output", str(folder), *options]
     begin_folder(folder, describe(mpi), RECORDED[name])
-    run_probe(command, mpi.environment(), name, seconds + PATIENCE, progress)
+    with shown(progress, name) as advance:
+        run_probe(command, mpi.environment(), name, seconds + PATIENCE, advance)
 
 
 def read_summary(folder: Path, name: str) -> dict[str, Any]:

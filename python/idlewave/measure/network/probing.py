@@ -14,8 +14,8 @@ from ... import mpi as mpis
 from ...environment import describe
 from ...errors import MeasurementError, UsageError
 from ...mpi import OPEN_MPI, Mpi
+from ..running import begin_folder, run_probe, shown
 from .recording import LOCAL, TRANSPORTS, NetworkMeasurement, read_measurement
-from .running import begin_folder, run_probe
 
 PATIENCE = 120.0
 """Seconds beyond the time asked for after which a probe is given up: MPI's own start and end are in it."""
@@ -72,7 +72,8 @@ def measure_network(
                 *("--seed", str(seed + attempt - 1)),
             ]
             try:
-                run_probe([*launch.command, *options], launch.environment, "network", seconds + PATIENCE, progress)
+                with shown(progress, "network") as advance:
+                    run_probe([*launch.command, *options], launch.environment, "network", seconds + PATIENCE, advance)
             except MeasurementError as error:
                 if attempt == 1:
                     raise

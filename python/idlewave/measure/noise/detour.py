@@ -13,7 +13,8 @@ import pandas as pd
 
 from ...environment import describe
 from ..records import records as rows_of
-from .probing import chosen_cores, run_probe, shown
+from ..running import shown
+from .probing import chosen_cores, record
 from .recording import CoreRecording, Recording, dropped_note, told_ps
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def record_detours(
     """
     arguments = ["--records", str(records), *(["--trace-events"] if trace_events else [])]
     with shown(progress, "noise") as advance:
-        return run_probe("detour", arguments, cores, seconds, folder, together=together, advance=advance)
+        return record("detour", arguments, cores, seconds, folder, together=together, advance=advance)
 
 
 def measurement_of(recording: Recording, environment: dict[str, Any] | None = None) -> NoiseMeasurement:

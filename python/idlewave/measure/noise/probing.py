@@ -1,29 +1,20 @@
-"""Runs a noise probe: its progress, its interruption, and the folder that it leaves."""
+"""Recording noise: the command of a probe, and the folder that it leaves."""
 
 from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import tempfile
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import MeasurementError, UsageError
 from ...mpi import package_data
+from ..running import Advance, run_probe
 from .recording import Recording, read_recording
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 PATIENCE_S = 60.0
 """How much longer than its recording a probe may take, to calibrate and to write, before it is given up."""
-
-Advance = Callable[[float], None]
 
 
 def chosen_cores(cores: Sequence[int] | None) -> list[int]:
@@ -36,18 +27,7 @@ def chosen_cores(cores: Sequence[int] | None) -> list[int]:
     return chosen
 
 
-@contextmanager
-def shown(progress: Progress | None, description: str) -> Iterator[Advance | None]:
-    """What moves a task of `progress`, which is done in the end; None where there is none."""
-    if progress is None:
-        yield None
-        return
-    task = progress.add_task(description, total=1.0)
-    yield lambda part: progress.update(task, completed=part)
-    progress.update(task, completed=1.0)
-
-
-def run_probe(
+def record(
     probe: str,
     arguments: Sequence[str],
     cores: Sequence[int],
@@ -67,59 +47,17 @@ def run_probe(
     (folder / f"{probe}.json").unlink(missing_ok=True)
     command = [str(package_data() / "bin" / f"idlewave-{probe}"), "--cpus", ",".join(map(str, cores))]
     command += ["--seconds", str(seconds), "--output", str(folder), *([] if together else ["--one-by-one"]), *arguments]
-    patience = PATIENCE_S + 2 * seconds * (1 if together else len(cores))
-    with tempfile.TemporaryFile("w+") as complaint:
-        try:
-            running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=complaint, text=True)
-        except OSError as error:
-            raise MeasurementError(f"the probe {command[0]} cannot be run: {error}") from error
-        said = _follow(running, probe, patience, advance)
-        complaint.seek(0)
-        words = complaint.read().strip()
-    if running.returncode != 0 or said is None:
-        reason = words or f"exit status {running.returncode}, no summary"
-        raise MeasurementError(f"the probe idlewave-{probe} failed: {reason}")
+    limit = PATIENCE_S + 2 * seconds * (1 if together else len(cores))
+    said = _summary(run_probe(command, None, probe, limit, advance))
+    if said is None:
+        raise MeasurementError(f"the probe of {probe} failed: it ended without its summary")
     return read_recording(_written(folder, probe, said), probe)
 
 
-def _follow(
-    running: subprocess.Popen[str], probe: str, patience: float, advance: Advance | None
-) -> dict[str, Any] | None:
-    """Read the probe's output to its end; its summary, if it said one."""
-    late = threading.Event()
-
-    def give_up() -> None:
-        late.set()
-        running.kill()
-
-    timer = threading.Timer(patience, give_up)
-    timer.start()
+def _summary(output: str) -> dict[str, Any] | None:
+    """The JSON object that a probe prints when it has recorded."""
     try:
-        said = _read(running.stdout, advance) if running.stdout else None
-        running.wait()
-    except KeyboardInterrupt:
-        running.send_signal(signal.SIGINT)
-        running.communicate()
-        raise
-    finally:
-        timer.cancel()
-    if late.is_set():
-        raise MeasurementError(f"the probe idlewave-{probe} did not end within {patience:.0f} s and was stopped")
-    return said
-
-
-def _read(output: IO[str], advance: Advance | None) -> dict[str, Any] | None:
-    """The summary is a JSON object at the end, after lines `progress FRACTION`."""
-    rest: list[str] = []
-    for line in output:
-        words = line.split()
-        if len(words) == 2 and words[0] == "progress":
-            if advance:
-                advance(float(words[1]))
-        else:
-            rest.append(line)
-    try:
-        said = json.loads("".join(rest))
+        said = json.loads(output)
     except ValueError:
         return None
     return said if isinstance(said, dict) else None

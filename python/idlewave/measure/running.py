@@ -1,0 +1,146 @@
+"""Running a probe: the folder it records into, its progress, its words when it fails, and its end whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from ..errors import MeasurementError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+ENDING = 60.0
+"""Seconds that a probe has to keep what it recorded when it is told to end: those of many cores have much to write."""
+
+Advance = Callable[[float], None]
+
+
+def begin_folder(folder: Path, environment: dict[str, Any], earlier: Sequence[str]) -> None:
+    """Make `folder` if need be, without the files that an earlier run left there, and with environment.json.
+
+    Else a run that is killed would be read with what another one said of itself.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in earlier:
+            (folder / name).unlink(missing_ok=True)
+        (folder / "environment.json").write_text(json.dumps(environment, indent=1))
+    except OSError as error:
+        raise MeasurementError(f"{folder} cannot be written: {error.strerror}") from error
+
+
+@contextlib.contextmanager
+def shown(progress: Progress | None, description: str) -> Iterator[Advance | None]:
+    """What moves a task of `progress`, which is done in the end; None where there is none."""
+    if progress is None:
+        yield None
+        return
+    task = progress.add_task(description, total=1.0)
+    yield lambda part: progress.update(task, completed=part)
+    progress.update(task, completed=1.0)
+
+
+@contextlib.contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Meanwhile SIGTERM, with which a batch system ends a job, raises KeyboardInterrupt as SIGINT does.
+
+    In another thread than the main one nothing changes, for only that one can handle signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+
+
+def run_probe(
+    command: Sequence[str],
+    environment: dict[str, str] | None,
+    name: str,
+    limit: float,
+    advance: Advance | None = None,
+) -> str:
+    """Run `command`, the probe of `name` ("network", "detour"), for at most `limit` seconds.
+
+    `environment`: its variables, None for this process's. `advance` is called with the part that is done, from 0 to 1.
+    What else the probe prints is returned. Raises MeasurementError with the probe's words if it fails, cannot be run or
+    does not end in time. When SIGINT or SIGTERM interrupts this, the probe keeps what it has before KeyboardInterrupt
+    goes on.
+    """
+    late = threading.Event()
+    said = []
+    with tempfile.TemporaryFile("w+", errors="replace") as complaints:
+        with ended_by_signals(), _process(command, environment, complaints, limit, late) as running:
+            assert running.stdout is not None
+            for line in running.stdout:
+                words = line.split()
+                if len(words) == 2 and words[0] == "progress":
+                    if advance is not None:
+                        advance(float(words[1]))
+                else:
+                    said.append(line)
+            status = running.wait()
+        complaints.seek(0)
+        complaint = complaints.read().strip()[-2000:]
+    if status != 0 and late.is_set():
+        raise MeasurementError(
+            f"the probe of {name} did not end within {limit:.0f} s and was stopped. {complaint}".strip()
+        )
+    if status != 0:
+        raise MeasurementError(f"the probe of {name} failed (exit status {status}): {complaint or 'it said nothing'}")
+    return "".join(said)
+
+
+@contextlib.contextmanager
+def _process(
+    command: Sequence[str], environment: dict[str, str] | None, complaints: IO[str], limit: float, late: threading.Event
+) -> Iterator[subprocess.Popen[str]]:
+    """A running probe that ends with the block, whatever ends that, and after `limit` seconds, which sets `late`."""
+    try:
+        running = subprocess.Popen(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            text=True,
+            errors="replace",
+            env=environment,
+        )
+    except OSError as error:
+        raise MeasurementError(f"the probe {command[0]} cannot be run: {error}") from error
+
+    def give_up() -> None:
+        late.set()
+        running.kill()
+
+    watch = threading.Timer(min(limit, threading.TIMEOUT_MAX), give_up)
+    watch.daemon = True
+    watch.start()
+    try:
+        yield running
+    finally:
+        watch.cancel()
+        if running.poll() is None:
+            _end(running)
+
+
+def _end(running: subprocess.Popen[str]) -> None:
+    """Tell it to end, and wait until it has kept what it recorded: ENDING seconds, or until a second interrupt."""
+    running.terminate()
+    try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            running.communicate(timeout=ENDING)  # reads on: a probe whose output nobody takes could not end
+    finally:
+        running.kill()
+        running.wait()
