@@ -10,10 +10,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import idlewave
 import pandas as pd
 import pytest
-from idlewave.cli import COMMANDS, progress, terminal
+from click.testing import CliRunner
+from idlewave.cli import (
+    COMMANDS,
+    cli,
+    measure_clocks_command,
+    measure_network_command,
+    measure_noise_command,
+    measure_pairs_command,
+    progress,
+    terminal,
+)
+from idlewave.errors import UsageError
 from rich.console import Console
 
 PING = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
@@ -206,3 +218,82 @@ def test_progress_goes_nowhere_but_to_a_terminal(
     with progress.rank_progress("reading a.goal") as update:
         update(3, 4)
     assert capfd.readouterr() == ("", "")
+
+
+MEASURED = {
+    "noise": (measure_noise_command, "record", "detour.json", "idlewave noise show --method detour"),
+    "network": (measure_network_command, "measure_network", "network-1/samples.csv", "idlewave measure network --from"),
+    "pairs -n 2": (measure_pairs_command, "measure_pairs", "pairs.csv", "idlewave measure pairs --from"),
+    "clocks -n 2": (measure_clocks_command, "measure_clocks", "clocks-bursts.i64", "idlewave measure clocks --from"),
+}
+
+
+@pytest.mark.parametrize("command", MEASURED)
+@pytest.mark.parametrize("output", [False, True])
+@pytest.mark.parametrize("records", [False, True])
+def test_an_interrupted_measurement_keeps_what_was_recorded_and_says_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, output: bool, records: bool
+) -> None:
+    module, function, file, shown_by = MEASURED[command]
+    places = []
+
+    def interrupted(*arguments: object, **options: object) -> None:
+        folder = next(a for a in (*arguments, options.get("folder")) if isinstance(a, Path))
+        places.append((folder / file).parent)
+        if records:
+            places[0].mkdir(parents=True, exist_ok=True)
+            (folder / file).write_text("recorded")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, function, interrupted)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    options = ["-o", str(tmp_path / "kept")] if output else []
+    done = CliRunner().invoke(cli, ["measure", *command.split(), *options])
+    assert done.exit_code != 0
+    assert (f"kept: {places[0]}; to show it: {shown_by} {places[0]}\n" in done.stderr) == records
+    assert [path.name for path in places[0].glob(Path(file).name)] == ([Path(file).name] if records else [])
+    if not output:
+        assert any(tmp_path.iterdir()) == records
+
+
+def test_only_what_this_run_recorded_is_said_to_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(measure_pairs_command, "measure_pairs", interrupted)
+    (tmp_path / "pairs.csv").write_text("of another run")
+    done = CliRunner().invoke(cli, ["measure", "pairs", "-n", "2", "-o", str(tmp_path)])
+    assert "kept" not in done.stderr
+    assert (tmp_path / "pairs.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("--noise-seconds 60 -o x noise", "--noise-seconds, --output"),
+        ("--name x --network-seconds 5 network", "--name, --network-seconds"),
+        ("pairs --from x -o y --seconds 5 --visits 3", "--output, --seconds, --visits"),
+        ("pairs --from x --pairs 3 --concurrent --seed 1", "--concurrent, --pairs, --seed"),
+        ("clocks --from x -o y --bursts 9 --one-a-host", "--bursts, --one-a-host, --output"),
+        ("network --name x --node . --node-ranks 2", "--name, --node, --node-ranks"),
+    ],
+)
+def test_options_of_measure_that_would_be_dropped_are_refused_by_name(line: str, named: str) -> None:
+    refused = CliRunner().invoke(cli, ["measure", *line.split()])
+    assert isinstance(refused.exception, UsageError)
+    assert f": {named} has no meaning beside it" in str(refused.exception)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_times_that_are_not_finite_are_refused(value: str) -> None:
+    group = cli.get_command(click.Context(cli), "measure")
+    assert isinstance(group, click.Group)
+    asked = 0
+    for name, command in [("", group), *group.commands.items()]:
+        for option in command.params:
+            if isinstance(option.type, click.FloatRange):
+                asked += 1
+                refused = CliRunner().invoke(cli, ["measure", *name.split(), option.opts[0], value])
+                assert refused.exit_code == 2
+                assert f"'{option.opts[0]}': expected a finite number, found {value}" in refused.output
+    assert asked == 7

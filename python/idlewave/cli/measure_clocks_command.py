@@ -11,6 +11,8 @@ import click
 
 from ..measure.network.clocks import ClockMeasurement, measure_clocks, read_clocks
 from .figures import Picture, save_figure
+from .kept import recording_folder
+from .options import FiniteRange, refuse_given
 from .terminal import errors, output, progress_bar, show
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @click.command()
 @click.option("-n", "ranks", type=click.IntRange(2), help="Ranks to start.")
-@click.option("--seconds", default=10.0, show_default=True, type=click.FloatRange(0.01), help="Seconds in all.")
+@click.option("--seconds", default=10.0, show_default=True, type=FiniteRange(0.01), help="Seconds in all.")
 @click.option(
     "--bursts", default=40, show_default=True, type=click.IntRange(3), help="How often each clock is looked at."
 )
@@ -31,7 +33,9 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("-o", "--output", "folder", type=FOLDER, help="Keep the recording here.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--plot", type=Picture(), help="Write a picture (PNG, PDF, SVG).")
+@click.pass_context
 def clocks(
+    context: click.Context,
     ranks: int | None,
     seconds: float,
     bursts: int,
@@ -46,11 +50,13 @@ def clocks(
     if (ranks is None) == (recorded is None):
         raise click.UsageError("either -n RANKS or --from FOLDER is needed")
     if recorded is not None:
+        refuse_given(context, ("seconds", "bursts", "one_a_host", "seed", "folder"), "--from measures nothing")
         found = read_clocks(recorded)
     else:
         assert ranks is not None
-        with progress_bar() as progress:
-            found = measure_clocks(ranks, None, seconds, bursts, one_a_host, progress, folder, seed)
+        shown_by = {"clocks-bursts.i64": "idlewave measure clocks --from"}
+        with recording_folder(folder, shown_by) as place, progress_bar() as progress:
+            found = measure_clocks(ranks, None, seconds, bursts, one_a_host, progress, place, seed)
     if as_json:
         click.echo(json.dumps(_as_json(found), indent=1))
     else:

@@ -9,11 +9,13 @@ import click
 
 from ..measure import Measurement, measure_network, measure_noise, write_machine
 from ..mpi import find
+from .kept import recording_folder
 from .measure_clocks_command import clocks
 from .measure_network_command import network, show_network
 from .measure_noise_command import noise
 from .measure_pairs_command import pairs
 from .noise_tables import show_measurement_tables
+from .options import FiniteRange, refuse_given
 from .terminal import output, progress_bar
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -21,11 +23,11 @@ noise_seconds = click.option(
     "--noise-seconds",
     default=3.0,
     show_default=True,
-    type=click.FloatRange(0.01),
+    type=FiniteRange(0.01),
     help="Seconds on each core.",
 )
 network_seconds = click.option(
-    "--network-seconds", default=4.0, show_default=True, type=click.FloatRange(0.5), help="Seconds in all."
+    "--network-seconds", default=4.0, show_default=True, type=FiniteRange(0.5), help="Seconds in all."
 )
 
 
@@ -42,11 +44,14 @@ def measure(context: click.Context, noise_seconds: float, network_seconds: float
     `measure clocks` concern all ranks of a job.
     """
     if context.invoked_subcommand is not None:
+        measured = f"`measure {context.invoked_subcommand}` has options of its own, behind its name"
+        refuse_given(context, ("noise_seconds", "network_seconds", "folder", "name"), measured)
         return
     found = find()
-    with progress_bar() as progress:
-        noise_found = measure_noise(noise_seconds, progress=progress, folder=folder / "raw")
-        network_found = measure_network(found, network_seconds, progress=progress, folder=folder / "raw")
+    shown_by = {"detour.json": "idlewave noise show", "network-*/samples.csv": "idlewave measure network --from"}
+    with recording_folder(folder / "raw", shown_by) as raw, progress_bar() as progress:
+        noise_found = measure_noise(noise_seconds, progress=progress, folder=raw)
+        network_found = measure_network(found, network_seconds, progress=progress, folder=raw)
     file = write_machine(folder, noise_found, network_found, name)
     show_measurement(Measurement(name, noise_found, network_found))
     output.print(f"written: {file}, and the samples beside it")

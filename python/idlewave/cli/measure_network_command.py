@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from ..errors import UsageError
 from ..measure import NetworkMeasurement, measure_network
@@ -18,6 +17,8 @@ from ..measure.network.storing import PARAMETERS, load_network, network_as_json,
 from ..measure.records import records
 from ..units import format_time
 from .figures import Picture, save_figure
+from .kept import recording_folder
+from .options import FiniteRange, refuse_given
 from .terminal import errors, output, progress_bar
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class _Wanted:
     type=click.Choice(TRANSPORTS),
     help="What carries the messages (default: mpi); put and get are MPI's one-sided ones.",
 )
-@click.option("--seconds", default=4.0, show_default=True, type=click.FloatRange(0.5), help="Seconds in all.")
+@click.option("--seconds", default=4.0, show_default=True, type=FiniteRange(0.5), help="Seconds in all.")
 @click.option("--max-size", default=256 * 1024, show_default=True, type=click.IntRange(64), help="Largest message.")
 @click.option("--hosts", metavar="A,B", help="Measure between two nodes: one rank on each.")
 @click.option(
@@ -90,7 +91,12 @@ def network(
     """
     if (node is None) != (node_ranks is None):
         raise UsageError("--node and --node-ranks belong together")
-    _refuse_what_has_no_meaning(context, source is not None)
+    if source is not None:
+        refuse_given(context, ("hosts", "connect", "seconds", "max_size"), "--from measures nothing")
+    if folder is None:
+        refuse_given(context, ("name", "node", "node_ranks"), "no machine is written without -o")
+    if hosts is not None and connect is not None:
+        raise UsageError("--hosts starts a probe on each of two hosts, --connect one alone: expected one of them")
     within = None if node is None else load_network(node)
     found = _obtain(_Wanted(transport, seconds, max_size, hosts, connect, source), folder)
     table = _methods(found) if methods else None
@@ -116,20 +122,6 @@ def network(
         output.print(f"written: {file}")
 
 
-def _refuse_what_has_no_meaning(context: click.Context, recorded: bool) -> None:
-    """Options that would be dropped in silence. Raises UsageError naming them."""
-    given = {
-        name
-        for name in ("hosts", "connect", "seconds", "max_size")
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
-    }
-    if recorded and given:
-        named = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(given))
-        raise UsageError(f"--from measures nothing: {named} has no meaning beside it")
-    if {"hosts", "connect"} <= given:
-        raise UsageError("--hosts starts a probe on each of two hosts, --connect one alone: expected one of them")
-
-
 def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
     if wanted.source is not None:
         if (wanted.source / "network.json").is_file() and not (wanted.source / "samples.csv").is_file():
@@ -141,24 +133,18 @@ def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
         return found
     hosts = tuple(h.strip() for h in wanted.hosts.split(",")) if wanted.hosts else ()
     raw = None if folder is None else folder / "raw"
-    try:
-        with progress_bar() as progress:
-            return measure_network(
-                None,
-                wanted.seconds,
-                wanted.max_size,
-                progress=progress,
-                folder=raw,
-                transport=wanted.transport or "mpi",
-                hosts=hosts,
-                connect=wanted.connect,
-            )
-    except KeyboardInterrupt:
-        if raw is not None:
-            kept = max(raw.glob("network-*/samples.csv"), key=lambda file: file.stat().st_mtime, default=None)
-            if kept is not None:
-                errors.print(f"kept: {kept}; to estimate it: idlewave measure network --from {kept.parent}")
-        raise
+    shown_by = {"network-*/samples.csv": "idlewave measure network --from"}
+    with recording_folder(raw, shown_by) as place, progress_bar() as progress:
+        return measure_network(
+            None,
+            wanted.seconds,
+            wanted.max_size,
+            progress=progress,
+            folder=place,
+            transport=wanted.transport or "mpi",
+            hosts=hosts,
+            connect=wanted.connect,
+        )
 
 
 def _methods(found: NetworkMeasurement) -> pd.DataFrame:

@@ -10,6 +10,8 @@ import click
 from ..measure.network.levels import listed
 from ..measure.network.pairs import PairMeasurement, machine_of, measure_pairs, read_pairs
 from .figures import Picture, save_figure
+from .kept import recording_folder
+from .options import FiniteRange, refuse_given
 from .terminal import errors, output, progress_bar, show
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -19,7 +21,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 @click.option("-n", "ranks", type=click.IntRange(2), help="Ranks to start.")
 @click.option("--pairs", "sample", type=click.IntRange(1), help="A random sample of so many pairs (default: all).")
-@click.option("--seconds", default=10.0, show_default=True, type=click.FloatRange(0.01), help="At most so long in all.")
+@click.option("--seconds", default=10.0, show_default=True, type=FiniteRange(0.01), help="At most so long in all.")
 @click.option("--concurrent", is_flag=True, help="As many pairs at once as there are (default: one at a time).")
 @click.option("--visits", default=4, show_default=True, type=click.IntRange(1), help="How often each pair is visited.")
 @click.option("--seed", default=1, show_default=True, help="Of the sample and of the order.")
@@ -28,7 +30,9 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--plot", type=Picture(), help="Write the matrix as a picture (PNG, PDF, SVG).")
 @click.option("--machine", type=FILE, help="Write the levels as a machine.toml.")
+@click.pass_context
 def pairs(
+    context: click.Context,
     ranks: int | None,
     sample: int | None,
     seconds: float,
@@ -45,11 +49,14 @@ def pairs(
     if (ranks is None) == (recorded is None):
         raise click.UsageError("either -n RANKS or --from FOLDER is needed")
     if recorded is not None:
+        dropped = ("sample", "seconds", "concurrent", "visits", "seed", "folder")
+        refuse_given(context, dropped, "--from measures nothing")
         found = read_pairs(recorded)
     else:
         assert ranks is not None
-        with progress_bar() as progress:
-            found = measure_pairs(ranks, None, seconds, sample, concurrent, visits, progress, folder, seed)
+        shown_by = {"pairs.csv": "idlewave measure pairs --from"}
+        with recording_folder(folder, shown_by) as place, progress_bar() as progress:
+            found = measure_pairs(ranks, None, seconds, sample, concurrent, visits, progress, place, seed)
     if as_json:
         click.echo(json.dumps(_as_json(found), indent=1))
     else:
@@ -60,7 +67,7 @@ def pairs(
         save_figure(plot_pairs(found), plot)
         errors.print(f"written: {plot}")
     if machine is not None:
-        machine.write_text(machine_of(found).to_toml())
+        machine.write_text(machine_of(found).to_toml(), encoding="utf-8")
         errors.print(f"written: {machine}")
 
 
