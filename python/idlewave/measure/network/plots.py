@@ -158,7 +158,11 @@ def _cumulative(axes: Axes, table: pd.DataFrame) -> None:
     axes.xaxis.set_major_locator(LogLocator(numticks=7))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: time_text(value * 1e3)))
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.legend(loc="lower right", handlelength=1.2)
+    # Below the axes: within them there may be a curve anywhere.
+    axes.legend(
+        loc="upper center", bbox_to_anchor=(0.5, -0.09), ncols=SIZES_SHOWN,
+        handlelength=0.8, handletextpad=0.3, columnspacing=0.9,
+    )  # fmt: skip
 
 
 def _some_sizes(sizes: pd.Series) -> list[int]:
