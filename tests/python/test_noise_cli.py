@@ -119,6 +119,17 @@ def test_a_recording_is_replayed_as_it_was(folder, tmp_path):
     assert 'period = "4.003003003003s"' in (tmp_path / "replayed" / "noise.toml").read_text()
 
 
+def test_periods_that_do_not_fit_into_what_is_drawn_are_said(tmp_path):
+    file, noise = tmp_path / "s.toml", ("--noise", tmp_path / "made")
+    law = LengthLaw("fixed", (1e9,))
+    sources = [Source(name, 0, "periodic", period, law) for name, period in (("tick", 4e9), ("rare", 1.9e12))]
+    file.write_text(Signature("x", (0,), tuple(sources)).to_toml())
+    done = run("noise", "signature", file, "-o", tmp_path / "same.toml", *noise)
+    assert "a core has rare once in its 1 s or never" in done.stderr
+    assert "or never" not in run("noise", "signature", file, "-o", tmp_path / "same.toml").stderr
+    assert "or never" not in run("noise", "signature", file, "-o", file, *noise, "--seconds", 20).stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -165,6 +165,14 @@ def test_a_realisation_has_the_overhead_and_the_lengths_of_its_sources():
     assert len(made.starts) == pytest.approx(350 * 50, rel=0.05)
 
 
+@pytest.mark.parametrize("period_s", [1.9, 0.7, 10])
+def test_a_source_comes_as_often_as_its_period_says_on_average_though_that_is_long(period_s):
+    source = Source("rare", 0, PERIODIC, period_s * 1e12, LengthLaw("fixed", (5e6,)))
+    counts = [len(source.arrivals(10**12, np.random.default_rng(seed))) for seed in range(4000)]
+    assert set(counts) <= {int(1 / period_s), int(1 / period_s) + 1}
+    assert np.mean(counts) == pytest.approx(1 / period_s, abs=4 * 0.5 / np.sqrt(4000))  # four standard deviations
+
+
 def test_a_thinned_tick_stays_on_its_grid():
     quiet = Signature("test", (0,), (replace(TICK, jitter_ps=0.0),)).thin(0.5)
     starts = quiet.detours(2, seed=1)[0].starts

@@ -19,7 +19,7 @@ from ..measure.noise.keys import PROBES
 from ..measure.noise.nodes import rank_cores, rank_nodes
 from ..measure.noise.recording import Detours, Recording, detours_of, read_nodes, read_recording
 from ..measure.noise.replay import write_noise
-from ..measure.noise.signature import Signature, end_to_end
+from ..measure.noise.signature import PERIODIC, Signature, end_to_end
 from ..measure.records import records
 from ..units import format_time, parse_time
 from .figures import Picture, save_figure
@@ -117,11 +117,24 @@ def signature(
     noise = None
     if folder is not None:
         noise = end_to_end(recorded or made.detours(seconds, seed)) if replay else made.noise(seconds, seed)
+        if not (replay and recorded):
+            _warn_of_rare(made, seconds)
     target.write_text(made.to_toml(), encoding="utf-8")
     _show_signature(made)
     output.print(f"written: {target}")
     if folder is not None and noise is not None:
         output.print(f"written: {write_noise(folder, noise, given)}")
+
+
+def _warn_of_rare(made: Signature, seconds: float) -> None:
+    """Say which periods do not fit into what is drawn and repeated."""
+    rare = sorted({s.name for s in made.sources if s.kind == PERIODIC and s.period_ps > seconds * 1e12})
+    if rare:
+        errors.print(
+            f"note: a core has {', '.join(rare)} once in its {seconds:g} s or never, since these are repeated: "
+            "take --seconds of several periods",
+            soft_wrap=True,
+        )
 
 
 def _moved(entry: str) -> tuple[str, int]:
@@ -160,7 +173,7 @@ def _show_signature(made: Signature) -> None:
                 s.core,
                 s.name,
                 f"{s.rate_per_s:.4g}",
-                format_time(s.jitter_ps, 2) if s.kind == "periodic" else "",
+                format_time(s.jitter_ps, 2) if s.kind == PERIODIC else "",
                 f"{s.length.kind} {format_time(s.length.mean, 3) if math.isfinite(s.length.mean) else 'infinite'}",
                 percent(s.overhead),
             )

@@ -61,11 +61,13 @@ class Source:
         return self.rate_per_s * self.length.mean * 1e-12
 
     def arrivals(self, duration_ps: int, random: np.random.Generator) -> Values:
-        """When it comes in a time of `duration_ps`, in ps, ascending; a phase is drawn first."""
+        """When it comes in a time of `duration_ps`, in ps, ascending. A phase is drawn, and whether the period that is
+        left over begins in it, so that on average as many come as by `rate_per_s`, however long the period is.
+        """
         if self.kind == RANDOM:
             count = random.poisson(duration_ps / self.period_ps)
             return np.sort(random.random(count)) * duration_ps
-        count = max(round(duration_ps / self.period_ps), 1 if random.random() < duration_ps / self.period_ps else 0)
+        count = int(duration_ps / self.period_ps + random.random())
         when = (np.arange(count) + random.random()) * self.period_ps + random.normal(0, 1, count) * self.jitter_ps
         kept: Values = np.sort(when[random.random(count) < self.share] % duration_ps)
         return kept
