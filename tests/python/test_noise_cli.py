@@ -130,6 +130,28 @@ def test_periods_that_do_not_fit_into_what_is_drawn_are_said(tmp_path):
     assert "or never" not in run("noise", "signature", file, "-o", file, *noise, "--seconds", 20).stderr
 
 
+def test_a_change_says_on_how_many_of_the_cores_it_acts(tmp_path):
+    file, law = tmp_path / "s.toml", LengthLaw("fixed", (1e6,))
+    names = [(0, "every 4ms"), (1, "every 4ms"), (0, "random 12us"), (1, "random 13us"), (2, "random 30us")]
+    sources = [Source(name, core, "random", 1e9, law) for core, name in names]
+    file.write_text(Signature("x", (0, 1, 2, 3), tuple(sources)).to_toml())
+    changed = ("noise", "signature", file, "-o", tmp_path / "changed.toml")
+    done = run(*changed, "--drop", "random 12us")
+    assert (
+        "--drop 'random 12us' acts on 2 of 3 cores with noise, on some as random 13us; the others have random 30us"
+        in done.stderr
+    )
+    assert [s.name for s in Signature.load(tmp_path / "changed.toml").sources] == [
+        "every 4ms",
+        "every 4ms",
+        names[4][1],
+    ]
+    assert "2 of 3 cores with noise; the others" in run(*changed, "--move", "every 4ms=1ms").stderr
+    sources = [Source("every 4ms", core, "random", 1e9, law) for core in (0, 1)]
+    file.write_text(Signature("x", (0, 1, 2), tuple(sources)).to_toml())
+    assert "acts on" not in run(*changed, "--drop", "every 4ms").stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

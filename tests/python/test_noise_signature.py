@@ -157,6 +157,24 @@ def test_sources_are_moved_and_dropped_by_name_on_all_cores():
         MADE.drop("tock")
 
 
+@pytest.mark.parametrize(
+    ("name", "near", "other"),
+    [
+        ("random 12us", "random 13us", "random 16us"),
+        ("every 4ms", "every 4.01ms", "every 4.1ms"),
+        ("every 4ms", "every 3.99ms", "random 4ms"),
+        ("every 4ms (2)", "every 4.01ms (2)", "every 4ms (3)"),
+        ("tick 4ms", "tick 4ms", "tick 4.01ms"),
+    ],
+)
+def test_a_source_is_the_same_on_cores_whose_fits_name_it_a_little_differently(name, near, other):
+    names = [(0, name), (1, near), (2, other), (0, near)] if name != near else [(0, name), (1, near), (2, other)]
+    made = Signature("test", (0, 1, 2), tuple(replace(TICK, name=text, core=core) for core, text in names))
+    assert [(s.core, s.name) for s in made.called(name)] == [(0, name), (1, near)]
+    assert [(s.core, s.name) for s in made.drop(name).sources] == [entry for entry in names if entry not in names[:2]]
+    assert [s.period_ps for s in made.move(name, 1e9).sources] == [1e9, 1e9, *[TICK.period_ps] * (len(names) - 2)]
+
+
 def test_a_realisation_has_the_overhead_and_the_lengths_of_its_sources():
     made = Signature("test", (0,), (TICK, replace(RARE, length=LengthLaw("lognormal", (2e7, 0.5))))).detours(
         50, seed=3

@@ -106,9 +106,11 @@ def signature(
     recorded, name = ([], "") if recording.is_file() else _recorded(recording)
     made = fit_signature(recorded, name, seed) if recorded else Signature.load(recording)
     for source in drops:
+        _say_where(made, "--drop", source)
         made = made.drop(source)
     for entry in moves:
         source, period = _moved(entry)
+        _say_where(made, "--move", source)
         made = made.move(source, period)
     if lengths is not None or rates is not None:
         made = made.scale(lengths or 1.0, rates or 1.0)
@@ -124,6 +126,20 @@ def signature(
     output.print(f"written: {target}")
     if folder is not None and noise is not None:
         output.print(f"written: {write_noise(folder, noise, given)}")
+
+
+def _say_where(made: Signature, option: str, name: str) -> None:
+    """Say on how many cores a change acts, if not by this name on all that have noise, and what the others have."""
+    chosen = made.called(name)
+    cores, noisy = ({source.core for source in sources} for sources in (chosen, made.sources))
+    near = sorted({source.name for source in chosen} - {name})
+    left = sorted({source.name for source in made.sources if source.core not in cores})
+    if near or left:
+        also = f", on some as {', '.join(near)}" if near else ""
+        rest = f"; the others have {', '.join(left)}" if left else ""
+        errors.print(
+            f"note: {option} '{name}' acts on {len(cores)} of {len(noisy)} cores with noise{also}{rest}", soft_wrap=True
+        )
 
 
 def _warn_of_rare(made: Signature, seconds: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -15,12 +16,18 @@ import numpy.typing as npt
 
 from ...errors import InputError
 from ...noise import MixedNoise, Noise, PoissonNoise
+from ...units import parse_time
 from .lengths import LengthLaw
 from .recording import Detours
 
 FORMAT = 1
 PERIODIC, RANDOM = "periodic", "random"
 MOST_DETOURS = 20_000_000
+
+_FITTED_NAME = re.compile(r"(every|random) (\d+(?:\.\d+)?[mnpu]?s)( \(\d+\))?")
+_AS_NEAR = {"every": 1.01, "random": 10**0.1}
+"""Times in names are one if their ratio is no larger: a unit of the last of a period's three digits, or a bin of the
+histogram by which lengths are divided, since medians of a few hundred lengths differ by several percent."""
 
 Values = npt.NDArray[np.float64]
 
@@ -143,18 +150,29 @@ class Signature:
             [replace(s, length=s.length.scaled(lengths), period_ps=s.period_ps / rates) for s in self.sources]
         )
 
-    def move(self, name: str, period_ps: float) -> Signature:
-        """The source `name`, on all cores, at another period; its lengths stay.
+    def called(self, name: str) -> tuple[Source, ...]:
+        """The sources of that name; on cores that have none those whose name is as good as the same.
 
-        Raises InputError naming all sources if there is none of that name.
+        Each core is fitted by itself: a source may be `every 4ms` on one and `every 4.01ms` on another, `random 12us`
+        and `random 13us`. Raises InputError naming all sources if none has the name itself.
         """
-        self._known(name)
-        return self._with([replace(s, period_ps=period_ps) if s.name == name else s for s in self.sources])
+        exact = [source for source in self.sources if source.name == name]
+        if not exact:
+            names = ", ".join(sorted({source.name for source in self.sources}))
+            raise InputError(f"no source is called '{name}'; there are {names or 'none'}")
+        cores = {source.core for source in exact}
+        near = [s for s in self.sources if s.core not in cores and _alike(s.name, name)]
+        return (*exact, *near)
+
+    def move(self, name: str, period_ps: float) -> Signature:
+        """The sources `called` so at another period; their lengths stay. Raises InputError as `called` does."""
+        moved = self.called(name)
+        return self._with([replace(s, period_ps=period_ps) if s in moved else s for s in self.sources])
 
     def drop(self, name: str) -> Signature:
-        """Without the source `name`, on all cores. Raises InputError naming all sources if there is none."""
-        self._known(name)
-        return self._with([s for s in self.sources if s.name != name])
+        """Without the sources `called` so. Raises InputError as `called` does."""
+        dropped = self.called(name)
+        return self._with([s for s in self.sources if s not in dropped])
 
     def detours(self, seconds: float, seed: int) -> list[Detours]:
         """`seconds` of each core, drawn from `seed`: separate, ascending, inside.
@@ -255,13 +273,17 @@ class Signature:
             raise InputError(f"{path}: cannot be read as a signature: {error}") from error
         return cls.from_toml(text, str(path))
 
-    def _known(self, name: str) -> None:
-        names = sorted({source.name for source in self.sources})
-        if name not in names:
-            raise InputError(f"no source is called '{name}'; there are {', '.join(names) or 'none'}")
-
     def _with(self, sources: Sequence[Source]) -> Signature:
         return replace(self, sources=tuple(sources), goodness=())
+
+
+def _alike(name: str, other: str) -> bool:
+    """Whether fits of two cores may have given both names to one source."""
+    first, second = (_FITTED_NAME.fullmatch(text) for text in (name, other))
+    if first is None or second is None or first[1] != second[1] or first[3] != second[3]:
+        return False
+    times = [parse_time(match[2]) for match in (first, second)]
+    return max(times) <= _AS_NEAR[first[1]] * min(times)
 
 
 def _percent(part: float) -> str:
