@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from idlewave.measure.noise.ftq import analyse_ftq, ftq_table, work_modes
 from idlewave.measure.noise.fwq import analyse_fwq
-from idlewave.measure.noise.recording import read_recording
+from idlewave.measure.noise.recording import Detours, read_recording
 from idlewave.measure.noise.sources import KNOWN_PERIODS, likely_source, name_peaks, tick_rate, timer_rate
 from idlewave.measure.noise.spectrum import (
     FALSE_ALARM,
@@ -101,6 +101,22 @@ def test_too_few_samples_are_refused():
 
 def test_a_recording_without_detours_has_no_peaks():
     assert named_peaks(detour_spectrum([detours(1)])) == []
+
+
+@pytest.mark.parametrize("length", [1e-4, 1e-3])
+@pytest.mark.parametrize("count", [5, 6, 7, 9])
+def test_fewer_than_eight_events_are_not_called_periodic(count, length):
+    period = 0.43 if count < 8 else 0.33
+    starts = np.round((np.arange(count) + 0.5) * period * 1e12).astype(np.int64)
+    core = Detours("here", 0, starts, np.full(count, round(length * 1e12)), 3 * 10**12)
+    found = [peak.frequency for peak in named_peaks(detour_spectrum([core]))]
+    assert found == ([pytest.approx(1 / period, rel=1e-3)] if count >= 8 else [])
+
+
+def test_seven_periods_are_not_named_though_other_detours_are_there():
+    core = detours(3, [(1 / 0.43, 1e-3)], [(3, 1e-6)], seed=4)
+    assert len(core.starts) > 8
+    assert named_peaks(detour_spectrum([core])) == []
 
 
 def peak(frequency, uncertainty=1e-6):

@@ -174,12 +174,25 @@ def _floor(power: Values, degrees: float, bins: int) -> Values:
 
 
 def named_peaks(spectrum: Spectrum, most: int = 20) -> list[Peak]:
-    """The periodic sources that stand out, the costliest first; without names (`sources.name_peaks` gives them)."""
+    """The periodic sources that stand out, the costliest first; without names (`sources.name_peaks` gives them).
+
+    None of which the recording has fewer than eight periods, and none of fewer than eight events on each core.
+    """
+    if max(map(_events, spectrum.series)) < _FEWEST_EVENTS:
+        return []
     whole = _whole_transform(spectrum)
     lines = [_refined(spectrum, place, whole) for place in _candidates(spectrum)]
     groups = [group for group in _grouped(lines, spectrum) if _steady(spectrum, max(group, key=lambda x: x.ratio))]
-    peaks = [_peak(spectrum, group) for group in groups]
+    # The lines that were looked at begin there, but a source may show by its multiples only.
+    lowest = _FEWEST_EVENTS / (len(spectrum.series[0]) * spectrum.step_s)
+    peaks = [peak for peak in (_peak(spectrum, group) for group in groups) if peak.frequency >= lowest]
     return sorted(peaks, key=lambda peak: -peak.share)[:most]
+
+
+def _events(series: Values) -> int:
+    """How many stretches of time something was lost in."""
+    lost = series > 0
+    return int(lost[0]) + int(np.count_nonzero(lost[1:] & ~lost[:-1]))
 
 
 @dataclass(frozen=True)
