@@ -178,6 +178,17 @@ def test_two_recordings_are_compared_and_a_recording_with_its_signature(folder, 
     assert json.loads(run("noise", "compare", folder, file, "--json").stdout)["ks"] < 0.15
 
 
+def test_spectra_of_short_recordings_are_not_compared(tmp_path):
+    short = write_detours(tmp_path / "short", [detours(0.009, [(2000, 2e-5)])])
+    assert "spectra differ by ? (too short)" in run("noise", "compare", short, short).stdout
+    assert json.loads(run("noise", "compare", short, short, "--json").stdout)["spectrum_distance"] is None
+    file = tmp_path / "s.toml"
+    done = run("noise", "signature", short, "-o", file)
+    assert done.exit_code == 0, done.output
+    assert "? (too short)" in done.stdout
+    assert Signature.load(file).notes == ()
+
+
 def test_nodes_are_ranked_and_the_noisy_one_is_named(tmp_path):
     for rank in range(6):
         core = detours(1, [(250, 2e-4 if rank == 2 else 5e-6)], [(50, 1e-5)], seed=rank)

@@ -87,6 +87,12 @@ def test_spectra_differ_when_one_is_periodic():
     assert spectrum_distance(random, periodic) > 0.15
 
 
+def test_recordings_that_are_too_short_for_a_spectrum_are_not_called_the_same():
+    long, short = [detours(1, [(250, 2e-5)])], [detours(0.009, [(250, 2e-5)])]
+    for pair in ((short, short), (long, short), (short, long)):
+        assert np.isnan(spectrum_distance(*pair))
+
+
 def test_a_noisy_node_is_found_and_named():
     cores = [
         detours(1, [(250, 1e-4 if node == 5 else 5e-6)], [(50, 1e-5)], seed=node, core=core, node=f"n{node}")

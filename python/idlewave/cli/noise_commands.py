@@ -203,10 +203,14 @@ def _show_signature(made: Signature) -> None:
         shown = pd.DataFrame({"core": fits["core"], "measured": fits["overhead"].map(percent)})
         shown["as fitted"] = fits["fitted_overhead"].map(percent)
         shown["lengths differ"] = fits["ks"].map("{:.3f}".format)
-        shown["spectra differ"] = fits["spectrum_distance"].map("{:.3f}".format)
+        shown["spectra differ"] = fits["spectrum_distance"].map(_distance)
         show_plain(shown, "How good the fit is (0 the same, 1 wholly different)")
     for note in made.notes:
         errors.print(f"note: {note}", soft_wrap=True)
+
+
+def _distance(apart: float) -> str:
+    return "? (too short)" if math.isnan(apart) else f"{apart:.3f}"
 
 
 @noise.command(name="compare")
@@ -221,8 +225,10 @@ def compare_command(a: Path, b: Path, seconds: float, seed: int, plot: Path | No
     first, second = _detours(a, seconds, seed), _detours(b, seconds, seed)
     found = compare(first, second)
     if as_json:
-        said = {"a": str(a), "b": str(b), "ks": found.ks, "spectrum_distance": found.spectrum_distance}
-        click.echo(json.dumps(said | {"figures": records(found.figures), "maxima": records(found.maxima)}))
+        apart = None if math.isnan(found.spectrum_distance) else found.spectrum_distance
+        said = {"a": str(a), "b": str(b), "ks": found.ks, "spectrum_distance": apart}
+        said |= {"figures": records(found.figures), "maxima": records(found.maxima)}
+        click.echo(json.dumps(said, allow_nan=False))
     else:
         _show_comparison(found, str(a), str(b))
     if plot is not None:
@@ -243,7 +249,7 @@ def _show_comparison(found: Comparison, a: str, b: str) -> None:
     shown["B / A"] = [f"{y / x:.3g}" if x else "" for x, y in zip(figures["a"], figures["b"], strict=True)]
     show_plain(shown, "Two noises")
     output.print(f"lengths differ by {found.ks:.3f} (Kolmogorov and Smirnov: 0 the same, 1 apart)")
-    output.print(f"spectra differ by {found.spectrum_distance:.3f} (0 the same, 1 apart)")
+    output.print(f"spectra differ by {_distance(found.spectrum_distance)} (0 the same, 1 apart)")
     table = pd.DataFrame({"window": found.maxima["window_ps"].map(format_time), "ranks": found.maxima["ranks"]})
     for side in ("a", "b"):
         table[side.upper()] = found.maxima[f"{side}_ps"].map(lambda x: format_time(x, 3))

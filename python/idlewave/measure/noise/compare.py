@@ -6,6 +6,7 @@ has the distribution F, independently, the expected worst is E[max] = sum of x (
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -69,8 +70,8 @@ class Comparison:
 
     `figures`: quantity, a, b: overhead, rate_per_s, p50_ps … longest_ps of the detours. `ks`: the largest distance of
     the two distributions of length (0 the same, 1 apart). `spectrum_distance`: half the sum of differences of the
-    normalised power in bands of a third of an octave (0 the same, 1 apart). `maxima`: window_ps, ranks, a_ps, b_ps,
-    beyond (that P is more than either recording can tell).
+    normalised power in bands of a third of an octave (0 the same, 1 apart; NaN if one is too short for a spectrum).
+    `maxima`: window_ps, ranks, a_ps, b_ps, beyond (that P is more than either recording can tell).
     """
 
     figures: pd.DataFrame
@@ -132,11 +133,14 @@ def ks_distance(a: npt.ArrayLike, b: npt.ArrayLike, tolerance: float = 0.0) -> f
 
 
 def spectrum_distance(a: Sequence[Detours], b: Sequence[Detours]) -> float:
-    """Half the sum of differences of normalised power in bands of a third of an octave, up to 5 kHz."""
+    """Half the sum of differences of normalised power in bands of a third of an octave, up to 5 kHz.
+
+    NaN where a recording is shorter than 10 ms: it has no spectrum.
+    """
     shortest = min((core.duration for core in (*a, *b)), default=0) * 1e-12
     step = 1 / (2 * _HIGHEST_HZ)
     if shortest < 100 * step:
-        return 0.0
+        return math.nan
     lowest = 4 / shortest
     count = int(np.log2(_HIGHEST_HZ / lowest) * _BANDS_PER_OCTAVE)
     bands = _HIGHEST_HZ * 2.0 ** (-np.arange(max(count, 1), -1, -1) / _BANDS_PER_OCTAVE)

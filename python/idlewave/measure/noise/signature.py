@@ -85,7 +85,7 @@ class Goodness:
     """How near a fit comes to one core's recording: overhead, and the distances of lengths and spectrum (compare.py).
 
     `overhead` is as measured, `fitted_overhead` what the sources have on average; the distances are those of one
-    realisation that is as long as the recording.
+    realisation that is as long as the recording; `spectrum_distance` is NaN where that is too short.
     """
 
     core: int
