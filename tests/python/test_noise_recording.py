@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -118,6 +120,25 @@ def test_nodes_are_read_from_their_subfolders_and_a_broken_one_is_left_out_and_n
     assert [part.node for part in found] == ["n0-0", "n2-2"]
     assert len(problems) == 1
     assert "n1-1/detour.json" in problems[0]
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_node_whose_folder_may_not_be_read_is_left_out_and_named(tmp_path, own, monkeypatch):
+    node = write_detours(tmp_path / "n0-0", [detours(1, [(100, 1e-5)])], host="n0")
+    forbidden = write_detours(tmp_path / "n1-1", [detours(1, [(100, 1e-5)])], host="n1")
+    if own:
+        write_detours(tmp_path, [detours(1, [(100, 1e-5)])])
+    really = Path.is_file
+
+    def is_file(path):  # as it is for all but root
+        if path.parent == forbidden:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return really(path)
+
+    monkeypatch.setattr(Path, "is_file", is_file)
+    found, problems = read_nodes(tmp_path)
+    assert [recording.folder for recording in found] == ([tmp_path, node] if own else [node])
+    assert problems == [f"{forbidden} cannot be read: Permission denied"]
 
 
 def test_no_node_at_all_is_an_error(tmp_path):

@@ -226,6 +226,14 @@ def test_sources_that_leave_no_time_are_refused():
         Signature("test", (0,), (replace(TICK, period_ps=1000.0),)).detours(1, seed=1)
 
 
+@pytest.mark.parametrize("seconds", [float("nan"), float("inf"), 0.0, -1.0, 5e6])
+def test_a_time_that_cannot_be_drawn_is_refused(seconds):
+    quiet = Signature("test", (0, 1), ())
+    for made in (quiet, MADE):
+        with pytest.raises(InputError, match=r"s of each core: expected more than 0, and .* less than 106 days"):
+            made.detours(seconds, seed=1)
+
+
 laws = st.one_of(
     st.builds(lambda x: LengthLaw("fixed", (x,)), st.floats(1, 1e8)),
     st.builds(lambda a, b: LengthLaw("exponential", (a, b)), st.floats(0, 1e7), st.floats(1, 1e8)),
@@ -282,6 +290,8 @@ def test_a_signature_survives_its_file(tmp_path):
         (MADE.to_toml().replace("cores = [0, 1]", "cores = [0]"), r"expected cores of \[0\], found \[1\]"),
         (MADE.to_toml().replace("cores = [0, 1]", "cores = [-1]"), r"cores: expected .* not negative, found \[-1\]"),
         (MADE.to_toml().replace("cores = [0, 1]", "cores = [0.5]"), r"cores: expected a list of whole numbers"),
+        (MADE.to_toml().replace("core = 0", 'core = "a"'), "source tick: core: expected a whole number, found 'a'"),
+        (MADE.to_toml().replace('name = "rare"', "name = 7"), "source: name: expected a text, found 7"),
     ],
 )
 def test_a_broken_signature_is_refused_with_the_place(text, words):

@@ -90,7 +90,7 @@ def read_recording(folder: str | Path, probe: str | None = None) -> Recording:
     expected where there is no recording, the JSON is not one, a file is missing, or no row of it is left.
     """
     place = Path(folder)
-    found = [name for name in PROBES if (place / f"{name}.json").is_file()]
+    found = _probes_in(place)
     if probe is not None and probe not in found:
         raise InputError(f"{place}: expected a recording of the probe {probe}, {probe}.json; found {_listed(found)}")
     if not found:
@@ -113,11 +113,12 @@ def read_nodes(folder: str | Path, probe: str | None = None) -> tuple[list[Recor
     place = Path(folder)
     if not place.is_dir():
         raise InputError(f"{place}: expected a folder with recordings")
-    own = [place] if any((place / f"{name}.json").is_file() for name in PROBES) else []
+    own = [place] if _probes_in(place) else []
     recordings, problems = [], []
-    for part in own + sorted(p for p in place.iterdir() if p.is_dir() and (own == [] or _is_recording(p))):
+    for part in own + sorted(p for p in place.iterdir() if p.is_dir()):
         try:
-            recordings.append(read_recording(part, probe))
+            if not own or _probes_in(part):
+                recordings.append(read_recording(part, probe))
         except InputError as error:
             problems.append(str(error))
     if not recordings:
@@ -158,8 +159,12 @@ def told_ps(core: CoreRecording) -> int:
     return end if core.said["dropped"] or core.cut_off else max(duration, end)
 
 
-def _is_recording(place: Path) -> bool:
-    return any((place / f"{name}.json").is_file() for name in PROBES)
+def _probes_in(place: Path) -> list[str]:
+    """Whose recordings are there. Raises InputError if the folder cannot be read."""
+    try:
+        return [name for name in PROBES if (place / f"{name}.json").is_file()]
+    except OSError as error:
+        raise InputError(f"{place} cannot be read: {error.strerror}") from error
 
 
 def _core(place: Path, probe: str, entry: dict[str, Any], notes: list[str]) -> CoreRecording:

@@ -178,9 +178,11 @@ class Signature:
         """`seconds` of each core, drawn from `seed`: separate, ascending, inside.
 
         What comes while another detour lasts waits and then takes its own time; what would end after the end goes on
-        at the beginning, since noise is repeated. Raises InputError if the sources leave a core no time, or for more
-        than twenty million detours.
+        at the beginning, since noise is repeated. Raises InputError if the sources leave a core no time, for more
+        than twenty million detours, or for a time of which 64 bits do not hold the picoseconds.
         """
+        if not 1 <= seconds * 1e12 * max(len(self.cores), 1) < 2**63:
+            raise InputError(f"{seconds} s of each core: expected more than 0, and of all together less than 106 days")
         duration = round(seconds * 1e12)
         expected = sum(s.rate_per_s for s in self.sources) * seconds
         if expected > MOST_DETOURS:
@@ -299,6 +301,11 @@ def _cores(said: object) -> tuple[int, ...]:
 
 def _source(entry: dict[str, Any]) -> Source:
     said = dict(entry)
+    name, core = said.get("name"), said.get("core")
+    if not isinstance(name, str):
+        raise InputError(f"source: name: expected a text, found {name!r}")
+    if type(core) is not int:
+        raise InputError(f"source {name}: core: expected a whole number, found {core!r}")
     law = said.pop("length")
     return Source(**said, length=LengthLaw(law["kind"], tuple(float(x) for x in law["numbers"])))
 
