@@ -66,6 +66,51 @@ def test_show_prints_one_json_object_for_programs(folder, ftq_folder, fwq_folder
     assert {row["window_ps"] for row in said["maximum"]} >= {10**8, 10**9, 10**10}
 
 
+DISTURBED = {
+    "dropped": 7,
+    "own_cpu_s": 0.9,
+    "steal_s": 0.25,
+    "throttled": {"nr_throttled": 3, "throttled_s": 0.5, "core_throttle_count": None},
+}
+FULL = {
+    "detour": "the buffer was full; 7 later detours",
+    "ftq": "the buffer was full; the recording ends with it, 7 quanta early",
+    "fwq": "the buffer was full; 7 later pieces of work were counted but not kept",
+}
+
+
+@pytest.mark.parametrize(
+    ("probe", "columns", "rows"),
+    [
+        ("detour", ("start_ps", "length_ps"), [[0, 10**6], [10**11, 10**6]]),
+        ("ftq", ("work",), [100] * 100),
+        ("fwq", ("start_ps", "duration_ps"), [[i * 10**10, 10**10] for i in range(100)]),
+    ],
+)
+def test_what_disturbed_a_recording_is_said_core_by_core(tmp_path, probe, columns, rows):
+    entries = [(0, rows, summary(0, 1.0, **DISTURBED)), (1, rows, summary(1, 1.0))]
+    write_recording(tmp_path, probe, entries, columns, quantum_ns=1e7)
+    words = [
+        FULL[probe],
+        "other processes used 10.0% of it",
+        "the hypervisor took 0.25 s",
+        "slowed down 3 times",
+    ]
+    shown = run("noise", "show", tmp_path).stderr
+    said = json.loads(run("noise", "show", tmp_path, "--json").stdout)
+    for word in words:
+        assert " ".join(shown.split()).count(f"note: Core 0: {word}") == 1
+        assert sum(note.startswith(f"Core 0: {word}") for note in said["notes"]) == 1
+    assert "Core 1" not in shown
+    assert len(said["notes"]) == 4
+    disturbed, quiet = said["cores"]
+    assert [disturbed[key] for key in ("dropped", "steal_s", "throttled", "interrupted")] == [7, 0.25, 3, False]
+    assert disturbed["foreign_load"] == pytest.approx(0.1)
+    assert [quiet[key] for key in ("dropped", "foreign_load", "steal_s", "throttled")] == [0, 0, 0, 0]
+    write_recording(tmp_path, probe, entries[1:], columns, quantum_ns=1e7, interrupted=True)
+    assert "note: Core 1: interrupted after 1.00 s." in run("noise", "show", tmp_path).stderr
+
+
 def test_causes_are_shown_where_events_were_recorded(tmp_path):
     said = summary(
         0, 1.0, events="events-cpu0.csv", interrupts={"LOC": {"count": 2, "meaning": "Local timer interrupts"}}

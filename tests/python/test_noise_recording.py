@@ -177,6 +177,14 @@ def test_what_is_used_of_a_core_and_missing_is_named(tmp_path, key):
         read_recording(tmp_path)
 
 
+@pytest.mark.parametrize("key", ["duration_ns", "dropped", "cpu_busy_s", "own_cpu_s", "steal_s", "interrupted"])
+def test_what_says_how_work_was_disturbed_and_is_missing_is_named(tmp_path, key):
+    write_ftq(tmp_path, [np.zeros(100)], 1e-4)
+    _without(tmp_path, "ftq", key, of_core=key != "interrupted")
+    with pytest.raises(InputError, match=rf"ftq.json: .*{key}: expected .*, found None"):
+        read_recording(tmp_path)
+
+
 @pytest.mark.parametrize("key", ["interrupted", "counter", "clock_source"])
 def test_what_is_used_of_all_cores_and_missing_is_named(tmp_path, key):
     write_detours(tmp_path, [detours(1, [(100, 1e-5)])])

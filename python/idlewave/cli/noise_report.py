@@ -17,6 +17,7 @@ from ..measure import NoiseMeasurement, describe
 from ..measure.noise.attribution import attribute
 from ..measure.noise.compare import maximum_table
 from ..measure.noise.detour import measurement_of
+from ..measure.noise.disturbance import disturbance, disturbance_notes
 from ..measure.noise.ftq import Ftq, analyse_ftq, ftq_table
 from ..measure.noise.fwq import analyse_fwq, fwq_table
 from ..measure.noise.recording import Detours, Recording, detours_of
@@ -126,7 +127,7 @@ class NoiseReport:
         shown["lost wholly"] = table["lost_wholly"]
         show_plain(shown, f"Noise: work in quanta of {format_time(self.ftq.quantum_s * 1e12)}")
         show_peaks(self.peaks, "Periodic sources", FALSE_ALARM)
-        for note in self.ftq.notes:
+        for note in (*self._disturbed(), *self.ftq.notes):
             errors.print(f"note: {note}")
 
     def _show_fwq(self) -> None:
@@ -137,6 +138,23 @@ class NoiseReport:
         for name, label in (("p50", "50 %"), ("p90", "90 %"), ("p99", "99 %"), ("p999", "99.9 %"), ("max", "worst")):
             shown[label] = table[name].map("{:.4g}".format)
         show_plain(shown, "Noise: time of the same work, over the shortest")
+        for note in self._disturbed():
+            errors.print(f"note: {note}")
+
+    def _disturbed(self) -> list[str]:
+        """Sentences about what disturbed cores whose work was recorded; those on detours are their measurement's."""
+        return [
+            note
+            for said in self.recording.summaries()
+            for note in disturbance_notes(
+                said["cpu"], said["duration_ns"] * 1e-9, disturbance(said), self.recording.probe
+            )
+        ]
+
+    def _cores(self, table: pd.DataFrame) -> list[dict[str, Any]]:
+        """The rows of a table with a row a core, and what disturbed each."""
+        disturbed = pd.DataFrame([{"core": said["cpu"]} | disturbance(said) for said in self.recording.summaries()])
+        return records(table.merge(disturbed, on="core"))
 
     def to_json(self) -> str:
         """One JSON object; times in ps, shares as parts of 1."""
@@ -155,11 +173,12 @@ class NoiseReport:
             said["maximum"] = records(maximum_table(self.detours))
         elif self.recording.probe == "ftq":
             said["overhead"] = self.ftq.overhead
-            said["cores"] = records(ftq_table(self.ftq))
+            said["cores"] = self._cores(ftq_table(self.ftq))
             said["quantum_ps"] = self.ftq.quantum_s * 1e12
-            said["notes"] += list(self.ftq.notes)
+            said["notes"] += [*self._disturbed(), *self.ftq.notes]
         else:
-            said["cores"] = records(fwq_table(analyse_fwq(self.recording)))
+            said["cores"] = self._cores(fwq_table(analyse_fwq(self.recording)))
+            said["notes"] += self._disturbed()
         if self.recording.probe != "fwq":
             said["peaks"] = [asdict(peak) for peak in [*self.peaks, *self.short_peaks]]
             said["false_alarm"] = FALSE_ALARM

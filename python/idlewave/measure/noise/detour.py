@@ -14,8 +14,9 @@ import pandas as pd
 from ...environment import describe
 from ..records import records as rows_of
 from ..running import shown
+from .disturbance import disturbance, disturbance_notes
 from .probing import chosen_cores, record
-from .recording import CoreRecording, Recording, dropped_note, told_ps
+from .recording import CoreRecording, Recording, told_ps
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -30,8 +31,6 @@ DECADES = {
 """Magnitudes of detours, in ps; the overhead of each is reported, for rare long ones dominate the total."""
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p999": 99.9}
-FOREIGN = 0.02
-"""A core was under foreign load when others used it for more than this part of the recording."""
 
 
 @dataclass(frozen=True)
@@ -56,21 +55,11 @@ class NoiseMeasurement:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about what disturbed or cut short the recording."""
-        notes = []
-        for row in rows_of(self.cores):
-            core = f"Core {row['core']}"
-            if row["dropped"]:
-                notes.append(dropped_note(row["core"], row["dropped"]))
-            if row["foreign_load"] > FOREIGN:
-                share = f"{row['foreign_load']:.1%}"
-                notes.append(f"{core}: other processes used {share} of it during the recording.")
-            if row["steal_s"] > 0:
-                notes.append(f"{core}: the hypervisor took {row['steal_s']:.2f} s during the recording.")
-            if row.get("throttled"):
-                notes.append(f"{core}: slowed down {row['throttled']} times (control group's limit, or heat).")
-            if row["interrupted"]:
-                notes.append(f"{core}: interrupted after {row['duration_ps'] / 1e12:.2f} s.")
-        return tuple(notes)
+        return tuple(
+            note
+            for row in rows_of(self.cores)
+            for note in disturbance_notes(row["core"], row["duration_ps"] / 1e12, row)
+        )
 
     def trace(self) -> tuple[pd.DataFrame, int]:
         """All recordings laid end to end: (detours with start_ps and length_ps, period in ps).
@@ -208,19 +197,10 @@ def _core_row(lengths: np.ndarray[Any, np.dtype[np.int64]], summary: dict[str, A
     for name, percent in PERCENTILES.items():
         row[f"{name}_ps"] = float(np.percentile(lengths, percent)) if len(lengths) else 0.0
     row["longest_ps"] = int(lengths.max()) if len(lengths) else 0
-    row["foreign_load"] = max(summary["cpu_busy_s"] - summary["own_cpu_s"], 0.0) / seconds
-    row["steal_s"] = summary["steal_s"]
-    row["throttled"] = throttled(summary.get("throttled"))
+    row |= disturbance(summary)
     row["begin_ps"] = round(summary.get("begin_ps") or 0)
     row["involuntary_switches"] = summary["involuntary_switches"]
     row["interrupts"] = sum(entry["count"] for entry in summary["interrupts"].values())
-    for name in ("interrupted", "counter", "clock_source"):
+    for name in ("counter", "clock_source"):
         row[name] = summary[name]
     return row
-
-
-def throttled(said: object) -> int:
-    """How often a core was slowed down: the counts among what the probe says of throttling."""
-    if isinstance(said, dict):
-        return sum(throttled(value) for key, value in said.items() if not str(key).endswith("_s"))
-    return int(said) if isinstance(said, int | float) else 0

@@ -51,29 +51,35 @@ _YES_OR_NO: tuple[Check, str] = (lambda value: isinstance(value, bool), "true or
 _COLUMNS: tuple[Check, str] = (_is_columns, "a list of texts")
 _INTERRUPTS: tuple[Check, str] = (_is_interrupts, "an object of {count, meaning} each")
 
-_OF_EACH_CORE = {"cpu": _WHOLE, "file": _TEXT, "columns": _COLUMNS}
+_OF_EACH_CORE = {
+    "cpu": _WHOLE,
+    "file": _TEXT,
+    "columns": _COLUMNS,
+    "duration_ns": _AMOUNT,
+    "dropped": _AMOUNT,
+    "cpu_busy_s": _NUMBER,
+    "own_cpu_s": _NUMBER,
+    "steal_s": _NUMBER,
+}
 _OF_A_CORE = {
     "detour": {
         "duration_ns": _TIME,
         "resolution_ns": _AMOUNT,
         "threshold_ns": _AMOUNT,
-        "dropped": _AMOUNT,
         "dropped_ns": _AMOUNT,
-        "cpu_busy_s": _NUMBER,
-        "own_cpu_s": _NUMBER,
-        "steal_s": _NUMBER,
         "involuntary_switches": _AMOUNT,
         "interrupts": _INTERRUPTS,
     },
     "ftq": {},
     "fwq": {},
 }
+_OF_ALL_PROBES = {"interrupted": _YES_OR_NO}
 _OF_ALL = {
-    "detour": {"interrupted": _YES_OR_NO, "counter": _TEXT, "clock_source": _TEXT},
+    "detour": {"counter": _TEXT, "clock_source": _TEXT},
     "ftq": {"quantum_ns": _TIME},
     "fwq": {},
 }
-_IF_SAID = {"rows": _AMOUNT, "begin_ps": _NUMBER, "duration_ns": _AMOUNT, "interrupts": _INTERRUPTS}
+_IF_SAID = {"rows": _AMOUNT, "begin_ps": _NUMBER, "interrupts": _INTERRUPTS}
 _IF_SAID_OF_ALL = {"rank": _WHOLE, "ranks": _WHOLE}
 
 
@@ -93,7 +99,7 @@ def read_said(file: Path, probe: str) -> dict[str, Any]:
         raise InputError(f"{file}: cores: expected at least one")
     for number, entry in enumerate(said["cores"]):
         _check_core(f"{file}: cores[{number}]", probe, entry)
-    _check(f"{file}: ", said, _OF_ALL[probe])
+    _check(f"{file}: ", said, _OF_ALL_PROBES | _OF_ALL[probe])
     _check_if_said(f"{file}: ", said, _IF_SAID_OF_ALL)
     return said
 

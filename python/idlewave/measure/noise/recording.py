@@ -64,7 +64,7 @@ class Recording:
     def losses(self) -> tuple[str, ...]:
         """Sentences about cores whose buffer was full."""
         full = [core for core in self.cores if core.said.get("dropped")]
-        return tuple(f"{self.node}: {dropped_note(core.cpu, core.said['dropped'])}" for core in full)
+        return tuple(f"{self.node}: {dropped_note(core.cpu, core.said['dropped'], self.probe)}" for core in full)
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,12 @@ def detours_of(recording: Recording) -> list[Detours]:
     return cores
 
 
-def dropped_note(core: int, dropped: int) -> str:
+def dropped_note(core: int, dropped: int, probe: str = "detour") -> str:
     """The sentence about a core whose buffer was full."""
+    if probe == "ftq":
+        return f"Core {core}: the buffer was full; the recording ends with it, {dropped} quanta early."
+    if probe == "fwq":
+        return f"Core {core}: the buffer was full; {dropped} later pieces of work were counted but not kept."
     return (
         f"Core {core}: the buffer was full; {dropped} later detours were counted but not kept, "
         "and the core's trace ends at the last that was."

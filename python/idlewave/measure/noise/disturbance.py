@@ -1,0 +1,49 @@
+"""What disturbed the recording of a core or cut it short, by what each of the probes says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .recording import dropped_note
+
+FOREIGN = 0.02
+"""A core was under foreign load when others used it for more than this part of the recording."""
+
+
+def disturbance(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """dropped, foreign_load (part of the time), steal_s, throttled (times that the core was slowed down), interrupted.
+
+    `summary`: what the probe says of a core, with what it says of all.
+    """
+    foreign_s = max(summary["cpu_busy_s"] - summary["own_cpu_s"], 0.0)
+    return {
+        "dropped": summary["dropped"],
+        "foreign_load": foreign_s / (summary["duration_ns"] * 1e-9) if summary["duration_ns"] else 0.0,
+        "steal_s": summary["steal_s"],
+        "throttled": throttled(summary.get("throttled")),
+        "interrupted": summary["interrupted"],
+    }
+
+
+def disturbance_notes(core: int, duration_s: float, found: Mapping[str, Any], probe: str = "detour") -> list[str]:
+    """Sentences about that of a core which was recorded for so long."""
+    notes = []
+    if found["dropped"]:
+        notes.append(dropped_note(core, found["dropped"], probe))
+    if found["foreign_load"] > FOREIGN:
+        notes.append(f"Core {core}: other processes used {found['foreign_load']:.1%} of it during the recording.")
+    if found["steal_s"] > 0:
+        notes.append(f"Core {core}: the hypervisor took {found['steal_s']:.2f} s during the recording.")
+    if found.get("throttled"):
+        notes.append(f"Core {core}: slowed down {found['throttled']} times (control group's limit, or heat).")
+    if found["interrupted"]:
+        notes.append(f"Core {core}: interrupted after {duration_s:.2f} s.")
+    return notes
+
+
+def throttled(said: object) -> int:
+    """How often a core was slowed down: the counts among what the probe says of throttling."""
+    if isinstance(said, dict):
+        return sum(throttled(value) for key, value in said.items() if not str(key).endswith("_s"))
+    return int(said) if isinstance(said, int | float) else 0
