@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ...errors import InputError
 from .compare import expected_maximum, noise_figures, window_losses
 from .recording import Detours
 
@@ -36,8 +37,14 @@ def rank_nodes(cores: Sequence[Detours]) -> pd.DataFrame:
 
 
 def rank_cores(cores: Sequence[Detours]) -> pd.DataFrame:
-    """A row a core of one node, the noisiest first: core, and what `ranking` says."""
-    return ranking({str(core.core): [core] for core in cores}, "core")
+    """A row a core of one node, the noisiest first: core, and what `ranking` says.
+
+    Raises InputError if a core is there twice.
+    """
+    groups = {str(core.core): [core] for core in cores}
+    if len(groups) < len(cores):
+        raise InputError(f"expected {len(cores)} different cores of one node, found {len(groups)}")
+    return ranking(groups, "core")
 
 
 def ranking(groups: Mapping[str, Sequence[Detours]], name: str) -> pd.DataFrame:

@@ -5,7 +5,8 @@ PROBE.json names, for each core, a raw file of little-endian int64, row-major; i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,19 +42,24 @@ class CoreRecording:
 
 @dataclass(frozen=True)
 class Recording:
-    """What one run of one probe left. `said` is its JSON; `notes` are sentences about files that are cut off."""
+    """What one run of one probe left. `said` is its JSON; `notes` are sentences about files that are cut off.
+
+    `apart`: what tells it from others of the same node, if there are some.
+    """
 
     probe: str
     folder: Path
     said: dict[str, Any]
     cores: tuple[CoreRecording, ...]
     notes: tuple[str, ...] = ()
+    apart: str = ""
 
     @property
     def node(self) -> str:
-        """The host, and the rank where several processes recorded."""
+        """The host, and the rank where several processes recorded; and what tells it apart."""
         host = str(self.said.get("host", "?"))
-        return f"{host}-{self.said.get('rank', 0)}" if int(self.said.get("ranks") or 1) > 1 else host
+        node = f"{host}-{self.said.get('rank', 0)}" if int(self.said.get("ranks") or 1) > 1 else host
+        return f"{node} ({self.apart})" if self.apart else node
 
     def summaries(self) -> list[dict[str, Any]]:
         """What the probe says of each core, with what it says of all."""
@@ -108,6 +114,7 @@ def read_recording(folder: str | Path, probe: str | None = None) -> Recording:
 def read_nodes(folder: str | Path, probe: str | None = None) -> tuple[list[Recording], list[str]]:
     """The recordings of a job: that in `folder` itself, and those in its subfolders, by name.
 
+    Where several are of one node, its name has the subfolder behind it in each.
     A subfolder that cannot be read is left out, and said in the second list. Raises InputError if none can be.
     """
     place = Path(folder)
@@ -123,7 +130,12 @@ def read_nodes(folder: str | Path, probe: str | None = None) -> tuple[list[Recor
             problems.append(str(error))
     if not recordings:
         raise InputError("; ".join(problems) or f"{place}: expected a recording, or subfolders with one each")
-    return recordings, problems
+    times = Counter(part.node for part in recordings)
+    named = [
+        replace(part, apart=str(part.folder.relative_to(place))) if times[part.node] > 1 else part
+        for part in recordings
+    ]
+    return named, problems
 
 
 def detours_of(recording: Recording) -> list[Detours]:
