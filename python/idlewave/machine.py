@@ -16,7 +16,7 @@ from . import _core
 from .errors import InputError
 from .noise import REACHES, AnyNoise
 from .noise_table import NoiseTable
-from .tables import Tables
+from .tables import Tables, quoted
 from .units import exact_time
 
 if TYPE_CHECKING:
@@ -124,8 +124,9 @@ class Machine:
         return replace(self, noise_reaches=tuple(reaches))
 
     def to_toml(self) -> str:
-        """The text of a machine.toml that says the same, but for the noise, whose detours belong in a file."""
-        lines = [f'name = "{self.name}"', "[network]", *_level_lines(self.network, "network")]
+        """The text of a machine.toml that says the same, but for the noise, whose detours belong in a file, and
+        what it reaches."""
+        lines = [f"name = {quoted(self.name)}", "[network]", *_level_lines(self.network, "network")]
         if self.node:
             lines += [
                 "[network.node]",

@@ -11,6 +11,11 @@ from .errors import InputError
 from .units import parse_cost, parse_time
 
 
+def quoted(text: str) -> str:
+    """`text` as a string of TOML."""
+    return '"' + "".join(c if c.isprintable() and c not in '"\\' else f"\\U{ord(c):08x}" for c in text) + '"'
+
+
 class Tables:
     """What readers of a file's tables share. `name` is what messages call the file; `where` is a table's or key's name.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,12 @@ def test_a_broken_file_of_detours_is_named_with_its_line(tmp_path: Path, csv: st
 @pytest.mark.parametrize("name", Machine.presets())
 def test_every_preset_can_be_loaded_and_written_again(name: str) -> None:
     machine = Machine.preset(name)
+    assert Machine.from_toml(machine.to_toml()) == machine
+
+
+@pytest.mark.parametrize("name", ['a "b" \\ c', "two\nlines\t\x7f", "Jülich \U0001f4bb", ""])
+def test_a_machine_of_any_name_can_be_written_again(name: str) -> None:
+    machine = replace(Machine.from_toml(GOOD), name=name)
     assert Machine.from_toml(machine.to_toml()) == machine
 
 

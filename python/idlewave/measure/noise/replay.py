@@ -9,6 +9,7 @@ import pandas as pd
 
 from ...machine import Level, Machine, Parameters
 from ...noise import (
+    REACHES,
     DetourLength,
     EmpiricalLength,
     ExponentialLength,
@@ -36,6 +37,8 @@ def noise_table(period_ps: int, phase: str = "random") -> str:
 def write_noise(folder: Path, noise: Noise | MixedNoise, machine: Machine | None = None) -> Path:
     """Write the [noise] table: in machine.toml with the network of `machine`, else in noise.toml alone; and its files.
 
+    What the noise of `machine` reaches, that which is written reaches, too.
+
     Returns the path of the former. Raises InputError if the simulator would refuse what is written.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -44,8 +47,10 @@ def write_noise(folder: Path, noise: Noise | MixedNoise, machine: Machine | None
     (folder / "noise.csv").write_text(noise_csv(detours))
     phase = trace.phase if isinstance(trace.phase, str) else "random"
     table = _mixture_table(folder, noise, phase) if isinstance(noise, MixedNoise) else noise_table(trace.period, phase)
+    if machine and machine.noise_reaches != REACHES:
+        table = table.replace("[noise]", f"[noise]\nreaches = {list(machine.noise_reaches)}", 1)
     target = folder / ("machine.toml" if machine else "noise.toml")
-    target.write_text(f"{machine.to_toml()}\n{table}" if machine else table)
+    target.write_text(f"{machine.to_toml()}\n{table}" if machine else table, encoding="utf-8")
     if machine:
         Machine.load(target)
     else:
