@@ -15,6 +15,7 @@ from test_measure_emulator import emulate
 from test_measure_loggp import RENDEZVOUS
 from test_measure_noise import recording
 
+NAME = 'the "test" \\ \U0001f4bb machine'
 PRESETS = ("bigred", "infiniband-openmpi", "myrinet-gm", "odin", "sci", "tcp-gige")
 
 
@@ -30,14 +31,14 @@ def measured():
 
 @pytest.fixture
 def folder(measured, tmp_path):
-    write_machine(tmp_path / "machine", *measured, name='the "test" machine')
+    write_machine(tmp_path / "machine", *measured, name=NAME)
     return tmp_path / "machine"
 
 
 def test_machine_toml_holds_what_was_fitted(folder, measured):
-    said = tomllib.loads((folder / "machine.toml").read_text())
+    said = tomllib.loads((folder / "machine.toml").read_text(encoding="utf-8"))
     fit = measured[1].fit
-    assert said["name"] == 'the "test" machine'
+    assert said["name"] == NAME
     assert said["network"]["S"] == fit.S == 12_288
     tables = [said["network"], *said["network"]["segment"]]
     assert [t["from"] for t in tables[1:]] == [r.first for r in fit.ranges[1:]]
@@ -61,7 +62,7 @@ def test_the_simulator_loads_the_machine_and_its_noise(folder, measured):
 def test_a_measurement_is_read_back_whole(folder, measured):
     noise, network = measured
     loaded = Measurement.load(folder)
-    assert loaded.name == 'the "test" machine'
+    assert loaded.name == NAME
     assert loaded.network.fit.ranges == network.fit.ranges
     assert loaded.network.notes == network.notes
     assert loaded.noise.overhead == noise.overhead
@@ -78,6 +79,12 @@ def test_a_measurement_is_read_back_whole(folder, measured):
         ("measurement.json", "{", "expected JSON"),
         ("measurement.json", '{"format": 99}', "expected format 1, found 99"),
         ("measurement.json", '{"format": 1, "name": "x"}', "'noise' is missing"),
+        ("measurement.json", '{"format": 1, "noise": {"cores": "all"}, "network": {}}', "noise.cores: expected a list"),
+        (
+            "measurement.json",
+            '{"format": 1, "noise": {"cores": [], "interrupts": [7]}, "network": {}}',
+            r"noise.interrupts\[0\]: expected a JSON object",
+        ),
         ("noise-samples.parquet", "not parquet", "cannot be read"),
     ],
 )

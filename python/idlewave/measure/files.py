@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 from ..errors import InputError
+from ..tables import quoted
 from ..units import exact_time
 from .network import NetworkMeasurement
 from .network.json_part import JsonPart
@@ -50,6 +51,9 @@ class Measurement:
             raise InputError(f"{file}: expected format {FORMAT}, found {said.get('format')!r}")
         try:
             noise, network = said["noise"], said["network"]
+            for table in ("cores", "interrupts"):
+                for row in JsonPart(file, noise[table], f"noise.{table}").parts():
+                    row.object()
             return cls(
                 said["name"],
                 NoiseMeasurement(
@@ -92,7 +96,7 @@ def write_machine(
     said = json.dumps(_as_json(name, noise, network, node, node_ranks), indent=1, allow_nan=False)
     (place / "measurement.json").write_text(said)
     target = place / "machine.toml"
-    target.write_text(machine_toml(name, network, period, node, node_ranks))
+    target.write_text(machine_toml(name, network, period, node, node_ranks), encoding="utf-8")
     return target
 
 
@@ -106,7 +110,7 @@ def machine_toml(
     """The text of machine.toml; `noise_period` in ps. Times are exact, per-byte costs have six digits."""
     lines = [
         "# measurement.json has intervals, residuals and the environment.",
-        f"name = {json.dumps(name)}",
+        f"name = {quoted(name)}",
         "",
         *network_toml(network, node, node_ranks),
         "",
