@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner
 from idlewave.cli import cli, measure_noise_command
 from idlewave.cli.noise_report import NoiseReport
-from idlewave.errors import InputError
+from idlewave.errors import InputError, UsageError
 from idlewave.measure.noise.lengths import LengthLaw
+from idlewave.measure.noise.nodes import rank_cores
 from idlewave.measure.noise.recording import read_recording
 from idlewave.measure.noise.signature import Signature, Source
 from noise_recordings import detours, summary, write_detours, write_ftq, write_fwq, write_recording
@@ -295,6 +296,45 @@ def test_a_replay_cannot_be_changed(folder, tmp_path, change):
     assert refused.exit_code != 0
     assert "--replay writes the recording itself" in str(refused.exception)
     assert not (tmp_path / "replayed").exists()
+
+
+def test_a_signature_is_no_recording_to_replay(folder, tmp_path):
+    assert run("noise", "signature", folder, "-o", tmp_path / "s.toml").exit_code == 0
+    to = ("-o", tmp_path / "same.toml", "--replay", "--noise", tmp_path / "replayed")
+    refused = run("noise", "signature", tmp_path / "s.toml", *to)
+    assert isinstance(refused.exception, UsageError)
+    assert "--replay writes a recording as it was: expected one, found the signature" in str(refused.exception)
+    assert not (tmp_path / "replayed").exists()
+
+
+def test_a_time_of_noise_that_is_not_drawn_is_refused(folder, tmp_path):
+    for more in ((), ("--replay", "--noise", tmp_path / "replayed")):
+        refused = run("noise", "signature", folder, "-o", tmp_path / "s.toml", "--seconds", 5, *more)
+        assert isinstance(refused.exception, UsageError)
+        assert "--seconds has no meaning beside it" in str(refused.exception)
+
+
+def test_noise_on_a_machine_reaches_what_the_machines_own_did(folder, tmp_path):
+    machine = tmp_path / "m.toml"
+    machine.write_text(idlewave.Machine.preset("odin").to_toml() + '[noise]\nkind = "none"\nreaches = ["calc"]\n')
+    for name, more in (("fitted", ()), ("replayed", ("--replay",))):
+        to = ("--noise", tmp_path / name, "--machine", machine, *more)
+        assert run("noise", "signature", folder, "-o", tmp_path / "s.toml", *to).exit_code == 0
+        made = idlewave.Machine.load(tmp_path / name / "machine.toml")
+        assert made.noise_reaches == ("calc",)
+        assert made.noise is not None
+
+
+def test_the_recordings_of_one_host_are_ranked_apart_and_their_cores_never_together(tmp_path):
+    for day in ("monday", "tuesday"):
+        write_detours(tmp_path / day, [detours(1, (), [(100, 1e-5)], core=core) for core in range(2)])
+    table = json.loads(run("noise", "nodes", tmp_path, "--json").stdout)["nodes"]
+    assert {row["node"]: row["cores"] for row in table} == {"here (monday)": 2, "here (tuesday)": 2}
+    refused = run("noise", "nodes", tmp_path, "--cores")
+    assert "--cores: expected the recording of one node, found 2" in str(refused.exception)
+    twice = [detours(1, [(100, 1e-5)])] * 2
+    with pytest.raises(InputError, match="expected 2 different cores of one node, found 1"):
+        rank_cores(twice)
 
 
 def test_a_seed_is_not_negative(folder, tmp_path):

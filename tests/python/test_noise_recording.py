@@ -139,6 +139,8 @@ def test_a_node_whose_folder_may_not_be_read_is_left_out_and_named(tmp_path, own
     found, problems = read_nodes(tmp_path)
     assert [recording.folder for recording in found] == ([tmp_path, node] if own else [node])
     assert problems == [f"{forbidden} cannot be read: Permission denied"]
+
+
 def test_two_recordings_of_one_host_are_told_apart_by_their_folders(tmp_path):
     for day in ("monday", "tuesday"):
         write_detours(tmp_path / day, [detours(0.1, [(100, 1e-5)])], host="n0")

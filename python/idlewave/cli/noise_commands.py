@@ -25,6 +25,7 @@ from ..units import format_time, parse_time
 from .figures import Picture, save_figure
 from .noise_report import KINDS, NoiseReport, environment_of
 from .noise_tables import MOST_ROWS, percent, show_plain
+from .options import refuse_given
 from .terminal import errors, output
 
 FOLDER = click.Path(exists=True, path_type=Path)
@@ -79,7 +80,9 @@ def show(recording: Path, method: str | None, kind: str | None, plot: Path | Non
     "--seconds", default=1.0, show_default=True, type=click.FloatRange(0.001), help="Of periodic noise, a core."
 )
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of what is drawn.")
+@click.pass_context
 def signature(
+    context: click.Context,
     recording: Path,
     target: Path,
     thin: float | None,
@@ -100,6 +103,10 @@ def signature(
     """
     if (replay or machine) and folder is None:
         raise UsageError("--replay and --machine go with --noise FOLDER")
+    if folder is None or replay:
+        refuse_given(context, ("seconds",), "nothing is drawn" if replay else "no noise is written without --noise")
+    if replay and recording.is_file():
+        raise UsageError(f"--replay writes a recording as it was: expected one, found the signature {recording}")
     if replay and (drops or moves or any(change is not None for change in (thin, lengths, rates))):
         raise UsageError("--replay writes the recording itself: without --thin, --scale, --rates, --drop and --move")
     given = Machine.load(machine) if machine else None
@@ -118,8 +125,8 @@ def signature(
         made = made.thin(thin)
     noise = None
     if folder is not None:
-        noise = end_to_end(recorded or made.detours(seconds, seed)) if replay else made.noise(seconds, seed)
-        if not (replay and recorded):
+        noise = end_to_end(recorded) if replay else made.noise(seconds, seed)
+        if not replay:
             _warn_of_rare(made, seconds)
     target.write_text(made.to_toml(), encoding="utf-8")
     _show_signature(made)
