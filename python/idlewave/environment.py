@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ def describe(mpi: Mpi | None = None) -> dict[str, Any]:
         "system": platform.platform(),
         "architecture": platform.machine(),
         "processor": _processor(),
-        "hypervisor": _cpu_flag("hypervisor"),
+        "hypervisor": _hypervisor(),
         "cores": os.cpu_count(),
         "affinity": sorted(os.sched_getaffinity(0)),
         "simultaneous_multithreading": _read(_CPU / "smt/active"),
@@ -39,7 +40,7 @@ def describe(mpi: Mpi | None = None) -> dict[str, Any]:
         "isolated_cpus": _read(_CPU / "isolated"),
         "transparent_hugepages": _chosen("/sys/kernel/mm/transparent_hugepage/enabled"),
         "realtime_runtime_us": _read("/proc/sys/kernel/sched_rt_runtime_us"),
-        "cpu_limit": _read("/sys/fs/cgroup/cpu.max"),
+        "cpu_limit": _cpu_limit(),
         "load_average": list(os.getloadavg()),
         "pressure": (_read("/proc/pressure/cpu") or "").partition("\n")[0] or None,
         "steal_s": _steal(),
@@ -91,9 +92,50 @@ def _processor() -> str | None:
     return _cpuinfo("model name", "cpu", "Model") or platform.processor() or None
 
 
-def _cpu_flag(flag: str) -> bool | None:
-    flags = _cpuinfo("flags", "Features")
-    return None if flags is None else flag in flags.split()
+def _hypervisor() -> bool | None:
+    """Whether there is one: x86 has a flag for it, other architectures tell nothing."""
+    flags = _cpuinfo("flags")
+    return None if flags is None else "hypervisor" in flags.split()
+
+
+def _cpu_limit(root: Path = Path("/")) -> str | None:
+    """CPU time per period (µs, or "max") of this process's control group, or of the one above it that has the least."""
+    for groups in _cpu_groups(root):
+        limits = [limit for group in groups if (limit := _limit_of(group)) is not None]
+        if limits:
+            return min(limits, key=_share)
+    return None
+
+
+def _cpu_groups(root: Path) -> Iterator[list[Path]]:
+    """The folders of this process's control group and of those above it, of version 2 and of version 1."""
+    paths: dict[str, str] = {}
+    for line in (_read(root / "proc/self/cgroup") or "").splitlines():
+        _, controllers, path = line.split(":", 2)
+        paths |= dict.fromkeys(controllers.split(","), path.lstrip("/"))
+    mounts = [line.split()[1:4] for line in (_read(root / "proc/self/mounts") or "").splitlines()]
+    for version, controller in (("cgroup2", ""), ("cgroup", "cpu")):
+        for place, kind, options in mounts:
+            if kind == version and controller in paths and controller in ("", *options.split(",")):
+                top = root / place.lstrip("/")
+                own = top / paths[controller]
+                if not own.is_dir():  # a container sees its own group there, whatever its path is outside
+                    own = top
+                groups = [own, *own.parents]
+                yield groups[: groups.index(top) + 1]
+
+
+def _limit_of(group: Path) -> str | None:
+    """As version 2 of control groups says it, also of version 1."""
+    quota, period = (_read(group / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
+    if quota is None or period is None:
+        return _read(group / "cpu.max")
+    return f"{'max' if quota == '-1' else quota} {period}"
+
+
+def _share(limit: str) -> float:
+    quota, _, period = limit.partition(" ")
+    return float("inf") if quota == "max" else float(quota) / float(period)
 
 
 def _steal() -> float | None:

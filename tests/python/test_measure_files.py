@@ -7,6 +7,7 @@ import tomllib
 import idlewave
 import pandas as pd
 import pytest
+from idlewave import environment
 from idlewave.errors import InputError
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.noise import summarise
@@ -107,3 +108,54 @@ def test_a_preset_s_segment_changes_only_what_it_names():
     assert network.at(12_288).g == 5_140_000
     assert network.at(12_289).g == 21_390_000
     assert network.at(12_289).L == network.at(1).L == 5_960_000
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "expected"),
+    [
+        ("model name : AMD EPYC\nflags\t: fpu hypervisor sse\n", True),
+        ("model name : AMD EPYC\nflags\t: fpu sse\n", False),
+        ("processor : 0\nFeatures\t: fp asimd\n", None),
+        ("cpu : POWER9\n", None),
+    ],
+)
+def test_a_hypervisor_is_denied_only_where_the_processor_would_tell(monkeypatch, cpuinfo, expected):
+    monkeypatch.setattr(environment, "_read", lambda path: cpuinfo if str(path) == "/proc/cpuinfo" else None)
+    assert describe()["hypervisor"] is expected
+
+
+SECOND = "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n"
+FIRST = "cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,cpu,cpuacct 0 0\ncgroup /sys/fs/cgroup/unified cgroup2 rw 0 0\n"
+OF_TWO = "0::/slurm/job_7/step_0\n"
+OF_ONE = "4:cpu,cpuacct:/slurm/job_7\n0::/\n"
+OWN = "slurm/job_7/step_0/cpu.max"
+
+
+def _first(group, quota):
+    return {f"cpu,cpuacct/{group}/cpu.cfs_{name}_us": us for name, us in (("quota", quota), ("period", "100000"))}
+
+
+@pytest.mark.parametrize(
+    ("mounts", "group", "files", "expected"),
+    [
+        (SECOND, OF_TWO, {OWN: "max 100000", "slurm/job_7/cpu.max": "5000 10000"}, "5000 10000"),
+        (SECOND, OF_TWO, {OWN: "150000 100000", "slurm/cpu.max": "400000 100000"}, "150000 100000"),
+        (SECOND, OF_TWO, {OWN: "max 100000"}, "max 100000"),
+        (SECOND, OF_TWO, {"cpu.max": "200000 100000"}, "200000 100000"),
+        (SECOND, OF_TWO, {"slurm/job_8/cpu.max": "1000 100000"}, None),
+        (FIRST, OF_ONE, _first("slurm/job_7", "-1"), "max 100000"),
+        (FIRST, OF_ONE, _first("slurm", "50000"), "50000 100000"),
+        ("", "", {}, None),
+    ],
+)
+def test_the_cpu_limit_is_that_of_the_process_s_own_control_groups(tmp_path, mounts, group, files, expected):
+    proc, groups = tmp_path / "proc" / "self", tmp_path / "sys" / "fs" / "cgroup"
+    proc.mkdir(parents=True)
+    (proc / "mounts").write_text(mounts)
+    (proc / "cgroup").write_text(group)
+    (groups / "slurm" / "job_7" / "step_0").mkdir(parents=True)
+    for name, text in files.items():
+        (groups / name).parent.mkdir(parents=True, exist_ok=True)
+        (groups / name).write_text(text + "\n")
+    (groups / "cpu,cpuacct" / "slurm" / "job_7").mkdir(parents=True, exist_ok=True)
+    assert environment._cpu_limit(tmp_path) == expected
