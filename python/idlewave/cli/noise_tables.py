@@ -105,14 +105,14 @@ def show_counted(summaries: Sequence[dict[str, Any]], detours: dict[int, int]) -
         return
     groups = counted.groupby(["source", "meaning"], sort=False)
     total = groups.agg(
-        count=("count", "sum"), rate=("rate_per_s", "mean"), most=("most", "max"), steal=("steal_s", "sum")
+        count=("count", "sum"), rate=("rate_per_s", "sum"), most=("most", "max"), steal=("steal_s", "sum")
     )
     total = total.sort_values(["count", "steal"], ascending=False).reset_index().head(MOST_ROWS)
     table = pd.DataFrame(
         {
             "source": total["source"],
             "count": total["count"],
-            "a second": total["rate"].map("{:.1f}".format),
+            "a second": (total["rate"] / len(summaries)).map("{:.1f}".format),
             "of detours": total["most"].map(lambda x: f"<{x:.1%}"),
             "what": total["meaning"].map(_short),
         }
@@ -137,4 +137,4 @@ def percent(part: float) -> str:
     """A part of 1 in percent, with three digits; "infinite" of an infinite one."""
     if math.isinf(part):
         return "infinite"
-    return f"{100 * part:.3g} %" if part >= 1e-6 else "0 %" if part == 0 else f"{100 * part:.1e} %"
+    return f"{100 * part:.3g} %" if abs(part) >= 1e-6 else "0 %" if part == 0 else f"{100 * part:.1e} %"
