@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from idlewave.cli import cli, measure_noise_command
 from idlewave.cli.noise_report import NoiseReport
+from idlewave.cli.noise_tables import percent
 from idlewave.errors import InputError, UsageError
 from idlewave.measure.noise.lengths import LengthLaw
 from idlewave.measure.noise.nodes import rank_cores
@@ -123,6 +124,30 @@ def test_causes_are_shown_where_events_were_recorded(tmp_path):
     assert "local_timer" in shown
     assert "not explained" in shown
     assert "Local timer" in shown
+
+
+def test_what_was_counted_is_a_second_and_core_of_all_cores(tmp_path):
+    counts = [{"LOC": {"count": 100, "meaning": "Local timer interrupts"}}] * 4
+    counts[2] = counts[2] | {"NVM": {"count": 640, "meaning": "a disk"}}
+    entries = [(cpu, [[0, 10]], summary(cpu, 1.0, interrupts=counted)) for cpu, counted in enumerate(counts)]
+    shown = run("noise", "show", write_recording(tmp_path, "detour", entries, ("start_ps", "length_ps"))).stdout
+    rows = [[cell.strip() for cell in line.split("│")] for line in shown.splitlines() if "LOC" in line or "NVM" in line]
+    assert [row[1:4] for row in rows] == [["NVM", "640", "160.0"], ["LOC", "400", "100.0"]]
+
+
+def test_parts_are_percent_with_three_digits_whatever_their_sign():
+    parts = (0.12345, -0.0003, 0.0, 1e-6, -2e-8, float("inf"))
+    assert [percent(part) for part in parts] == ["12.3 %", "-0.03 %", "0 %", "0.0001 %", "-2.0e-06 %", "infinite"]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["spectrum", "heat"])
+def test_plots_of_a_recording_without_detours_say_so(tmp_path, kind):
+    quiet = write_detours(tmp_path / "quiet", [detours(1)])
+    file = tmp_path / "plot.svg"
+    done = run("noise", "show", quiet, "--plot", file, "--kind", kind)
+    assert done.exit_code == 0, done.output
+    assert file.stat().st_size > 1000
 
 
 @pytest.mark.parametrize("kind", ["scatter", "lengths", "cdf", "spectrum", "heat", "maximum", "cores"])

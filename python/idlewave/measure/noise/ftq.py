@@ -25,15 +25,13 @@ class FtqCore:
     """One core. `loss`: the share of each quantum that was lost; below 0 where more work was done than usual.
 
     `full`: the work of an undisturbed quantum, the upper mode of the distribution; `modes`: the work at all modes,
-    ascending; `beyond`: how far the most that was ever done is above `full`, a part of it (the bias that dividing by
-    the maximum would have).
+    ascending.
     """
 
     cpu: int
     loss: npt.NDArray[np.float64]
     full: float
     modes: tuple[float, ...]
-    beyond: float
 
     @property
     def overhead(self) -> float:
@@ -63,9 +61,9 @@ class Ftq:
             if len(core.modes) > 1 and core.modes[-2] > 0.5 * core.full
         )
 
-    def spectrum(self, segments: int = 1) -> Spectrum:
+    def spectrum(self) -> Spectrum:
         """The power spectrum of the loss, up to 1 / (2 quanta)."""
-        return power_spectrum([core.loss for core in self.cores], self.quantum_s, segments=segments)
+        return power_spectrum([core.loss for core in self.cores], self.quantum_s)
 
 
 def _percentages(core: FtqCore) -> str:
@@ -86,7 +84,7 @@ def analyse_ftq(recording: Recording) -> Ftq:
             raise MeasurementError(f"{recording.folder}: core {core.cpu} did no work in {len(work)} quanta")
         modes = work_modes(work)
         full = modes[-1]
-        cores.append(FtqCore(core.cpu, 1 - work / full, full, modes, float(work.max() / full - 1)))
+        cores.append(FtqCore(core.cpu, 1 - work / full, full, modes))
     return Ftq(tuple(cores), float(recording.said["quantum_ns"]) * 1e-9)
 
 

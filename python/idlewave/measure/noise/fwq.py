@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ...errors import MeasurementError
+from ...errors import InputError, MeasurementError
 from .recording import Recording
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "max": 1.0}
@@ -36,7 +36,12 @@ class FwqCore:
 
 
 def analyse_fwq(recording: Recording) -> list[FwqCore]:
-    """The slowdown on each core of a recording. Raises MeasurementError for one without quanta."""
+    """The slowdown on each core of a recording of fwq.
+
+    Raises MeasurementError for one without quanta, InputError for a recording of another probe.
+    """
+    if recording.probe != "fwq":
+        raise InputError(f"{recording.folder}: expected a recording of fwq, found one of {recording.probe}")
     cores = []
     for core in recording.cores:
         durations = core.table["duration_ps"].to_numpy(dtype=np.int64)

@@ -67,6 +67,9 @@ def plot_spectrum(spectrum: Spectrum, peaks: Sequence[Peak] = ()) -> Figure:
     axes = figure.subplots()
     tidy(axes, "both")
     shown = slice(3, None)
+    if not spectrum.power[shown].any():
+        say_empty(axes, "no time was lost")
+        return figure
     frequency, power = _thinned(spectrum.frequency[shown], spectrum.power[shown])
     axes.plot(frequency, power, color=PALETTE[0], lw=0.7, rasterized=len(frequency) > 5000)
     axes.plot(spectrum.frequency[shown], spectrum.floor[shown], color=MUTED, lw=1.0, label="without periodic sources")
@@ -119,13 +122,12 @@ def _thinned(frequency: Values, power: Values) -> tuple[Values, Values]:
 
 
 @styled
-def plot_heat_map(cores: Sequence[Detours], seconds_per_column: float | None = None) -> Figure:
+def plot_heat_map(cores: Sequence[Detours]) -> Figure:
     """The share of the time that detours took, by core and time; log colours."""
     figure = new_figure(min(1.5 + 0.32 * len(cores), 6.0))
     axes = figure.subplots()
     tidy(axes, "")
-    seconds = min(core.duration for core in cores) * 1e-12
-    step = seconds_per_column or seconds / _HEAT_COLUMNS
+    step = min(core.duration for core in cores) * 1e-12 / _HEAT_COLUMNS
     shares = [binned_loss(core, step) for core in cores]
     table = np.array([share[: min(map(len, shares))] for share in shares])
     lost = table[table > 0]

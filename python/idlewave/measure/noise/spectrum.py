@@ -1,9 +1,8 @@
 """Power spectrum of the time that noise takes, and the periodic sources that stand out of it.
 
-One Hann-windowed periodogram of the whole recording (or of `segments`, half overlapping: Welch, 1967), averaged
-over the cores. Where nothing is periodic, power over its mean is distributed as chi² with as many degrees of freedom as
-averages allow, whatever the noise's distribution; a peak is named if chance would show one anywhere in the spectrum
-with less than the false alarm rate that is stated.
+One Hann-windowed periodogram of the whole recording, averaged over the cores. Where nothing is periodic, power over its
+mean is distributed as chi² with two degrees of freedom a core, whatever the noise's distribution; a peak is named if
+chance would show one anywhere in the spectrum with less than the false alarm rate that is stated.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ class Spectrum:
     """Power of the lost share of time over frequency.
 
     `frequency` in Hz from 0 on, `power` in 1/Hz (share², one-sided), `floor` what it would be on average without
-    periodic sources; `threshold` is how many times the floor a peak has to reach; `resolution_hz` is 1 / the length
-    of a segment; `series` and `step_s` are what it was made from.
+    periodic sources; `threshold` is how many times the floor a peak has to reach; `series` and `step_s` are what it was
+    made from.
     """
 
     frequency: Values
@@ -53,7 +52,6 @@ class Spectrum:
     floor: Values
     threshold: float
     false_alarm: float
-    resolution_hz: float
     degrees: float
     highest_hz: float
     series: tuple[Values, ...]
@@ -101,28 +99,14 @@ def lost_until(times: npt.NDArray[np.int64], starts: npt.NDArray[np.int64], leng
     return lost
 
 
-def detour_spectrum(
-    cores: Sequence[Detours],
-    *,
-    highest_hz: float = HIGHEST_HZ,
-    shorter_than_ps: int | None = None,
-    segments: int = 1,
-    false_alarm: float = FALSE_ALARM,
-) -> Spectrum:
-    """The spectrum of what detours take, up to `highest_hz`, averaged over `cores`."""
-    step = 1 / (2 * highest_hz * OVERSAMPLING)
+def detour_spectrum(cores: Sequence[Detours], *, shorter_than_ps: int | None = None) -> Spectrum:
+    """The spectrum of what detours take (those below `shorter_than_ps`, if given), averaged over `cores`."""
+    step = 1 / (2 * HIGHEST_HZ * OVERSAMPLING)
     series = [binned_loss(core, step, shorter_than_ps) for core in cores]
-    return power_spectrum(series, step, highest_hz=highest_hz, segments=segments, false_alarm=false_alarm)
+    return power_spectrum(series, step, highest_hz=HIGHEST_HZ)
 
 
-def power_spectrum(
-    series: Sequence[Values],
-    step_s: float,
-    *,
-    highest_hz: float | None = None,
-    segments: int = 1,
-    false_alarm: float = FALSE_ALARM,
-) -> Spectrum:
+def power_spectrum(series: Sequence[Values], step_s: float, *, highest_hz: float | None = None) -> Spectrum:
     """The spectrum of evenly sampled lost shares, one series a core; cut to the shortest, averaged.
 
     Up to 1 / (2 `step_s`), or `highest_hz`. Raises ValueError for fewer than 64 samples.
@@ -131,27 +115,18 @@ def power_spectrum(
     if count < _LEAST_SAMPLES:
         raise ValueError(f"a spectrum needs at least {_LEAST_SAMPLES} samples, found {count}")
     cut = [np.asarray(values[:count], dtype=np.float64) for values in series]
-    length = 2 * count // (segments + 1)
     powers = []
     for values in cut:
-        frequency, power = signal.welch(values, 1 / step_s, "hann", length, length // 2, detrend="constant")
+        frequency, power = signal.periodogram(values, 1 / step_s, "hann", detrend="constant")
         powers.append(power)
     top = highest_hz or 0.5 / step_s
     shown = frequency <= top * (1 + 1e-9)
     power = np.mean(powers, axis=0)[shown]
-    degrees = _degrees(segments) * len(cut)
+    degrees = 2.0 * len(cut)
     looked_at = max(int(shown.sum()) - _LOBE, 1)
-    threshold = float(stats.chi2.isf(false_alarm / looked_at, degrees) / degrees)
+    threshold = float(stats.chi2.isf(FALSE_ALARM / looked_at, degrees) / degrees)
     floor = noise_floor(power, degrees)
-    resolution = 1 / (length * step_s)
-    return Spectrum(
-        frequency[shown], power, floor, threshold, false_alarm, resolution, degrees, top, tuple(cut), step_s
-    )
-
-
-def _degrees(segments: int) -> float:
-    """Degrees of freedom of a mean of so many Hann segments that overlap by half: their correlation is 1/36."""
-    return 2 * segments / (1 + 2 / 36 * (1 - 1 / segments))
+    return Spectrum(frequency[shown], power, floor, threshold, FALSE_ALARM, degrees, top, tuple(cut), step_s)
 
 
 def noise_floor(power: Values, degrees: float) -> Values:
@@ -236,10 +211,8 @@ def _refined(spectrum: Spectrum, place: int, whole: Values) -> _Line:
     R. Boorstyn: Single-tone parameter estimation, 1974), 1.5 of it for the window.
     """
     span = len(spectrum.series[0]) * spectrum.step_s
-    middle = float(spectrum.frequency[place]) * span
-    reach = max(1.0, spectrum.resolution_hz * span)
-    first = max(round(middle - reach), 1)
-    best = first + int(whole[first : round(middle + reach) + 1].argmax())
+    first = max(place - 1, 1)
+    best = first + int(whole[first : place + 2].argmax())
     side = 1 if whole[best + 1] >= whole[best - 1] else -1
     beside = float(whole[best + side] / whole[best])
     offset = min(max((2 * beside - 1) / (beside + 1), 0.0), 0.5)
