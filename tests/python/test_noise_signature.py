@@ -272,9 +272,9 @@ def test_any_realisation_is_separate_sorted_and_inside_and_a_machine_takes_it(so
 
 
 def test_a_signature_survives_its_file(tmp_path):
-    fitted = fit_signature([detours(3, [(250, 5e-6)], [(100, 2e-5), (5, 1e-3)])], name='a "name"')
+    fitted = fit_signature([detours(3, [(250, 5e-6)], [(100, 2e-5), (5, 1e-3)])], name='a "name" \U0001f300')
     file = tmp_path / "noise-signature.toml"
-    file.write_text(fitted.to_toml())
+    file.write_text(fitted.to_toml(), encoding="utf-8")
     assert Signature.load(file) == fitted
     assert Signature.from_toml(MADE.to_toml()) == MADE
 

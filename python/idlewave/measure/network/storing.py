@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from ...errors import InputError
+from ...tables import quoted
 from ...units import exact_time, format_time
 from ..records import records
 from .json_part import JsonPart, read_object
@@ -109,7 +110,7 @@ def save_network(
     said = {"format": FORMAT, "name": name, "network": network_as_json(network)}
     (place / "network.json").write_text(json.dumps(said, indent=1, allow_nan=False))
     target = place / "machine.toml"
-    lines = [f"name = {json.dumps(name)}", "", *network_toml(network, node, node_ranks)]
+    lines = [f"name = {quoted(name)}", "", *network_toml(network, node, node_ranks)]
     target.write_text("\n".join(lines) + "\n")
     return target
 
