@@ -54,6 +54,13 @@ def test_a_source_is_found_at_its_frequency_with_its_cost_and_nothing_else_is(fr
     assert peaks[0].false_alarm < FALSE_ALARM
 
 
+@pytest.mark.parametrize("part", [0.02, 0.1, 0.3, 0.5])
+def test_long_events_have_their_cost_though_many_of_their_lines_are_low(part):
+    core = detours(3, [(10.0, part / 10.0)], [(100, 1e-5)], seed=3)
+    found = [p for p in named_peaks(detour_spectrum([core])) if p.frequency == pytest.approx(10.0, rel=1e-3)]
+    assert [p.share for p in found] == [pytest.approx(part, rel=0.05)]
+
+
 def test_two_sources_are_told_apart_though_one_is_a_multiple_of_the_other():
     cores = [detours(3, [(250, 5e-6), (10, 1e-4)], [(50, 1e-5)], core=core) for core in range(2)]
     found = sorted(peak.frequency for peak in named_peaks(detour_spectrum(cores)))

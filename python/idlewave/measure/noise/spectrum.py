@@ -30,6 +30,7 @@ _LEAST_SAMPLES = 64
 _FEWEST_EVENTS = 8  # in the recording, for their distance to be called a period
 _MOST_FOLDS = 3  # times that sampling folds a line back before its bins' width has weakened it away
 _TELLING = 5  # of a source's lowest lines
+_SHARES = 20_000  # tried for a source's part of the time: half a per mille apart or less
 _MANY = 21  # lines of a group, for some of them to stand out of the others
 _CLEAR = 6.0  # standard deviations by which they do
 _STEADY = 0.5  # of a line's amplitude is what each half of the recording has at least, if its source is always there
@@ -360,8 +361,7 @@ def _peak(spectrum: Spectrum, group: list[_Line]) -> Peak:
     """The source whose multiples the lines are.
 
     Its frequency is their weighted mean. A train of events of length d, f a second, has the mean d f and lines of
-    amplitude 2 d f sinc(n f d) at n f, where bins of length q weaken line n by sinc(n f q); the median of the
-    lowest tells d f.
+    amplitude 2 d f sinc(n f d) at n f, where bins of length q weaken line n by sinc(n f q); the lowest lines tell d f.
     """
     direct = [line for line in group if not line.folded]
     weights = np.array([(line.multiple / line.uncertainty) ** 2 for line in direct])
@@ -369,11 +369,11 @@ def _peak(spectrum: Spectrum, group: list[_Line]) -> Peak:
     frequency = float((weights * values).sum() / weights.sum())
     # Where lines disagree by more than each one's uncertainty says, so much larger is the mean's.
     excess = float((weights * (values - frequency) ** 2).sum()) / max(len(direct) - 1, 1)
-    told = [
-        _mean_from_line(line.amplitude / float(np.sinc(line.frequency * spectrum.step_s)) / 2, line.multiple)
-        for line in direct[:_TELLING]
-    ]
-    share = float(np.median(told))
+    lowest = direct[:_TELLING]
+    share = _mean_from_lines(
+        np.array([line.amplitude / float(np.sinc(line.frequency * spectrum.step_s)) / 2 for line in lowest]),
+        np.array([line.multiple for line in lowest]),
+    )
     strongest = max(line.ratio for line in group)
     looked_at = max(len(spectrum.frequency) - _LOBE, 1)
     chance = -np.expm1(-looked_at * float(stats.chi2.sf(strongest * spectrum.degrees, spectrum.degrees)))
@@ -388,10 +388,13 @@ def _peak(spectrum: Spectrum, group: list[_Line]) -> Peak:
     )
 
 
-def _mean_from_line(half: float, multiple: int) -> float:
-    """d f from half the amplitude d f sinc(n d f) of line n, by iteration; the shorter of the two solutions."""
-    mean = half
-    for _ in range(50):
-        weak = float(np.sinc(multiple * min(mean, 0.5 / multiple)))
-        mean = half / weak
-    return min(mean, 1.0)
+def _mean_from_lines(halves: Values, multiples: npt.NDArray[np.int64]) -> float:
+    """d f from halves of the amplitudes of lines, d f sinc(n d f) of line n.
+
+    That with the least sum of absolute differences: of short events, whose lines are alike, the median, so that a line
+    that has another source in it tells nothing. At most 1/2, as events and the pauses between them have the same lines.
+    """
+    least = float(np.clip(halves.min(), 1e-9, 0.4))  # no line is higher than d f
+    shares = np.geomspace(least, 0.5, _SHARES)
+    lines = shares[:, np.newaxis] * np.abs(np.sinc(shares[:, np.newaxis] * multiples))
+    return float(shares[np.argmin(np.abs(lines - halves).sum(axis=1))])
