@@ -12,17 +12,16 @@ import pickle
 import signal
 import subprocess
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import FrameType
 from typing import Any
 
 from . import _core, mpi
 from .errors import IdlewaveError, MpiError
+from .interrupts import ended_by_signals
 
 Report = Callable[[int], None] | None
 Answer = dict[str, Any]
@@ -47,7 +46,7 @@ def run_in_processes(
         folder = Path(name)
         (folder / "job").write_bytes(pickle.dumps((function, arguments)))
         command = [str(site.mpiexec), "-n", str(processes), sys.executable, "-m", "idlewave.processes"]
-        with (folder / "said").open("w+", encoding="utf-8", errors="replace") as said:
+        with ended_by_signals(), (folder / "said").open("w+", encoding="utf-8", errors="replace") as said:
             status = _watch([*command, name, str(wire)], site.environment(), said.fileno(), folder, progress)
             said.seek(0)
             text = said.read().strip()
@@ -69,7 +68,6 @@ def _watch(
     progress: Callable[[int], None] | None,
 ) -> int:
     """Runs a command to its end, shows how far it is meanwhile, and takes all of it along if that is interrupted."""
-    on_term = _end_when_told()
     running = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stderr=said, start_new_session=True)
     shown = ""
     try:
@@ -84,21 +82,6 @@ def _watch(
     except BaseException:
         _end(running)
         raise
-    finally:
-        if on_term is not None:
-            signal.signal(signal.SIGTERM, on_term)
-
-
-def _end_when_told() -> Any:  # noqa: ANN401 - as signal has it
-    """From now on SIGTERM, with which a batch system ends a job, interrupts. Returns what it did before, or None where
-    that cannot be changed."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        return None
-    return signal.signal(signal.SIGTERM, interrupt)
 
 
 def _end(running: subprocess.Popen[bytes]) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
-from ..measure.running import ended_by_signals
+from ..interrupts import ended_by_signals
 from .terminal import errors
 
 

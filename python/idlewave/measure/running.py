@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
 import subprocess
 import tempfile
 import threading
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import MeasurementError
+from ..interrupts import ended_by_signals
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -46,22 +46,6 @@ def shown(progress: Progress | None, description: str) -> Iterator[Advance | Non
     task = progress.add_task(description, total=1.0)
     yield lambda part: progress.update(task, completed=part)
     progress.update(task, completed=1.0)
-
-
-@contextlib.contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Meanwhile SIGTERM, with which a batch system ends a job, raises KeyboardInterrupt as SIGINT does.
-
-    In another thread than the main one nothing changes, for only that one can handle signals.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
 
 
 def run_probe(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from .recording import Detours
-from .spectrum import Values, binned_loss, lost_until, power_spectrum
+from .spectrum import HIGHEST_HZ, Values, binned_loss, lost_until, power_spectrum
 
 RANKS = (1, 10, 100, 1000, 10_000, 100_000, 1_000_000)
 WINDOWS_PS = (10**8, 10**9, 10**10, 10**11)
@@ -23,7 +23,6 @@ WINDOWS_PS = (10**8, 10**9, 10**10, 10**11)
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "longest": 1.0}
 _BANDS_PER_OCTAVE = 3
-_HIGHEST_HZ = 5000.0
 
 
 def window_losses(cores: Sequence[Detours], window_ps: int) -> npt.NDArray[np.int64]:
@@ -138,12 +137,12 @@ def spectrum_distance(a: Sequence[Detours], b: Sequence[Detours]) -> float:
     NaN where a recording is shorter than 10 ms: it has no spectrum.
     """
     shortest = min((core.duration for core in (*a, *b)), default=0) * 1e-12
-    step = 1 / (2 * _HIGHEST_HZ)
+    step = 1 / (2 * HIGHEST_HZ)
     if shortest < 100 * step:
         return math.nan
     lowest = 4 / shortest
-    count = int(np.log2(_HIGHEST_HZ / lowest) * _BANDS_PER_OCTAVE)
-    bands = _HIGHEST_HZ * 2.0 ** (-np.arange(max(count, 1), -1, -1) / _BANDS_PER_OCTAVE)
+    count = int(np.log2(HIGHEST_HZ / lowest) * _BANDS_PER_OCTAVE)
+    bands = HIGHEST_HZ * 2.0 ** (-np.arange(max(count, 1), -1, -1) / _BANDS_PER_OCTAVE)
     shares = []
     for cores in (a, b):
         spectrum = power_spectrum([binned_loss(core, step) for core in cores], step)
