@@ -17,16 +17,16 @@ class ForeignLoad {
     // cpu < 0: it is not bound to one, so nothing can be told.
     explicit ForeignLoad(int cpu) : cpu_(cpu) { since_last(); }
 
-    // The share of the time since the last call, 0 to 1; negative where it cannot be told. The system counts in
-    // hundredths of a second, so over less than some tenths it is coarse.
+    // The share of the time since it was last told, 0 to 1; negative where it cannot be told, as yet or at all: the
+    // system counts in hundredths of a second, and of few of them the errors above 0 would seem to be load.
     double since_last() {
-        if (cpu_ < 0) return -1;
+        const double wall = 1e-9 * static_cast<double>(nanoseconds(CLOCK_MONOTONIC));
+        if (cpu_ < 0 || wall - wall_ < least_seconds) return -1;
         const CpuTime time = read_cpu_time(cpu_);
         const double busy = time.busy - time.interrupts + time.steal;
         const double own = own_seconds();
-        const double wall = 1e-9 * static_cast<double>(nanoseconds(CLOCK_MONOTONIC));
         const double foreign = (busy - busy_) - (own - own_);
-        const double share = foreign / std::max(wall - wall_, 0.01);
+        const double share = foreign / (wall - wall_);
         busy_ = busy;
         own_ = own;
         wall_ = wall;
@@ -34,6 +34,8 @@ class ForeignLoad {
     }
 
   private:
+    static constexpr double least_seconds = 0.5;
+
     static double own_seconds() {
         rusage usage{};
         getrusage(RUSAGE_SELF, &usage);

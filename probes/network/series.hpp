@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,12 +53,15 @@ struct Abilities {
     bool receives = true;
     int limit = 0;
     std::function<int(int)> in_flight;
+    std::optional<std::size_t> in_page = std::nullopt;
 };
 
 template <DataPlane Data>
 Abilities abilities_of(Data& data) {
-    return {Data::name,     Data::smallest, Data::passive,
-            Data::receives, data.limit(),   [&data](int size) { return data.in_flight(size); }};
+    Abilities found = {Data::name,     Data::smallest, Data::passive,
+                       Data::receives, data.limit(),   [&data](int size) { return data.in_flight(size); }};
+    if constexpr (requires { Data::in_page; }) found.in_page = Data::in_page;
+    return found;
 }
 
 // Whether a series means anything to a transport. Without a receiver's part there is nothing of it to time, and

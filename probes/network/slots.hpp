@@ -2,23 +2,36 @@
 //
 // Each message of a train is sent from a slot of its own, and every slot is written shortly before, as a program's
 // messages are: a buffer sent twice would be in both sides' caches the second time, and its bytes would seem cheap.
+//
+// A library that lets the kernel copy from process to process pays by the page. So every slot begins at the same byte
+// of a page, and at one that makes messages reach another page at sizes at which no library changes its protocol.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
-#include <vector>
+#include <memory>
+#include <new>
 
 namespace idlewave::network {
 
+inline std::size_t page_size() {
+    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
 class Slots {
   public:
+    static constexpr std::size_t in_page = 1088;  // where a slot begins: at a cache line, far from powers of two
+
     // `head` bytes before each message are the transport's own.
     explicit Slots(int max_size, int head = 0)
         : head_(static_cast<std::size_t>(head)),
-          stride_((static_cast<std::size_t>(max_size) + head_ + 63) / 64 * 64),
+          stride_(whole_pages(in_page + head_ + static_cast<std::size_t>(max_size))),
           slots_(static_cast<int>(std::clamp<std::size_t>(limit / stride_, 1, most))),
-          outgoing_(stride_ * static_cast<std::size_t>(slots_), 1),
-          incoming_(stride_, 1) {}
+          outgoing_(pages(stride_ * static_cast<std::size_t>(slots_))),
+          incoming_(pages(stride_)) {}
 
     void refresh(int size, int messages) {
         ++value_;
@@ -27,19 +40,35 @@ class Slots {
         }
     }
 
-    char* outgoing(int message) { return outgoing_.data() + stride_ * static_cast<std::size_t>(message % slots_); }
-    char* incoming() { return incoming_.data(); }
+    char* outgoing(int message) {
+        return outgoing_.get() + stride_ * static_cast<std::size_t>(message % slots_) + in_page;
+    }
+    char* incoming() { return incoming_.get() + in_page; }
     int count() const { return slots_; }
 
   private:
+    struct Free {
+        void operator()(char* memory) const { std::free(memory); }
+    };
+    using Memory = std::unique_ptr<char, Free>;
+
     static constexpr std::size_t limit = 33'554'432;  // bytes in all slots together
     static constexpr std::size_t most = 64;
+
+    static std::size_t whole_pages(std::size_t bytes) { return (bytes + page_size() - 1) / page_size() * page_size(); }
+
+    static Memory pages(std::size_t bytes) {
+        Memory memory(static_cast<char*>(std::aligned_alloc(page_size(), bytes)));
+        if (!memory) throw std::bad_alloc();
+        std::memset(memory.get(), 1, bytes);  // the pages are there before the first message
+        return memory;
+    }
 
     std::size_t head_;
     std::size_t stride_;
     int slots_;
-    std::vector<char> outgoing_;
-    std::vector<char> incoming_;
+    Memory outgoing_;
+    Memory incoming_;
     char value_ = 1;
 };
 

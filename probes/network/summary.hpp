@@ -12,6 +12,7 @@
 #include "network/samples_file.hpp"
 #include "network/series.hpp"
 #include "network/settings.hpp"
+#include "network/slots.hpp"
 
 namespace idlewave::network {
 
@@ -66,6 +67,9 @@ inline json::Object summary_of(const Given& given, const Outcome& outcome) {
     object.add("same_node", given.places[0].host() == given.places[1].host());
     object.add("file", "samples.csv").add("columns", sample_columns).add("series", series_of(given.abilities));
     object.add("rules", json::Object().add("rendezvous measured", given.abilities.receives));
+    if (given.abilities.in_page) {
+        object.add("pages", json::Object().add("size", page_size()).add("start", *given.abilities.in_page));
+    }
     object.add("train", settings.train).add("seed", settings.seed);
     object.add("seconds", settings.seconds).add("width", settings.width);
     object.add("sizes", outcome.sizes.size()).add("max_size", settings.max_size);

@@ -17,7 +17,8 @@ namespace idlewave::network {
 // How a transport carries messages.
 //
 // smallest: the least size of a message (0 or 1); passive: the server takes no part (get); receives: a receiver acts,
-// so a message may find it early or late.
+// so a message may find it early or late. in_page, if there is one: at which byte of a page every message begins, of a
+// transport that may pay by the page.
 // start(sample): both sides, before anything is sent in that sample.
 // refresh(size, messages): the bytes of that many messages are written, as a program's would be.
 // send(size, message): the call whose duration is o_s. flush(): what the sender owes beyond its calls.

@@ -164,6 +164,9 @@ def test_where_samples_were_recorded_is_never_taken_from_the_machine_that_reads_
         ({"transport": "pigeon"}, "transport: expected one of mpi, put"),
         ({"ranks": ["a", "b"]}, r"ranks\[0\]: expected a JSON object"),
         ({"dropped_sizes": 5}, "dropped_sizes: expected a list"),
+        ({"pages": 4096}, "pages: expected a JSON object"),
+        ({"pages": {"size": 4096}}, "pages: 'start' is missing"),
+        ({"pages": {"size": 0, "start": 0}}, "pages.size: expected a whole number from 1 on, found 0"),
     ],
 )
 def test_a_summary_of_another_form_is_refused_with_file_and_key(recorded, tmp_path, changes, words):

@@ -54,6 +54,20 @@ def test_messages_pass_the_libraries_of_fabrics_where_the_probe_has_them(transpo
     assert measured.summary["transport"] == transport
 
 
+def test_foreign_load_is_told_each_half_second_and_is_what_others_use(tmp_path):
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    options = ("--transport", "shm", "--max-size", 64, "--seconds", 4, "--repetitions", 100_000, "--width", 0.0001)
+    with subprocess.Popen(["taskset", "-c", str(cores[0]), "sh", "-c", "while :; do :; done"]) as other:
+        try:
+            measured = assess(tmp_path, *options, preexec_fn=lambda: os.sched_setaffinity(0, cores))
+        finally:
+            other.kill()
+    side = [rank["cpu"] for rank in measured.summary["ranks"]].index(cores[0])
+    told = [x for x in measured.summary["foreign_load"][("client", "server")[side]] if x is not None]
+    assert 1 <= len(told) <= 2 * measured.samples["start_ns"].max() * 1e-9 + 1
+    assert np.mean(told) > 0.25  # two that never wait share a core
+
+
 def test_large_messages_pass_shared_memory_whole(tmp_path):
     measured = assess(tmp_path, "--transport", "shm", "--max-size", 8_000_000, "--repetitions", 1, "--seconds", 300)
     assert measured.samples["size"].max() == 8_000_000  # longer than the ring
@@ -116,6 +130,8 @@ def test_ranks_measure_over_their_mpi_and_over_other_transports(installed, mpi_p
     summary = json.loads((tmp_path / "loggp.json").read_text())
     assert set(read_samples(tmp_path / "samples.csv")["series"]) == series == set(summary["series"])
     assert summary["rules"]["rendezvous measured"] == ("late" in series)
+    # a library may let the kernel copy page by page; the system's own streams do not
+    assert summary.get("pages", {}).get("size") == (os.sysconf("SC_PAGESIZE") if transport == "mpi" else None)
 
 
 @pytest.mark.mpi

@@ -21,7 +21,7 @@ from scipy.stats import mannwhitneyu, theilslopes
 HEADER = 80  # of Open MPI's shared memory, counted in its limit
 INLINE = 256  # its sm BTL's max_inline_send: up to there a send is copied into the receiver's box at once
 QUIET = 0.05  # of a rank's core used by others: then a fit is demanded
-BUSY = 0.25  # of a rank's core used by others: then eager sends wait for more than their receivers
+BUSY = 0.1  # of a rank's core used by others: then eager sends wait for more than their receivers
 CERTAIN = 1e-6  # chance that samples of two sizes differ as they do though the stack treats both alike
 RATE = 2e8  # bits a second: less than a slow processor gets through packet by packet
 PAYLOAD = 1448 / 1514  # of an Ethernet frame of a TCP stream with time stamps

@@ -40,6 +40,7 @@ class FabricData {
     static constexpr int smallest = 0;
     static constexpr bool passive = false;
     static constexpr bool receives = true;
+    static constexpr std::size_t in_page = Slots::in_page;
 
     // `provider`: such as "tcp;ofi_rxm"; empty: the library's choice.
     template <ControlPlane Control>

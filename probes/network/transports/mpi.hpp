@@ -38,6 +38,7 @@ class MpiData {
     static constexpr int smallest = 0;
     static constexpr bool passive = false;
     static constexpr bool receives = true;
+    static constexpr std::size_t in_page = Slots::in_page;
 
     MpiData(const MpiPair& pair, int max_size) : pair_(pair), slots_(max_size), max_size_(max_size) {}
 

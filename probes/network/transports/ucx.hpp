@@ -19,6 +19,7 @@ class UcxData {
     static constexpr int smallest = 0;
     static constexpr bool passive = false;
     static constexpr bool receives = true;
+    static constexpr std::size_t in_page = Slots::in_page;
 
     template <ControlPlane Control>
     UcxData(Control& control, int max_size) : slots_(max_size), max_size_(max_size) {

@@ -100,12 +100,9 @@ class Medians:
             for name, values in self.curves.items()
         }
 
-    def exact_weights(self) -> Curves:
-        """One by the standard error, which is taken as half a percent at least."""
-        return {
-            name: 1 / np.hypot(self.errors[name], 0.005 * np.maximum(np.abs(values), LEAST))
-            for name, values in self.curves.items()
-        }
+    def exact_weights(self, name: str) -> Array:
+        """Of one curve: one by the standard error, which is taken as half a percent at least."""
+        return np.asarray(1 / np.hypot(self.errors[name], 0.005 * np.maximum(np.abs(self.curves[name]), LEAST)))
 
 
 class RangeModel:
@@ -133,8 +130,10 @@ class RangeModel:
         deviations in standard errors, each 25 at most."""
         other = copy(self)
         other.k = np.maximum(medians.sizes - 1, 0).astype(np.float64)
-        expected, weights = other.predict(self.values), medians.exact_weights()
-        off = [((expected[name] - values) * weights[name]) ** 2 for name, values in medians.curves.items()]
+        expected = other.predict(self.values)
+        off = [
+            ((expected[name] - values) * medians.exact_weights(name)) ** 2 for name, values in medians.curves.items()
+        ]
         return np.asarray(np.minimum(off, SURELY).sum(axis=0))
 
     def solve(self) -> Fit:
@@ -324,7 +323,7 @@ class RangeModel:
         without = v.copy()
         without[NIC] = -1e30
         gap, bare = self.predict(v)["gap"], self.predict(without)["gap"]
-        measured, weight = self.medians.curves["gap"], self.medians.exact_weights()["gap"]
+        measured, weight = self.medians.curves["gap"], self.medians.exact_weights("gap")
         better = float(((((bare - measured) * weight) ** 2) - ((gap - measured) * weight) ** 2).sum())
         if (gap > bare * (1 + SEEN)).sum() >= 2 and (self.rendezvous or better > SURELY):
             return ()
@@ -341,7 +340,7 @@ class RangeModel:
 
     def _unseen(self, v: Array, bare: Array) -> float:
         """The largest g with which the gap stays what it is without the NIC, as far as it is known."""
-        measured, weight = self.medians.curves["gap"], self.medians.exact_weights()["gap"]
+        measured, weight = self.medians.curves["gap"], self.medians.exact_weights("gap")
         least = float((((bare - measured) * weight) ** 2).sum())
         low, high = 0.0, float(bare.max())
         trial = v.copy()

@@ -17,6 +17,7 @@ from scipy.stats import binom
 
 from .fit import Medians
 from .observations import Array, Curves, Observations, observe
+from .pages import Pages
 from .pieces import Piece, divide, fit_all
 from .ranges import QuickRendezvousError, Range, checked
 from .remarks import doubts, remarks
@@ -52,12 +53,19 @@ class LogGP:
         return Network(tuple((r.first, r.parameters) for r in self.ranges), self.S)
 
 
-def estimate(samples: pd.DataFrame, eager_limit: int | None = None, seed: int = 1, transport: str = "mpi") -> LogGP:
+def estimate(
+    samples: pd.DataFrame,
+    eager_limit: int | None = None,
+    seed: int = 1,
+    transport: str = "mpi",
+    pages: Pages | None = None,
+) -> LogGP:
     """Fit `samples` (columns series, size, n, delay_ns, repetition, value_ns, and disturbed if it was counted).
 
     S is found by the series `late`; without it (older samples) by the break that the curves have near
     `eager_limit`: what the MPI library says, in bytes, its header included or not; None if it says nothing.
     `transport` says whether a send that waits for its receiver has a rendezvous, or full buffers before it.
+    `pages` says how messages lay in memory, None where that does not matter or is not known.
     `seed` draws the bootstrap's samples. Raises MeasurementError, naming the parameter, its value and its
     interval, when a parameter is negative beyond its uncertainty or a curve scatters too much.
     """
@@ -65,19 +73,19 @@ def estimate(samples: pd.DataFrame, eager_limit: int | None = None, seed: int = 
     medians = Medians(seen.sizes, seen.medians(), seen.errors())
     threshold = eager_threshold(seen, medians, eager_limit, transport)
     try:
-        return _estimate(seen, medians, threshold, seed)
+        return _estimate(seen, medians, threshold, seed, pages)
     except QuickRendezvousError as error:
         note = (
             f"Beyond {threshold.S} B the library's rendezvous is quicker than the three transmissions of the "
             f"simulator's rules ({error}): such messages are taken as eager, so a simulated send does not wait for its "
             "receiver."
         )
-        return _estimate(seen, medians, Threshold(None, None, (*threshold.notes, note)), seed)
+        return _estimate(seen, medians, Threshold(None, None, (*threshold.notes, note)), seed, pages)
 
 
-def _estimate(seen: Observations, medians: Medians, threshold: Threshold, seed: int) -> LogGP:
+def _estimate(seen: Observations, medians: Medians, threshold: Threshold, seed: int, pages: Pages | None) -> LogGP:
     S = threshold.S
-    pieces = divide(medians, S)
+    pieces, steps = divide(medians, S, pages)
     models, fits = fit_all(medians, pieces)
     drawn = bootstrap(seen, medians, pieces, models, np.random.default_rng(seed))
     found: list[Range] = []
@@ -93,7 +101,7 @@ def _estimate(seen: Observations, medians: Medians, threshold: Threshold, seed: 
         predictions=_predictions(seen, medians.curves, network),
         repetitions=seen.repetitions,
         steady=int(seen.steady.sum()),
-        notes=threshold.notes + remarks(ranges) + doubts(seen, medians),
+        notes=threshold.notes + remarks(ranges, steps) + doubts(seen, medians),
         S_bounds=threshold.bounds,
     )
 

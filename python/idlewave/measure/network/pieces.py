@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import MeasurementError
 from .fit import Fit, Medians, RangeModel
 from .observations import Array
+from .pages import Pages, PageStep, without_page_steps
 from .switches import FEWEST_SIZES, Switch, find_switches
 
 MOST_SWITCHES = 3
@@ -26,8 +27,8 @@ class Piece:
     cause: str
 
 
-def divide(medians: Medians, S: int | None) -> list[Piece]:
-    """The pieces of the size axis, each with one fit; the eager ones first."""
+def divide(medians: Medians, S: int | None, pages: Pages | None = None) -> tuple[list[Piece], list[PageStep]]:
+    """The pieces of the size axis, each with one fit, the eager ones first; and the steps that pages make in them."""
     sizes = medians.sizes
     end = len(sizes) if S is None else int(np.searchsorted(sizes, S, side="right"))
     if end < FEWEST_SIZES:
@@ -38,17 +39,19 @@ def divide(medians: Medians, S: int | None) -> list[Piece]:
     def fit_eager(piece: slice) -> _Solved:
         return _solve(RangeModel(eager.cut(piece), None, False))
 
-    pieces = _between(0, end, find_switches(eager, fit_eager, MOST_SWITCHES), False, "start")
+    plain, steps = without_page_steps(eager, pages)
+    pieces = _between(0, end, find_switches(eager, fit_eager, MOST_SWITCHES, plain), False, "start")
     if len(sizes) - end < FEWEST_RENDEZVOUS:
-        return pieces
+        return pieces, steps
     base = fit_eager(pieces[0].sizes).fit.parameters
     rest = medians.cut(slice(end, None), without="receive")
 
     def fit_rendezvous(piece: slice) -> _Solved:
         return _solve(RangeModel(rest.cut(piece), base, True))
 
-    switches = find_switches(rest, fit_rendezvous, MOST_SWITCHES)
-    return pieces + _between(end, len(sizes), switches, True, "rendezvous")
+    plain, more = without_page_steps(rest, pages)
+    switches = find_switches(rest, fit_rendezvous, MOST_SWITCHES, plain)
+    return pieces + _between(end, len(sizes), switches, True, "rendezvous"), steps + more
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from ...environment import describe
 from ...errors import InputError
 from .json_part import JsonPart, read_object
 from .loggp import LogGP, estimate
+from .pages import Pages
 
 LOCAL = ("tcp", "udp", "shm")
 """Transports that need no MPI within a node."""
@@ -72,7 +73,7 @@ def read_measurement(
     probe = {"transport": transport or "mpi"} | probe
     stated = read_object(place / "environment.json")
     environment = (None if stated is None else stated.object()) or _unknown_place(probe)
-    fit = estimate(samples, probe.get("eager_limit"), seed, str(probe["transport"]))
+    fit = estimate(samples, probe.get("eager_limit"), seed, str(probe["transport"]), _pages(probe))
     return NetworkMeasurement(samples, fit, probe, environment, attempts)
 
 
@@ -93,6 +94,10 @@ def checked_probe(said: JsonPart) -> dict[str, Any]:
         size.whole()
     for rank in said.maybe("ranks").optional(JsonPart.parts) or ():
         rank.maybe("host").optional(JsonPart.text)
+    if (pages := said.maybe("pages")).value is not None:
+        pages.at("start").whole()
+        if pages.at("size").whole() < 1:
+            raise pages.at("size").refused("a whole number from 1 on")
     load = said.maybe("foreign_load")
     for side in load.optional(JsonPart.object) or ():
         for share in load.at(side).parts():
@@ -131,6 +136,12 @@ def checked_samples(samples: pd.DataFrame, file: Path) -> pd.DataFrame:
                 f"{file}: {column}: expected {expected}, found {values.iloc[wrong[0]]} in sample {wrong[0] + 1}"
             )
     return samples
+
+
+def _pages(probe: dict[str, Any]) -> Pages | None:
+    """How the probe's messages lay in memory; None of a transport that copies them byte by byte."""
+    said = probe.get("pages")
+    return None if said is None else Pages(said["size"], said["start"])
 
 
 def _unknown_place(probe: dict[str, Any]) -> dict[str, Any]:

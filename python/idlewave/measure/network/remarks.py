@@ -6,14 +6,15 @@ import numpy as np
 
 from .fit import Medians
 from .observations import Observations
+from .pages import PageStep
 from .ranges import Range
 
 UNSETTLED = 0.05
 """A median is uncertain when its 95 % interval reaches further than this part of it."""
 
 
-def remarks(ranges: tuple[Range, ...]) -> tuple[str, ...]:
-    """About the parameters: what is hidden, zero, or elsewhere than its name says."""
+def remarks(ranges: tuple[Range, ...], steps: list[PageStep]) -> tuple[str, ...]:
+    """About the parameters: what is hidden, zero, or elsewhere than its name says, or in none of them."""
     notes = []
     for r in ranges:
         where = f"from {r.first} B on"
@@ -33,7 +34,18 @@ def remarks(ranges: tuple[Range, ...]) -> tuple[str, ...]:
                 f"A send call {where} goes on for {r.tail / 1000:.0f} ns after its message has "
                 "left; that part is in g, not in o_s."
             )
+    if steps:
+        low, high = (f"{height / 1000:.0f}" for height in (min(s.height for s in steps), max(s.height for s in steps)))
+        where = _listed([f"{s.size}" for s in steps])
+        notes.append(
+            f"From {where} B on a message reaches one more page of memory and takes {low}"
+            f"{f' to {high}' if high != low else ''} ns longer: no change of protocol, and part of G."
+        )
     return tuple(notes)
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def doubts(seen: Observations, medians: Medians) -> tuple[str, ...]:

@@ -59,11 +59,12 @@ class Switch:
     jump: bool
 
 
-def find_switches(medians: Medians, fit: Callable[[slice], Fitted], most: int) -> list[Switch]:
-    """Where new pieces begin, ascending; at most `most`. `fit` fits one piece of `medians` by the rules."""
+def find_switches(medians: Medians, fit: Callable[[slice], Fitted], most: int, plain: Medians) -> list[Switch]:
+    """Where new pieces begin, ascending; at most `most`. `fit` fits one piece of `medians` by the rules; `plain` are
+    the same without the steps that are known to be no change of protocol (pages.py)."""
     n = len(medians.sizes)
-    jumps = find_jumps(medians)
-    bends = [b for b in _straight_pieces(medians, most + 1) if all(abs(b - j) > 2 for j in jumps)]
+    jumps = find_jumps(plain)
+    bends = [b for b in _straight_pieces(plain, most + 1) if all(abs(b - j) > 2 for j in jumps)]
     bounds = [0, *sorted({*jumps, *bends}), n]
     fitted = cache(lambda first, last: fit(slice(first, last)))
     while len(bounds) > 2:
@@ -175,18 +176,33 @@ def _wide(medians: Medians, first: int, last: int, span: int = SPAN) -> bool:
 
 def _jump(medians: Medians, i: int) -> float:
     """By how much the clearest jump of a curve between sizes i - 1 and i exceeds what is needed; 1 is just enough."""
-    sizes = medians.sizes
+    scores = [0.0]
+    for name in medians.curves:
+        step = step_at(medians, name, i)
+        scores.append(min(abs(step.height) / (SURE * step.error), abs(step.height) / (JUMP * step.level)))
+    return max(scores)
+
+
+@dataclass(frozen=True)
+class Step:
+    """How a curve goes on from a size, against what the sizes before lead to, ps: its height, which is negative
+    downwards, its standard error, and the level from which or to which it leads."""
+
+    height: float
+    error: float
+    level: float
+
+
+def step_at(medians: Medians, name: str, i: int) -> Step:
+    """The step of the curve `name` between sizes i - 1 and i, by lines through the sizes on both sides."""
+    sizes, values, weights = medians.sizes, medians.curves[name], medians.exact_weights(name)
     at = (sizes[i - 1] + sizes[i]) / 2
     first = min(int(np.searchsorted(sizes, sizes[i - 1] / NEAR)), i - NEIGHBOURS)
     last = max(int(np.searchsorted(sizes, sizes[i] * NEAR, side="right")), i + NEIGHBOURS)
-    scores = [0.0]
-    for name, weights in medians.exact_weights().items():
-        left = _end(sizes[first:i], medians.curves[name][first:i], weights[first:i], at)
-        right = _end(sizes[i:last], medians.curves[name][i:last], weights[i:last], at)
-        step, error = abs(right[0] - left[0]), float(np.hypot(left[1], right[1]))
-        level = max(abs(left[0]), abs(right[0]), 1e-9)
-        scores.append(min(step / (SURE * error), step / (JUMP * level)))
-    return max(scores)
+    left = _end(sizes[first:i], values[first:i], weights[first:i], at)
+    right = _end(sizes[i:last], values[i:last], weights[i:last], at)
+    level = max(abs(left[0]), abs(right[0]), 1e-9)
+    return Step(right[0] - left[0], float(np.hypot(left[1], right[1])), level)
 
 
 def _end(sizes: NDArray[np.int64], values: Array, weights: Array, at: float) -> tuple[float, float]:
