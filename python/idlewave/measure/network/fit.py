@@ -42,6 +42,8 @@ BENDS = 0.06
 """What a machine's curves bend between changes of protocol: values below 0 are 0 if that costs less than this."""
 
 MOST_STEPS = 100
+STEP = float(np.sqrt(np.finfo(float).eps))
+"""By this part of itself a value moves for a slope."""
 SEEN = 0.002
 """The NIC is seen at a size where it lengthens the gap by this part at least; it must be at two ..."""
 SURELY = 25.0
@@ -105,6 +107,11 @@ class Medians:
         return np.asarray(1 / np.hypot(self.errors[name], 0.005 * np.maximum(np.abs(self.curves[name]), LEAST)))
 
 
+def _column(of_sizes: Array, v: Array) -> Array:
+    """What is known of each size, as a column if `v` are several sets of values."""
+    return of_sizes if v.ndim == 1 else of_sizes[:, None]
+
+
 class RangeModel:
     """The curves of one range as functions of six values: h, the calls' o_s and o_r, g, G, O."""
 
@@ -160,9 +167,9 @@ class RangeModel:
         return self.finish(self.values, curves)
 
     def predict(self, v: Array) -> Curves:
-        """The curves for the six values `v`."""
-        k, c = self.k, self._control()
-        wire, nic, cpu = k * max(v[PER_BYTE], v[CPU_PER_BYTE]), v[NIC] + k * v[PER_BYTE], k * v[CPU_PER_BYTE]
+        """The curves for the six values `v`; for a table of them, six rows, the curves' columns are of its columns."""
+        k, c = _column(self.k, v), self._control()
+        wire, nic, cpu = k * np.maximum(v[PER_BYTE], v[CPU_PER_BYTE]), v[NIC] + k * v[PER_BYTE], k * v[CPU_PER_BYTE]
         if not self.rendezvous:
             gap = nic
             if "send" in self.bounds:
@@ -183,14 +190,17 @@ class RangeModel:
         held_up = np.maximum(arrives + max(base.g, base.o_r) - first_byte, 0.0)
         gap = np.maximum(c + path + np.where(overtakes, held_up, 0.0), handshake + request)
         gap = np.where(overtakes, gap, np.maximum(gap, c + v[H] + nic))
-        answer = np.maximum(nic - wire - c - min(c, v[H]), handshake - 2 * c)
+        answer = np.maximum(nic - wire - c - np.minimum(c, v[H]), handshake - 2 * c)
         half = 2 * c + path + (handshake - 2 * c + answer) / 2
         return {"half": half, "gap": gap, "send": handshake + v[SEND] + cpu}
 
     def residuals(self, v: Array, curves: Curves) -> dict[str, Array]:
-        """Relative, by curve."""
+        """Relative, by curve; columns as of `predict`."""
         expected = self.predict(v)
-        return {name: (expected[name] - values) * self.weights[name] for name, values in curves.items()}
+        return {
+            name: (expected[name] - _column(values, v)) * _column(self.weights[name], v)
+            for name, values in curves.items()
+        }
 
     def step(self, curves: Curves) -> Callable[[Array], Array]:
         """The values as a function of the residuals of other curves at this solution: one Gauss-Newton step,
@@ -283,10 +293,19 @@ class RangeModel:
                 v[free] = x
                 return self._flat(v, curves)
 
+            def slopes(x: Array, start: Array = start) -> Array:
+                ahead = x + STEP * np.where(x < 0, -1.0, 1.0) * np.maximum(np.abs(x), 1.0)
+                moved = np.repeat(start[:, None], len(x) + 1, axis=1)
+                moved[free] = x[:, None]
+                moved[free, range(len(x))] = ahead
+                there = self._flat(moved, curves)
+                return np.asarray((there[:, :-1] - there[:, -1:]) / (ahead - x))
+
             scale = np.maximum(np.abs(start[free]), 1e-2)
             done = least_squares(
                 residual,
                 start[free],
+                jac=slopes,
                 loss="huber",
                 f_scale=HUBER,
                 x_scale=scale,
