@@ -7,19 +7,15 @@
 // of a page, and at one that makes messages reach another page at sizes at which no library changes its protocol.
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
 
-namespace idlewave::network {
+#include "common/page.hpp"
 
-inline std::size_t page_size() {
-    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
+namespace idlewave::network {
 
 class Slots {
   public:

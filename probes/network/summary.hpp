@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "common/json.hpp"
+#include "common/page.hpp"
 #include "common/place.hpp"
 #include "network/samples_file.hpp"
 #include "network/series.hpp"
 #include "network/settings.hpp"
-#include "network/slots.hpp"
 
 namespace idlewave::network {
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "common/failure.hpp"
+#include "common/page.hpp"
 
 namespace idlewave {
 
@@ -86,7 +87,6 @@ class SwitchRecorder {
     }
 
   private:
-    static std::uint64_t page_size() { return static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)); }
     static std::uint64_t size() { return (1 + data_pages) * page_size(); }
 
     // 512 KB of pages of 4 KB: what every user may have for each CPU (perf_event_mlock_kb). 16 bytes a switch.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from idlewave.measure import Network, estimate
-from idlewave.measure.network.pages import Pages
+from idlewave.measure.network import Pages
 from test_measure_emulator import TRAIN, emulate, parameters
 
 PAGES = Pages(4096, 1088)
