@@ -35,11 +35,11 @@ def remarks(ranges: tuple[Range, ...], steps: list[PageStep]) -> tuple[str, ...]
                 "left; that part is in g, not in o_s."
             )
     if steps:
-        low, high = (f"{height / 1000:.0f}" for height in (min(s.height for s in steps), max(s.height for s in steps)))
-        where = _listed([f"{s.size}" for s in steps])
+        heights = sorted({round(s.height / 1000) for s in steps})
+        longer = " to ".join(str(height) for height in dict.fromkeys((heights[0], heights[-1])))
         notes.append(
-            f"From {where} B on a message reaches one more page of memory and takes {low}"
-            f"{f' to {high}' if high != low else ''} ns longer: no change of protocol, and part of G."
+            f"From {_listed([str(s.size) for s in steps])} B on a message reaches one more page of memory and takes "
+            f"{longer} ns longer: no change of protocol, and part of G."
         )
     return tuple(notes)
 

@@ -59,6 +59,16 @@ class Switch:
     jump: bool
 
 
+@dataclass(frozen=True)
+class Step:
+    """How a curve goes on from a size, against what the sizes before lead to, ps: its height, which is negative
+    downwards, its standard error, and the level from which or to which it leads."""
+
+    height: float
+    error: float
+    level: float
+
+
 def find_switches(medians: Medians, fit: Callable[[slice], Fitted], most: int, plain: Medians) -> list[Switch]:
     """Where new pieces begin, ascending; at most `most`. `fit` fits one piece of `medians` by the rules; `plain` are
     the same without the steps that are known to be no change of protocol (pages.py)."""
@@ -181,16 +191,6 @@ def _jump(medians: Medians, i: int) -> float:
         step = step_at(medians, name, i)
         scores.append(min(abs(step.height) / (SURE * step.error), abs(step.height) / (JUMP * step.level)))
     return max(scores)
-
-
-@dataclass(frozen=True)
-class Step:
-    """How a curve goes on from a size, against what the sizes before lead to, ps: its height, which is negative
-    downwards, its standard error, and the level from which or to which it leads."""
-
-    height: float
-    error: float
-    level: float
 
 
 def step_at(medians: Medians, name: str, i: int) -> Step:
