@@ -1,14 +1,36 @@
-// The system's page of memory.
+// The system's pages of memory.
 #pragma once
 
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
 
 namespace idlewave {
 
 inline std::size_t page_size() {
     return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// As many bytes as whole pages have that hold `bytes`.
+inline std::size_t whole_pages(std::size_t bytes) {
+    return (bytes + page_size() - 1) / page_size() * page_size();
+}
+
+struct FreePages {
+    void operator()(char* memory) const { std::free(memory); }
+};
+using Pages = std::unique_ptr<char, FreePages>;
+
+// Whole pages, written already, so that none is missing in a sample. Throws std::bad_alloc.
+inline Pages new_pages(std::size_t bytes) {
+    Pages memory(static_cast<char*>(std::aligned_alloc(page_size(), whole_pages(bytes))));
+    if (!memory) throw std::bad_alloc();
+    std::memset(memory.get(), 1, whole_pages(bytes));
+    return memory;
 }
 
 }  // namespace idlewave

@@ -34,9 +34,11 @@ class Client {
         side_.data.start(order.sample);
         side_.data.refresh(job.size, 1);
         Sample sample;
+        Report report;
+        if constexpr (S::DataType::passive) report = receive_value<Report>(side_.control);  // all is there
         bool came = warm_up(order);
         if (came) came = timed(job, sample);
-        const Report report = receive_value<Report>(side_.control);
+        if constexpr (!S::DataType::passive) report = receive_value<Report>(side_.control);
         server_interrupted_ = server_interrupted_ || report.interrupted != 0;
         if (!came || report.lost != 0) return std::nullopt;
         sample.disturbed += report.switches;

@@ -45,7 +45,7 @@ class Refinement {
 
   private:
     static constexpr int rounds = 8;
-    static constexpr std::size_t most_sizes = 250;
+    static constexpr std::size_t most_sizes = 200;
     static constexpr int visits = 3;
     static constexpr int more_visits = 4;
     static constexpr int most_doubts = 5;

@@ -52,7 +52,10 @@ class Server {
 
     // False when a message was lost.
     bool sample(const Order& order, Report& report) {
-        if constexpr (S::DataType::passive) return true;
+        if constexpr (S::DataType::passive) {
+            side_.data.serve(order.size, order.warm + order.messages);
+            return true;
+        }
         side_.data.start(order.sample);
         side_.data.refresh(order.size, 1);
         for (int i = 0; i < order.warm; ++i) {

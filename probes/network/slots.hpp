@@ -8,10 +8,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstddef>
 #include <cstring>
-#include <memory>
-#include <new>
 
 #include "common/page.hpp"
 
@@ -26,8 +24,8 @@ class Slots {
         : head_(static_cast<std::size_t>(head)),
           stride_(whole_pages(in_page + head_ + static_cast<std::size_t>(max_size))),
           slots_(static_cast<int>(std::clamp<std::size_t>(limit / stride_, 1, most))),
-          outgoing_(pages(stride_ * static_cast<std::size_t>(slots_))),
-          incoming_(pages(stride_)) {}
+          outgoing_(new_pages(stride_ * static_cast<std::size_t>(slots_))),
+          incoming_(new_pages(stride_)) {}
 
     void refresh(int size, int messages) {
         ++value_;
@@ -43,28 +41,14 @@ class Slots {
     int count() const { return slots_; }
 
   private:
-    struct Free {
-        void operator()(char* memory) const { std::free(memory); }
-    };
-    using Memory = std::unique_ptr<char, Free>;
-
     static constexpr std::size_t limit = 33'554'432;  // bytes in all slots together
     static constexpr std::size_t most = 64;
-
-    static std::size_t whole_pages(std::size_t bytes) { return (bytes + page_size() - 1) / page_size() * page_size(); }
-
-    static Memory pages(std::size_t bytes) {
-        Memory memory(static_cast<char*>(std::aligned_alloc(page_size(), bytes)));
-        if (!memory) throw std::bad_alloc();
-        std::memset(memory.get(), 1, bytes);  // the pages are there before the first message
-        return memory;
-    }
 
     std::size_t head_;
     std::size_t stride_;
     int slots_;
-    Memory outgoing_;
-    Memory incoming_;
+    Pages outgoing_;
+    Pages incoming_;
     char value_ = 1;
 };
 

@@ -20,7 +20,8 @@ namespace idlewave::network {
 // so a message may find it early or late. in_page, if there is one: at which byte of a page every message begins, of a
 // transport that may pay by the page.
 // start(sample): both sides, before anything is sent in that sample.
-// refresh(size, messages): the bytes of that many messages are written, as a program's would be.
+// refresh(size, messages): the bytes of that many messages are written, as a program's would be. serve(size, messages),
+// of a passive transport: the same on the server's side, for the messages that the client will fetch.
 // send(size, message): the call whose duration is o_s. flush(): what the sender owes beyond its calls.
 // receive(size, messages): false when one was lost. post(size) and wait(size), if there are such: a receive in two
 // calls. progress(), if there is one: the library takes what has come, without a receive. limit(): the largest size;

@@ -8,7 +8,7 @@
 // which the unified memory model does not promise and all networks that offer it do. Beyond that byte nothing is read,
 // so a wrong order would make a time too short by a fraction of one message, and nothing else.
 // - Only the last message of a train ends in the byte that is looked for; the others of that train end in 0. The target
-//   clears it when it has been seen. Each message has its place in the window, as far as these reach.
+//   clears it when it has been seen. Each message has its place in the window.
 // - Some libraries move a put only inside a call: so the sender flushes after its last put (the flush and the way to
 //   the target and back overlap: the answer is under way before the flush has ended), and who looks calls the library
 //   now and then.
@@ -17,32 +17,76 @@
 //
 // get. The client gets n messages, d apart, and then flushes: PRTT(n,d,s) is complete when all bytes are there. The
 // request takes the place of the message, so one way is a request without bytes and the other is the message: half of
-// PRTT(1,0,s) is no one-way time, but both together are a get's. The server takes no part (it waits in MPI, for
-// libraries that move data only so): there is no o_r, and no `recv`, `wait` and `late`.
+// PRTT(1,0,s) is no one-way time, but both together are a get's. The server writes what will be got, as a program that
+// offers data does, and takes no further part (it waits in MPI, for libraries that move data only so): there is no o_r,
+// and no `recv`, `wait` and `late`.
 #pragma once
 
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <exception>
-#include <vector>
+#include <memory>
 
-#include "common/failure.hpp"
+#include "common/page.hpp"
+#include "network/slots.hpp"
 #include "network/transport.hpp"
 #include "network/transports/mpi.hpp"
 
 namespace idlewave::network {
 
-// A window with a place for each message of a train, as far as it reaches, and as much memory outside it. Between two
-// samples the window holds zeros only, so that places of one size may lie across those of another.
+// Places for the messages of a train, as far as the memory reaches, of one size at a time. They are taken in turn, one
+// train after the other, the warm-up too: a message that always had the same place would find it in the caches, and a
+// train's would not, so that their bytes would seem dearer.
+class Places {
+  public:
+    explicit Places(int max_size)
+        : bytes_(std::max(stride_of(max_size), std::min(limit, most * stride_of(max_size)))) {}
+
+    std::size_t bytes() const { return bytes_; }
+    int count(int size) const { return static_cast<int>(std::min(bytes_ / stride_of(size), most)); }
+
+    void lay_out(int size) {
+        stride_ = stride_of(size);
+        count_ = static_cast<std::size_t>(count(size));
+    }
+    // Where the place of that number begins, in bytes.
+    std::size_t at(std::size_t number) const { return number * stride_ + Slots::in_page; }
+    std::size_t take(std::size_t& turn) const {
+        if (turn >= count_) turn = 0;
+        return at(turn++);
+    }
+
+  private:
+    static constexpr std::size_t limit = 33'554'432;  // bytes of all places, or as many as the largest message has
+    static constexpr std::size_t most = 64;
+
+    static std::size_t stride_of(int size) { return whole_pages(Slots::in_page + static_cast<std::size_t>(size)); }
+
+    std::size_t bytes_;
+    std::size_t stride_ = 0;
+    std::size_t count_ = 1;
+};
+
+// A window of whole pages, as much memory outside it, and the other's window.
 class WindowPair {
   public:
-    WindowPair(const MpiPair& pair, int max_size)
-        : pair_(pair), local_(std::max(stride(max_size), std::min(limit, 64 * stride(max_size)))) {
-        const MPI_Aint bytes = static_cast<MPI_Aint>(local_.size());
-        MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, pair.communicator, static_cast<void*>(&memory_), &window_);
-        std::memset(memory_, 0, local_.size());
+    WindowPair(const MpiPair& pair, std::size_t bytes) : pair_(pair), local_(new_pages(bytes)) {
+        const std::size_t allocated = bytes + page_size();
+        void* memory = nullptr;
+        MPI_Win_allocate(static_cast<MPI_Aint>(allocated), 1, MPI_INFO_NULL, pair.communicator,
+                         static_cast<void*>(&memory), &window_);
+        std::memset(memory, 0, allocated);
+        std::size_t left = allocated;
+        shown_ = static_cast<char*>(std::align(page_size(), bytes, memory, left));
+        const std::uint64_t skipped = allocated - left;
+        std::uint64_t skipped_there = 0;
+        MPI_Sendrecv(&skipped, 1, MPI_UINT64_T, pair.peer, 0, &skipped_there, 1, MPI_UINT64_T, pair.peer, 0,
+                     pair.communicator, MPI_STATUS_IGNORE);
+        there_ = static_cast<MPI_Aint>(skipped_there);
         MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
         MPI_Win_sync(window_);
         MPI_Barrier(pair.communicator);
@@ -56,63 +100,62 @@ class WindowPair {
         MPI_Win_free(&window_);
     }
 
-    int places(int size) const { return static_cast<int>(std::min<std::size_t>(local_.size() / stride(size), 64)); }
-    std::size_t offset(int size, int message) const {
-        return stride(size) * static_cast<std::size_t>(message % places(size));
-    }
-    char* local(int size, int message) { return local_.data() + offset(size, message); }
-    volatile char* shown(int size, int message) { return memory_ + offset(size, message); }
+    char* local(std::size_t at) { return local_.get() + at; }
+    char* shown(std::size_t at) { return shown_ + at; }
 
-    void put(int size, int message) {
-        MPI_Put(local(size, message), size, MPI_CHAR, pair_.peer, static_cast<MPI_Aint>(offset(size, message)), size,
-                MPI_CHAR, window_);
+    void put(std::size_t from, int size, std::size_t to) {
+        MPI_Put(local(from), size, MPI_CHAR, pair_.peer, there_ + static_cast<MPI_Aint>(to), size, MPI_CHAR, window_);
     }
-    void get(int size, int message) {
-        MPI_Get(local(size, message), size, MPI_CHAR, pair_.peer, static_cast<MPI_Aint>(offset(size, message)), size,
-                MPI_CHAR, window_);
+    void get(std::size_t to, int size, std::size_t from) {
+        MPI_Get(local(to), size, MPI_CHAR, pair_.peer, there_ + static_cast<MPI_Aint>(from), size, MPI_CHAR, window_);
     }
     void flush() { MPI_Win_flush(pair_.peer, window_); }
+    void sync() { MPI_Win_sync(window_); }
 
     // The library gets the CPU, for what it does only then.
     void progress() {
         int found = 0;
         MPI_Iprobe(pair_.peer, MPI_ANY_TAG, pair_.communicator, &found, MPI_STATUS_IGNORE);
-        MPI_Win_sync(window_);
+        sync();
     }
 
   private:
-    static constexpr std::size_t limit = 33'554'432;  // bytes of all places, or as many as the largest message has
-
-    static std::size_t stride(int size) { return (static_cast<std::size_t>(size) + 63) / 64 * 64; }
-
     MpiPair pair_;
-    std::vector<char> local_;
-    char* memory_ = nullptr;
+    Pages local_;
+    char* shown_ = nullptr;  // this rank's window: its first page
+    MPI_Aint there_ = 0;     // the other's
     MPI_Win window_ = MPI_WIN_NULL;
 };
 
+// Between two samples the windows hold zeros only, so that places of one size may lie across those of another.
 class PutData {
   public:
     static constexpr const char* name = "put";
     static constexpr int smallest = 1;  // the last byte is looked at
     static constexpr bool passive = false;
     static constexpr bool receives = false;
+    static constexpr std::size_t in_page = Slots::in_page;
 
-    PutData(const MpiPair& pair, int max_size) : windows_(pair, max_size), max_size_(max_size) {}
+    PutData(const MpiPair& pair, int max_size)
+        : places_(max_size), windows_(pair, places_.bytes()), max_size_(max_size) {}
 
     void start(std::uint32_t /*sample*/) {}
 
     void refresh(int size, int messages) {
-        const int first = std::max(0, messages - windows_.places(size));
-        for (int i = first; i < messages; ++i) std::memset(windows_.local(size, i), 0, static_cast<std::size_t>(size));
-        windows_.local(size, messages - 1)[size - 1] = seen;
+        places_.lay_out(size);
+        for (int i = 0; i < messages; ++i) std::memset(written(i), 0, static_cast<std::size_t>(size));
+        written(messages - 1)[size - 1] = seen;
     }
-    void send(int size, int message) { windows_.put(size, message); }
+    void send(int size, int message) {
+        windows_.put(places_.at(static_cast<std::size_t>(message)), size, places_.take(sent_));
+    }
     void flush() { windows_.flush(); }
 
     bool receive(int size, int messages) {
         constexpr int looks = 64;  // between two calls of the library
-        volatile char& last = windows_.shown(size, messages - 1)[size - 1];
+        std::size_t at = 0;
+        for (int i = 0; i < messages; ++i) at = places_.take(received_);
+        volatile char& last = windows_.shown(at)[size - 1];
         while (true) {
             for (int i = 0; i < looks; ++i) {
                 if (last != seen) continue;
@@ -123,13 +166,18 @@ class PutData {
         }
     }
     int limit() const { return max_size_; }
-    // A place that is used twice in a train holds the last byte of an earlier message for a while; it is 0.
-    int in_flight(int size) const { return windows_.places(size); }
+    int in_flight(int size) const { return places_.count(size); }
 
   private:
     static constexpr char seen = 1;
+
+    char* written(int message) { return windows_.local(places_.at(static_cast<std::size_t>(message))); }
+
+    Places places_;
     WindowPair windows_;
     int max_size_;
+    std::size_t sent_ = 0;  // whose turn it is in the other's window
+    std::size_t received_ = 0;
 };
 
 class GetData {
@@ -138,23 +186,39 @@ class GetData {
     static constexpr int smallest = 1;
     static constexpr bool passive = true;
     static constexpr bool receives = false;
+    static constexpr std::size_t in_page = Slots::in_page;
 
-    GetData(const MpiPair& pair, int max_size) : windows_(pair, max_size), max_size_(max_size) {}
+    GetData(const MpiPair& pair, int max_size)
+        : places_(max_size), windows_(pair, places_.bytes()), max_size_(max_size) {}
 
     void start(std::uint32_t /*sample*/) {}
-    void refresh(int /*size*/, int /*messages*/) {}
-    void send(int size, int message) { windows_.get(size, message); }
+    void refresh(int size, int /*messages*/) { places_.lay_out(size); }
+    void serve(int size, int messages) {
+        places_.lay_out(size);
+        ++value_;
+        for (int i = 0; i < messages; ++i) {
+            std::memset(windows_.shown(places_.take(turn_)), value_, static_cast<std::size_t>(size));
+        }
+        windows_.sync();
+    }
+    void send(int size, int /*message*/) {
+        const std::size_t at = places_.take(turn_);
+        windows_.get(at, size, at);
+    }
     void flush() {}
     bool receive(int /*size*/, int /*messages*/) {
         windows_.flush();
         return true;
     }
     int limit() const { return max_size_; }
-    int in_flight(int size) const { return windows_.places(size); }
+    int in_flight(int size) const { return places_.count(size); }
 
   private:
+    Places places_;
     WindowPair windows_;
     int max_size_;
+    std::size_t turn_ = 0;  // whose place is got next, and as it has been written
+    char value_ = 0;
 };
 
 }  // namespace idlewave::network

@@ -164,7 +164,11 @@ class RangeModel:
             above, cost = self._descend_from(curves, [np.maximum(best, 0.0)], least=0.0)
             if cost - lowest < BENDS**2 * len(self.k):
                 self.values = above
-        return self.finish(self.values, curves)
+        return self.fit()
+
+    def fit(self) -> Fit:
+        """The solution as parameters."""
+        return self.finish(self.values, self.medians.curves)
 
     def predict(self, v: Array) -> Curves:
         """The curves for the six values `v`; for a table of them, six rows, the curves' columns are of its columns."""

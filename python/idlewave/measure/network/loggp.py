@@ -18,7 +18,7 @@ from scipy.stats import binom
 from .fit import Medians
 from .observations import Array, Curves, Observations, observe
 from .pages import Pages
-from .pieces import Piece, divide, fit_all
+from .pieces import Piece, divide
 from .ranges import QuickRendezvousError, Range, checked
 from .remarks import doubts, remarks
 from .rules import Network, prtt
@@ -85,13 +85,13 @@ def estimate(
 
 def _estimate(seen: Observations, medians: Medians, threshold: Threshold, seed: int, pages: Pages | None) -> LogGP:
     S = threshold.S
-    pieces, steps = divide(medians, S, pages)
-    models, fits = fit_all(medians, pieces)
-    drawn = bootstrap(seen, medians, pieces, models, np.random.default_rng(seed))
+    division = divide(medians, S, pages)
+    pieces = division.pieces
+    drawn = bootstrap(seen, medians, pieces, division.models, np.random.default_rng(seed))
     found: list[Range] = []
-    for piece, fit, parameters in zip(pieces, fits, drawn.parameters, strict=True):
+    for piece, model, parameters in zip(pieces, division.models, drawn.parameters, strict=True):
         below = found[-1].parameters if found else None
-        found.append(checked(seen.sizes[piece.sizes], piece.rendezvous, fit, parameters, below))
+        found.append(checked(seen.sizes[piece.sizes], piece.rendezvous, model.fit(), parameters, below))
     ranges = _begun(tuple(found), seen.sizes, pieces, threshold, drawn.onsets)
     network = Network(tuple((r.first, r.parameters) for r in ranges), S)
     return LogGP(
@@ -101,7 +101,7 @@ def _estimate(seen: Observations, medians: Medians, threshold: Threshold, seed: 
         predictions=_predictions(seen, medians.curves, network),
         repetitions=seen.repetitions,
         steady=int(seen.steady.sum()),
-        notes=threshold.notes + remarks(ranges, steps) + doubts(seen, medians),
+        notes=threshold.notes + remarks(ranges, division.steps) + doubts(seen, medians),
         S_bounds=threshold.bounds,
     )
 

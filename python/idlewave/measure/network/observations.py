@@ -11,6 +11,7 @@ an interrupt leaves a part.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,10 +46,10 @@ class Observations:
 
     half: PRTT(1,0,s)/2; gap: (PRTT(n,0,s) - PRTT(1,0,s))/(n-1); send: (PRTT(n,d,s) - PRTT(1,0,s))/(n-1) - d;
     receive: the completion of a receive that was posted before its message came (not there if the other rank takes no
-    part). A get's round trip is a request's way and its data's: half is what it takes less half of that at the
-    smallest size. raw: by series, of paced what is left without the waiting. train, paced: messages of theirs by
-    size. left_out: sizes with too few samples. late: see `late_sends`. disturbed: how many of `samples` samples were
-    set aside.
+    part). A get is a call, a request's way and its data's way: half is what it takes less the request's way, which is
+    half of what the smallest takes beyond the call. raw: by series, of paced what is left without the waiting. train,
+    paced: messages of theirs by size. left_out: sizes with too few samples. late: see `late_sends`. disturbed: how many
+    of `samples` samples were set aside.
     """
 
     sizes: NDArray[np.int64]
@@ -66,11 +67,19 @@ class Observations:
         """How many were made, or begun."""
         return len(self.steady)
 
-    def medians(self, rows: NDArray[np.int64] | None = None) -> Curves:
-        """The median of each curve by size, over the steady repetitions or over the given ones; NaN without any."""
-        chosen = np.flatnonzero(self.steady) if rows is None else rows
-        middle = {name: column_medians(values[chosen]) for name, values in self.raw.items()}
+    def medians(self) -> Curves:
+        """The median of each curve by size, over the steady repetitions; NaN without any."""
+        middle = {name: column_medians(values[self.steady]) for name, values in self.raw.items()}
         return self._curves(middle["rtt"], middle)
+
+    def resampled(self, times: int, random: np.random.Generator) -> Iterator[Curves]:
+        """The medians of so many bootstrap samples: the steady repetitions drawn anew, with replacement."""
+        ordered = {name: _Ordered(values[self.steady]) for name, values in self.raw.items()}
+        rows = int(self.steady.sum())
+        for _ in range(times):
+            drawn = np.bincount(random.choice(rows, rows), minlength=rows)
+            middle = {name: columns.medians(drawn) for name, columns in ordered.items()}
+            yield self._curves(middle["rtt"], middle)
 
     def curves(self) -> Curves:
         """The curves of each steady repetition; their medians are those of `medians`."""
@@ -125,10 +134,11 @@ def observe(samples: pd.DataFrame, transport: str = "mpi") -> Observations:
     if not seen.any():
         raise MeasurementError(f"no message size has {FEWEST_SAMPLES} samples that ran alike in every series")
     raw = {name: values[:, seen] for name, values in whole.items()}
-    if transport in UNANSWERED:
-        single = column_medians(raw["rtt"][steady])
-        raw = {name: values + single - single[0] for name, values in raw.items()}
     messages = {s: _messages(kept, s, sizes)[seen] for s in ("train", "paced")}
+    if transport in UNANSWERED:
+        single, several = (column_medians(raw[s][steady]) for s in ("rtt", "paced"))
+        call = (several[0] - single[0]) / (messages["paced"][0] - 1)
+        raw = {name: values + single - single[0] + call for name, values in raw.items()}
     return Observations(
         sizes[seen],
         raw,
@@ -178,6 +188,24 @@ def column_medians(values: Array) -> Array:
     return middle
 
 
+class _Ordered:
+    """Columns in order, once for the medians of many resamples of their rows."""
+
+    def __init__(self, values: Array) -> None:
+        most = max(int(np.isfinite(values).sum(axis=0).max()), 1)
+        self.row = np.argsort(values, axis=0)[:most]
+        self.values = np.take_along_axis(values, self.row, axis=0)
+        self.there = np.isfinite(self.values)
+
+    def medians(self, drawn: NDArray[np.int64]) -> Array:
+        """As `column_medians` of the rows, each as often as it was drawn."""
+        upto = np.cumsum(np.where(self.there, drawn[self.row], 0), axis=0)
+        n = upto[-1]
+        column = np.arange(self.values.shape[1])
+        lower, upper = (upto > np.maximum(n - 1, 0) // 2).argmax(axis=0), (upto > n // 2).argmax(axis=0)
+        return np.where(n > 0, (self.values[lower, column] + self.values[upper, column]) / 2, np.nan)
+
+
 def _median_errors(values: Array) -> Array:
     deviation = column_medians(np.abs(values - column_medians(values))) * MAD_TO_DEVIATION
     n = np.maximum(np.isfinite(values).sum(axis=0), 1)
@@ -220,16 +248,19 @@ def _grid(samples: pd.DataFrame, repetitions: NDArray[np.int64], sizes: NDArray[
 
 
 def _steady(raw: Curves) -> NDArray[np.bool_]:
-    """Which repetitions belong to the largest group that runs alike in every series."""
+    """Which repetitions belong to the group that runs alike in every series and has most samples.
+
+    Not the one of most repetitions: many that bisect have one size each.
+    """
     rows = len(next(iter(raw.values())))
     alike = np.ones((rows, rows), dtype=np.bool_)
-    some = np.zeros(rows, dtype=np.bool_)
+    samples = np.zeros(rows, dtype=np.int64)
     for values in raw.values():
         levels = _levels(values)
         alike &= ~(np.abs(levels[:, None] - levels[None, :]) >= ALIKE)  # a level that is not known is like any
-        some |= np.isfinite(levels)
-    alike &= np.outer(some, some)
-    return np.asarray(alike[int(np.sum(alike, axis=1).argmax())], dtype=np.bool_)
+        samples += np.isfinite(values).sum(axis=1)
+    alike &= np.outer(samples > 0, samples > 0)
+    return np.asarray(alike[int((alike @ samples).argmax())], dtype=np.bool_)
 
 
 def _levels(values: Array) -> Array:

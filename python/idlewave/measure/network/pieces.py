@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
 
 from ...errors import MeasurementError
-from .fit import Fit, Medians, RangeModel
+from .fit import Medians, RangeModel
 from .observations import Array
 from .pages import Pages, PageStep, without_page_steps
+from .rules import Parameters
 from .switches import FEWEST_SIZES, Switch, find_switches
 
 MOST_SWITCHES = 3
@@ -27,31 +30,39 @@ class Piece:
     cause: str
 
 
-def divide(medians: Medians, S: int | None, pages: Pages | None = None) -> tuple[list[Piece], list[PageStep]]:
-    """The pieces of the size axis, each with one fit, the eager ones first; and the steps that pages make in them."""
+@dataclass(frozen=True)
+class Division:
+    """The pieces of the size axis, the eager ones first; each one's solved model, on the base of the first; and the
+    steps that pages make in them."""
+
+    pieces: list[Piece]
+    models: list[RangeModel]
+    steps: list[PageStep]
+
+
+def divide(medians: Medians, S: int | None, pages: Pages | None = None) -> Division:
+    """The pieces into which the curves fall, with fits by the rules."""
     sizes = medians.sizes
     end = len(sizes) if S is None else int(np.searchsorted(sizes, S, side="right"))
     if end < FEWEST_SIZES:
         upto = "" if S is None else f" up to the eager limit of {S} B"
         raise MeasurementError(f"expected at least {FEWEST_SIZES} message sizes{upto}, found {end}")
     eager = medians.cut(slice(0, end))
-
-    def fit_eager(piece: slice) -> _Solved:
-        return _solve(RangeModel(eager.cut(piece), None, False))
-
+    solved = _solver(eager, None, False)
     plain, steps = without_page_steps(eager, pages)
-    pieces = _between(0, end, find_switches(eager, fit_eager, MOST_SWITCHES, plain), False, "start")
+    pieces = _between(find_switches(eager, solved, MOST_SWITCHES, plain), end, False, "start")
+    models = [solved(p.sizes.start, p.sizes.stop).model for p in pieces]
+    base = models[0].fit().parameters
+    models[1:] = [model.with_base(base) for model in models[1:]]
     if len(sizes) - end < FEWEST_RENDEZVOUS:
-        return pieces, steps
-    base = fit_eager(pieces[0].sizes).fit.parameters
+        return Division(pieces, models, steps)
     rest = medians.cut(slice(end, None), without="receive")
-
-    def fit_rendezvous(piece: slice) -> _Solved:
-        return _solve(RangeModel(rest.cut(piece), base, True))
-
+    solved = _solver(rest, base, True)
     plain, more = without_page_steps(rest, pages)
-    switches = find_switches(rest, fit_rendezvous, MOST_SWITCHES, plain)
-    return pieces + _between(end, len(sizes), switches, True, "rendezvous"), steps + more
+    beyond = _between(find_switches(rest, solved, MOST_SWITCHES, plain), len(rest.sizes), True, "rendezvous")
+    models += [solved(p.sizes.start, p.sizes.stop).model for p in beyond]
+    shifted = [Piece(slice(end + p.sizes.start, end + p.sizes.stop), True, p.cause) for p in beyond]
+    return Division(pieces + shifted, models, steps + more)
 
 
 @dataclass(frozen=True)
@@ -59,20 +70,25 @@ class _Solved:
     """A solved model, as the search for switches takes it."""
 
     model: RangeModel
-    fit: Fit
     cost: float
 
     def misfit(self, medians: Medians) -> Array:
         return self.model.misfit(medians)
 
 
-def _solve(model: RangeModel) -> _Solved:
-    fit = model.solve()
-    return _Solved(model, fit, fit.cost)
+def _solver(medians: Medians, base: Parameters | None, rendezvous: bool) -> Callable[[int, int], _Solved]:
+    """From sizes, by the indices of the first and of the one after the last, to their model, each solved once."""
+
+    @cache
+    def solved(first: int, end: int) -> _Solved:
+        model = RangeModel(medians.cut(slice(first, end)), base, rendezvous)
+        return _Solved(model, model.solve().cost)
+
+    return solved
 
 
-def _between(first: int, end: int, switches: list[Switch], rendezvous: bool, cause: str) -> list[Piece]:
-    bounds = [first, *(first + s.index for s in switches), end]
+def _between(switches: list[Switch], end: int, rendezvous: bool, cause: str) -> list[Piece]:
+    bounds = [0, *(s.index for s in switches), end]
     causes = [cause, *("jump" if s.jump else "bend" for s in switches)]
     return [Piece(slice(a, b), rendezvous, why) for (a, b), why in zip(pairwise(bounds), causes, strict=True)]
 
@@ -80,14 +96,3 @@ def _between(first: int, end: int, switches: list[Switch], rendezvous: bool, cau
 def of_piece(medians: Medians, piece: Piece) -> Medians:
     """The medians that a piece is fitted to."""
     return medians.cut(piece.sizes, without="receive" if piece.rendezvous else "")
-
-
-def fit_all(medians: Medians, pieces: list[Piece]) -> tuple[list[RangeModel], list[Fit]]:
-    """Each piece's model and fit, on the base of the first."""
-    models: list[RangeModel] = []
-    fits: list[Fit] = []
-    for piece in pieces:
-        base = fits[0].parameters if fits else None
-        models.append(RangeModel(of_piece(medians, piece), base, piece.rendezvous))
-        fits.append(models[-1].solve())
-    return models, fits

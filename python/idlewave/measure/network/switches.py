@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -69,14 +68,14 @@ class Step:
     level: float
 
 
-def find_switches(medians: Medians, fit: Callable[[slice], Fitted], most: int, plain: Medians) -> list[Switch]:
-    """Where new pieces begin, ascending; at most `most`. `fit` fits one piece of `medians` by the rules; `plain` are
-    the same without the steps that are known to be no change of protocol (pages.py)."""
+def find_switches(medians: Medians, fitted: Callable[[int, int], Fitted], most: int, plain: Medians) -> list[Switch]:
+    """Where new pieces begin, ascending; at most `most`. `fitted` is the fit by the rules of a piece of `medians`, by
+    its first index and the one after its last, and is asked for the same piece again; `plain` are the same medians
+    without the steps that are known to be no change of protocol (pages.py)."""
     n = len(medians.sizes)
     jumps = find_jumps(plain)
     bends = [b for b in _straight_pieces(plain, most + 1) if all(abs(b - j) > 2 for j in jumps)]
     bounds = [0, *sorted({*jumps, *bends}), n]
-    fitted = cache(lambda first, last: fit(slice(first, last)))
     while len(bounds) > 2:
         triples = list(zip(bounds, bounds[1:], bounds[2:], strict=False))
         surplus = [_surplus(medians, fitted, triple, jumps) for triple in triples]
@@ -208,12 +207,13 @@ def step_at(medians: Medians, name: str, i: int) -> Step:
 def _end(sizes: NDArray[np.int64], values: Array, weights: Array, at: float) -> tuple[float, float]:
     """The line through the sizes at `at`, and its standard error there, by the scatter about it if that is more."""
     x = (sizes - at) / max(abs(sizes[0] - at), abs(sizes[-1] - at), 1.0)
-    design = np.stack([weights, x * weights], axis=1)
-    inverse = np.linalg.pinv(design)
-    value, slope = inverse @ (values * weights)
-    off = values * weights - design @ np.array([value, slope])
-    scatter = max(1.0, float(np.sqrt((off**2).sum() / max(len(sizes) - 2, 1))))
-    return float(value), scatter * float(np.linalg.norm(inverse[0]))
+    square = weights**2
+    w, wx, wxx, wy, wxy = (float(sum_) for sum_ in (square @ np.stack([x**0, x, x * x, values, x * values], axis=1)))
+    determinant = w * wxx - wx * wx
+    value, slope = (wxx * wy - wx * wxy) / determinant, (w * wxy - wx * wy) / determinant
+    off = (values - value - slope * x) * weights
+    scatter = max(1.0, float(np.sqrt((off @ off) / max(len(sizes) - 2, 1))))
+    return value, scatter * float(np.sqrt(wxx / determinant))
 
 
 def _straight_pieces(medians: Medians, most: int) -> list[int]:

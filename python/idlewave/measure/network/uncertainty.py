@@ -55,13 +55,11 @@ def bootstrap(
 ) -> Drawn:
     """95 % percentile intervals: repetitions are drawn anew with replacement, the fit follows by one step, and a
     switch goes where the fits on both sides then meet the sizes best."""
-    rows = np.flatnonzero(seen.steady)
     steps = [m.step(m.medians.curves) for m in models]
     drawn: list[list[Parameters]] = [[] for _ in pieces]
     begun: list[list[int]] = [[] for _ in pieces]
-    for _ in range(RESAMPLES):
-        curves = seen.medians(random.choice(rows, len(rows)))
-        curves = {name: np.where(np.isfinite(v), v, medians.curves[name]) for name, v in curves.items()}
+    for found in seen.resampled(RESAMPLES, random):
+        curves = {name: np.where(np.isfinite(v), v, medians.curves[name]) for name, v in found.items()}
         resampled = Medians(medians.sizes, curves, medians.errors)
         base: Parameters | None = None
         for i, piece in enumerate(pieces):
