@@ -131,12 +131,34 @@ class Assessment {
         if (place == dropped.end() || *place != size) dropped.insert(place, size);
     }
 
+    // How many sizes an octave to begin with: where a network or a processor is so slow that there were few repetitions
+    // of many sizes, many repetitions of fewer tell more.
+    int sizes_an_octave(int largest) {
+        constexpr double repetitions = 10;
+        double total_ns = 0;
+        int known = 0;
+        for (const int size : first_sizes(largest, 1)) {
+            const std::optional<Pilot> found = pilot(size);
+            if (!found) continue;
+            const Pilot as_it_is{found->round_ns, found->pair_ns, found->pair_ns};
+            total_ns += visit_cost(core_jobs(sampler_.abilities, size, settings_.train, *found), as_it_is);
+            ++known;
+            if (stop_asked() || elapsed() + 1e-9 * repetitions * total_ns > most_planned * settings_.seconds) return 1;
+        }
+        for (const int an_octave : {4, 2}) {
+            const double more = static_cast<double>(first_sizes(largest, an_octave).size()) / std::max(known, 1);
+            if (elapsed() + 1e-9 * repetitions * total_ns * more < most_planned * settings_.seconds) return an_octave;
+        }
+        return 1;
+    }
+
     // From the smallest size up, as long as five repetitions of the core series fit into most of the time.
     void plan() {
         const Abilities& data = sampler_.abilities;
         double core_ns = 0;
         double others_ns = 0;
-        std::vector<int> sizes = first_sizes(std::min(settings_.max_size, data.limit));
+        const int largest = std::min(settings_.max_size, data.limit);
+        const std::vector<int> sizes = first_sizes(largest, sizes_an_octave(largest));
         if (data.smallest == 0) {
             const auto found = pilot(0);
             if (found) measured_.add(other_jobs(data, 0, settings_.train, *found), false);
@@ -147,7 +169,7 @@ class Assessment {
             const std::vector<Job> core =
                 found ? core_jobs(data, sizes[i], settings_.train, *found) : std::vector<Job>();
             if (found) core_ns += visit_cost(core, *found);
-            const bool too_long = elapsed() + 5e-9 * core_ns > 0.7 * settings_.seconds;
+            const bool too_long = elapsed() + 5e-9 * core_ns > most_planned * settings_.seconds;
             if (too_long && i >= smallest_plan) {
                 for (std::size_t rest = i; rest < sizes.size(); ++rest) drop(sizes[rest]);
                 break;
@@ -228,6 +250,7 @@ class Assessment {
     }
 
     static constexpr std::size_t smallest_plan = 8;  // sizes; fewer say nothing
+    static constexpr double most_planned = 0.7;      // of the time, before anything is measured
 
     Sampler sampler_;
     Settings settings_;

@@ -57,6 +57,9 @@ class Refinement {
         std::vector<Line> right;
     };
 
+    // Where curves scatter there is no end of breaks that seem to be; those that are clear come first.
+    bool has_room() const { return owner_.may_refine() && owner_.measured().sizes().size() < most_sizes; }
+
     void find_blocking() {
         const std::vector<int> sizes = owner_.measured().sizes();
         for (std::size_t i = 1; i < sizes.size() && owner_.may_refine(); ++i) {
@@ -133,7 +136,7 @@ class Refinement {
 
     void look_into_gaps() {
         for (const int size : std::vector<int>(doubtful_)) {
-            if (!owner_.may_refine()) return;
+            if (!has_room()) return;
             if (owner_.add_size(size)) visit_lines(size);
         }
     }
@@ -161,8 +164,8 @@ class Refinement {
         std::stable_sort(breaks.begin(), breaks.end(),
                          [this](const Break& a, const Break& b) { return strength(a) > strength(b); });
         for (Break& b : breaks) {
-            if (!owner_.may_refine()) return;
-            if (b.above - b.below > 1 && owner_.measured().sizes().size() < most_sizes) bisect(b);
+            if (!has_room()) return;
+            if (b.above - b.below > 1) bisect(b);
         }
     }
 

@@ -80,11 +80,15 @@ struct Pilot {
     double round_ns = 0;
     double pair_ns = 0;
     double least_pair_ns = 0;
+
+    // Longer than a round trip and than a gap. A processor that is slow to wake up makes a round trip long, but not one
+    // between messages that keep it awake.
+    double pause_ns() const { return std::min(pair_ns, 2 * least_pair_ns); }
 };
 
 inline std::vector<Job> core_jobs(const Abilities& data, int size, int train, const Pilot& pilot) {
     const int messages = std::max(1, std::min(train, data.in_flight(size)));
-    const double pause = pilot.pair_ns;  // longer than a round trip and than a gap
+    const double pause = pilot.pause_ns();
     std::vector<Job> jobs;
     for (const Series series : core_series) {
         if (!has(data, series)) continue;
@@ -100,7 +104,7 @@ inline std::vector<Job> core_jobs(const Abilities& data, int size, int train, co
 // What other methods than PRTT look at: at powers of two, and some at 0.
 inline std::vector<Job> other_jobs(const Abilities& data, int size, int train, const Pilot& pilot) {
     std::vector<Job> jobs;
-    const double pause = pilot.pair_ns;
+    const double pause = pilot.pause_ns();
     const int flight = data.in_flight(size);
     const int flood = std::max(1, std::min(flood_messages, flight));
     if (size == 0) {

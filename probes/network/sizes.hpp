@@ -9,13 +9,14 @@
 
 namespace idlewave::network {
 
-// Four sizes an octave, and up to 16 KiB the two beside each power of two, where programs' buffers end.
-inline std::vector<int> first_sizes(int max_size) {
+// So many sizes an octave (1, 2 or 4); with four also, up to 16 KiB, the two beside each power of two, where programs'
+// buffers end.
+inline std::vector<int> first_sizes(int max_size, int an_octave) {
     constexpr long long dense_to = 16384;
     std::set<long long> sizes = {max_size};
     for (long long power = 1; power <= max_size; power *= 2) {
-        sizes.insert({power, power + power / 4, power + power / 2, power + power / 4 * 3});
-        if (power <= dense_to) sizes.insert({power - 1, power + 1});
+        for (int i = 0; i < an_octave; ++i) sizes.insert(power + power * i / an_octave);
+        if (an_octave == 4 && power <= dense_to) sizes.insert({power - 1, power + 1});
     }
     std::vector<int> result;
     for (const long long size : sizes) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from idlewave.errors import MeasurementError
 from idlewave.measure import Network, Parameters, estimate, prtt
@@ -175,6 +176,33 @@ def test_repetitions_on_a_slowed_machine_are_set_aside_and_that_is_said():
     assert (fit.steady, fit.repetitions) == (20, 30)
     assert any("10 of 30 repetitions were set aside" in note for note in fit.notes)
     assert_recovered(fit, truth)
+
+
+def test_repetitions_of_one_size_do_not_outvote_those_of_all_sizes():
+    truth = PUBLISHED["tcp-gige"]
+    samples = emulate(truth, seed=1)
+    one_size = samples[samples["size"] == 64]
+    bisecting = [one_size.assign(repetition=one_size["repetition"] + 30 * i, slowed=True) for i in (1, 2, 3)]
+    both = pd.concat([samples.assign(slowed=False), *bisecting], ignore_index=True)
+    waited = both["delay_ns"] * (both["n"] - 1)
+    both.loc[both["slowed"], "value_ns"] += 0.8 * (both["value_ns"] - waited)[both["slowed"]]
+    fit = estimate(both, None)
+    assert (fit.steady, fit.repetitions) == (30, 120)
+    assert_recovered(fit, truth)
+
+
+def test_times_that_grow_faster_than_by_a_line_from_0_are_fitted_without_a_part_below_0():
+    samples = emulate(PUBLISHED["tcp-gige"], seed=1)
+    grown = samples["size"] > 32_768
+    waited = samples["delay_ns"] * (samples["n"] - 1)
+    steeper = (samples["size"] / 32_768) ** 0.3  # caches that hold less and less of a message
+    samples.loc[grown, "value_ns"] = (waited + (samples["value_ns"] - waited) * steeper)[grown]
+    fit = estimate(samples, None)
+    largest = fit.ranges[-1]
+    assert largest.parameters.L == 0
+    assert 0 < largest.held < 0.06
+    assert any("Held at 0" in note and "grow faster" in note for note in fit.notes)
+    assert fit.predictions["residual"].abs().median() < 0.06
 
 
 def test_a_machine_that_never_runs_alike_gives_no_result():

@@ -88,6 +88,13 @@ def test_one_sided_transports_have_no_rendezvous_and_a_get_no_receiver(eager):
     assert all("o_r" in r.hidden and r.parameters.o_r == 0 for r in got.ranges)
 
 
+def test_what_a_get_takes_beyond_its_call_is_two_ways_alike(eager):
+    samples = eager[~eager["series"].isin(["wait", "recv", "late"])]
+    smallest = samples[(samples["size"] == 1) & (samples["series"] == "rtt")]["value_ns"].median() * 1000
+    first = estimate(samples, transport="get").ranges[0].parameters
+    assert pytest.approx((smallest - first.o_s) / 2, rel=0.02) == first.L
+
+
 def test_samples_of_an_interrupted_run_are_enough_if_some_repetitions_are_whole(rendezvous):
     part = rendezvous[(rendezvous["repetition"] < 7) | ((rendezvous["repetition"] == 7) & (rendezvous["size"] < 30))]
     fit = estimate(part)

@@ -39,7 +39,8 @@ WORSE = 0.02
 """A bound on the gap is given up when the mean squared residual falls by more than this squared without
 it."""
 BENDS = 0.06
-"""What a machine's curves bend between changes of protocol: values below 0 are 0 if that costs less than this."""
+"""What a machine's curves bend between changes of protocol: values below 0 are held at 0 if that costs each residual
+less than this (root mean square)."""
 
 MOST_STEPS = 100
 STEP = float(np.sqrt(np.finfo(float).eps))
@@ -66,7 +67,8 @@ class Fit:
     tail: the part of the send call after the message has left (ps); stall: the part of a lone receive that is
     waiting for the message's memory and not the CPU's work, for a train of messages does not pay it (ps).
     hidden: parameters that no curve shows. residuals: relative, by curve, of what the fit says of the
-    measured calls, smaller where a median is uncertain.
+    measured calls, smaller where a median is uncertain. held: what it costs each residual (root mean square) that
+    values which fit best below 0 are held at 0; 0 if none are.
     """
 
     parameters: Parameters
@@ -74,6 +76,7 @@ class Fit:
     stall: float
     hidden: tuple[str, ...]
     residuals: dict[str, Array]
+    held: float
 
     @property
     def cost(self) -> float:
@@ -123,6 +126,7 @@ class RangeModel:
         self.rendezvous = rendezvous
         self.bounds: tuple[str, ...] = BOTH
         self.values: Array = np.zeros(6)
+        self.held = 0.0
 
     def with_base(self, base: Parameters | None) -> RangeModel:
         """The same model and solution on another base range."""
@@ -162,8 +166,9 @@ class RangeModel:
         self.bounds, self.values = chosen, best
         if np.any(best < 0):
             above, cost = self._descend_from(curves, [np.maximum(best, 0.0)], least=0.0)
-            if cost - lowest < BENDS**2 * len(self.k):
-                self.values = above
+            costs = float(np.sqrt(max(cost - lowest, 0.0) / (len(self.k) * len(curves))))
+            if costs < BENDS:
+                self.values, self.held = above, costs
         return self.fit()
 
     def fit(self) -> Fit:
@@ -255,7 +260,7 @@ class RangeModel:
             o_s = min(max(self.base.o_s, way - self.base.L), way)
         L = way - o_s
         p = Parameters(L=L, o_s=o_s, o_r=o_r, g=float(v[NIC]), G=float(v[PER_BYTE]), O=float(v[CPU_PER_BYTE]))
-        return Fit(p, max(send - o_s, 0.0), max(receive - o_r, 0.0), hidden, self.residuals(v, curves))
+        return Fit(p, max(send - o_s, 0.0), max(receive - o_r, 0.0), hidden, self.residuals(v, curves), self.held)
 
     def _spare(self, v: Array) -> float:
         """The largest o_s or o_r that does not lengthen the gap."""

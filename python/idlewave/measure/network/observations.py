@@ -28,7 +28,9 @@ SERIES = ("rtt", "train", "paced", "wait")
 UNANSWERED = ("get",)
 """Transports whose messages the other rank takes no part in: nothing of its calls can be timed (`wait`)."""
 ALIKE = 0.2
-"""Repetitions are alike when, in each series, their levels differ by less than this many octaves (15 %)."""
+DOUBT = 2.0
+"""Repetitions are alike when, in each series, their levels differ by less than so many octaves (15 %) and so many
+standard errors, or as many octaves again, together."""
 FEWEST = 5
 """Repetitions that must run alike; and samples of a size that must be left where disturbed ones are set aside."""
 FEWEST_SAMPLES = 3
@@ -189,7 +191,7 @@ def column_medians(values: Array) -> Array:
 
 
 class _Ordered:
-    """Columns in order, once for the medians of many resamples of their rows."""
+    """Columns in order: for medians with rows counted several times, of many resamples too."""
 
     def __init__(self, values: Array) -> None:
         most = max(int(np.isfinite(values).sum(axis=0).max()), 1)
@@ -197,9 +199,9 @@ class _Ordered:
         self.values = np.take_along_axis(values, self.row, axis=0)
         self.there = np.isfinite(self.values)
 
-    def medians(self, drawn: NDArray[np.int64]) -> Array:
-        """As `column_medians` of the rows, each as often as it was drawn."""
-        upto = np.cumsum(np.where(self.there, drawn[self.row], 0), axis=0)
+    def medians(self, times: NDArray[np.int64]) -> Array:
+        """As `column_medians` of the rows, each so many times."""
+        upto = np.cumsum(np.where(self.there, times[self.row], 0), axis=0)
         n = upto[-1]
         column = np.arange(self.values.shape[1])
         lower, upper = (upto > np.maximum(n - 1, 0) // 2).argmax(axis=0), (upto > n // 2).argmax(axis=0)
@@ -250,27 +252,36 @@ def _grid(samples: pd.DataFrame, repetitions: NDArray[np.int64], sizes: NDArray[
 def _steady(raw: Curves) -> NDArray[np.bool_]:
     """Which repetitions belong to the group that runs alike in every series and has most samples.
 
-    Not the one of most repetitions: many that bisect have one size each.
+    Not the one of most repetitions, for those that bisect have one size each. Nor is such a one what the others are
+    like: its level is hardly known.
     """
     rows = len(next(iter(raw.values())))
     alike = np.ones((rows, rows), dtype=np.bool_)
     samples = np.zeros(rows, dtype=np.int64)
     for values in raw.values():
-        levels = _levels(values)
-        alike &= ~(np.abs(levels[:, None] - levels[None, :]) >= ALIKE)  # a level that is not known is like any
+        levels, variances = _levels(values)
+        doubt = np.minimum(DOUBT * np.sqrt(variances[:, None] + variances[None, :]), ALIKE)
+        alike &= ~(np.abs(levels[:, None] - levels[None, :]) >= ALIKE + doubt)  # a level that is not known is like any
         samples += np.isfinite(values).sum(axis=1)
     alike &= np.outer(samples > 0, samples > 0)
-    return np.asarray(alike[int((alike @ samples).argmax())], dtype=np.bool_)
+    group = np.where(2 * samples >= samples.max(), alike @ samples, 0)
+    return np.asarray(alike[int(group.argmax())], dtype=np.bool_)
 
 
-def _levels(values: Array) -> Array:
-    """How much slower each repetition is than the usual one, in octaves: the median over its sizes.
+def _levels(values: Array) -> tuple[Array, Array]:
+    """How much slower each repetition is than the usual one, in octaves: the median over its sizes; and the square of
+    that median's standard error, by the scatter of all.
 
-    Sizes and repetitions are told apart by median polish (Tukey, 1977), for not all repetitions have all sizes.
+    Sizes and repetitions are told apart by median polish (Tukey, 1977), for not all repetitions have all sizes; what is
+    usual for a size is said by each repetition as often as it has sizes, for so well its own level is known.
     """
     octaves = np.log2(np.where(values > 0, values, np.nan))
+    there = np.isfinite(octaves)
+    sizes = there.sum(axis=1)
     levels = np.zeros(len(values))
     for _ in range(3):
-        usual = column_medians(octaves - levels[:, None])
+        usual = _Ordered(octaves - levels[:, None]).medians(sizes)
         levels = np.nan_to_num(column_medians((octaves - usual).T))
-    return np.where(np.isfinite(octaves).any(axis=1), levels, np.nan)
+    off = np.abs(octaves - usual - levels[:, None])[there]
+    scatter = MEDIAN_ERROR * MAD_TO_DEVIATION * float(np.median(off)) if len(off) else 0.0
+    return np.where(sizes > 0, levels, np.nan), scatter**2 / np.maximum(sizes, 1)

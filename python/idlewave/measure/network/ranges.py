@@ -33,6 +33,7 @@ class Range:
     slower; tail, stall: what a send and a lone receive take beyond o_s and o_r, ps (see fit.py); scatter:
     median |relative residual| by curve. onset: the 95 % interval of `first`; cause: start, rendezvous, jump (a
     change of protocol) or bend (see switches.py). kept: parameters that these sizes do not tell, as they were below.
+    held: what it costs the fit (relative) that what fits best below 0 is held at 0 (see fit.py).
     """
 
     first: int
@@ -46,6 +47,7 @@ class Range:
     onset: tuple[int, int] = (1, 1)
     cause: str = "start"
     kept: tuple[str, ...] = ()
+    held: float = 0.0
 
 
 def checked(sizes: NDArray[np.int64], rendezvous: bool, fit: Fit, drawn: Array, below: Parameters | None) -> Range:
@@ -88,6 +90,7 @@ def checked(sizes: NDArray[np.int64], rendezvous: bool, fit: Fit, drawn: Array, 
         fit.stall,
         scatter,
         kept=found.kept,
+        held=fit.held,
     )
 
 

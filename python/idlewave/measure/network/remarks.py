@@ -22,8 +22,14 @@ def remarks(ranges: tuple[Range, ...], steps: list[PageStep]) -> tuple[str, ...]
             notes.append(f"g {where} cannot be seen, because the CPU is slower than the network; it is an upper bound.")
         if "G" in r.hidden:
             notes.append(f"G {where} cannot be seen, because the CPU is slower than the network; it is set to O.")
-        for name in (h.removesuffix("≈0") for h in r.hidden if h.endswith("≈0")):
-            notes.append(f"{name} {where} cannot be told from 0 (its interval holds 0) and is 0.")
+        zero = [h.removesuffix("≈0") for h in r.hidden if h.endswith("≈0")]
+        if r.held and zero:
+            notes.append(
+                f"Held at 0 {where}, which costs the fit {r.held:.1%}: {_listed(zero)}. Times grow faster there than "
+                "by a line from 0, as where caches no longer hold the messages."
+            )
+        elif zero:
+            notes.extend(f"{name} {where} cannot be told from 0 (its interval holds 0) and is 0." for name in zero)
         if r.stall > 0:
             notes.append(
                 f"A lone receive {where} takes {r.stall / 1000:.0f} ns more than one of a train: it waits "

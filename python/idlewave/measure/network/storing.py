@@ -57,7 +57,7 @@ def parameter_remark(r: Range, name: str) -> str:
     if name in r.kept:
         return f"as below; these sizes tell {seen}"
     if f"{name}≈0" in r.hidden:
-        return f"not told from 0; {seen}"
+        return f"held at 0, though less fits better; {seen}" if r.held else f"not told from 0; {seen}"
     if name not in r.hidden:
         return seen
     if name == "o_r":
@@ -176,6 +176,7 @@ def _range_from(said: JsonPart) -> Range:
         "onset": said.maybe("onset").optional(_sizes),
         "cause": said.maybe("cause").optional(JsonPart.text),
         "kept": said.maybe("kept").optional(JsonPart.texts),
+        "held": said.maybe("held").optional(JsonPart.number),
     }
     return Range(
         said.at("first").whole(),
