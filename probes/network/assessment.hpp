@@ -39,7 +39,9 @@ class Assessment {
         plan();
         look_for_interrupt();
         if (ending_.empty() && measured_.kinds().empty()) throw failed("of no size a message came back");
+        const double planned = elapsed();
         while (ending_.empty() && may_survey()) repetition();
+        repetition_s_ = (elapsed() - planned) / std::max(full_rounds_, 1);
         refined_ = true;
         round_ = 0;  // the next visits everything
         if (ending_.empty()) {
@@ -88,8 +90,11 @@ class Assessment {
     // No sample is wanted any more.
     bool has_ended() const { return !ending_.empty(); }
 
-    // The last third of the time is for repetitions of what is known by then.
-    bool may_refine() const { return ending_.empty() && elapsed() < 0.65 * settings_.seconds; }
+    // The last third of the time is for repetitions of what is known by then, and more of it if they take longer.
+    bool may_refine() const {
+        const double rest = std::max(0.35 * settings_.seconds, fewest_repetitions * repetition_s_);
+        return ending_.empty() && elapsed() < settings_.seconds - rest;
+    }
 
   private:
     // Repetitions before refinement: as many as a median's interval needs, or fewer in a network that is slow.
@@ -265,6 +270,7 @@ class Assessment {
     bool others_are_cheap_ = true;
     int round_ = 0;        // since refinement
     int full_rounds_ = 0;  // of all sizes; a visit of one size in refinement is a repetition, too, but no such round
+    double repetition_s_ = 0;  // how long one took before refinement
     std::chrono::steady_clock::time_point reported_;
 };
 

@@ -166,6 +166,15 @@ def test_a_curve_that_no_parameters_give_is_said_with_its_parameter():
         estimate(samples, None)
 
 
+def test_medians_so_uncertain_that_any_fit_would_do_give_none():
+    samples = emulate(PUBLISHED["tcp-gige"], seed=1, repetitions=8)
+    random = np.random.default_rng(1)
+    waited = samples["delay_ns"] * (samples["n"] - 1)
+    samples["value_ns"] = waited + (samples["value_ns"] - waited) * random.lognormal(0, 1.5, len(samples))
+    with pytest.raises(MeasurementError, match="from those measured at the median size, more than 25%: they scatter too much"):
+        estimate(samples, None)
+
+
 def test_repetitions_on_a_slowed_machine_are_set_aside_and_that_is_said():
     truth = PUBLISHED["tcp-gige"]
     samples = emulate(truth, seed=1)

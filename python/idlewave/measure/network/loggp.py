@@ -15,11 +15,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from ...errors import MeasurementError
 from .fit import Medians
 from .observations import Array, Curves, Observations, observe
 from .pages import Pages
 from .pieces import Piece, divide
-from .ranges import QuickRendezvousError, Range, checked
+from .ranges import LARGEST_SCATTER, QuickRendezvousError, Range, checked
 from .remarks import doubts, remarks
 from .rules import Network, prtt
 from .threshold import Threshold, eager_threshold
@@ -67,7 +68,8 @@ def estimate(
     `transport` says whether a send that waits for its receiver has a rendezvous, or full buffers before it.
     `pages` says how messages lay in memory, None where that does not matter or is not known.
     `seed` draws the bootstrap's samples. Raises MeasurementError, naming the parameter, its value and its
-    interval, when a parameter is negative beyond its uncertainty or a curve scatters too much.
+    interval, when a parameter is negative beyond its uncertainty or a curve scatters too much; and when the fit is
+    far from the round trips or trains that were measured.
     """
     seen = observe(samples, transport)
     medians = Medians(seen.sizes, seen.medians(), seen.errors())
@@ -94,11 +96,13 @@ def _estimate(seen: Observations, medians: Medians, threshold: Threshold, seed: 
         found.append(checked(seen.sizes[piece.sizes], piece.rendezvous, model.fit(), parameters, below))
     ranges = _begun(tuple(found), seen.sizes, pieces, threshold, drawn.onsets)
     network = Network(tuple((r.first, r.parameters) for r in ranges), S)
+    predictions = _predictions(seen, medians.curves, network)
+    _check(predictions)
     return LogGP(
         ranges=ranges,
         S=S,
         medians=_median_table(seen),
-        predictions=_predictions(seen, medians.curves, network),
+        predictions=predictions,
         repetitions=seen.repetitions,
         steady=int(seen.steady.sum()),
         notes=threshold.notes + remarks(ranges, division.steps) + doubts(seen, medians),
@@ -145,6 +149,17 @@ def median_interval(values: Array, confidence: float = CONFIDENCE) -> tuple[floa
     below = int(binom.ppf((1 - confidence) / 2, n, 0.5))
     low, high = ordered[max(below - 1, 0)], ordered[min(n - below, n - 1)]
     return float(np.median(ordered)), float(low), float(high), n
+
+
+def _check(predictions: pd.DataFrame) -> None:
+    """Refuse a fit that is far from what was measured, though each median may be uncertain enough to allow it."""
+    for series, residuals in predictions.groupby("series", sort=False)["residual"]:
+        off = float(residuals.abs().median())
+        if off > LARGEST_SCATTER:
+            raise MeasurementError(
+                f"by the fit, times of the series '{series}' are {off:.0%} from those measured at the median size, "
+                f"more than {LARGEST_SCATTER:.0%}: they scatter too much"
+            )
 
 
 def _predictions(seen: Observations, medians: Curves, network: Network) -> pd.DataFrame:
