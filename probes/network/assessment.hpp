@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -39,9 +40,7 @@ class Assessment {
         plan();
         look_for_interrupt();
         if (ending_.empty() && measured_.kinds().empty()) throw failed("of no size a message came back");
-        const double planned = elapsed();
         while (ending_.empty() && may_survey()) repetition();
-        repetition_s_ = (elapsed() - planned) / std::max(full_rounds_, 1);
         refined_ = true;
         round_ = 0;  // the next visits everything
         if (ending_.empty()) {
@@ -90,11 +89,8 @@ class Assessment {
     // No sample is wanted any more.
     bool has_ended() const { return !ending_.empty(); }
 
-    // The last third of the time is for repetitions of what is known by then, and more of it if they take longer.
-    bool may_refine() const {
-        const double rest = std::max(0.35 * settings_.seconds, fewest_repetitions * repetition_s_);
-        return ending_.empty() && elapsed() < settings_.seconds - rest;
-    }
+    // The last third of the time is for repetitions of what is known by then.
+    bool may_refine() const { return ending_.empty() && elapsed() < 0.65 * settings_.seconds; }
 
   private:
     // Repetitions before refinement: as many as a median's interval needs, or fewer in a network that is slow.
@@ -112,6 +108,11 @@ class Assessment {
     // Connections and buffers; and for each size the pause that suits it. A first visit may take much longer.
     // Nothing when every message was lost: then there is no pause to choose.
     std::optional<Pilot> pilot(int size) {
+        const auto known = pilots_.find(size);
+        return known != pilots_.end() ? known->second : pilots_[size] = new_pilot(size);
+    }
+
+    std::optional<Pilot> new_pilot(int size) {
         constexpr double cheap_ns = 5e6;
         const int pair = std::min(2, sampler_.abilities.in_flight(size));
         Pilot result;
@@ -264,13 +265,13 @@ class Assessment {
     ForeignLoad load_;
     double origin_ns_;
     Measured measured_;
+    std::map<int, std::optional<Pilot>> pilots_;
     Outcome outcome_;
     std::string ending_;
     bool refined_ = false;
     bool others_are_cheap_ = true;
     int round_ = 0;        // since refinement
     int full_rounds_ = 0;  // of all sizes; a visit of one size in refinement is a repetition, too, but no such round
-    double repetition_s_ = 0;  // how long one took before refinement
     std::chrono::steady_clock::time_point reported_;
 };
 

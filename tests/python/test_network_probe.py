@@ -111,8 +111,9 @@ def test_refinement_keeps_to_its_time_and_names_no_change_that_it_did_not_enclos
     assert ends.max() * 1e-9 < 1.01 * seconds
     sizes = set(measured.samples["size"])
     found = measured.summary["breaks"]
-    assert found
+    assert found or seconds < 1  # then there is hardly time for the sizes
     assert all({first - 1, first} <= sizes and first in there for first in found)
+    assert max(sizes) >= 16_384  # fewer sizes rather than a part of them
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
