@@ -27,7 +27,7 @@ STANDALONE = {
     for name in ("loggp", "pairs", "clocks")
 }
 """What no build of the project compiles, with its flags."""
-SECONDS = float(os.environ.get("IDLEWAVE_TIDY_SECONDS", "210"))
+SECONDS = float(os.environ.get("IDLEWAVE_TIDY_SECONDS", "120"))
 A_DAY = 86400
 
 

@@ -65,17 +65,22 @@ def injected_detours(found: Recorded, length_us: float) -> np.ndarray:
     return table[(table[:, 1] > length_us * 5e5) & (table[:, 1] < length_us * 3e6)]
 
 
+def with_the_period(starts: np.ndarray, lengths: np.ndarray, period_us: int) -> np.ndarray:
+    """Which detours were injected: those that come with the period, at its commonest phase. Others are the machine's
+    own; under a busy hypervisor many are as long as those injected.
+    """
+    phase = np.mod(starts, period_us * 1e6)
+    histogram, edges = np.histogram(phase, bins=100, weights=np.minimum(lengths, 5e7))
+    top = edges[int(np.argmax(histogram))]
+    return np.abs(np.mod(phase - top + period_us * 5e5, period_us * 1e6) - period_us * 5e5) < period_us * 2e4
+
+
 def bias_ps(tmp_path, period_us: int) -> float:
     """The switching bias: how long a detour is in which next to nothing is injected."""
     with injecting("--period-us", period_us, "--length-us", NOTHING_US):
         found = run("detour", tmp_path / "bias", "--seconds", 1, *PROBE)
     starts, lengths = found.table().T
-    # The injected ones are those that come with the period: the commonest distance, by whole periods.
-    phase = np.mod(starts, period_us * 1e6)
-    histogram, edges = np.histogram(phase, bins=100, weights=np.minimum(lengths, 5e7))
-    top = edges[int(np.argmax(histogram))]
-    near = np.abs(np.mod(phase - top + period_us * 5e5, period_us * 1e6) - period_us * 5e5) < period_us * 2e4
-    longer = near & (lengths > NOTHING_US * 1e6)
+    longer = with_the_period(starts, lengths, period_us) & (lengths > NOTHING_US * 1e6)
     return float(np.median(lengths[longer])) - NOTHING_US * 1e6
 
 
@@ -208,7 +213,9 @@ def test_the_kernels_events_name_the_task_that_made_a_detour_and_lie_within_it(t
     inside = tasks[long][:, 1] <= ends[place[long]] + tolerance
     assert inside.mean() > 0.95
     explained = np.isin(np.arange(len(detours)), place[long][inside])
-    assert explained.mean() > 0.95
+    injected = with_the_period(*detours.T, 1000)
+    assert injected.sum() > 700
+    assert explained[injected].mean() > 0.95
 
 
 def test_the_kernels_events_are_in_order_and_inside_the_recording(traced):
