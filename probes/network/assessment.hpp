@@ -146,8 +146,9 @@ class Assessment {
         for (const int size : first_sizes(largest, 1)) {
             const std::optional<Pilot> found = pilot(size);
             if (!found) continue;
-            const Pilot as_it_is{found->round_ns, found->pair_ns, found->pair_ns};
-            total_ns += visit_cost(core_jobs(sampler_.abilities, size, settings_.train, *found), as_it_is);
+            const double pause = found->pause_ns();
+            const Pilot usual{found->round_ns, pause, pause};  // visit_cost is for a quiet machine, which may not come
+            total_ns += visit_cost(core_jobs(sampler_.abilities, size, settings_.train, *found), usual);
             ++known;
             if (stop_asked() || elapsed() + 1e-9 * repetitions * total_ns > most_planned * settings_.seconds) return 1;
         }

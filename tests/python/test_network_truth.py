@@ -166,7 +166,7 @@ def test_g_over_tcp_is_the_link_s_rate_by_its_payload_share(namespaces, tmp_path
         pytest.skip(f"other processes used more than {BUSY:.0%} of a core: then the shaper's packets go late, in lumps")
     single = undisturbed(read_samples(tmp_path / "samples.csv")).query(f"series == 'rtt' and size >= {2 * BURST}")
     half = single.groupby("size")["value_ns"].median() / 2
-    if len(half) < 5 or half.index.max() < 8 * BURST:
+    if len(half) < 4 or half.index.max() < 8 * BURST:
         pytest.skip("the machine was too busy to measure messages that are long beside a burst in the time")
     slope = theilslopes(half.to_numpy(), half.index.to_numpy()).slope
     assert slope == pytest.approx(8e9 / RATE / PAYLOAD, rel=0.02)

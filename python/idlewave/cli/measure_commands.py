@@ -27,7 +27,7 @@ noise_seconds = click.option(
     help="Seconds on each core.",
 )
 network_seconds = click.option(
-    "--network-seconds", default=3.5, show_default=True, type=FiniteRange(0.5), help="Seconds in all."
+    "--network-seconds", default=3.0, show_default=True, type=FiniteRange(0.5), help="Seconds in all."
 )
 
 

@@ -45,6 +45,8 @@ less than this (root mean square)."""
 MOST_STEPS = 100
 STEP = float(np.sqrt(np.finfo(float).eps))
 """By this part of itself a value moves for a slope."""
+SAME = 1e-4
+"""Two descents whose costs differ by less than this part have ended at the same place."""
 SEEN = 0.002
 """The NIC is seen at a size where it lengthens the gap by this part at least; it must be at two ..."""
 SURELY = 25.0
@@ -321,9 +323,12 @@ class RangeModel:
                 max_nfev=MOST_STEPS,
                 bounds=(least, np.inf),
             )
+            agree = abs(done.cost - lowest) <= SAME * done.cost
             if done.cost < lowest:
                 best, lowest = start.copy(), float(done.cost)
                 best[free] = done.x
+            if agree:  # two starts that lead to the same place: a third would
+                break
         return best, 2 * lowest
 
     def _starts(self, curves: Curves) -> list[Array]:

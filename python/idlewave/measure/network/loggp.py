@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -146,9 +147,15 @@ def median_interval(values: Array, confidence: float = CONFIDENCE) -> tuple[floa
     small."""
     ordered = np.sort(values)
     n = len(ordered)
-    below = int(binom.ppf((1 - confidence) / 2, n, 0.5))
+    below = _order(n, confidence)
     low, high = ordered[max(below - 1, 0)], ordered[min(n - below, n - 1)]
     return float(np.median(ordered)), float(low), float(high), n
+
+
+@cache
+def _order(n: int, confidence: float) -> int:
+    """Which of n ordered values, counted from 0, the median is not below."""
+    return int(binom.ppf((1 - confidence) / 2, n, 0.5))
 
 
 def _check(predictions: pd.DataFrame) -> None:

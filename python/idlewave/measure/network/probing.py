@@ -27,7 +27,7 @@ RECORDED = ("loggp.json", "samples.csv")
 
 def measure_network(
     mpi: Mpi | None = None,
-    seconds: float = 3.5,
+    seconds: float = 3.0,
     max_size: int = 256 * 1024,
     progress: Progress | None = None,
     folder: Path | None = None,
