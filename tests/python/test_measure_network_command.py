@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from idlewave.cli import cli
-from idlewave.errors import InputError, MeasurementError, UsageError
+from idlewave.errors import InputError, MeasurementError, MpiError, UsageError
 from idlewave.measure import describe
 from idlewave.measure.network import NetworkMeasurement, measure_network, probing, read_measurement, read_samples
 from idlewave.measure.network.storing import load_network, save_network, where
@@ -252,6 +252,33 @@ def test_an_attempt_keeps_nothing_of_what_an_earlier_run_left(recorded, tmp_path
     with pytest.raises(MeasurementError, match="killed"):
         measure_network(transport="tcp", folder=tmp_path)
     assert [file.name for file in raw.iterdir()] == ["environment.json"]
+
+
+def no_mpi():
+    raise MpiError("no MPI is here")
+
+
+def probe_with(transports, folder):
+    """A program that says so of itself."""
+    program = folder / "idlewave-loggp-local"
+    program.write_text(f"#!/bin/sh\necho '{json.dumps(transports)}'\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+@pytest.mark.parametrize("transport", ["libfabric", "ucx"])
+def test_a_fabric_within_a_node_needs_an_mpi_only_where_the_probe_was_built_without_it(
+    transport, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(probing.mpis, "find", no_mpi)
+    program = probe_with(["tcp", transport], tmp_path)
+    monkeypatch.setattr(probing, "_program", lambda: program)
+    assert probing._launch(None, transport, (), None).command == (program,)
+    with pytest.raises(MpiError):
+        probing._launch(None, transport, ("one", "other"), None)
+    probe_with(["tcp"], tmp_path)
+    with pytest.raises(MpiError):
+        probing._launch(None, transport, (), None)
 
 
 @pytest.fixture

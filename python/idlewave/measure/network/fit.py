@@ -47,6 +47,8 @@ STEP = float(np.sqrt(np.finfo(float).eps))
 """By this part of itself a value moves for a slope."""
 SAME = 1e-4
 """Two descents whose costs differ by less than this part have ended at the same place."""
+NOTHING = 1e-6
+"""ps: as near to 0 as a descent comes that may not go below."""
 SEEN = 0.002
 """The NIC is seen at a size where it lengthens the gap by this part at least; it must be at two ..."""
 SURELY = 25.0
@@ -170,7 +172,7 @@ class RangeModel:
             above, cost = self._descend_from(curves, [np.maximum(best, 0.0)], least=0.0)
             costs = float(np.sqrt(max(cost - lowest, 0.0) / (len(self.k) * len(curves))))
             if costs < BENDS:
-                self.values, self.held = above, costs
+                self.values, self.held = np.where(above < NOTHING, 0.0, above), costs
         return self.fit()
 
     def fit(self) -> Fit:

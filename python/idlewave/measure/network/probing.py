@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +23,8 @@ PATIENCE = 120.0
 """Seconds beyond the time asked for after which a probe is given up: MPI's own start and end are in it."""
 OF_MPI = ("mpi", "put", "get")
 """Transports that need MPI."""
+ANSWER = 60.0
+"""Seconds within which a program says what it can."""
 RECORDED = ("loggp.json", "samples.csv")
 """What a run leaves in its folder."""
 
@@ -40,8 +44,8 @@ def measure_network(
     """Measure L, o_s, o_r, g, G, O and S between two processes over `transport` for so many seconds.
 
     `mpi` (default: the one found) starts them, on two `hosts` if those are named; tcp, udp and shm on this host need
-    none. `connect` (HOST:PORT) is where `idlewave-probe loggp-local --listen HOST:PORT` waits on
-    another host, for tcp and udp.
+    none, nor do libfabric and ucx if Idlewave was compiled beside them. `connect` (HOST:PORT) is where
+    `idlewave-probe loggp-local --listen HOST:PORT` waits on another host, for what needs no MPI.
     Sizes from 1 B to `max_size`, at least 64 B. A failed fit is measured anew, up to `attempts` times in all (with
     `connect` once, for who waits there serves one run), for a disturbed machine may be quiet the next time; the last
     failed fit is raised as MeasurementError, as is a probe that fails. `progress` gets one task; `folder` keeps the
@@ -94,16 +98,35 @@ class _Launch:
 
 def _launch(mpi: Mpi | None, transport: str, hosts: tuple[str, ...], connect: str | None) -> _Launch:
     """How the probe is started: by MPI, or as a program of its own that starts both sides or asks another host's."""
-    if connect is not None or (transport in LOCAL and not hosts and mpi is None):
-        program = mpis.package_data() / "bin" / "idlewave-loggp-local"
-        if not program.is_file():
-            raise MeasurementError(f"this installation of idlewave lacks {program}")
-        return _Launch((str(program), *(("--connect", connect) if connect else ())), None, None)
+    if connect is not None:
+        return _Launch((_program(), "--connect", connect), None, None)
+    if not hosts and mpi is None and (transport in LOCAL or _is_here(transport)):
+        return _Launch((_program(),), None, None)
     chosen = mpi or mpis.find()
     program = mpis.build(chosen, "loggp")
     return _Launch(
         (str(chosen.mpiexec), "-n", "2", *_host_options(chosen, hosts), str(program)), chosen.environment(), chosen
     )
+
+
+def _program() -> str:
+    """The probe that needs no MPI."""
+    program = mpis.package_data() / "bin" / "idlewave-loggp-local"
+    if not program.is_file():
+        raise MeasurementError(f"this installation of idlewave lacks {program}")
+    return str(program)
+
+
+def _is_here(transport: str) -> bool:
+    """Whether that probe was built beside the network's library: not all MPIs go together with it."""
+    if transport not in mpis.FABRICS:
+        return False
+    program = _program()
+    try:
+        done = subprocess.run([program, "--transports"], capture_output=True, text=True, check=True, timeout=ANSWER)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise MeasurementError(f"{program} does not run: {error}") from error
+    return transport in json.loads(done.stdout)
 
 
 def _host_options(mpi: Mpi, hosts: tuple[str, ...]) -> tuple[str, ...]:
