@@ -26,6 +26,9 @@ pdes::EventRun run(const M& written, const pdes::EventRunOptions& options) {
     return pdes::run_events(written, options, [](std::uint32_t /*lp*/, const typename M::State& /*state*/) {});
 }
 
+/// Compiled once (phold_runs.cpp), since many tests run it and each time it takes a compiler half a minute.
+extern template pdes::EventRun run(const Phold&, const pdes::EventRunOptions&);
+
 inline PholdParameters phold_of(std::uint32_t lps, Time end) {
     PholdParameters parameters;
     parameters.lps = lps;

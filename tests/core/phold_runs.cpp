@@ -1,0 +1,7 @@
+#include "leg_runs.hpp"
+
+namespace idlewave::testing {
+
+template pdes::EventRun run(const Phold&, const pdes::EventRunOptions&);
+
+}  // namespace idlewave::testing
