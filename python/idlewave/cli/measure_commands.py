@@ -27,7 +27,11 @@ noise_seconds = click.option(
     help="Seconds on each core.",
 )
 network_seconds = click.option(
-    "--network-seconds", default=3.0, show_default=True, type=FiniteRange(0.5), help="Seconds in all."
+    "--network-seconds",
+    default=3.0,
+    show_default=True,
+    type=FiniteRange(0.5),
+    help="Seconds of measuring; where the fit fails, twice and then three times as many.",
 )
 
 

@@ -48,7 +48,13 @@ class _Wanted:
     type=click.Choice(TRANSPORTS),
     help="What carries the messages (default: mpi); put and get are MPI's one-sided ones.",
 )
-@click.option("--seconds", default=3.0, show_default=True, type=FiniteRange(0.5), help="Seconds in all.")
+@click.option(
+    "--seconds",
+    default=3.0,
+    show_default=True,
+    type=FiniteRange(0.5),
+    help="Seconds of measuring; where the fit fails, twice and then three times as many.",
+)
 @click.option("--max-size", default=256 * 1024, show_default=True, type=click.IntRange(64), help="Largest message.")
 @click.option("--hosts", metavar="A,B", help="Measure between two nodes: one rank on each.")
 @click.option(

@@ -47,9 +47,10 @@ def measure_network(
     none, nor do libfabric and ucx if Idlewave was compiled beside them. `connect` (HOST:PORT) is where
     `idlewave-probe loggp-local --listen HOST:PORT` waits on another host, for what needs no MPI.
     Sizes from 1 B to `max_size`, at least 64 B. A failed fit is measured anew, up to `attempts` times in all (with
-    `connect` once, for who waits there serves one run), for a disturbed machine may be quiet the next time; the last
-    failed fit is raised as MeasurementError, as is a probe that fails. `progress` gets one task; `folder` keeps the
-    raw samples as they come, so that an interrupt loses nothing (`read_measurement`).
+    `connect` once, for who waits there serves one run), for twice and three times as long: a disturbed machine may be
+    quiet the next time, and shows in more samples what it is. The last failed fit is raised as MeasurementError, as is
+    a probe that fails. `progress` gets one task; `folder` keeps the raw samples as they come, so that an interrupt
+    loses nothing (`read_measurement`).
     """
     if transport not in TRANSPORTS:
         raise UsageError(f"the transport '{transport}' is not known: expected one of {', '.join(TRANSPORTS)}")
@@ -67,17 +68,18 @@ def measure_network(
         runs = attempts if connect is None else min(attempts, 1)
         for attempt in range(1, runs + 1):
             raw = place / f"network-{attempt}"
+            duration = seconds * attempt
             begin_folder(raw, environment, RECORDED)
             options = [
                 *("--transport", transport),
                 *("--output", str(raw)),
-                *("--seconds", str(seconds)),
+                *("--seconds", str(duration)),
                 *("--max-size", str(max_size)),
                 *("--seed", str(seed + attempt - 1)),
             ]
             try:
                 with shown(progress, "network") as advance:
-                    run_probe([*launch.command, *options], launch.environment, "network", seconds + PATIENCE, advance)
+                    run_probe([*launch.command, *options], launch.environment, "network", duration + PATIENCE, advance)
             except MeasurementError as error:
                 if attempt == 1:
                     raise
