@@ -54,6 +54,7 @@ struct Abilities {
     int limit = 0;
     std::function<int(int)> in_flight;
     std::optional<std::size_t> in_page = std::nullopt;
+    std::string fabric = {};  // which library or provider it is, where one name stands for several
 };
 
 template <DataPlane Data>
@@ -61,6 +62,7 @@ Abilities abilities_of(Data& data) {
     Abilities found = {Data::name,     Data::smallest, Data::passive,
                        Data::receives, data.limit(),   [&data](int size) { return data.in_flight(size); }};
     if constexpr (requires { Data::in_page; }) found.in_page = Data::in_page;
+    if constexpr (requires { data.fabric(); }) found.fabric = data.fabric();
     return found;
 }
 

@@ -63,6 +63,7 @@ inline json::Object summary_of(const Given& given, const Outcome& outcome) {
     const Settings& settings = given.settings;
     json::Object object = given.beginning;
     object.add("probe", "loggp").add("format", samples_format).add("transport", given.abilities.name);
+    if (!given.abilities.fabric.empty()) object.add("fabric", given.abilities.fabric);
     object.add("ranks", std::vector<json::Object>{describe(given.places[0]), describe(given.places[1])});
     object.add("same_node", given.places[0].host() == given.places[1].host());
     object.add("file", "samples.csv").add("columns", sample_columns).add("series", series_of(given.abilities));

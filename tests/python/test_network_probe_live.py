@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -52,6 +53,7 @@ def test_messages_pass_the_libraries_of_fabrics_where_the_probe_has_them(transpo
     assert np.isfinite(trips["value_ns"]).all()
     assert (trips["value_ns"] > 0).mean() > 0.99
     assert measured.summary["transport"] == transport
+    assert re.match(r"libfabric \d+\.\d+, provider \w|UCX \d", measured.summary["fabric"])
 
 
 def test_foreign_load_is_told_each_half_second_and_is_what_others_use(tmp_path):

@@ -13,6 +13,7 @@
 #include <sched.h>
 
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -89,6 +90,11 @@ class FabricData {
         ((entry.flags & FI_RECV) != 0 ? received_ : sent_) += 1;
     }
 
+    std::string fabric() const {
+        const std::uint32_t version = fi_version();
+        return "libfabric " + std::to_string(FI_MAJOR(version)) + "." + std::to_string(FI_MINOR(version)) +
+               ", provider " + info_->fabric_attr->prov_name;
+    }
     int limit() const { return max_size_; }
     int in_flight(int /*size*/) const { return 1 << 20; }
 

@@ -69,6 +69,7 @@ class UcxData {
         return true;
     }
     void progress() { ucp_worker_progress(worker_); }
+    static std::string fabric() { return std::string("UCX ") + ucp_get_version_string(); }
     int limit() const { return max_size_; }
     int in_flight(int /*size*/) const { return 1 << 20; }
 

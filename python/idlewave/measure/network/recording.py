@@ -34,7 +34,7 @@ class NetworkMeasurement:
     samples: one row a sample: series (rtt, train, paced: PRTT(1,0,s), PRTT(n,0,s), PRTT(n,d,s); recv, wait:
     the receiver's calls; late and those of other methods: docs/measuring.md), size in bytes, n, delay_ns,
     repetition, value_ns. fit: see loggp.py. probe: what the probe says of its run (transport, ranks' places,
-    library, eager limit and its variable). attempts: how often it was measured.
+    library or fabric, eager limit and its variable). attempts: how often it was measured.
     """
 
     samples: pd.DataFrame
@@ -47,6 +47,11 @@ class NetworkMeasurement:
     def transport(self) -> str:
         """What carried the messages: one of TRANSPORTS, or EMULATED."""
         return str(self.probe.get("transport", "mpi"))
+
+    @property
+    def carrier(self) -> str:
+        """The transport by its own words where one name stands for several: library, version, provider."""
+        return str(self.probe.get("fabric") or self.transport)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -86,6 +91,7 @@ def checked_probe(said: JsonPart) -> dict[str, Any]:
         ("eager_limit", JsonPart.whole),
         ("lost", JsonPart.whole),
         ("library", JsonPart.text),
+        ("fabric", JsonPart.text),
         ("ended", JsonPart.text),
         ("same_node", JsonPart.truth),
     ):

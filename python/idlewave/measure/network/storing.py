@@ -43,9 +43,9 @@ def where(network: NetworkMeasurement) -> str:
     host, processor, time = (network.environment.get(name) for name in ("host", "processor", "time"))
     pair = "within one node" if probe.get("same_node", True) else "between two nodes"
     library = str(probe.get("library") or "").split(",")[0]
-    over = f"with {library}" if library else f"over {network.transport}"
+    over = f"with {library}" if library else f"over {network.carrier}"
     if library and network.transport != "mpi":
-        over += f", {network.transport}"
+        over += f", {network.carrier}"
     on = f"{host or 'a host not recorded'} ({processor or 'processor not recorded'})"
     return f"Measured on {on} at {time or 'a time not recorded'}, {pair}, {over}."
 
