@@ -19,6 +19,7 @@ from idlewave.cli import (
     COMMANDS,
     cli,
     measure_clocks_command,
+    measure_commands,
     measure_network_command,
     measure_noise_command,
     measure_pairs_command,
@@ -179,10 +180,10 @@ def test_measure_noise_shows_every_core_it_measured() -> None:
 
 
 def test_every_command_explains_itself() -> None:
-    for command in COMMANDS:
-        done = run(command, "--help")
+    for command in (*COMMANDS, *(f"measure {name}" for name in measure_commands.COMMANDS)):
+        done = run(*command.split(), "--help")
         assert done.returncode == 0
-        assert command in done.stdout
+        assert f"idlewave {command}" in done.stdout
 
 
 def test_the_installed_script_is_the_same_program() -> None:
@@ -286,10 +287,13 @@ def test_options_of_measure_that_would_be_dropped_are_refused_by_name(line: str,
 
 @pytest.mark.parametrize("value", ["nan", "inf"])
 def test_times_that_are_not_finite_are_refused(value: str) -> None:
-    group = cli.get_command(click.Context(cli), "measure")
+    context = click.Context(cli)
+    group = cli.get_command(context, "measure")
     assert isinstance(group, click.Group)
     asked = 0
-    for name, command in [("", group), *group.commands.items()]:
+    for name in ("", *group.list_commands(context)):
+        command = group.get_command(context, name) if name else group
+        assert command is not None
         for option in command.params:
             if isinstance(option.type, click.FloatRange):
                 asked += 1

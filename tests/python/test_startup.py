@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import ModuleType
 
 import idlewave
+import idlewave.measure
 import pytest
 from idlewave.cli import COMMANDS, cli
 
@@ -54,10 +56,16 @@ def test_who_asks_for_arrays_pays_for_arrays_alone() -> None:
     assert loaded_by(f"{SIMULATION}idlewave.simulate(schedule, machine, record=True).finish") == {"numpy"}
 
 
-def test_every_public_name_is_there_though_some_are_loaded_late() -> None:
-    assert set(idlewave.__all__) <= set(dir(idlewave))
-    for name in idlewave.__all__:
-        assert getattr(idlewave, name).__name__ == name
+def test_who_measures_a_network_does_not_wait_for_the_statistics_of_noise() -> None:
+    program = "from idlewave.cli import cli\ncli(['measure', 'network', '--help'], standalone_mode=False)"
+    assert loaded_by(program, ("scipy.stats", "scipy.signal")) == set()
+
+
+@pytest.mark.parametrize("package", [idlewave, idlewave.measure])
+def test_every_public_name_is_there_though_some_are_loaded_late(package: ModuleType) -> None:
+    assert set(package.__all__) <= set(dir(package))
+    for name in package.__all__:
+        assert getattr(package, name).__name__ == name
     with pytest.raises(AttributeError, match="no attribute 'Tracer'"):
         _ = idlewave.Tracer  # type: ignore[attr-defined]
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 
 import click
 
 from .. import __version__
 from ..errors import IdlewaveError
+from .late_commands import LateCommands
 
 INTERRUPTED = 130
 
-# Name, module, and what the list of commands says. A module is loaded when its command is called: what it needs may
-# take a second and a hundred megabytes.
 COMMANDS = {
     "measure": ("measure_commands", "Measure this machine: its noise and its network."),
     "noise": ("noise_commands", "Show recordings of noise, make signatures of them, compare, rank nodes."),
@@ -32,28 +30,11 @@ COMMANDS = {
 }
 
 
-class Commands(click.Group):
-    """The commands above, each loaded when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Their names, in the order of the story."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command of that name, or None."""
-        if cmd_name not in COMMANDS:
-            return None
-        module, _ = COMMANDS[cmd_name]
-        command: click.Command = getattr(import_module(f".{module}", __name__), cmd_name)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Their list in the help, without loading them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
-
-
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=LateCommands,
+    later=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.version_option(__version__, "-V", "--version", prog_name="idlewave")
 def cli() -> None:
     """Measure a machine's noise and network, trace an MPI program, and simulate it, under that noise, at any scale."""

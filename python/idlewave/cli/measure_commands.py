@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ..measure import Measurement, measure_network, measure_noise, write_machine
 from ..mpi import find
 from .kept import recording_folder
-from .measure_clocks_command import clocks
-from .measure_network_command import network, show_network
-from .measure_noise_command import noise
-from .measure_pairs_command import pairs
-from .noise_tables import show_measurement_tables
+from .late_commands import LateCommands
 from .options import FiniteRange, refuse_given
 from .terminal import output, progress_bar
 
+if TYPE_CHECKING:
+    from ..measure import Measurement
+
+COMMANDS = {
+    "noise": ("measure_noise_command", "Measure what takes each core away: detours, or work in fixed times."),
+    "network": ("measure_network_command", "Measure the LogGOPS parameters between two processes."),
+    "pairs": ("measure_pairs_command", "Measure latency, o, g and G between all ranks of a job."),
+    "clocks": ("measure_clocks_command", "Measure how far each rank's clock is from rank 0's, and its drift."),
+}
 FOLDER = click.Path(file_okay=False, path_type=Path)
 noise_seconds = click.option(
     "--noise-seconds",
@@ -35,7 +40,7 @@ network_seconds = click.option(
 )
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=LateCommands, later=COMMANDS, invoke_without_command=True)
 @noise_seconds
 @network_seconds
 @click.option("-o", "--output", "folder", type=FOLDER, default=Path("machine"), show_default=True, help="Folder.")
@@ -51,6 +56,8 @@ def measure(context: click.Context, noise_seconds: float, network_seconds: float
         measured = f"`measure {context.invoked_subcommand}` has options of its own, behind its name"
         refuse_given(context, ("noise_seconds", "network_seconds", "folder", "name"), measured)
         return
+    from ..measure import Measurement, measure_network, measure_noise, write_machine
+
     found = find()
     shown_by = {"detour.json": "idlewave noise show", "network-*/samples.csv": "idlewave measure network --from"}
     with recording_folder(folder / "raw", shown_by) as raw, progress_bar() as progress:
@@ -63,9 +70,8 @@ def measure(context: click.Context, noise_seconds: float, network_seconds: float
 
 def show_measurement(measurement: Measurement) -> None:
     """Print both tables and the notes."""
+    from .measure_network_command import show_network
+    from .noise_tables import show_measurement_tables
+
     show_measurement_tables(measurement.noise)
     show_network(measurement.network)
-
-
-for command in (noise, network, pairs, clocks):
-    measure.add_command(command)

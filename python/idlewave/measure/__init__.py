@@ -4,12 +4,21 @@
 >>> network = measure_network(seconds=10)
 >>> write_machine("machine", noise, network, name="this")
 >>> Measurement.load("machine").network.fit.ranges[0].parameters.L  # ps
+
+What concerns noise is loaded when it is first used: a network is measured without it, and its statistics take a second
+to load.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ..environment import describe
-from .files import Measurement, machine_toml, write_machine
 from .network import LogGP, Network, NetworkMeasurement, Parameters, Range, estimate, measure_network, prtt
-from .noise import NoiseMeasurement, measure_noise
+
+if TYPE_CHECKING:
+    from .files import Measurement, machine_toml, write_machine
+    from .noise import NoiseMeasurement, measure_noise
 
 __all__ = [
     "LogGP",
@@ -27,3 +36,24 @@ __all__ = [
     "prtt",
     "write_machine",
 ]
+
+
+if not TYPE_CHECKING:  # else every name would pass for one that the package has
+    _LATER = {
+        "Measurement": "files",
+        "NoiseMeasurement": "noise",
+        "machine_toml": "files",
+        "measure_noise": "noise",
+        "write_machine": "files",
+    }
+
+    def __getattr__(name: str) -> object:
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        return getattr(import_module(f".{_LATER[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from ...errors import MeasurementError
 from .fit import Medians
@@ -154,8 +154,8 @@ def median_interval(values: Array, confidence: float = CONFIDENCE) -> tuple[floa
 
 @cache
 def _order(n: int, confidence: float) -> int:
-    """Which of n ordered values, counted from 0, the median is not below."""
-    return int(binom.ppf((1 - confidence) / 2, n, 0.5))
+    """Which of n ordered values, counted from 0, the median is not below: the binomial distribution's quantile."""
+    return int(np.argmax(bdtr(np.arange(n + 1.0), n, 0.5) >= (1 - confidence) / 2))
 
 
 def _check(predictions: pd.DataFrame) -> None:

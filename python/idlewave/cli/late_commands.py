@@ -1,0 +1,38 @@
+"""Groups of commands whose modules are loaded when they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+class LateCommands(click.Group):
+    """A group whose commands are loaded late: what one needs may take a second and a hundred megabytes.
+
+    `later` has by name, in the order of the help, the module of this package in which the command has that name, and
+    what the list of commands says of it.
+    """
+
+    def __init__(self, *args: Any, later: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:  # noqa: ANN401 - click's
+        super().__init__(*args, **kwargs)
+        self.later = later
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Their names."""
+        return list(self.later)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of that name, or None."""
+        if cmd_name not in self.later:
+            return None
+        module, _ = self.later[cmd_name]
+        command: click.Command = getattr(import_module(f".{module}", __package__), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Their list in the help, without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self.later.items()])
