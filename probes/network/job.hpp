@@ -23,7 +23,7 @@ namespace idlewave {
 inline bool parse_on_all_ranks(const Program& program, int argc, char* const* argv, const std::string& output) {
     if (!parse(program, argc, argv, rank_of(MPI_COMM_WORLD) == 0)) return false;
     if (output.empty()) throw refused("--output: expected the folder for what is recorded");
-    if (size_of(MPI_COMM_WORLD) < 2) throw refused("at least two ranks are needed (mpiexec -n 2), found 1");
+    if (size_of(MPI_COMM_WORLD) < 2) throw wrong_number_of_ranks("at least two ranks are needed");
     return true;
 }
 

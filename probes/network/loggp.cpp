@@ -81,7 +81,6 @@ void measure(const Arguments& arguments, int rank) {
 void run(int argc, char* const* argv) {
     Arguments arguments;
     const int rank = rank_of(MPI_COMM_WORLD);
-    const int ranks = size_of(MPI_COMM_WORLD);
     const Program described{program,
                             "Takes the samples from which a network's parameters are estimated, between two "
                             "ranks:\nmpiexec -n 2 idlewave-loggp --output DIR",
@@ -91,7 +90,7 @@ void run(int argc, char* const* argv) {
         if (rank == 0) print_line(json::value(names()).text);
         return;
     }
-    if (ranks != 2) throw refused("two ranks are needed (mpiexec -n 2), found " + std::to_string(ranks));
+    if (size_of(MPI_COMM_WORLD) != 2) throw wrong_number_of_ranks("two ranks are needed");
     require_output(arguments);
     if (!arguments.transport.empty()) check_transport(arguments.transport, names());
     stop_on_signals(patience_after_stop);

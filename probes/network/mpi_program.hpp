@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "common/failure.hpp"
+#include "common/place.hpp"
 
 namespace idlewave {
 
@@ -23,6 +24,17 @@ inline int size_of(MPI_Comm comm) {
     int size = 0;
     MPI_Comm_size(comm, &size);
     return size;
+}
+
+// Tasks whose launcher did not reach their MPI are each alone in a world: Slurm's, say, if it was not told of a PMI.
+inline Failure wrong_number_of_ranks(const std::string& needed) {
+    const int ranks = size_of(MPI_COMM_WORLD);
+    std::string message = needed + " (mpiexec -n 2), found " + std::to_string(ranks);
+    if (const int tasks = place_by_launcher().size; ranks == 1 && tasks > 1) {
+        message += ": the launcher started " + std::to_string(tasks) +
+                   " tasks, but not as one MPI job (Slurm: srun --mpi=pmix, or what else srun --mpi=list shows)";
+    }
+    return refused(message);
 }
 
 // A command line that has no meaning is found by every rank: rank 0 says so, and the others only where it has not. The

@@ -37,3 +37,15 @@ def test_wrong_options_are_refused_by_name_and_once(tmp_path: Path, probe: str, 
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60, env=use.environment())
     assert done.returncode == 2
     assert done.stderr.count(said) == 1
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("probe", ["loggp", "pairs", "clocks"])
+def test_tasks_that_slurm_started_without_their_mpi_are_told_what_is_amiss(tmp_path: Path, probe: str) -> None:
+    use = open_mpi()
+    environment = use.environment() | {"SLURM_PROCID": "0", "SLURM_NTASKS": "2"}
+    line = [mpi.build(use, probe), "--output", tmp_path]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60, env=environment)
+    assert done.returncode == 2
+    assert "found 1: the launcher started 2 tasks, but not as one MPI job" in done.stderr
+    assert "srun --mpi=" in done.stderr
