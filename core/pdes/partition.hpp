@@ -76,8 +76,9 @@ class Partition {
     static constexpr bool packs = requires(typename M::Worker& worker, const State& state, Packer& packer,
                                            std::uint32_t lp) { worker.pack(state, lp, packer); };
     static_assert(!packs || journals<M>, "what a copy of the state is not enough for has to be undone by the model");
+    static constexpr bool emits = !std::is_empty_v<Emitted>;
     static_assert(
-        std::is_empty_v<Emitted> || requires(const Emitted& emitted) { emitted.lp; },
+        !emits || requires(const Emitted& emitted) { emitted.lp; },
         "what is put out says of which LP it is, since it goes along with that");
 
     Partition(M& model, const Placement& placement, std::uint32_t self, Port& port, const Manner& manner)
@@ -209,6 +210,7 @@ class Partition {
     // ---- going through a cell: visiting.hpp
 
     void go_through(std::int64_t cell);
+    [[nodiscard]] bool is_logged(std::int64_t cell) const;
     void run_block(std::int64_t cell, std::uint32_t first_lp);
     [[nodiscard]] bool is_certain_only(const Context& context, std::span<const Stored> told) const;
     void hold(const Context& context, std::span<const Stored> told);

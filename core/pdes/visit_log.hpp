@@ -121,6 +121,7 @@ class VisitLog {
         }
     }
 
+    [[nodiscard]] bool empty() const { return chunks_.empty(); }
     /// How much memory holds visits that are not committed.
     [[nodiscard]] std::size_t bytes_in_use() const { return chunks_.size() * chunk_bytes_; }
     [[nodiscard]] std::size_t bytes() const { return bytes_; }

@@ -31,11 +31,18 @@ void Partition<M, Port>::go_through(std::int64_t cell) {
     outbox_.send_all();
 }
 
+/// Whether visits in `cell` are written down: where they may be undone, and where what an LP puts out has to wait for
+/// what it has put out before, which lies in the log yet though that is certain, too.
+template <Model M, class Port>
+bool Partition<M, Port>::is_logged(std::int64_t cell) const {
+    return cell > safe_ || (emits && !log_.empty());
+}
+
 template <Model M, class Port>
 void Partition<M, Port>::run_block(std::int64_t cell, std::uint32_t first_lp) {
     constexpr std::size_t far_ahead = Batch::margin;
     constexpr std::size_t ahead = 8;
-    const bool logged = cell > safe_;
+    const bool logged = is_logged(cell);
     const Time begins = grid_.begin_of(cell);
     Context context{*this, grid_.begin_of(cell + 1), cell};
     context.logged = logged;
@@ -61,7 +68,7 @@ void Partition<M, Port>::run_block(std::int64_t cell, std::uint32_t first_lp) {
         context.record = &lps_[context.local];
         const std::span<const Stored> told(first, event);
         if constexpr (mixes) {
-            if (logged && lookahead_ && is_certain_only(context, told)) {
+            if (cell > safe_ && lookahead_ && is_certain_only(context, told)) {
                 hold(context, told);
                 continue;
             }

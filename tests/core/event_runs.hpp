@@ -84,4 +84,16 @@ inline auto in_turns(std::uint64_t seed, std::uint32_t count) {
     };
 }
 
+/// The turns are long: whoever has one goes as far as it may, and finds much that is certain.
+inline auto in_long_turns(std::uint64_t seed, std::uint32_t count) {
+    return [=](auto& partitions) {
+        Dice dice(seed);
+        std::uint32_t turn = 0;
+        partitions.run_in_turns([&] {
+            turn = dice.one_in(1000) ? dice.small(count) : turn;
+            return turn;
+        });
+    };
+}
+
 }  // namespace idlewave::testing

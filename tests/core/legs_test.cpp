@@ -126,6 +126,17 @@ TEST(Legs, AModelIsToldWhatItsLpsPutOutOnceAndInTheirOrderWhenItIsCertain) {
     EXPECT_GT(rolled_back, 1000U);
 }
 
+TEST(Legs, WhatIsCertainAtOnceIsToldAfterWhatHasBecomeCertain) {
+    const Listening alone;
+    run(alone, {});
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        const Listening listening;
+        testing::partitioned<false>(listening, pdes::Placement::cyclic(Wordy::count, 2), {.cell = 100},
+                                    testing::in_long_turns(seed, 2));
+        ASSERT_EQ(listening.heard, alone.heard) << "seed " << seed;
+    }
+}
+
 TEST(Legs, WithoutALookaheadARunGoesOnFromACheckpoint) {
     PholdParameters parameters = phold_of(100, 200'000'000);
     parameters.lookahead = 0;
