@@ -188,7 +188,8 @@ def test_ftq_takes_a_detour_from_the_quanta_that_it_lies_in_and_from_no_other(tm
 def test_fwq_shows_the_share_of_slow_pieces_that_was_injected(tmp_path):
     with injecting("--period-us", 10_000, "--length-us", 200):
         found = run("fwq", tmp_path, "--work-us", 100, "--seconds", 2, *PROBE)
-    starts, lost = found.table()[:, 0], found.table()[:, 1] - np.median(found.table()[:, 1])
+    starts, durations = found.table()[:, :2].T
+    lost = durations - np.median(durations)
     slow = (lost > 150e6) & (lost < 400e6)
     injected = with_the_period(starts[slow], lost[slow], 10_000)
     assert injected.sum() == pytest.approx(200, rel=0.2)
