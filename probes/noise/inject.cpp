@@ -37,6 +37,7 @@ struct Options {
     int priority = 60;
     double seconds = 0;
     std::string output;
+    std::string detours;
 };
 
 struct Injection {
@@ -67,7 +68,8 @@ idlewave::Program program_of(Options& options) {
          {"seed", "K", "of the random times (1)", idlewave::integer_to(options.seed, 0, many)},
          {"priority", "N", "real-time priority, SCHED_FIFO (60)", idlewave::integer_to(options.priority, 1, 99)},
          {"seconds", "S", "for how long", idlewave::number_to(options.seconds, 0.001, 86400)},
-         {"output", "FILE", "the summary, which is also printed", idlewave::text_to(options.output)}}};
+         {"output", "FILE", "the summary, which is also printed", idlewave::text_to(options.output)},
+         {"detours", "FILE", "a table of all: begin (Unix time) and length, ns", idlewave::text_to(options.detours)}}};
 }
 
 void complete(const Options& options) {
@@ -157,12 +159,26 @@ std::string summary_of(const Options& options, const Injected& injected) {
     return summary.add("interrupted", idlewave::stop_asked()).text().text + "\n";
 }
 
+// On the clock that a recording's start is told by.
+void write_detours(const std::string& path, const Injected& injected) {
+    const std::int64_t unix_ns = idlewave::nanoseconds(CLOCK_REALTIME) - idlewave::nanoseconds(CLOCK_MONOTONIC);
+    idlewave::OutputFile file(path);
+    file.write("begin_unix_ns,length_ns\n");
+    for (const Injection& detour : injected.detours) {
+        file.write(std::to_string(detour.begin_ns + unix_ns) + "," + std::to_string(std::llround(detour.length_ns)) +
+                   "\n");
+    }
+    file.close();
+}
+
 void run(const Options& options) {
     idlewave::pin(options.cpu);
     idlewave::use_priority(options.priority);
     idlewave::stop_on_signals();
     pthread_setname_np(pthread_self(), "idlewave-inject");  // by which the kernel's events know it
-    const std::string summary = summary_of(options, inject(options));
+    const Injected injected = inject(options);
+    if (!options.detours.empty()) write_detours(options.detours, injected);
+    const std::string summary = summary_of(options, injected);
     if (!options.output.empty()) {
         idlewave::OutputFile file(options.output);
         file.write(summary);
