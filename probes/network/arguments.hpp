@@ -31,7 +31,7 @@ inline std::vector<Argument> common_arguments(Arguments& a) {
         {"width", "PART", "of a median's interval, at which it is settled (0.02)", number_to(s.width, 0.0001, 1)},
         {"seed", "K", "of the order of samples (1)", integer_to(s.seed, 0, 1'000'000'000'000'000)},
         {"address", "A", "of the server's host, for sockets (as the two found each other)", text_to(a.address)},
-        {"provider", "P", "of libfabric (the one it prefers)", text_to(a.provider)},
+        {"provider", "P", "of libfabric (shm within a host, else the one it prefers)", text_to(a.provider)},
         {"timeout", "S", "how long to wait for the other side (30)", number_to(a.timeout, 0.1, 86400)},
     };
 }

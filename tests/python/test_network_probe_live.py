@@ -56,6 +56,23 @@ def test_messages_pass_the_libraries_of_fabrics_where_the_probe_has_them(transpo
     assert re.match(r"libfabric \d+\.\d+, provider \w|UCX \d", measured.summary["fabric"])
 
 
+@pytest.mark.parametrize(
+    ("options", "variables", "provider"),
+    [((), {}, "shm"), (("--provider", "tcp"), {}, "tcp"), ((), {"FI_PROVIDER": "tcp"}, "tcp")],
+)
+def test_libfabric_within_a_host_is_shared_memory_unless_another_provider_is_named(
+    options, variables, provider, tmp_path, monkeypatch
+):
+    if "libfabric" not in transports():
+        pytest.skip("the probe was built without libfabric")
+    monkeypatch.delenv("FI_PROVIDER", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    brief = ("--max-size", 64, "--repetitions", 3, "--seconds", 20)
+    measured = assess(tmp_path, "--transport", "libfabric", *options, *brief)
+    assert f"provider {provider}" in measured.summary["fabric"]
+
+
 def test_foreign_load_is_told_each_half_second_and_is_what_others_use(tmp_path):
     cores = sorted(os.sched_getaffinity(0))[:2]
     options = ("--transport", "shm", "--max-size", 64, "--seconds", 4, "--repetitions", 100_000, "--width", 0.0001)

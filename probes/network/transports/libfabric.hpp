@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -43,10 +44,10 @@ class FabricData {
     static constexpr bool receives = true;
     static constexpr std::size_t in_page = Slots::in_page;
 
-    // `provider`: such as "tcp;ofi_rxm"; empty: the library's choice.
+    // `provider`: such as "tcp;ofi_rxm"; empty: shared memory within a host, else the library's choice.
     template <ControlPlane Control>
     FabricData(Control& control, int max_size, const std::string& provider) : slots_(max_size), max_size_(max_size) {
-        open(provider);
+        open(agree_on_memory(control, provider) ? shared_memory : provider);
         std::size_t length = 512;
         std::vector<char> mine(length);
         check(fi_getname(&endpoint_->fid, mine.data(), &length), "fi_getname");
@@ -100,6 +101,7 @@ class FabricData {
 
   private:
     static constexpr std::uint64_t tag = 1;
+    static constexpr const char* shared_memory = "shm";  // the provider's name
     static constexpr std::int64_t patience_ns = 30'000'000'000;
 
     static void check(ssize_t status, const char* call) {
@@ -107,16 +109,37 @@ class FabricData {
         throw failed(std::string("libfabric: ") + call + ": " + fi_strerror(static_cast<int>(-status)));
     }
 
-    void open(const std::string& provider) {
-        const std::unique_ptr<fi_info, decltype(&fi_freeinfo)> hints(fi_allocinfo(), &fi_freeinfo);
+    struct FreeInfo {
+        void operator()(fi_info* info) const { fi_freeinfo(info); }
+    };
+    using Info = std::unique_ptr<fi_info, FreeInfo>;
+
+    // The library orders its providers without regard to where the other side is: within a host, too, sockets come
+    // before memory. Nobody's wish for a provider is overruled.
+    template <ControlPlane Control>
+    static bool agree_on_memory(Control& control, const std::string& wish) {
+        Info info;
+        const bool any = wish.empty() && std::getenv("FI_PROVIDER") == nullptr;
+        const bool here = any && find(shared_memory, info) == 0;
+        send_text(control, here ? host_name() : "");
+        return receive_text(control) == host_name() && here;
+    }
+
+    // The library's status.
+    static int find(const std::string& provider, Info& info) {
+        const Info hints(fi_allocinfo());
         hints->ep_attr->type = FI_EP_RDM;
         hints->caps = FI_TAGGED | FI_MSG;
         hints->domain_attr->threading = FI_THREAD_DOMAIN;
         if (!provider.empty()) hints->fabric_attr->prov_name = strdup(provider.c_str());
         fi_info* found = nullptr;
-        check(fi_getinfo(FI_VERSION(1, 9), nullptr, nullptr, 0, hints.get(), &found),
-              provider.empty() ? "no provider has tagged messages" : provider.c_str());
-        info_.reset(found);
+        const int status = fi_getinfo(FI_VERSION(1, 9), nullptr, nullptr, 0, hints.get(), &found);
+        info.reset(found);
+        return status;
+    }
+
+    void open(const std::string& provider) {
+        check(find(provider, info_), provider.empty() ? "no provider has tagged messages" : provider.c_str());
         fid_fabric* fabric = nullptr;
         check(fi_fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric");
         fabric_.reset(fabric);
@@ -177,13 +200,9 @@ class FabricData {
         throw failed(std::string("libfabric: a message failed: ") + fi_strerror(error.err));
     }
 
-    struct FreeInfo {
-        void operator()(fi_info* info) const { fi_freeinfo(info); }
-    };
-
     Slots slots_;
     int max_size_;
-    std::unique_ptr<fi_info, FreeInfo> info_;
+    Info info_;
     FabricObject<fid_fabric> fabric_;
     FabricObject<fid_domain> domain_;
     FabricObject<fid_av> addresses_;
