@@ -30,6 +30,16 @@ inline std::optional<std::int64_t> read_integer(const std::filesystem::path& pat
     return value;
 }
 
+// Empty if it worked, else what the system said.
+inline std::string write_text(const std::filesystem::path& path, const std::string& text) {
+    std::FILE* const file = std::fopen(path.c_str(), "w");
+    if (file == nullptr) return system_word(errno);
+    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    const int first_error = errno;
+    if (std::fclose(file) == 0 && written) return "";
+    return system_word(written ? errno : first_error);
+}
+
 inline void make_folder(const std::filesystem::path& path) {
     std::error_code error;
     std::filesystem::create_directories(path, error);

@@ -18,6 +18,7 @@
 #include "common/json.hpp"
 #include "common/ticks.hpp"
 #include "noise/switches.hpp"
+#include "noise/trace_line.hpp"
 #include "noise/trace_text.hpp"
 #include "noise/tracefs.hpp"
 
@@ -91,7 +92,8 @@ class EventTrace {
                 .add("source", "tracefs")
                 .add("dropped", instance_->lost(core.cpu))
                 .add("clock", instance_->clock())
-                .add("buffer_kb", instance_->buffer_kb());
+                .add("buffer_kb", instance_->buffer_kb())
+                .add("osnoise", instance_->why_no_osnoise().empty() ? "recorded" : instance_->why_no_osnoise());
         }
         const auto recorder = recorders_.find(core.cpu);
         if (recorder == recorders_.end()) return json::Object().add("file", json::null()).add("why", why_);
@@ -146,7 +148,7 @@ class EventTrace {
                                      const std::vector<KernelEvent>& events) {
         const std::string name = "events-cpu" + std::to_string(cpu) + ".csv";
         OutputFile file(folder / name);
-        file.write("begin_ns,end_ns,kind,name\n");
+        file.write("begin_ns,end_ns,kind,name,net_ns\n");
         for (const KernelEvent& event : events) file.write(row(event));
         file.close();
         return json::Object().add("file", name).add("rows", events.size());
@@ -161,7 +163,9 @@ class EventTrace {
             for (const char c : name) quoted += c == '"' ? "\"\"" : std::string{c};
             name = quoted + '"';
         }
-        return times + event.kind + "," + name + "\n";
+        char net[32] = "";
+        if (event.net_ns) std::snprintf(net, sizeof net, "%.0f", *event.net_ns);
+        return times + event.kind + "," + name + "," + net + "\n";
     }
 
     bool wanted_;

@@ -1,57 +1,17 @@
-// The kernel's tracer speaks text, a line an event. From it: what ran on a core instead of a thread, from when to when.
+// From the lines of the kernel's tracer: what ran on a core instead of a thread, from when to when.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <cstdlib>
-#include <istream>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "noise/net_lengths.hpp"
+#include "noise/trace_line.hpp"
+
 namespace idlewave {
-
-struct TraceLine {
-    std::string stamp;  // "93353903584239", or of a clock in time "93353.903584"
-    std::string event;
-    std::string details;
-};
-
-// "            bash-7551    [000] d.h1. 93353903584239: local_timer_entry: vector=236"
-// A name has up to 15 characters, any of them, and is padded to 16; behind it, there are no surprises.
-inline std::optional<TraceLine> parse_trace_line(const std::string& line) {
-    constexpr std::size_t behind_name = 16;
-    if (line.empty() || line[0] == '#' || line.size() <= behind_name) return std::nullopt;
-    const std::size_t cpu = line.find(" [", behind_name);
-    const std::size_t flags = line.find("] ", behind_name);
-    if (cpu == std::string::npos || flags == std::string::npos) return std::nullopt;
-    const std::size_t behind_stamp = line.find(": ", flags);
-    if (behind_stamp == std::string::npos) return std::nullopt;
-    const std::size_t stamp = line.rfind(' ', behind_stamp) + 1;
-    const std::size_t behind_event = line.find(':', behind_stamp + 2);
-    if (behind_event == std::string::npos) return std::nullopt;
-    const std::size_t details = std::min(line.find_first_not_of(' ', behind_event + 1), line.size());
-    return TraceLine{line.substr(stamp, behind_stamp - stamp),
-                     line.substr(behind_stamp + 2, behind_event - behind_stamp - 2), line.substr(details)};
-}
-
-// What stands between the first "key=" and the next space (or the end).
-inline std::string trace_field(const std::string& details, const std::string& key) {
-    const std::size_t found = details.find(key + "=");
-    if (found == std::string::npos) return "";
-    const std::size_t begin = found + key.size() + 1;
-    return details.substr(begin, details.find(' ', begin) - begin);
-}
-
-struct KernelEvent {
-    double begin_ns = 0;
-    double end_ns = 0;
-    std::string kind;  // irq, vector, softirq, tasklet, ipi, nmi, mce, task, idle
-    std::string name;  // of a task "comm:pid"
-};
 
 // Pairs the beginnings and ends of one core's events; of what began before the first line, or has not ended at the
 // last, there is none.
@@ -63,6 +23,7 @@ class EventPairs {
         if (line.event == "sched_switch") return change_task(line.details, now_ns);
         if (line.event == "nmi_handler") return add_nmi(line.details, now_ns);
         if (line.event == "mce_record") return events_.push_back({now_ns, now_ns, "mce", "mce_record"});
+        if (const auto net = parse_net_length(line, now_ns)) return nets_.told(*net, events_);
         const auto [kind, name] = classify(line);
         if (kind.empty()) return;
         const bool entry = line.event.size() > 6 && line.event.compare(line.event.size() - 6, 6, "_entry") == 0;
@@ -70,12 +31,13 @@ class EventPairs {
         if (entry) {
             open.emplace_back(name, now_ns);
         } else if (!open.empty()) {
-            events_.push_back({open.back().second, now_ns, kind, open.back().first});
+            end({open.back().second, now_ns, kind, open.back().first});
             open.pop_back();
         }
     }
 
     std::vector<KernelEvent> finish() {
+        nets_.finish(events_);
         std::sort(events_.begin(), events_.end(),
                   [](const KernelEvent& one, const KernelEvent& other) { return one.begin_ns < other.begin_ns; });
         return std::move(events_);
@@ -96,19 +58,19 @@ class EventPairs {
         return paired ? std::pair{std::string("vector"), event.substr(0, verb)} : std::pair<std::string, std::string>{};
     }
 
-    static std::string rest_after(const std::string& text, const std::string& mark) {
-        const std::size_t found = text.find(mark);
-        return found == std::string::npos ? "" : text.substr(found + mark.size());
-    }
-
     static std::string between(const std::string& text, const std::string& left, const std::string& right) {
         const std::string rest = rest_after(text, left);
         return rest.substr(0, rest.find(right));
     }
 
+    void end(KernelEvent event) {
+        events_.push_back(std::move(event));
+        nets_.ended(events_);
+    }
+
     // "prev_comm=bash prev_pid=7555 prev_prio=120 prev_state=R+ ==> next_comm=migration/0 next_pid=18 next_prio=0"
     void change_task(const std::string& details, double now_ns) {
-        if (!task_.empty()) events_.push_back({task_begin_ns_, now_ns, task_ == idle ? "idle" : "task", task_});
+        if (!task_.empty()) end({task_begin_ns_, now_ns, task_ == idle_task ? "idle" : "task", task_});
         task_.clear();
         const std::size_t next = details.find("==> next_comm=");
         const std::size_t pid = details.rfind(" next_pid=");
@@ -116,7 +78,7 @@ class EventPairs {
         const std::string number = trace_field(details.substr(pid + 1), "next_pid");
         if (number == thread_) return;
         constexpr std::size_t title = 14;
-        task_ = number == "0" ? idle : details.substr(next + title, pid - next - title) + ":" + number;
+        task_ = number == "0" ? idle_task : details.substr(next + title, pid - next - title) + ":" + number;
         task_begin_ns_ = now_ns;
     }
 
@@ -126,10 +88,9 @@ class EventPairs {
         events_.push_back({now_ns - length, now_ns, "nmi", details.substr(0, details.find('('))});
     }
 
-    inline static const std::string idle = "idle:0";
-
     std::string thread_;
     std::vector<KernelEvent> events_;
+    NetLengths nets_;
     std::map<std::string, std::vector<std::pair<std::string, double>>> open_;
     std::string task_;  // what runs instead of the thread
     double task_begin_ns_ = 0;

@@ -21,6 +21,7 @@
 
 #include "common/failure.hpp"
 #include "common/files.hpp"
+#include "noise/osnoise.hpp"
 
 namespace idlewave {
 
@@ -44,16 +45,6 @@ inline std::optional<Mount> mounted_tracefs() {
         if (kind == "tracefs") return Mount{device, mount};
     }
     return std::nullopt;
-}
-
-// Empty if it worked, else what the system said.
-inline std::string write_text(const std::filesystem::path& path, const std::string& text) {
-    std::FILE* const file = std::fopen(path.c_str(), "w");
-    if (file == nullptr) return system_word(errno);
-    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    const int first_error = errno;
-    if (std::fclose(file) == 0 && written) return "";
-    return system_word(written ? errno : first_error);
 }
 
 }  // namespace detail
@@ -105,21 +96,25 @@ class Tracefs {
 class TraceInstance {
   public:
     // For a time on some CPUs.
-    TraceInstance(const Tracefs& tracefs, double seconds, const std::vector<int>& cpus) {
-        const std::filesystem::path all = tracefs.path() / "instances";
+    TraceInstance(const Tracefs& tracefs, double seconds, const std::vector<int>& cpus) : tracefs_(tracefs.path()) {
+        const std::filesystem::path all = tracefs_ / "instances";
         remove_orphans(all);
-        folder_ = all / (std::string(prefix) + std::to_string(getpid()) + process_space());
+        const OsnoiseSetting osnoise(tracefs_);
+        const std::string name = std::string(prefix) + std::to_string(getpid()) + process_space();
+        folder_ = all / (osnoise.ours() ? name + OsnoiseSetting::duty : name);
         if (mkdir(folder_.c_str(), 0700) != 0) {
             why_ = "no instance of the tracer can be made in " + all.string() + ": " + system_word(errno);
             folder_.clear();
             return;
         }
         set_up(seconds, cpus);
+        if (there()) use_osnoise(osnoise);
+        if (there()) enable();
     }
     ~TraceInstance() {
         if (folder_.empty()) return;
         switch_to(false);
-        rmdir(folder_.c_str());
+        remove(folder_);
     }
     TraceInstance(const TraceInstance&) = delete;
     TraceInstance& operator=(const TraceInstance&) = delete;
@@ -129,11 +124,11 @@ class TraceInstance {
     bool stamps_are_ticks() const { return clock_ == "x86-tsc"; }
     const std::string& clock() const { return clock_; }
     std::int64_t buffer_kb() const { return buffer_kb_; }
+    // Why osnoise's events are not recorded; empty: they are.
+    const std::string& why_no_osnoise() const { return why_no_osnoise_; }
 
-    void trace_cpus(const std::vector<int>& cpus) const {
-        detail::write_text(folder_ / "tracing_cpumask", mask_of(cpus));
-    }
-    void switch_to(bool on) const { detail::write_text(folder_ / "tracing_on", on ? "1" : "0"); }
+    void trace_cpus(const std::vector<int>& cpus) const { write_text(folder_ / "tracing_cpumask", mask_of(cpus)); }
+    void switch_to(bool on) const { write_text(folder_ / "tracing_on", on ? "1" : "0"); }
 
     std::filesystem::path folder_of(int cpu) const { return folder_ / "per_cpu" / ("cpu" + std::to_string(cpu)); }
 
@@ -158,15 +153,21 @@ class TraceInstance {
         return "." + std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
     }
 
-    static void remove_orphans(const std::filesystem::path& all) {
+    // With its tracer, if it had one.
+    void remove(const std::filesystem::path& instance) const {
+        rmdir(instance.c_str());
+        if (OsnoiseSetting::has_duty(instance)) OsnoiseSetting::put_back(tracefs_);
+    }
+
+    void remove_orphans(const std::filesystem::path& all) const {
         std::error_code error;
         for (const auto& entry : std::filesystem::directory_iterator(all, error)) {
             const std::string name = entry.path().filename();
             if (name.rfind(prefix, 0) != 0) continue;
             char* end = nullptr;
             const long owner = std::strtol(name.c_str() + std::strlen(prefix), &end, 10);
-            const bool ours = owner > 0 && end == process_space();
-            if (ours && kill(static_cast<pid_t>(owner), 0) != 0 && errno == ESRCH) rmdir(entry.path().c_str());
+            const bool ours = owner > 0 && std::string(end).rfind(process_space(), 0) == 0;
+            if (ours && kill(static_cast<pid_t>(owner), 0) != 0 && errno == ESRCH) remove(entry.path());
         }
     }
 
@@ -175,24 +176,30 @@ class TraceInstance {
     void set_up(double seconds, const std::vector<int>& cpus) {
         switch_to(false);
         for (const char* const clock : {"x86-tsc", "mono_raw"}) {
-            if (!clock_.empty() || !detail::write_text(folder_ / "trace_clock", clock).empty()) continue;
+            if (!clock_.empty() || !write_text(folder_ / "trace_clock", clock).empty()) continue;
             clock_ = clock;
         }
         buffer_kb_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(seconds * kb_per_second), 1024, 32 * 1024);
         const std::string small = make_buffers(cpus);
-        detail::write_text(folder_ / "options/overwrite", "0");
-        detail::write_text(folder_ / "options/irq-info", "1");
+        write_text(folder_ / "options/overwrite", "0");
+        write_text(folder_ / "options/irq-info", "1");
         if (clock_.empty()) why_ = "the tracer has neither the clock x86-tsc nor mono_raw";
         if (!small.empty())
             why_ = "the tracer's buffers cannot be made " + std::to_string(buffer_kb_) + " KB: " + small;
-        if (there()) enable();
+    }
+
+    // Before the events are switched on, so that the kernel tells both in the same order.
+    void use_osnoise(const OsnoiseSetting& osnoise) {
+        why_no_osnoise_ = osnoise.why_not();
+        if (osnoise.ours()) why_no_osnoise_ = osnoise.turn_threads_off();
+        if (why_no_osnoise_.empty()) why_no_osnoise_ = write_text(folder_ / "current_tracer", "osnoise");
     }
 
     // A buffer is of each CPU of the machine; only those that are recorded have a large one. Empty if it worked.
     std::string make_buffers(const std::vector<int>& cpus) const {
-        detail::write_text(folder_ / "buffer_size_kb", "1");  // the least there is
+        write_text(folder_ / "buffer_size_kb", "1");  // the least there is
         for (const int cpu : cpus) {
-            std::string why = detail::write_text(folder_of(cpu) / "buffer_size_kb", std::to_string(buffer_kb_));
+            std::string why = write_text(folder_of(cpu) / "buffer_size_kb", std::to_string(buffer_kb_));
             if (!why.empty()) return why;
         }
         return "";
@@ -209,8 +216,13 @@ class TraceInstance {
                 if (ends_with(name, "_entry") || ends_with(name, "_exit")) events.push_back(entry.path());
             }
         }
+        if (why_no_osnoise_.empty()) {
+            for (const char* const event : {"irq_noise", "softirq_noise", "thread_noise", "nmi_noise"}) {
+                events.push_back(folder_ / "events/osnoise" / event);
+            }
+        }
         bool any = false;
-        for (const auto& event : events) any = detail::write_text(event / "enable", "1").empty() || any;
+        for (const auto& event : events) any = write_text(event / "enable", "1").empty() || any;
         if (!any) why_ = "none of the kernel's events about interrupts and scheduling can be switched on";
     }
 
@@ -234,9 +246,11 @@ class TraceInstance {
 
     static constexpr double kb_per_second = 512;
 
+    std::filesystem::path tracefs_;
     std::filesystem::path folder_;
     std::string clock_;
     std::int64_t buffer_kb_ = 0;
+    std::string why_no_osnoise_;
     std::string why_;
 };
 

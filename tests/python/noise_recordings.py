@@ -75,5 +75,6 @@ def write_fwq(folder, durations):
 
 
 def events(rows):
-    """Rows (begin_ns, end_ns, kind, name)."""
-    return pd.DataFrame(rows, columns=["begin_ns", "end_ns", "kind", "name"])
+    """Rows (begin_ns, end_ns, kind, name), and net_ns where the kernel told."""
+    whole = [row if len(row) == 5 else (*row, np.nan) for row in rows]
+    return pd.DataFrame(whole, columns=["begin_ns", "end_ns", "kind", "name", "net_ns"])

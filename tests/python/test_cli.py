@@ -181,9 +181,9 @@ def test_measure_noise_shows_every_core_it_measured() -> None:
 
 def test_every_command_explains_itself() -> None:
     for command in (*COMMANDS, *(f"measure {name}" for name in measure_commands.COMMANDS)):
-        done = run(*command.split(), "--help")
-        assert done.returncode == 0
-        assert f"idlewave {command}" in done.stdout
+        done = CliRunner().invoke(cli, [*command.split(), "--help"], prog_name="idlewave")
+        assert done.exit_code == 0
+        assert f"idlewave {command}" in done.output
 
 
 def test_the_installed_script_is_the_same_program() -> None:

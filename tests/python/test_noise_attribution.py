@@ -57,6 +57,12 @@ def test_a_task_that_ran_for_a_moment_of_a_long_detour_is_not_its_cause():
     assert causes_by_events(core([[0, 101 * US]], happened)) == ["disk"]
 
 
+def test_a_task_that_was_itself_interrupted_for_most_of_its_time_is_not_the_cause():
+    irq = (5_000, 95_000, "irq", "disk")
+    assert causes_by_events(core([[0, 101 * US]], events([(0, 100_000, "task", "bash"), irq]))) == ["task bash"]
+    assert causes_by_events(core([[0, 101 * US]], events([(0, 100_000, "task", "bash", 10_000), irq]))) == ["disk"]
+
+
 def test_long_events_that_began_long_before_are_found():
     happened = events([(0, 1_000_000, "task", "daemon"), (10, 20, "irq", "disk"), (30, 40, "irq", "disk")])
     assert causes_by_events(core([[900 * US, 50 * US]], happened)) == ["task daemon"]

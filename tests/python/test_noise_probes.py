@@ -212,7 +212,7 @@ def test_events_are_recorded_or_it_is_said_why_not(tmp_path):
             assert core["events"]["why"]
         else:
             lines = (tmp_path / core["events"]["file"]).read_text().splitlines()
-            assert lines[0] == "begin_ns,end_ns,kind,name"
+            assert lines[0] == "begin_ns,end_ns,kind,name,net_ns"
             assert len(lines) == core["events"]["rows"] + 1
     for core in run("detour", tmp_path, "--seconds", 0.05).cores:
         assert core["events"] == {"file": None, "why": "not asked for (--trace-events)"}

@@ -111,6 +111,17 @@ def test_events_lie_beside_their_core_and_broken_lines_are_noted(tmp_path):
     assert "1 lines are no events" in found.notes[0]
 
 
+def test_net_lengths_are_read_where_the_kernel_told_them(tmp_path):
+    entry = (0, [[0, 10]], summary(0, 1.0, events="events-cpu0.csv"))
+    write_recording(tmp_path, "detour", [entry], ("start_ps", "length_ps"))
+    (tmp_path / "events-cpu0.csv").write_text(
+        "begin_ns,end_ns,kind,name,net_ns\n0.0,1500.0,irq,timer,1200\n5,9,nmi,nmi,\n"
+    )
+    net = read_recording(tmp_path).cores[0].events["net_ns"]
+    assert net[0] == 1200
+    assert np.isnan(net[1])
+
+
 def test_nodes_are_read_from_their_subfolders_and_a_broken_one_is_left_out_and_named(tmp_path):
     for rank in range(3):
         made = [detours(0.1, [(100, 1e-5)], seed=rank)]

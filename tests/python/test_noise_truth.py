@@ -274,6 +274,18 @@ def test_the_kernels_events_are_in_order_and_inside_the_recording(traced):
     assert {e["kind"] for e in events} >= {"task", "vector"} or {e["kind"] for e in events} >= {"task", "irq"}
 
 
+def test_where_the_kernel_has_osnoise_it_tells_how_long_a_task_ran_itself(traced):
+    found, injector, events = traced
+    told = found.cores[0]["events"]
+    if told["osnoise"] != "recorded":
+        pytest.skip(told["osnoise"])
+    net = [float(e["net_ns"] or "nan") for e in events if e["name"] == f"idlewave-inject:{injector.pid}"]
+    assert np.isfinite(net).mean() > 0.95
+    assert np.nanmedian(net) == pytest.approx(100_000, rel=0.2)  # and the switches
+    options = [Path(line.split()[1], "osnoise/options") for line in Path("/proc/self/mounts").read_text().splitlines()]
+    assert all("NO_OSNOISE_WORKLOAD" not in file.read_text() for file in options if file.exists())
+
+
 @pytest.mark.usefixtures("traced")
 def test_no_tracer_is_left_behind():
     mounts = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines() if " tracefs " in line]

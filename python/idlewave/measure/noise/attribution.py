@@ -36,6 +36,7 @@ def causes_by_events(core: CoreRecording) -> Causes:
     finishes = (events["end_ns"].to_numpy(dtype=float) * 1000).round().astype(np.int64)
     names = [event_name(kind, name) for kind, name in zip(events["kind"], events["name"], strict=True)]
     tasks = np.array([kind == "task" for kind in events["kind"]], dtype=bool)
+    shares = _own_shares(events)
     reach = np.maximum.accumulate(finishes) if len(finishes) else finishes
     first = np.searchsorted(reach, starts - SLACK_PS, side="right")
     last = np.searchsorted(begins, ends + SLACK_PS, side="left")
@@ -43,8 +44,18 @@ def causes_by_events(core: CoreRecording) -> Causes:
     for start, end, low, high in zip(starts.tolist(), ends.tolist(), first.tolist(), last.tolist(), strict=True):
         near = [i for i in range(low, high) if finishes[i] > start - SLACK_PS]
         within = [i for i in near if begins[i] < end and finishes[i] > start]
-        causes.append(_cause(within or near, start, end, begins, finishes, names, tasks))
+        causes.append(_cause(within or near, start, end, begins, finishes, names, tasks, shares))
     return causes
+
+
+def _own_shares(events: pd.DataFrame) -> npt.NDArray[np.float64]:
+    """Of each event, the part of its time in which it ran itself; all of it where the kernel did not tell."""
+    gross = (events["end_ns"] - events["begin_ns"]).to_numpy(dtype=float)
+    net = events["net_ns"].to_numpy(dtype=float)
+    shares = np.ones(len(events))
+    told = ~np.isnan(net) & (gross > 0)
+    shares[told] = np.clip(net[told] / gross[told], 0, 1)
+    return shares
 
 
 def _cause(
@@ -55,14 +66,15 @@ def _cause(
     finishes: npt.NDArray[np.int64],
     names: list[str],
     tasks: npt.NDArray[np.bool_],
+    shares: npt.NDArray[np.float64],
 ) -> str:
     if not near:
         return NOT_EXPLAINED
     overlap = {i: max(min(int(finishes[i]), end) - max(int(begins[i]), start), 0) for i in near}
-    ran: dict[str, int] = {}
+    ran: dict[str, float] = {}
     for i in near:
         if tasks[i]:
-            ran[names[i]] = ran.get(names[i], 0) + overlap[i]
+            ran[names[i]] = ran.get(names[i], 0) + overlap[i] * shares[i]
     rest = [i for i in near if not tasks[i]]
     if ran and (sum(ran.values()) >= _TASK_SHARE * (end - start) or not rest):
         return max(ran, key=lambda name: ran[name])

@@ -17,10 +17,10 @@ import pandas as pd
 from ...errors import InputError
 from .keys import COLUMNS, PROBES, read_said
 
-EVENT_COLUMNS = ("begin_ns", "end_ns", "kind", "name")
+EVENT_COLUMNS = ("begin_ns", "end_ns", "kind", "name", "net_ns")
 _ITEM = np.dtype("<i8").itemsize
 _ROUNDING_PS = 1000  # the duration is said in ns
-_EMPTY = pd.DataFrame({"begin_ns": [], "end_ns": [], "kind": [], "name": []})
+_EMPTY = pd.DataFrame({name: [] for name in EVENT_COLUMNS})
 
 Times = npt.NDArray[np.int64]
 
@@ -29,7 +29,8 @@ Times = npt.NDArray[np.int64]
 class CoreRecording:
     """One core: its table (int64 columns), what the probe says of it, and the events traced beside it, if any.
 
-    `events`: begin_ns, end_ns on the axis of the table's start_ps, kind, name; None if none were asked for.
+    `events`: begin_ns, end_ns on the axis of the table's start_ps, kind, name, and net_ns, how long it ran without what
+    interrupted it (not a number where the kernel did not tell); None if none were asked for.
     `cut_off`: the table has fewer rows than the probe recorded.
     """
 
@@ -238,13 +239,16 @@ def _events(place: Path, entry: dict[str, Any], notes: list[str]) -> pd.DataFram
         return _EMPTY
     except (OSError, ValueError) as error:
         raise InputError(f"{file} cannot be read as a file of events: {error}") from error
+    if tuple(table.columns) == EVENT_COLUMNS[:-1]:  # of a probe that did not ask for net lengths
+        table["net_ns"] = np.nan
     if tuple(table.columns) != EVENT_COLUMNS:
         raise InputError(f"{file}:1: expected the header {','.join(EVENT_COLUMNS)}, found {','.join(table.columns)}")
     times = table[["begin_ns", "end_ns"]].apply(pd.to_numeric, errors="coerce")
     whole = times.notna().all(axis=1) & (times["end_ns"] >= times["begin_ns"])
     if not whole.all():
-        notes.append(f"{file}: {int((~whole).sum())} lines are no events begin_ns,end_ns,kind,name and are left out.")
-    events: pd.DataFrame = pd.concat([times, table[["kind", "name"]].astype(str)], axis=1)[whole]
+        notes.append(f"{file}: {int((~whole).sum())} lines are no events {','.join(EVENT_COLUMNS)} and are left out.")
+    net = pd.to_numeric(table["net_ns"], errors="coerce")
+    events: pd.DataFrame = pd.concat([times, table[["kind", "name"]].astype(str), net], axis=1)[whole]
     return events.reset_index(drop=True)
 
 

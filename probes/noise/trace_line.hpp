@@ -1,0 +1,58 @@
+// The kernel's tracer speaks text, a line an event; and what an event is.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+namespace idlewave {
+
+struct TraceLine {
+    std::string stamp;  // "93353903584239", or of a clock in time "93353.903584"
+    std::string event;
+    std::string details;
+};
+
+// "            bash-7551    [000] d.h1. 93353903584239: local_timer_entry: vector=236"
+// A name has up to 15 characters, any of them, and is padded to 16; behind it, there are no surprises.
+inline std::optional<TraceLine> parse_trace_line(const std::string& line) {
+    constexpr std::size_t behind_name = 16;
+    if (line.empty() || line[0] == '#' || line.size() <= behind_name) return std::nullopt;
+    const std::size_t cpu = line.find(" [", behind_name);
+    const std::size_t flags = line.find("] ", behind_name);
+    if (cpu == std::string::npos || flags == std::string::npos) return std::nullopt;
+    const std::size_t behind_stamp = line.find(": ", flags);
+    if (behind_stamp == std::string::npos) return std::nullopt;
+    const std::size_t stamp = line.rfind(' ', behind_stamp) + 1;
+    const std::size_t behind_event = line.find(':', behind_stamp + 2);
+    if (behind_event == std::string::npos) return std::nullopt;
+    const std::size_t details = std::min(line.find_first_not_of(' ', behind_event + 1), line.size());
+    return TraceLine{line.substr(stamp, behind_stamp - stamp),
+                     line.substr(behind_stamp + 2, behind_event - behind_stamp - 2), line.substr(details)};
+}
+
+// What stands between the first "key=" and the next space (or the end).
+inline std::string trace_field(const std::string& details, const std::string& key) {
+    const std::size_t found = details.find(key + "=");
+    if (found == std::string::npos) return "";
+    const std::size_t begin = found + key.size() + 1;
+    return details.substr(begin, details.find(' ', begin) - begin);
+}
+
+// What stands behind a mark.
+inline std::string rest_after(const std::string& text, const std::string& mark) {
+    const std::size_t found = text.find(mark);
+    return found == std::string::npos ? "" : text.substr(found + mark.size());
+}
+
+inline const std::string idle_task = "idle:0";
+
+struct KernelEvent {
+    double begin_ns = 0;
+    double end_ns = 0;
+    std::string kind;                   // irq, vector, softirq, tasklet, ipi, nmi, mce, task, idle
+    std::string name;                   // of a task "comm:pid"
+    std::optional<double> net_ns = {};  // without what interrupted it, where the kernel tells
+};
+
+}  // namespace idlewave
