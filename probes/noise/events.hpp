@@ -88,7 +88,9 @@ class EventTrace {
                 return json::Object().add("file", json::null()).add("why", why);
             }
             const std::vector<KernelEvent> events = read_trace(lines, core, axis);
+            const auto net = std::count_if(events.begin(), events.end(), [](const auto& one) { return one.net_ns; });
             return write_events(folder, core.cpu, events)
+                .add("net_lengths", net)
                 .add("source", "tracefs")
                 .add("dropped", instance_->lost(core.cpu))
                 .add("clock", instance_->clock())

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "noise/trace_line.hpp"
@@ -24,22 +23,25 @@ struct NetLength {
     KernelEvent event() const { return {told_ns - length_ns, told_ns, of.substr(0, of.find(' ')), name, length_ns}; }
 };
 
-// An interrupt is told without its number, and a vector as an interrupt.
+// An interrupt is told without its number, and a vector as an interrupt; of an NMI no name; a task may have another
+// name at its end, when it has become another program.
 inline std::string net_length_key(const KernelEvent& event) {
     if (event.kind == "irq") return "irq " + event.name.substr(event.name.find(':') + 1);
     if (event.kind == "vector" || event.kind == "ipi") return "irq " + event.name;
-    return (event.kind == "idle" ? "task" : event.kind) + " " + event.name;
+    if (event.kind == "task" || event.kind == "idle") return "task " + event.name.substr(event.name.rfind(':') + 1);
+    return event.kind == "nmi" ? "nmi " : event.kind + " " + event.name;
 }
 
-// "virtio0:27 start 1371.794302286 duration 20089 ns"; of an NMI there is no name. Nothing of another event.
+// "virtio0:27 start 1371.794302286 duration 20089 ns"; of an NMI there is no name. Nothing of another event,
+// or of what began before the tracer did, which it dates back to 0.
 inline std::optional<NetLength> parse_net_length(const TraceLine& line, double now_ns) {
     const std::size_t verb = line.event.rfind("_noise");
     if (verb == std::string::npos || verb + 6 != line.event.size()) return std::nullopt;
     const std::string kind = line.event.substr(0, verb);
     const std::string length = rest_after(line.details, "duration ");
-    if (length.empty()) return std::nullopt;
+    if (length.empty() || line.details.find("start 0.000000000 ") != std::string::npos) return std::nullopt;
     const double length_ns = std::strtod(length.c_str(), nullptr);
-    if (kind == "nmi") return NetLength{"nmi nmi", "nmi", now_ns, length_ns};
+    if (kind == "nmi") return NetLength{"nmi ", "nmi", now_ns, length_ns};
     const std::size_t start = line.details.rfind(" start ");
     const std::size_t colon = line.details.rfind(':', start);
     if (start == std::string::npos || colon == std::string::npos) return std::nullopt;
@@ -48,8 +50,7 @@ inline std::optional<NetLength> parse_net_length(const TraceLine& line, double n
     if (kind == "irq") return NetLength{"irq " + name, number + ":" + name, now_ns, length_ns};
     if (kind == "softirq") return NetLength{"softirq " + name, name, now_ns, length_ns};
     if (kind != "thread") return std::nullopt;
-    const std::string task = number == "0" ? idle_task : name + ":" + number;
-    return NetLength{"task " + task, task, now_ns, length_ns};
+    return NetLength{"task " + number, name, now_ns, length_ns};
 }
 
 // Events and net lengths in the order in which they end. Which of two that belong together the kernel writes first
@@ -60,11 +61,9 @@ class NetLengths {
         const std::string key = net_length_key(events.back());
         last_[key] = events.size() - 1;
         const auto waiting = waiting_.find(key);
-        if (waiting == waiting_.end()) return;
-        if (together(waiting->second, events.back())) {
-            events.back().net_ns = waiting->second.length_ns;
-            waiting_.erase(waiting);
-        }
+        if (waiting == waiting_.end() || !together(waiting->second, events.back())) return;
+        events.back().net_ns = waiting->second.length_ns;
+        waiting_.erase(waiting);
     }
 
     void told(const NetLength& net, std::vector<KernelEvent>& events) {

@@ -85,7 +85,7 @@ class EventPairs {
     // "perf_event_nmi_handler() delta_ns: 1184 handled: 1": told at its end.
     void add_nmi(const std::string& details, double now_ns) {
         const double length = std::strtod(rest_after(details, "delta_ns: ").c_str(), nullptr);
-        events_.push_back({now_ns - length, now_ns, "nmi", details.substr(0, details.find('('))});
+        end({now_ns - length, now_ns, "nmi", details.substr(0, details.find('('))});
     }
 
     std::string thread_;

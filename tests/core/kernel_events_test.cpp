@@ -120,6 +120,23 @@ TEST(KernelEvents, OfWhatBeganBeforeTheFirstLineThereIsNone) {
            {});
 }
 
+TEST(KernelEvents, AnNmiIsOneEventAndATaskThatBecameAnotherProgramToo) {
+    expect(events_of({told("89000", "nmi_handler: perf_event_nmi_handler() delta_ns: 1500 handled: 1"),
+                      told("90000", "nmi_noise: start 12.000088000 duration 2000 ns"),
+                      switch_between("91000", "next_comm=sh next_pid=163"),
+                      told("94990", "thread_noise:      exe:163 start 12.000091000 duration 3900 ns"),
+                      switch_between("95000", to_probe)}),
+           {{"nmi", "perf_event_nmi_handler", 87500, 89000, 2000}, {"task", "sh:163", 91000, 95000, 3900}});
+}
+
+// As Linux 6.12 writes it of the task that runs while the tracer is switched on.
+TEST(KernelEvents, ATaskThatRanBeforeTheTracerDidHasNoNetLength) {
+    expect(events_of({switch_between("1000", to_make),
+                      told("4990", "thread_noise:     make:94722 start 0.000000000 duration 7167689474 ns"),
+                      switch_between("5000", to_probe)}),
+           {{"task", "make:94722", 1000, 5000, -1}});
+}
+
 TEST(KernelEvents, ANameMayHaveColonsAndSpaces) {
     expect(events_of({switch_between("1000", "next_comm=Web Content: a next_pid=77"),
                       told("4990", "thread_noise: Web Content: a:77 start 1.000001000 duration 3900 ns"),
