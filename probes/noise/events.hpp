@@ -17,9 +17,9 @@
 #include "common/files.hpp"
 #include "common/json.hpp"
 #include "common/ticks.hpp"
+#include "noise/event_pairs.hpp"
 #include "noise/switches.hpp"
 #include "noise/trace_line.hpp"
-#include "noise/trace_text.hpp"
 #include "noise/tracefs.hpp"
 
 namespace idlewave {

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <system_error>
 
@@ -18,7 +16,7 @@ class OsnoiseSetting {
     static constexpr const char* duty = ".osnoise";
 
     explicit OsnoiseSetting(const std::filesystem::path& tracefs) : tracefs_(tracefs) {
-        const std::string options = text_of(options_file());
+        const std::string options = read_line(options_file()).value_or("");
         if (options.find("OSNOISE_WORKLOAD") == std::string::npos) {
             why_ = options.empty() ? "the kernel has no osnoise tracer"
                                    : "the kernel's osnoise tracer has no option to do without its own threads";
@@ -55,12 +53,6 @@ class OsnoiseSetting {
 
   private:
     std::filesystem::path options_file() const { return tracefs_ / "osnoise/options"; }
-
-    static std::string text_of(const std::filesystem::path& path) {
-        std::ostringstream text;
-        text << std::ifstream(path).rdbuf();
-        return text.str();
-    }
 
     // Of the machine ("") and of all instances.
     template <class Use>

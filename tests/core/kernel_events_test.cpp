@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "noise/event_pairs.hpp"
 #include "noise/trace_line.hpp"
-#include "noise/trace_text.hpp"
 
 namespace idlewave {
 namespace {
