@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "noise/kernel_event.hpp"
 #include "noise/net_lengths.hpp"
 #include "noise/trace_line.hpp"
 
@@ -23,10 +24,13 @@ class EventPairs {
         if (line.event == "sched_switch") return change_task(line.details, now_ns);
         if (line.event == "nmi_handler") return add_nmi(line.details, now_ns);
         if (line.event == "mce_record") return events_.push_back({now_ns, now_ns, "mce", "mce_record"});
-        if (const auto net = parse_net_length(line, now_ns)) return nets_.told(*net, events_);
+        if (tells_net_length(line)) {
+            if (const auto net = parse_net_length(line, now_ns)) nets_.add(*net, events_);
+            return;
+        }
         const auto [kind, name] = classify(line);
         if (kind.empty()) return;
-        const bool entry = line.event.size() > 6 && line.event.compare(line.event.size() - 6, 6, "_entry") == 0;
+        const bool entry = line.event.ends_with("_entry");
         std::vector<std::pair<std::string, double>>& open = open_[kind];
         if (entry) {
             open.emplace_back(name, now_ns);
@@ -65,7 +69,7 @@ class EventPairs {
 
     void end(KernelEvent event) {
         events_.push_back(std::move(event));
-        nets_.ended(events_);
+        nets_.add_event(events_);
     }
 
     // "prev_comm=bash prev_pid=7555 prev_prio=120 prev_state=R+ ==> next_comm=migration/0 next_pid=18 next_prio=0"
@@ -85,7 +89,7 @@ class EventPairs {
     // "perf_event_nmi_handler() delta_ns: 1184 handled: 1": told at its end.
     void add_nmi(const std::string& details, double now_ns) {
         const double length = std::strtod(rest_after(details, "delta_ns: ").c_str(), nullptr);
-        end({now_ns - length, now_ns, "nmi", details.substr(0, details.find('('))});
+        events_.push_back({now_ns - length, now_ns, "nmi", details.substr(0, details.find('('))});
     }
 
     std::string thread_;

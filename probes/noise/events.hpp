@@ -18,6 +18,7 @@
 #include "common/json.hpp"
 #include "common/ticks.hpp"
 #include "noise/event_pairs.hpp"
+#include "noise/kernel_event.hpp"
 #include "noise/switches.hpp"
 #include "noise/trace_line.hpp"
 #include "noise/tracefs.hpp"

@@ -41,8 +41,9 @@ struct Options {
 };
 
 struct Injection {
-    std::int64_t wanted_ns;  // both on CLOCK_MONOTONIC
+    std::int64_t wanted_ns;  // on CLOCK_MONOTONIC, as the begin
     std::int64_t begin_ns;
+    std::int64_t raw_ns;  // the begin on CLOCK_MONOTONIC_RAW, which nobody adjusts
     double length_ns;
 };
 
@@ -69,7 +70,8 @@ idlewave::Program program_of(Options& options) {
          {"priority", "N", "real-time priority, SCHED_FIFO (60)", idlewave::integer_to(options.priority, 1, 99)},
          {"seconds", "S", "for how long", idlewave::number_to(options.seconds, 0.001, 86400)},
          {"output", "FILE", "the summary, which is also printed", idlewave::text_to(options.output)},
-         {"detours", "FILE", "a table of all: begin (Unix time) and length, ns", idlewave::text_to(options.detours)}}};
+         {"detours", "FILE", "begin (CLOCK_MONOTONIC_RAW) and length of each, ns; of 4 million at most",
+          idlewave::text_to(options.detours)}}};
 }
 
 void complete(const Options& options) {
@@ -114,10 +116,11 @@ Injected inject(const Options& options) {
         sleep_until(next);
         if (idlewave::stop_asked()) break;
         const std::int64_t now = idlewave::nanoseconds(CLOCK_MONOTONIC);
+        const std::int64_t raw = idlewave::nanoseconds(CLOCK_MONOTONIC_RAW);
         const Ticks took = keep_busy(length);
         ++result.count;
         if (result.detours.size() < result.detours.capacity()) {
-            result.detours.push_back({next, now, static_cast<double>(took) * result.tick_ns});
+            result.detours.push_back({next, now, raw, static_cast<double>(took) * result.tick_ns});
         }
         const std::int64_t after = idlewave::nanoseconds(CLOCK_MONOTONIC);
         if (options.random) {
@@ -159,14 +162,11 @@ std::string summary_of(const Options& options, const Injected& injected) {
     return summary.add("interrupted", idlewave::stop_asked()).text().text + "\n";
 }
 
-// On the clock that a recording's start is told by.
 void write_detours(const std::string& path, const Injected& injected) {
-    const std::int64_t unix_ns = idlewave::nanoseconds(CLOCK_REALTIME) - idlewave::nanoseconds(CLOCK_MONOTONIC);
     idlewave::OutputFile file(path);
-    file.write("begin_unix_ns,length_ns\n");
+    file.write("begin_raw_ns,length_ns\n");
     for (const Injection& detour : injected.detours) {
-        file.write(std::to_string(detour.begin_ns + unix_ns) + "," + std::to_string(std::llround(detour.length_ns)) +
-                   "\n");
+        file.write(std::to_string(detour.raw_ns) + "," + std::to_string(std::llround(detour.length_ns)) + "\n");
     }
     file.close();
 }

@@ -3,62 +3,68 @@
 #pragma once
 
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "noise/kernel_event.hpp"
 #include "noise/trace_line.hpp"
 
 namespace idlewave {
 
 struct NetLength {
-    std::string of;  // what it is of, as `net_length_key`
+    std::string key;  // of the event that it is of, as `net_length_key`
+    std::string kind;
     std::string name;
     double told_ns = 0;  // at the end
     double length_ns = 0;
 
-    // Of every interrupt and NMI; of a task or a softirq only if the tracer saw it begin, and then its event is there.
-    bool stands_alone() const { return of.rfind("irq ", 0) == 0 || of.rfind("nmi ", 0) == 0; }
-    KernelEvent event() const { return {told_ns - length_ns, told_ns, of.substr(0, of.find(' ')), name, length_ns}; }
+    KernelEvent event() const { return {told_ns - length_ns, told_ns, kind, name, length_ns}; }
 };
 
-// An interrupt is told without its number, and a vector as an interrupt; of an NMI no name; a task may have another
-// name at its end, when it has become another program.
-inline std::string net_length_key(const KernelEvent& event) {
-    if (event.kind == "irq") return "irq " + event.name.substr(event.name.find(':') + 1);
-    if (event.kind == "vector" || event.kind == "ipi") return "irq " + event.name;
-    if (event.kind == "task" || event.kind == "idle") return "task " + event.name.substr(event.name.rfind(':') + 1);
-    return event.kind == "nmi" ? "nmi " : event.kind + " " + event.name;
+// An interrupt is told without its number, and a vector as an interrupt (one of them without "_apic"); a task may have
+// another name at its end, when it has become another program.
+inline std::string net_length_key(const std::string& kind, const std::string& name) {
+    if (kind == "irq") return "irq " + name.substr(name.find(':') + 1);
+    if (kind == "vector" || kind == "ipi") return "irq " + name.substr(0, name.rfind("_apic"));
+    if (kind == "task" || kind == "idle") return "task " + name.substr(name.rfind(':') + 1);
+    return kind + " " + name;
 }
 
-// "virtio0:27 start 1371.794302286 duration 20089 ns"; of an NMI there is no name. Nothing of another event,
-// or of what began before the tracer did, which it dates back to 0.
+inline bool tells_net_length(const TraceLine& line) {
+    return line.event.ends_with("_noise");
+}
+
+// "virtio0:27 start 1371.794302286 duration 20089 ns"; of an NMI there is no name. Nothing of what began before the
+// tracer did, which it dates back to 0, and of a line that is no such.
 inline std::optional<NetLength> parse_net_length(const TraceLine& line, double now_ns) {
-    const std::size_t verb = line.event.rfind("_noise");
-    if (verb == std::string::npos || verb + 6 != line.event.size()) return std::nullopt;
-    const std::string kind = line.event.substr(0, verb);
-    const std::string length = rest_after(line.details, "duration ");
-    if (length.empty() || line.details.find("start 0.000000000 ") != std::string::npos) return std::nullopt;
-    const double length_ns = std::strtod(length.c_str(), nullptr);
-    if (kind == "nmi") return NetLength{"nmi ", "nmi", now_ns, length_ns};
-    const std::size_t start = line.details.rfind(" start ");
+    constexpr const char* before_length = " duration ";
+    const std::string kind = line.event.substr(0, line.event.rfind('_'));
+    const std::size_t length = line.details.rfind(before_length);
+    const std::size_t start = line.details.rfind("start ", length);
+    if (length == std::string::npos || start == std::string::npos) return std::nullopt;
+    if (line.details.compare(start, length - start, "start 0.000000000") == 0) return std::nullopt;
+    NetLength net{"", kind, kind, now_ns,
+                  std::strtod(line.details.c_str() + length + std::strlen(before_length), nullptr)};
+    if (kind == "nmi") return net;
     const std::size_t colon = line.details.rfind(':', start);
-    if (start == std::string::npos || colon == std::string::npos) return std::nullopt;
-    const std::string name = line.details.substr(0, colon);
-    const std::string number = line.details.substr(colon + 1, start - colon - 1);
-    if (kind == "irq") return NetLength{"irq " + name, number + ":" + name, now_ns, length_ns};
-    if (kind == "softirq") return NetLength{"softirq " + name, name, now_ns, length_ns};
-    if (kind != "thread") return std::nullopt;
-    return NetLength{"task " + number, name, now_ns, length_ns};
+    if (colon == std::string::npos || start == 0) return std::nullopt;
+    const std::string source = line.details.substr(0, colon);
+    const std::string number = line.details.substr(colon + 1, start - colon - 2);
+    if (kind == "thread") net.kind = "task";
+    net.name = kind == "irq" ? number + ":" + source : kind == "thread" ? source + ":" + number : source;
+    net.key = net_length_key(kind == "irq" ? "vector" : net.kind, kind == "irq" ? source : net.name);
+    return net;
 }
 
 // Events and net lengths in the order in which they end. Which of two that belong together the kernel writes first
 // depends on who asked for it first.
 class NetLengths {
   public:
-    void ended(std::vector<KernelEvent>& events) {
-        const std::string key = net_length_key(events.back());
+    void add_event(std::vector<KernelEvent>& events) {
+        const std::string key = net_length_key(events.back().kind, events.back().name);
         last_[key] = events.size() - 1;
         const auto waiting = waiting_.find(key);
         if (waiting == waiting_.end() || !together(waiting->second, events.back())) return;
@@ -66,15 +72,16 @@ class NetLengths {
         waiting_.erase(waiting);
     }
 
-    void told(const NetLength& net, std::vector<KernelEvent>& events) {
-        const auto last = last_.find(net.of);
+    void add(const NetLength& net, std::vector<KernelEvent>& events) {
+        if (net.kind == "nmi") return add_nmi(net, events);
+        const auto last = last_.find(net.key);
         if (last != last_.end() && !events[last->second].net_ns && together(net, events[last->second])) {
             events[last->second].net_ns = net.length_ns;
             return;
         }
-        const auto waiting = waiting_.find(net.of);
+        const auto waiting = waiting_.find(net.key);
         if (waiting != waiting_.end()) give_up(waiting->second, events);
-        waiting_[net.of] = net;
+        waiting_[net.key] = net;
     }
 
     void finish(std::vector<KernelEvent>& events) {
@@ -88,9 +95,22 @@ class NetLengths {
         return net.told_ns >= event.begin_ns && net.told_ns - net.length_ns < event.end_ns;
     }
 
-    // The kernel wrote no other event of it.
+    // The whole of it, behind all its handlers, of which each told its own part: one event with the longest's name.
+    static void add_nmi(const NetLength& net, std::vector<KernelEvent>& events) {
+        KernelEvent whole = net.event();
+        double longest_ns = 0;
+        for (; !events.empty() && events.back().kind == "nmi" && together(net, events.back()); events.pop_back()) {
+            const double length_ns = events.back().end_ns - events.back().begin_ns;
+            if (events.back().net_ns || length_ns < longest_ns) continue;
+            longest_ns = length_ns;
+            whole.name = events.back().name;
+        }
+        events.push_back(whole);
+    }
+
+    // The kernel wrote no other event of it. Of a task or a softirq it did, unless it began before the first line.
     static void give_up(const NetLength& net, std::vector<KernelEvent>& events) {
-        if (net.stands_alone()) events.push_back(net.event());
+        if (net.kind == "irq") events.push_back(net.event());
     }
 
     std::map<std::string, std::size_t> last_;

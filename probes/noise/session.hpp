@@ -163,6 +163,9 @@ class Session {
         const double since = static_cast<double>(static_cast<std::int64_t>(origin - first_unix_.ticks)) * tick_ns;
         summary.add("interrupted", stop_asked());
         summary.add("start_unix_ns", first_unix_.ns + std::llround(since));
+        // On the clock that nobody adjusts: where it is compared with another recording of this host.
+        const double since_raw = static_cast<double>(static_cast<std::int64_t>(origin - first_.ticks)) * tick_ns;
+        summary.add("start_raw_ns", first_.ns + std::llround(since_raw));
         summary.add("cores", cores);
         const std::string text = summary.text().text;
         replace_file(folder_ / (std::string(Probe::name) + ".json"), text + "\n");

@@ -1,4 +1,4 @@
-// The kernel's tracer speaks text, a line an event; and what an event is.
+// The kernel's tracer speaks text, a line an event.
 #pragma once
 
 #include <algorithm>
@@ -44,15 +44,5 @@ inline std::string rest_after(const std::string& text, const std::string& mark) 
     const std::size_t found = text.find(mark);
     return found == std::string::npos ? "" : text.substr(found + mark.size());
 }
-
-inline const std::string idle_task = "idle:0";
-
-struct KernelEvent {
-    double begin_ns = 0;
-    double end_ns = 0;
-    std::string kind;                   // irq, vector, softirq, tasklet, ipi, nmi, mce, task, idle
-    std::string name;                   // of a task "comm:pid"
-    std::optional<double> net_ns = {};  // without what interrupted it, where the kernel tells
-};
 
 }  // namespace idlewave

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,11 +93,30 @@ class Tracefs {
     std::string why_;
 };
 
+// One probe of the host at a time.
+class TracefsLock {
+  public:
+    explicit TracefsLock(const std::filesystem::path& tracefs)
+        : folder_(open(tracefs.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+        while (folder_ >= 0 && flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
+        }
+    }
+    ~TracefsLock() {
+        if (folder_ >= 0) close(folder_);
+    }
+    TracefsLock(const TracefsLock&) = delete;
+    TracefsLock& operator=(const TracefsLock&) = delete;
+
+  private:
+    int folder_;
+};
+
 // Off until it is switched on; gone when this ends. What a killed process left is removed by the next.
 class TraceInstance {
   public:
     // For a time on some CPUs.
     TraceInstance(const Tracefs& tracefs, double seconds, const std::vector<int>& cpus) : tracefs_(tracefs.path()) {
+        const TracefsLock lock(tracefs_);
         const std::filesystem::path all = tracefs_ / "instances";
         remove_orphans(all);
         const OsnoiseSetting osnoise(tracefs_);
@@ -113,6 +133,7 @@ class TraceInstance {
     }
     ~TraceInstance() {
         if (folder_.empty()) return;
+        const TracefsLock lock(tracefs_);
         switch_to(false);
         remove(folder_);
     }
@@ -155,6 +176,7 @@ class TraceInstance {
 
     // With its tracer, if it had one.
     void remove(const std::filesystem::path& instance) const {
+        write_text(instance / "current_tracer", "nop");
         rmdir(instance.c_str());
         if (OsnoiseSetting::has_duty(instance)) OsnoiseSetting::put_back(tracefs_);
     }
@@ -188,11 +210,13 @@ class TraceInstance {
             why_ = "the tracer's buffers cannot be made " + std::to_string(buffer_kb_) + " KB: " + small;
     }
 
-    // Before the events are switched on, so that the kernel tells both in the same order.
     void use_osnoise(const OsnoiseSetting& osnoise) {
         why_no_osnoise_ = osnoise.why_not();
         if (osnoise.ours()) why_no_osnoise_ = osnoise.turn_threads_off();
         if (why_no_osnoise_.empty()) why_no_osnoise_ = write_text(folder_ / "current_tracer", "osnoise");
+        if (!why_no_osnoise_.empty() || osnoise.threads_are_off()) return;
+        write_text(folder_ / "current_tracer", "nop");
+        why_no_osnoise_ = "osnoise's own threads were switched on meanwhile";
     }
 
     // A buffer is of each CPU of the machine; only those that are recorded have a large one. Empty if it worked.
@@ -213,7 +237,7 @@ class TraceInstance {
             std::error_code error;
             for (const auto& entry : std::filesystem::directory_iterator(folder_ / "events" / system, error)) {
                 const std::string name = entry.path().filename();
-                if (ends_with(name, "_entry") || ends_with(name, "_exit")) events.push_back(entry.path());
+                if (name.ends_with("_entry") || name.ends_with("_exit")) events.push_back(entry.path());
             }
         }
         if (why_no_osnoise_.empty()) {
@@ -224,10 +248,6 @@ class TraceInstance {
         bool any = false;
         for (const auto& event : events) any = write_text(event / "enable", "1").empty() || any;
         if (!any) why_ = "none of the kernel's events about interrupts and scheduling can be switched on";
-    }
-
-    static bool ends_with(const std::string& text, const std::string& end) {
-        return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
     }
 
     // Hexadecimal, the highest CPU first, in groups of 32.

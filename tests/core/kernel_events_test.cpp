@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "noise/event_pairs.hpp"
+#include "noise/kernel_event.hpp"
 #include "noise/trace_line.hpp"
 
 namespace idlewave {
@@ -122,11 +123,12 @@ TEST(KernelEvents, OfWhatBeganBeforeTheFirstLineThereIsNone) {
 
 TEST(KernelEvents, AnNmiIsOneEventAndATaskThatBecameAnotherProgramToo) {
     expect(events_of({told("89000", "nmi_handler: perf_event_nmi_handler() delta_ns: 1500 handled: 1"),
+                      told("89100", "nmi_handler: nmi_cpu_backtrace_handler() delta_ns: 50 handled: 0"),
                       told("90000", "nmi_noise: start 12.000088000 duration 2000 ns"),
                       switch_between("91000", "next_comm=sh next_pid=163"),
                       told("94990", "thread_noise:      exe:163 start 12.000091000 duration 3900 ns"),
                       switch_between("95000", to_probe)}),
-           {{"nmi", "perf_event_nmi_handler", 87500, 89000, 2000}, {"task", "sh:163", 91000, 95000, 3900}});
+           {{"nmi", "perf_event_nmi_handler", 88000, 90000, 2000}, {"task", "sh:163", 91000, 95000, 3900}});
 }
 
 // As Linux 6.12 writes it of the task that runs while the tracer is switched on.
@@ -142,6 +144,20 @@ TEST(KernelEvents, ANameMayHaveColonsAndSpaces) {
                       told("4990", "thread_noise: Web Content: a:77 start 1.000001000 duration 3900 ns"),
                       switch_between("5000", to_probe)}),
            {{"task", "Web Content: a:77", 1000, 5000, 3900}});
+}
+
+TEST(KernelEvents, ANetLengthThatIsNotKnownEndsNothing) {
+    expect(events_of({told("1000", "softirq_entry: vec=1 [action=TIMER]"),
+                      told("1200", "softirq_noise:    TIMER:1 start 0.000000000 duration 7167689474 ns"),
+                      told("6000", "softirq_exit: vec=1 [action=TIMER]")}),
+           {{"softirq", "TIMER", 1000, 6000, -1}});
+}
+
+TEST(KernelEvents, AVectorThatOsnoiseNamesAnotherWayIsOneEvent) {
+    expect(events_of({told("1000", "deferred_error_apic_entry: vector=244"),
+                      told("2990", "irq_noise: deferred_error:244 start 1.000001000 duration 1900 ns"),
+                      told("3000", "deferred_error_apic_exit: vector=244")}),
+           {{"vector", "deferred_error_apic", 1000, 3000, 1900}});
 }
 
 TEST(KernelEvents, LinesThatAreCutShortAreNoNetLengths) {

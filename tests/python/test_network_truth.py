@@ -16,7 +16,6 @@ from idlewave.errors import MeasurementError
 from idlewave.measure.network import estimate, measure_network, read_samples
 from idlewave.measure.network.observations import late_sends, undisturbed
 from idlewave.measure.network.switches import LATE, find_threshold
-from scipy.stats import theilslopes
 
 HEADER = 80  # of Open MPI's shared memory, counted in its limit
 INLINE = 256  # up to there its point-to-point layer (ob1) sends without a request, whatever the settings
@@ -65,7 +64,7 @@ def test_open_mpi_s_eager_limit_is_found_from_the_samples_alone_and_nothing_else
     for name in ("btl_sm_eager_limit", "btl_vader_eager_limit"):
         monkeypatch.setenv(f"OMPI_MCA_{name}", str(limit))
     first = limit - HEADER + 1
-    loads, fits = [], 0
+    loads, fits, others = [], 0, []
     for attempt in range(3):
         folder, changes = measured(open_mpi, tmp_path / str(attempt))
         loads.append(foreign_load(folder))
@@ -78,7 +77,9 @@ def test_open_mpi_s_eager_limit_is_found_from_the_samples_alone_and_nothing_else
             return
         if loads[-1] < BUSY:
             assert around == [first - 1, first]
-            assert changes is None or set(changes) == {INLINE + 1, first}
+            assert changes is None or first in changes
+            others += [changes] if changes is not None else []
+            assert len(others) < 2, f"twice of two quiet attempts others than {INLINE + 1} and {first}: {others}"
     assert fits or max(loads) >= QUIET, "no fit in three attempts though the machine was quiet"
     pytest.skip(f"other processes used more than {BUSY:.0%} of the ranks' cores, or no fit was possible")
 
@@ -150,11 +151,21 @@ def test_g_over_tcp_is_the_link_s_rate_by_its_payload_share(namespaces, tmp_path
     if foreign_load(tmp_path) > BUSY:
         pytest.skip(f"other processes used more than {BUSY:.0%} of a core: then the shaper's packets go late, in lumps")
     single = undisturbed(read_samples(tmp_path / "samples.csv")).query(f"series == 'rtt' and size >= {2 * BURST}")
-    half = single.groupby("size")["value_ns"].median() / 2
+    # The shaper sets the least time; whatever else there is only adds to it.
+    half = single.groupby("size")["value_ns"].quantile(0.25) / 2
     if len(half) < 4 or half.index.max() < 8 * BURST:
         pytest.skip("the machine was too busy to measure messages that are long beside a burst in the time")
-    slope = theilslopes(half.to_numpy(), half.index.to_numpy()).slope
-    assert slope == pytest.approx(8e9 / RATE / PAYLOAD, rel=0.02)
+    assert slope_of(half) == pytest.approx(8e9 / RATE / PAYLOAD, rel=0.02)
+
+
+def slope_of(half):
+    """Median slope between all pairs of sizes that are as far apart as the smallest is large (Theil and Sen): between
+    near ones there is nothing but scatter, and the probe looks at some sizes more closely than at others.
+    """
+    sizes, times = half.index.to_numpy(dtype=float), half.to_numpy()
+    i, j = np.triu_indices(len(sizes), 1)
+    far = sizes[j] - sizes[i] >= sizes[0]
+    return float(np.median((times[j] - times[i])[far] / (sizes[j] - sizes[i])[far]))
 
 
 def test_shared_memory_and_tcp_on_this_host_are_eager_however_late_the_receiver(tmp_path):

@@ -47,7 +47,7 @@ class FabricData {
     // `provider`: such as "tcp;ofi_rxm"; empty: shared memory within a host, else the library's choice.
     template <ControlPlane Control>
     FabricData(Control& control, int max_size, const std::string& provider) : slots_(max_size), max_size_(max_size) {
-        open(agree_on_memory(control, provider) ? shared_memory : provider);
+        if (!open_memory(control, provider)) open(provider);
         std::size_t length = 512;
         std::vector<char> mine(length);
         check(fi_getname(&endpoint_->fid, mine.data(), &length), "fi_getname");
@@ -115,14 +115,25 @@ class FabricData {
     using Info = std::unique_ptr<fi_info, FreeInfo>;
 
     // The library orders its providers without regard to where the other side is: within a host, too, sockets come
-    // before memory. Nobody's wish for a provider is overruled.
+    // before memory. Nobody's wish for a provider is overruled. Whether both sides could open it.
     template <ControlPlane Control>
-    static bool agree_on_memory(Control& control, const std::string& wish) {
-        Info info;
-        const bool any = wish.empty() && std::getenv("FI_PROVIDER") == nullptr;
-        const bool here = any && find(shared_memory, info) == 0;
+    bool open_memory(Control& control, const std::string& wish) {
+        bool here = wish.empty() && std::getenv("FI_PROVIDER") == nullptr;
+        if (here) here = !failure_of([&] { open(shared_memory); });
         send_text(control, here ? host_name() : "");
-        return receive_text(control) == host_name() && here;
+        const bool there = receive_text(control) == host_name();
+        if (!here || !there) close();
+        return here && there;
+    }
+
+    // In the order in which they depend on each other.
+    void close() {
+        endpoint_.reset();
+        queue_.reset();
+        addresses_.reset();
+        domain_.reset();
+        fabric_.reset();
+        info_.reset();
     }
 
     // The library's status.

@@ -240,14 +240,15 @@ def _events(place: Path, entry: dict[str, Any], notes: list[str]) -> pd.DataFram
     except (OSError, ValueError) as error:
         raise InputError(f"{file} cannot be read as a file of events: {error}") from error
     if tuple(table.columns) == EVENT_COLUMNS[:-1]:  # of a probe that did not ask for net lengths
-        table["net_ns"] = np.nan
+        table["net_ns"] = ""
     if tuple(table.columns) != EVENT_COLUMNS:
         raise InputError(f"{file}:1: expected the header {','.join(EVENT_COLUMNS)}, found {','.join(table.columns)}")
     times = table[["begin_ns", "end_ns"]].apply(pd.to_numeric, errors="coerce")
+    net = pd.to_numeric(table["net_ns"], errors="coerce")
     whole = times.notna().all(axis=1) & (times["end_ns"] >= times["begin_ns"])
+    whole &= (table["net_ns"].astype(str) == "") | (net >= 0)
     if not whole.all():
         notes.append(f"{file}: {int((~whole).sum())} lines are no events {','.join(EVENT_COLUMNS)} and are left out.")
-    net = pd.to_numeric(table["net_ns"], errors="coerce")
     events: pd.DataFrame = pd.concat([times, table[["kind", "name"]].astype(str), net], axis=1)[whole]
     return events.reset_index(drop=True)
 

@@ -1,0 +1,19 @@
+// What had the core instead of the probe, by what the kernel tells.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace idlewave {
+
+inline const std::string idle_task = "idle:0";
+
+struct KernelEvent {
+    double begin_ns = 0;
+    double end_ns = 0;
+    std::string kind;                   // irq, vector, softirq, tasklet, ipi, nmi, mce, task, idle
+    std::string name;                   // of a task "comm:pid"
+    std::optional<double> net_ns = {};  // without what interrupted it, where the kernel tells
+};
+
+}  // namespace idlewave
