@@ -53,10 +53,14 @@ class EventTrace {
             why_ = "not asked for (--trace-events)";
             return;
         }
+        if (!in_the_first_process_space()) {
+            why_ = "the kernel's tracer tells other numbers of processes than a container has";
+            return;
+        }
         tracefs_.emplace(may_mount);
         why_ = tracefs_->why_not();
         if (!why_.empty()) return;
-        instance_.emplace(*tracefs_, seconds, cpus);
+        instance_.emplace(tracefs_->path(), seconds, cpus);
         why_ = instance_->why_not();
     }
 
@@ -114,6 +118,12 @@ class EventTrace {
 
   private:
     bool tracing() const { return why_.empty(); }
+
+    // A name space of processes is a file; the first one's number is fixed (Linux, PROC_PID_INIT_INO).
+    static bool in_the_first_process_space() {
+        std::error_code error;
+        return std::filesystem::read_symlink("/proc/self/ns/pid", error) == "pid:[4026531836]";
+    }
 
     // Those that lie within the recording.
     std::vector<KernelEvent> read_trace(std::istream& lines, const TracedCore& core, const Axis& axis) const {

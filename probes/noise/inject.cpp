@@ -177,6 +177,7 @@ void run(const Options& options) {
     idlewave::stop_on_signals();
     pthread_setname_np(pthread_self(), "idlewave-inject");  // by which the kernel's events know it
     const Injected injected = inject(options);
+    idlewave::use_no_priority();  // what follows is no detour that anybody asked for
     if (!options.detours.empty()) write_detours(options.detours, injected);
     const std::string summary = summary_of(options, injected);
     if (!options.output.empty()) {

@@ -24,8 +24,9 @@ struct NetLength {
     KernelEvent event() const { return {told_ns - length_ns, told_ns, kind, name, length_ns}; }
 };
 
-// An interrupt is told without its number, and a vector as an interrupt (one of them without "_apic"); a task may have
-// another name at its end, when it has become another program.
+// Without an interrupt's number, for vectors are told as interrupts, and their events have none (one of them has
+// "_apic" behind its name instead); without a task's name, which is another at its end when it has become another
+// program.
 inline std::string net_length_key(const std::string& kind, const std::string& name) {
     if (kind == "irq") return "irq " + name.substr(name.find(':') + 1);
     if (kind == "vector" || kind == "ipi") return "irq " + name.substr(0, name.rfind("_apic"));
@@ -48,6 +49,8 @@ inline std::optional<NetLength> parse_net_length(const TraceLine& line, double n
     if (line.details.compare(start, length - start, "start 0.000000000") == 0) return std::nullopt;
     NetLength net{"", kind, kind, now_ns,
                   std::strtod(line.details.c_str() + length + std::strlen(before_length), nullptr)};
+    constexpr double negative = 0x1p63;  // races make some so (trace_osnoise.c), and it is printed without its sign
+    if (net.length_ns >= negative) return std::nullopt;
     if (kind == "nmi") return net;
     const std::size_t colon = line.details.rfind(':', start);
     if (colon == std::string::npos || start == 0) return std::nullopt;
@@ -90,7 +93,7 @@ class NetLengths {
     }
 
   private:
-    // What ran for that long until then ran within the event.
+    // What ran for that long until then is, in part at least, of the event's time.
     static bool together(const NetLength& net, const KernelEvent& event) {
         return net.told_ns >= event.begin_ns && net.told_ns - net.length_ns < event.end_ns;
     }
@@ -99,9 +102,10 @@ class NetLengths {
     static void add_nmi(const NetLength& net, std::vector<KernelEvent>& events) {
         KernelEvent whole = net.event();
         double longest_ns = 0;
-        for (; !events.empty() && events.back().kind == "nmi" && together(net, events.back()); events.pop_back()) {
+        const auto handled = [&](const KernelEvent& one) { return one.kind == "nmi" && !one.net_ns; };
+        for (; !events.empty() && handled(events.back()) && together(net, events.back()); events.pop_back()) {
             const double length_ns = events.back().end_ns - events.back().begin_ns;
-            if (events.back().net_ns || length_ns < longest_ns) continue;
+            if (length_ns < longest_ns) continue;
             longest_ns = length_ns;
             whole.name = events.back().name;
         }

@@ -17,10 +17,11 @@ class OsnoiseSetting {
     static constexpr const char* duty = ".osnoise";
 
     explicit OsnoiseSetting(const std::filesystem::path& tracefs) : tracefs_(tracefs) {
-        const std::string options = read_options();
-        if (options.find("OSNOISE_WORKLOAD") == std::string::npos) {
-            why_ = options.empty() ? "the kernel shows no osnoise tracer"
-                                   : "the kernel's osnoise tracer has no option to do without its own threads";
+        if (read_options().find("OSNOISE_WORKLOAD") == std::string::npos) {
+            std::error_code error;
+            why_ = std::filesystem::exists(tracefs_ / "osnoise", error)
+                       ? "the kernel's osnoise tracer has no option to do without its own threads"
+                       : "the kernel shows no osnoise tracer";
             return;
         }
         const bool threads = !threads_are_off();
@@ -40,15 +41,21 @@ class OsnoiseSetting {
 
     bool threads_are_off() const { return read_options().find("NO_OSNOISE_WORKLOAD") != std::string::npos; }
 
-    // Empty if it worked.
-    std::string turn_threads_off() const { return write_text(options_file(), "NO_OSNOISE_WORKLOAD"); }
+    // Empty if it worked. Where they are off nothing is written: that alone ends the recording of net lengths for a
+    // moment, of whoever records them.
+    std::string turn_threads_off() const {
+        return threads_are_off() ? "" : write_text(options_file(), "NO_OSNOISE_WORKLOAD");
+    }
 
-    // Not while another with the duty traces.
-    static void put_back(const std::filesystem::path& tracefs) {
-        bool another = false;
-        const OsnoiseSetting now(tracefs);
-        now.for_each_tracer([&](const std::string&, const std::string& name) { another |= has_duty(name); });
-        if (!another) write_text(now.options_file(), "OSNOISE_WORKLOAD");
+    // By the instance that has the duty, at its end. Not while another has it. Where somebody else uses the tracer by
+    // now, or timerlat, the setting stays as it is: to write it would end his threads.
+    void put_back(const std::string& instance) const {
+        bool in_use = false;
+        for_each_tracer([&](const std::string& tracer, const std::string& name) {
+            const bool runs = tracer == "osnoise" || tracer == "timerlat";
+            in_use = in_use || (name != instance && (runs || has_duty(name)));
+        });
+        if (!in_use && threads_are_off()) write_text(options_file(), "OSNOISE_WORKLOAD");
     }
 
   private:

@@ -11,13 +11,18 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/failure.hpp"
@@ -93,12 +98,17 @@ class Tracefs {
     std::string why_;
 };
 
-// One probe of the host at a time.
+// One probe of the host at a time; but nobody waits for ever for one that was stopped (SIGSTOP) amidst.
 class TracefsLock {
   public:
     explicit TracefsLock(const std::filesystem::path& tracefs)
         : folder_(open(tracefs.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-        while (folder_ >= 0 && flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
+        using std::chrono::steady_clock;
+        const auto patience = steady_clock::now() + std::chrono::seconds(30);
+        while (folder_ >= 0 && !held_) {
+            held_ = flock(folder_, LOCK_EX | LOCK_NB) == 0;
+            if (held_ || steady_clock::now() > patience) break;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
     }
     ~TracefsLock() {
@@ -107,21 +117,28 @@ class TracefsLock {
     TracefsLock(const TracefsLock&) = delete;
     TracefsLock& operator=(const TracefsLock&) = delete;
 
+    bool held() const { return held_; }
+
   private:
     int folder_;
+    bool held_ = false;
 };
 
 // Off until it is switched on; gone when this ends. What a killed process left is removed by the next.
 class TraceInstance {
   public:
     // For a time on some CPUs.
-    TraceInstance(const Tracefs& tracefs, double seconds, const std::vector<int>& cpus) : tracefs_(tracefs.path()) {
+    TraceInstance(std::filesystem::path tracefs, double seconds, const std::vector<int>& cpus)
+        : tracefs_(std::move(tracefs)) {
         const TracefsLock lock(tracefs_);
+        if (!lock.held()) {
+            why_ = "another process has kept " + tracefs_.string() + " locked";
+            return;
+        }
         const std::filesystem::path all = tracefs_ / "instances";
         remove_orphans(all);
         const OsnoiseSetting osnoise(tracefs_);
-        const std::string name = std::string(prefix) + std::to_string(getpid()) + process_space();
-        folder_ = all / (osnoise.ours() ? name + OsnoiseSetting::duty : name);
+        folder_ = all / (prefix + std::to_string(getpid()) + (osnoise.ours() ? OsnoiseSetting::duty : ""));
         if (mkdir(folder_.c_str(), 0700) != 0) {
             why_ = "no instance of the tracer can be made in " + all.string() + ": " + system_word(errno);
             folder_.clear();
@@ -145,8 +162,11 @@ class TraceInstance {
     bool stamps_are_ticks() const { return clock_ == "x86-tsc"; }
     const std::string& clock() const { return clock_; }
     std::int64_t buffer_kb() const { return buffer_kb_; }
-    // Why osnoise's events are not recorded; empty: they are.
-    const std::string& why_no_osnoise() const { return why_no_osnoise_; }
+    // Why osnoise's events are not recorded, or no use; empty: they are, and have been until now.
+    std::string why_no_osnoise() const {
+        if (!why_no_osnoise_.empty() || OsnoiseSetting(tracefs_).threads_are_off()) return why_no_osnoise_;
+        return "osnoise's own threads were switched on meanwhile";
+    }
 
     void trace_cpus(const std::vector<int>& cpus) const { write_text(folder_ / "tracing_cpumask", mask_of(cpus)); }
     void switch_to(bool on) const { write_text(folder_ / "tracing_on", on ? "1" : "0"); }
@@ -168,29 +188,26 @@ class TraceInstance {
   private:
     static constexpr const char* prefix = "idlewave-";
 
-    // Numbers of processes mean something within one name space of theirs only: a container's are its own.
-    static std::string process_space() {
-        std::error_code error;
-        return "." + std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
-    }
-
     // With its tracer, if it had one.
     void remove(const std::filesystem::path& instance) const {
         write_text(instance / "current_tracer", "nop");
         rmdir(instance.c_str());
-        if (OsnoiseSetting::has_duty(instance)) OsnoiseSetting::put_back(tracefs_);
+        if (OsnoiseSetting::has_duty(instance)) OsnoiseSetting(tracefs_).put_back(instance.filename());
     }
 
+    // Of this process, too: it has none yet, so one with its number is of an earlier process.
     void remove_orphans(const std::filesystem::path& all) const {
+        std::vector<std::filesystem::path> orphans;
         std::error_code error;
-        for (const auto& entry : std::filesystem::directory_iterator(all, error)) {
-            const std::string name = entry.path().filename();
-            if (name.rfind(prefix, 0) != 0) continue;
-            char* end = nullptr;
-            const long owner = std::strtol(name.c_str() + std::strlen(prefix), &end, 10);
-            const bool ours = owner > 0 && std::string(end).rfind(process_space(), 0) == 0;
-            if (ours && kill(static_cast<pid_t>(owner), 0) != 0 && errno == ESRCH) remove(entry.path());
+        std::filesystem::directory_iterator entry(all, error);
+        for (const std::filesystem::directory_iterator end; !error && entry != end; entry.increment(error)) {
+            const std::string name = entry->path().filename();
+            if (!name.starts_with(prefix)) continue;
+            const auto owner = static_cast<pid_t>(std::strtol(name.c_str() + std::strlen(prefix), nullptr, 10));
+            const bool gone = owner > 0 && kill(owner, 0) != 0 && errno == ESRCH;
+            if (gone || owner == getpid()) orphans.push_back(entry->path());
         }
+        for (const std::filesystem::path& orphan : orphans) remove(orphan);
     }
 
     // The counter's own ticks, or else a clock that nobody adjusts (its stamps are printed in whole microseconds). What
@@ -214,9 +231,8 @@ class TraceInstance {
         why_no_osnoise_ = osnoise.why_not();
         if (osnoise.ours()) why_no_osnoise_ = osnoise.turn_threads_off();
         if (why_no_osnoise_.empty()) why_no_osnoise_ = write_text(folder_ / "current_tracer", "osnoise");
-        if (!why_no_osnoise_.empty() || osnoise.threads_are_off()) return;
-        write_text(folder_ / "current_tracer", "nop");
-        why_no_osnoise_ = "osnoise's own threads were switched on meanwhile";
+        why_no_osnoise_ = why_no_osnoise();
+        if (!why_no_osnoise_.empty()) write_text(folder_ / "current_tracer", "nop");
     }
 
     // A buffer is of each CPU of the machine; only those that are recorded have a large one. Empty if it worked.

@@ -153,6 +153,23 @@ TEST(KernelEvents, ANetLengthThatIsNotKnownEndsNothing) {
            {{"softirq", "TIMER", 1000, 6000, -1}});
 }
 
+// Whose duration the kernel found to be -5 ns; it prints it so.
+TEST(KernelEvents, ANetLengthBelowZeroIsNone) {
+    const std::string length = " duration 18446744073709551611 ns";
+    expect(events_of({told("1000", "local_timer_entry: vector=236"),
+                      told("2990", "irq_noise: local_timer:236 start 1.000001000" + length),
+                      told("3000", "local_timer_exit: vector=236"),
+                      told("4000", "nmi_handler: perf_event_nmi_handler() delta_ns: 100 handled: 1"),
+                      told("9000", "nmi_noise: start 1.000009000" + length)}),
+           {{"vector", "local_timer", 1000, 3000, -1}, {"nmi", "perf_event_nmi_handler", 3900, 4000, -1}});
+}
+
+TEST(KernelEvents, TwoNmisWhoseTimesAreTooCoarseToTellApartStayTwo) {
+    expect(events_of({told("5000", "nmi_noise: start 12.000004200 duration 800 ns"),
+                      told("5000", "nmi_noise: start 12.000004300 duration 700 ns")}),
+           {{"nmi", "nmi", 4200, 5000, 800}, {"nmi", "nmi", 4300, 5000, 700}});
+}
+
 TEST(KernelEvents, AVectorThatOsnoiseNamesAnotherWayIsOneEvent) {
     expect(events_of({told("1000", "deferred_error_apic_entry: vector=244"),
                       told("2990", "irq_noise: deferred_error:244 start 1.000001000 duration 1900 ns"),
