@@ -26,7 +26,7 @@ from idlewave.cli import (
     progress,
     terminal,
 )
-from idlewave.errors import UsageError
+from idlewave.errors import MeasurementError, UsageError
 from rich.console import Console
 
 PING = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
@@ -232,21 +232,22 @@ MEASURED = {
 @pytest.mark.parametrize("command", MEASURED)
 @pytest.mark.parametrize("output", [False, True])
 @pytest.mark.parametrize("records", [False, True])
-def test_an_interrupted_measurement_keeps_what_was_recorded_and_says_where(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, output: bool, records: bool
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), MeasurementError("L is -38 ns")], ids=["interrupt", "failed fit"])
+def test_a_measurement_that_was_interrupted_or_failed_keeps_what_was_recorded_and_says_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, output: bool, records: bool, end: BaseException
 ) -> None:
     module, function, file, shown_by = MEASURED[command]
     places = []
 
-    def interrupted(*arguments: object, **options: object) -> None:
+    def ended(*arguments: object, **options: object) -> None:
         folder = next(a for a in (*arguments, options.get("folder")) if isinstance(a, Path))
         places.append((folder / file).parent)
         if records:
             places[0].mkdir(parents=True, exist_ok=True)
             (folder / file).write_text("recorded")
-        raise KeyboardInterrupt
+        raise end
 
-    monkeypatch.setattr(module, function, interrupted)
+    monkeypatch.setattr(module, function, ended)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     options = ["-o", str(tmp_path / "kept")] if output else []
     done = CliRunner().invoke(cli, ["measure", *command.split(), *options])

@@ -249,6 +249,16 @@ def test_two_recordings_are_compared_and_a_recording_with_its_signature(folder, 
     assert json.loads(run("noise", "compare", folder, file, "--json").stdout)["ks"] < 0.15
 
 
+@pytest.mark.parametrize("option", ["--seconds", "--seed"])
+def test_what_is_drawn_of_a_signature_is_refused_beside_two_recordings(folder, tmp_path, option):
+    signature = tmp_path / "signature.toml"
+    run("noise", "signature", folder, "-o", signature)
+    assert run("noise", "compare", folder, signature, option, "3").exit_code == 0
+    done = run("noise", "compare", folder, folder, option, "3")
+    assert isinstance(done.exception, UsageError)
+    assert str(done.exception) == f"nothing is drawn of recordings: {option} has no meaning beside it"
+
+
 def test_spectra_of_short_recordings_are_not_compared(tmp_path):
     short = write_detours(tmp_path / "short", [detours(0.009, [(2000, 2e-5)])])
     assert "spectra differ by ? (too short)" in run("noise", "compare", short, short).stdout

@@ -1,4 +1,4 @@
-"""A measurement's folder, in which an interrupt leaves what was recorded."""
+"""A measurement's folder, in which an interrupt or a failure leaves what was recorded."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
+from ..errors import IdlewaveError
 from ..interrupts import ended_by_signals
 from .terminal import errors
 
@@ -17,8 +18,8 @@ from .terminal import errors
 def recording_folder(folder: Path | None, shown_by: Mapping[str, str]) -> Iterator[Path]:
     """`folder`, or a temporary one that is deleted in the end, to record into.
 
-    If SIGINT or SIGTERM ends this, what was recorded stays in either, and it is said where. `shown_by` has the command
-    that shows the folder of a file, by the file's pattern.
+    If SIGINT, SIGTERM or an error ends this, such as a failed fit, what was recorded stays in either, and it is said
+    where. `shown_by` has the command that shows the folder of a file, by the file's pattern.
     """
     place = folder or Path(mkdtemp(prefix="idlewave-"))
     before = _recorded(place, shown_by)
@@ -26,7 +27,7 @@ def recording_folder(folder: Path | None, shown_by: Mapping[str, str]) -> Iterat
     try:
         with ended_by_signals():
             yield place
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, IdlewaveError):
         kept = {
             file.parent: shown_by[p]
             for (p, file), at in _recorded(place, shown_by).items()

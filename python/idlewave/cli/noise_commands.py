@@ -227,8 +227,13 @@ def _distance(apart: float) -> str:
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of what is drawn.")
 @plot_file
 @as_json
-def compare_command(a: Path, b: Path, seconds: float, seed: int, plot: Path | None, as_json: bool) -> None:
+@click.pass_context
+def compare_command(
+    context: click.Context, a: Path, b: Path, seconds: float, seed: int, plot: Path | None, as_json: bool
+) -> None:
     """Compare two recordings or signatures: overhead, shape, and what decides at scale."""
+    if not (a.is_file() or b.is_file()):
+        refuse_given(context, ("seconds", "seed"), "nothing is drawn of recordings")
     first, second = _detours(a, seconds, seed), _detours(b, seconds, seed)
     found = compare(first, second)
     if as_json:
