@@ -229,10 +229,17 @@ MEASURED = {
 }
 
 
+ENDS = {
+    "interrupt": KeyboardInterrupt(),
+    "failed fit": MeasurementError("L is -38 ns"),
+    "full disk": OSError("no space left on device"),
+}
+
+
 @pytest.mark.parametrize("command", MEASURED)
 @pytest.mark.parametrize("output", [False, True])
 @pytest.mark.parametrize("records", [False, True])
-@pytest.mark.parametrize("end", [KeyboardInterrupt(), MeasurementError("L is -38 ns")], ids=["interrupt", "failed fit"])
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
 def test_a_measurement_that_was_interrupted_or_failed_keeps_what_was_recorded_and_says_where(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, output: bool, records: bool, end: BaseException
 ) -> None:

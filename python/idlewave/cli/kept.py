@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
-from ..errors import IdlewaveError
 from ..interrupts import ended_by_signals
 from .terminal import errors
 
@@ -18,7 +17,7 @@ from .terminal import errors
 def recording_folder(folder: Path | None, shown_by: Mapping[str, str]) -> Iterator[Path]:
     """`folder`, or a temporary one that is deleted in the end, to record into.
 
-    If SIGINT, SIGTERM or an error ends this, such as a failed fit, what was recorded stays in either, and it is said
+    If SIGINT, SIGTERM or any error ends this, such as a failed fit, what was recorded stays in either, and it is said
     where. `shown_by` has the command that shows the folder of a file, by the file's pattern.
     """
     place = folder or Path(mkdtemp(prefix="idlewave-"))
@@ -27,7 +26,7 @@ def recording_folder(folder: Path | None, shown_by: Mapping[str, str]) -> Iterat
     try:
         with ended_by_signals():
             yield place
-    except (KeyboardInterrupt, IdlewaveError):
+    except BaseException:
         kept = {
             file.parent: shown_by[p]
             for (p, file), at in _recorded(place, shown_by).items()

@@ -105,12 +105,12 @@ def signature(
         raise UsageError("--replay and --machine go with --noise FOLDER")
     if folder is None or replay:
         refuse_given(context, ("seconds",), "nothing is drawn" if replay else "no noise is written without --noise")
-    if replay and recording.is_file():
+    if replay and _is_signature(recording):
         raise UsageError(f"--replay writes a recording as it was: expected one, found the signature {recording}")
     if replay and (drops or moves or any(change is not None for change in (thin, lengths, rates))):
         raise UsageError("--replay writes the recording itself: without --thin, --scale, --rates, --drop and --move")
     given = Machine.load(machine) if machine else None
-    recorded, name = ([], "") if recording.is_file() else _recorded(recording)
+    recorded, name = ([], "") if _is_signature(recording) else _recorded(recording)
     made = fit_signature(recorded, name, seed) if recorded else Signature.load(recording)
     for source in drops:
         _say_where(made, "--drop", source)
@@ -168,6 +168,11 @@ def _moved(entry: str) -> tuple[str, int]:
         raise UsageError(f"--move {entry}: expected SOURCE=PERIOD: {error}") from None
 
 
+def _is_signature(path: Path) -> bool:
+    """Whether that is a signature: a file, where a recording is a folder."""
+    return path.is_file()
+
+
 def _recorded(path: Path) -> tuple[list[Detours], str]:
     """The detours of all nodes of a recording, and its name."""
     found, problems = read_nodes(path, "detour")
@@ -177,7 +182,7 @@ def _recorded(path: Path) -> tuple[list[Detours], str]:
 
 def _detours(path: Path, seconds: float, seed: int) -> list[Detours]:
     """Of a recording, or of one realisation of a signature."""
-    if path.is_file():
+    if _is_signature(path):
         return Signature.load(path).detours(seconds, seed)
     return _recorded(path)[0]
 
@@ -232,7 +237,7 @@ def compare_command(
     context: click.Context, a: Path, b: Path, seconds: float, seed: int, plot: Path | None, as_json: bool
 ) -> None:
     """Compare two recordings or signatures: overhead, shape, and what decides at scale."""
-    if not (a.is_file() or b.is_file()):
+    if not (_is_signature(a) or _is_signature(b)):
         refuse_given(context, ("seconds", "seed"), "nothing is drawn of recordings")
     first, second = _detours(a, seconds, seed), _detours(b, seconds, seed)
     found = compare(first, second)
