@@ -21,6 +21,7 @@ from .errors import (
     LibraryError,
     MeasurementError,
     MpiError,
+    OutputError,
     ProgramError,
     UsageError,
 )
@@ -67,6 +68,7 @@ __all__ = [
     "MpiError",
     "Noise",
     "Operation",
+    "OutputError",
     "Parameters",
     "ParetoLength",
     "PatternOptions",

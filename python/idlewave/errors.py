@@ -13,6 +13,18 @@ class InputError(IdlewaveError):
     """Something that was given cannot be used: the message names the place and what was expected."""
 
 
+class OutputError(IdlewaveError):
+    """A file or folder cannot be written. What had its name before is as it was."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(f"{path}: cannot be written: {reason}")
+        self.path = str(path)
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[OutputError], tuple[str, str]]:
+        return OutputError, (self.path, self.reason)
+
+
 class UsageError(IdlewaveError):
     """A command or function was called in a way that has no meaning."""
 

@@ -13,7 +13,6 @@ Beside what the probe writes, ``environment.json`` says where it was measured. `
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -107,14 +106,11 @@ def _become(arguments: list[str]) -> NoReturn:
 def _describe(folder: Path, chosen: mpi.Mpi | None) -> None:
     """Write environment.json: that of an MPI job by its rank 0, of other probes by each task for its own node."""
     from .environment import describe
+    from .output import write_json
 
     task = Task.mine(dict(os.environ))
     if chosen is not None and task.rank > 0:
         return
     if chosen is None and task.ranks > 1:
         folder = folder / f"{os.uname().nodename}-{task.rank}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "environment.json").write_text(json.dumps(describe(chosen), indent=1))
-    except OSError as error:
-        raise MeasurementError(f"{folder} cannot be written: {error.strerror}") from error
+    write_json(folder / "environment.json", describe(chosen))

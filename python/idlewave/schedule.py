@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .errors import InputError, UsageError
+from .output import make_folder
 from .patterns import DEFAULT_SEGMENT, PatternOptions
 
 if TYPE_CHECKING:
@@ -189,9 +190,10 @@ class Schedule:
         """Write the schedule in the format `to`, one of `FORMATS`; if not given, as the extension says: `.goal`,
         `.bin` (LogGOPSim) or `.idg`.
 
-        The file is there whole or not at all. Raises UsageError if the format is not known, InputError if the file
-        cannot be written.
+        The file is there whole or not at all; folders are made. Raises UsageError if the format is not known, InputError
+        if the file cannot be written.
         """
+        make_folder(Path(path).absolute().parent)
         self._core.save(str(path), format_for(path, to), progress)
 
     def core(self) -> _core.Graph | _core.Program | _core.Composition:
@@ -253,6 +255,7 @@ def convert(
     `source` is told by its content, `target` by `to` or its extension, as with `Schedule.load` and `save`; it is there
     whole or not at all. Raises InputError and UsageError as these do.
     """
+    make_folder(Path(target).absolute().parent)
     _core.convert_schedule(str(source), str(target), format_for(target, to), progress)
 
 

@@ -8,7 +8,6 @@ docs/trace-format.md.
 from __future__ import annotations
 
 import contextlib
-import json
 import mmap
 import os
 import re
@@ -26,6 +25,7 @@ from pathlib import Path
 from . import mpi
 from .errors import InputError, MeasurementError, MpiError, ProgramError, UsageError
 from .mpi import MPICH, OPEN_MPI, Mpi
+from .output import write_json
 
 FORMAT = 1
 
@@ -312,7 +312,7 @@ def _write_description(run: TraceRun) -> None:
         "exit_status": run.exit_status,
         "ranks": run.ranks,
     }
-    (run.directory / "trace.json").write_text(json.dumps(description, indent=2) + "\n")
+    write_json(run.directory / "trace.json", description)
 
 
 def _check_run(run: TraceRun, ranks: list[_Rank]) -> None:

@@ -110,7 +110,7 @@ def test_a_deadlock_ends_with_status_3_and_says_who_waits(tmp_path: Path) -> Non
         (["schedule", "/", "-o", "x.goal"], 1, "expected a trace, found no file"),
         (["timeline", "bcast", "--ranks", "4", "-m", "odin", "-o", "x.gif"], 2, ".pftrace (Perfetto)"),
         (["timeline", "bcast", "--ranks", "65", "-m", "odin", "-o", "x.png"], 2, "room for 64 ranks"),
-        (["study", "nowhere.goal", "-m", "odin", "-o", "x.txt"], 2, "ends in .parquet or .csv"),
+        (["study", "nowhere.goal", "-m", "odin", "-o", "x.txt"], 2, "ends with .parquet, .csv"),
         (["report"], 2, "at least one of"),
         (["trace"], 2, "COMMAND"),
         (["trace", "--", "ls"], 2, "ls"),

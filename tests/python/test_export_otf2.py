@@ -137,7 +137,7 @@ def test_a_simulated_timeline_becomes_an_archive(machine: idlewave.Machine, tmp_
 
 def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("kept")
-    with pytest.raises(idlewave.InputError, match="empty or not there yet"):
+    with pytest.raises(idlewave.OutputError, match="empty or not there yet"):
         write_otf2(exchange(), tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["mine"]
 

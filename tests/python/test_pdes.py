@@ -222,7 +222,9 @@ def test_statistics_are_written_with_samples_over_time(tmp_path: Path) -> None:
         assert series[column].is_monotonic_increasing
     assert series["committed"].iloc[-1] <= counts["committed"]
     assert files["--plot"].read_bytes().startswith(b"\x89PNG")
-    assert run(*LONG, "--statistics", str(tmp_path / "no" / "a.json")).returncode == 2
+    refused = run("phold", "--statistics", str(files["--plot"] / "a.json"))
+    assert refused.returncode == 1
+    assert "run.png is not a directory" in refused.stderr
     assert json.loads(run("phold", "--end", "0", "--json").stdout)["warp"] is None
 
 

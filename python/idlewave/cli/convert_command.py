@@ -8,13 +8,14 @@ import click
 
 from ..schedule import FORMATS, format_for
 from ..schedule import convert as run
+from .options import OutputFile
 from .progress import rank_progress
 from .terminal import output
 
 
 @click.command()
 @click.argument("source", metavar="IN", type=click.Path(path_type=Path))
-@click.argument("target", metavar="OUT", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("target", metavar="OUT", type=OutputFile())
 @click.option("--to", type=click.Choice(FORMATS), help="OUT's format.  [default: by extension: .goal, .bin, .idg]")
 def convert(source: Path, target: Path, to: str | None) -> None:
     """Write the schedule in the file IN in another format: GOAL text (goal), LogGOPSim's binary (loggopsim), or

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from .demo import PROGRAMS, SIZES, Plan, run_demo
+from .options import OutputFolder
 from .terminal import output
 
 
@@ -15,7 +16,7 @@ from .terminal import output
     "-o",
     "--output",
     "folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=OutputFolder(),
     default=Path("demo"),
     show_default=True,
     help="Folder for everything that is measured, made and found.",

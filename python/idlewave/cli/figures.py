@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import click
+from .options import OutputFile
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -13,31 +13,19 @@ if TYPE_CHECKING:
 PICTURES = (".png", ".pdf", ".svg")
 
 
-class Picture(click.Path):
-    """A file's name that says in what format to draw."""
+class Picture(OutputFile):
+    """A picture to draw: its name says in what format."""
 
     def __init__(self) -> None:
-        super().__init__(dir_okay=False, path_type=Path)
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - as click has it
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:  # noqa: ANN401
-        """Refuses other formats before anything is measured or simulated."""
-        path = super().convert(value, param, ctx)
-        if Path(value).suffix not in PICTURES:
-            self.fail(f"expected a name that ends with {', '.join(PICTURES)}, found '{value}'", param, ctx)
-        return path
+        super().__init__(PICTURES)
 
 
 def save_figure(figure: Figure, file: Path) -> None:
     """Write a figure in the style in which it was drawn; folders are made."""
     from matplotlib import rc_context
 
+    from ..output import output_file
     from ..plotting import STYLE
 
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with rc_context(STYLE):
-        figure.savefig(file, dpi=200)
+    with rc_context(STYLE), output_file(file) as stream:
+        figure.savefig(stream, format=file.suffix[1:], dpi=200)

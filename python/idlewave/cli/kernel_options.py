@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict
@@ -11,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..errors import InputError
 from ..kernel import PLACEMENTS, SCHEDULERS, EventRun
+from ..output import write_json
+from .options import OutputFile, OutputFolder
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,25 +49,15 @@ LEGS = (
     click.option("--lazy", is_flag=True, help="Time Warp: lazy cancellation."),
     click.option("--pin", is_flag=True, help="Each thread to a processor of its own."),
     click.option("--migrate", is_flag=True, help="LPs move where one thread has far more events than others."),
-    click.option(
-        "--checkpoint", type=click.Path(file_okay=False, path_type=Path), help="Directory to keep the run in."
-    ),
+    click.option("--checkpoint", type=OutputFolder(), help="Directory to keep the run in."),
     click.option("--checkpoint-every", type=click.FloatRange(0), default=600.0, show_default=True, help="s."),
     click.option("--restart", is_flag=True, help="Go on from the last checkpoint."),
 )
 
 
-def _in_folder(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """Refuses a folder that is not there before anything is simulated."""
-    if path is not None and not path.absolute().parent.is_dir():
-        raise click.BadParameter(f"there is no folder '{path.parent}'")
-    return path
-
-
 STATISTICS = click.option(
     "--statistics",
-    type=click.Path(dir_okay=False, path_type=Path),
-    callback=_in_folder,
+    type=OutputFile(),
     help="Write what the kernel counted, over time too (JSON).",
 )
 
@@ -76,10 +66,7 @@ def write_statistics(run: EventRun, path: Path | None) -> None:
     """All that a run counted, to a file if there is to be one."""
     if path is None:
         return
-    try:
-        path.write_text(json.dumps(counts_of(run) | {"series": run.series}, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error}") from error
+    write_json(path, counts_of(run) | {"series": run.series})
 
 
 def counts_of(run: EventRun) -> dict[str, Any]:

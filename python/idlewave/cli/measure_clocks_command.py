@@ -12,7 +12,7 @@ import click
 from ..measure.network.clocks import ClockMeasurement, measure_clocks, read_clocks
 from .figures import Picture, save_figure
 from .kept import recording_folder
-from .options import FiniteRange, refuse_given
+from .options import FiniteRange, OutputFolder, refuse_given
 from .terminal import errors, output, progress_bar, show
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("--one-a-host", is_flag=True, help="One rank of each host only: ranks of a host read one clock.")
 @click.option("--seed", default=1, show_default=True, help="Of the order in which ranks are visited.")
 @click.option("--from", "recorded", type=FOLDER, help="Show a recording instead: the folder of idlewave-clocks.")
-@click.option("-o", "--output", "folder", type=FOLDER, help="Keep the recording here.")
+@click.option("-o", "--output", "folder", type=OutputFolder(), help="Keep the recording here.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--plot", type=Picture(), help="Write a picture (PNG, PDF, SVG).")
 @click.pass_context

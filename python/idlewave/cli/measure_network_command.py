@@ -15,18 +15,19 @@ from ..measure import NetworkMeasurement, measure_network
 from ..measure.network.recording import TRANSPORTS, read_measurement
 from ..measure.network.storing import PARAMETERS, load_network, network_as_json, parameter_remark, save_network
 from ..measure.records import records
+from ..output import write_table
 from ..units import format_time
 from .figures import Picture, save_figure
 from .kept import recording_folder
-from .options import FiniteRange, refuse_given
+from .options import FiniteRange, OutputFile, OutputFolder, refuse_given
 from .terminal import errors, output, progress_bar
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FOLDER = click.Path(file_okay=False, path_type=Path)
+FOLDER = OutputFolder()
 EXISTING = click.Path(file_okay=False, exists=True, path_type=Path)
-FILE = click.Path(dir_okay=False, path_type=Path)
+FILE = OutputFile()
 _UNITS = {"L": "L", "o_s": "o_s(1)", "o_r": "o_r(1)", "g": "g", "EEL": "round trip"}
 
 
@@ -110,8 +111,7 @@ def network(
     if folder is not None:
         written.append(save_network(folder, found, name, within, node_ranks or 1))
     if samples is not None:
-        samples.parent.mkdir(parents=True, exist_ok=True)
-        found.samples.to_parquet(samples, index=False)
+        write_table(samples, found.samples)
         written.append(samples)
     if plot is not None:
         written += _draw(plot, found, table)

@@ -13,7 +13,7 @@ from ..measure.running import shown
 from .figures import Picture
 from .kept import recording_folder
 from .noise_report import KINDS, NoiseReport, chosen_kind, write_environment, write_samples
-from .options import FiniteRange
+from .options import FiniteRange, OutputFile, OutputFolder
 from .terminal import output, progress_bar
 
 
@@ -26,11 +26,11 @@ from .terminal import output, progress_bar
 @click.option("--core", "cores", multiple=True, type=int, help="A core to measure (default: all); may be repeated.")
 @click.option("--quantum", type=FiniteRange(1), help="ftq: µs a quantum (default 100). fwq: µs of work (100).")
 @click.option("--attribute", is_flag=True, help="Record the kernel's events, and say what each detour was.")
-@click.option("-o", "--output", "folder", type=click.Path(file_okay=False, path_type=Path), help="Keep all.")
+@click.option("-o", "--output", "folder", type=OutputFolder(), help="Keep all.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--plot", type=Picture(), help="Draw it: .png, .pdf or .svg.")
 @click.option("--kind", type=click.Choice(KINDS), help="Which plot (default: the method's).")
-@click.option("--samples", type=click.Path(dir_okay=False, path_type=Path), help="Write the table (Parquet).")
+@click.option("--samples", type=OutputFile(), help="Write the table (Parquet).")
 def noise(
     method: str,
     seconds: float,

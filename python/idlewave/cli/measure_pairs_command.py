@@ -9,13 +9,13 @@ import click
 
 from ..measure.network.levels import listed
 from ..measure.network.pairs import PairMeasurement, machine_of, measure_pairs, read_pairs
+from ..output import write_text
 from .figures import Picture, save_figure
 from .kept import recording_folder
-from .options import FiniteRange, refuse_given
+from .options import FiniteRange, OutputFile, OutputFolder, refuse_given
 from .terminal import errors, output, progress_bar, show
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
-FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
@@ -26,10 +26,10 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--visits", default=4, show_default=True, type=click.IntRange(1), help="How often each pair is visited.")
 @click.option("--seed", default=1, show_default=True, help="Of the sample and of the order.")
 @click.option("--from", "recorded", type=FOLDER, help="Show a recording instead: the folder of idlewave-pairs.")
-@click.option("-o", "--output", "folder", type=FOLDER, help="Keep the samples here.")
+@click.option("-o", "--output", "folder", type=OutputFolder(), help="Keep the samples here.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--plot", type=Picture(), help="Write the matrix as a picture (PNG, PDF, SVG).")
-@click.option("--machine", type=FILE, help="Write the levels as a machine.toml.")
+@click.option("--machine", type=OutputFile(), help="Write the levels as a machine.toml.")
 @click.pass_context
 def pairs(
     context: click.Context,
@@ -67,7 +67,7 @@ def pairs(
         save_figure(plot_pairs(found), plot)
         errors.print(f"written: {plot}")
     if machine is not None:
-        machine.write_text(machine_of(found).to_toml(), encoding="utf-8")
+        write_text(machine, machine_of(found).to_toml())
         errors.print(f"written: {machine}")
 
 

@@ -21,15 +21,16 @@ from ..measure.noise.recording import Detours, Recording, detours_of, read_nodes
 from ..measure.noise.replay import write_noise
 from ..measure.noise.signature import PERIODIC, Signature, end_to_end
 from ..measure.records import records
+from ..output import write_text
 from ..units import format_time, parse_time
 from .figures import Picture, save_figure
 from .noise_report import KINDS, NoiseReport, environment_of
 from .noise_tables import MOST_ROWS, percent, show_plain
-from .options import refuse_given
+from .options import OutputFile, OutputFolder, refuse_given
 from .terminal import errors, output
 
 FOLDER = click.Path(exists=True, path_type=Path)
-FILE = click.Path(dir_okay=False, path_type=Path)
+FILE = OutputFile()
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 plot_file = click.option("--plot", type=Picture(), help="Draw it: .png, .pdf or .svg.")
 
@@ -72,9 +73,7 @@ def show(recording: Path, method: str | None, kind: str | None, plot: Path | Non
 @click.option("--move", "moves", multiple=True, metavar="SOURCE=PERIOD", help="A source at another period, as 4ms.")
 @click.option("--drop", "drops", multiple=True, metavar="SOURCE", help="Without a source.")
 @click.option("--replay", is_flag=True, help="With --noise: the recording itself, not the fit.")
-@click.option(
-    "--noise", "folder", type=click.Path(file_okay=False, path_type=Path), help="Write it as a machine's noise."
-)
+@click.option("--noise", "folder", type=OutputFolder(), help="Write it as a machine's noise.")
 @click.option("--machine", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Whose network it gets.")
 @click.option(
     "--seconds", default=1.0, show_default=True, type=click.FloatRange(0.001), help="Of periodic noise, a core."
@@ -128,7 +127,7 @@ def signature(
         noise = end_to_end(recorded) if replay else made.noise(seconds, seed)
         if not replay:
             _warn_of_rare(made, seconds)
-    target.write_text(made.to_toml(), encoding="utf-8")
+    write_text(target, made.to_toml())
     _show_signature(made)
     output.print(f"written: {target}")
     if folder is not None and noise is not None:

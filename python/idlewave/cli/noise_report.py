@@ -24,6 +24,7 @@ from ..measure.noise.recording import Detours, Recording, detours_of
 from ..measure.noise.sources import name_peaks, tick_rate, timer_rate
 from ..measure.noise.spectrum import FALSE_ALARM, Peak, Spectrum, detour_spectrum, named_peaks
 from ..measure.records import records
+from ..output import write_json, write_table
 from ..units import format_time
 from .figures import save_figure
 from .noise_tables import percent, show_causes, show_counted, show_measurement_tables, show_peaks, show_plain
@@ -249,14 +250,12 @@ def write_samples(recording: Recording, file: Path | None = None) -> None:
     """All cores' rows as Parquet in `file`, whose folder is made, or beside the probe's files."""
     name = "detours" if recording.probe == "detour" else recording.probe
     target = file or recording.folder / f"{name}.parquet"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    samples_table(recording).to_parquet(target, index=False)
+    write_table(target, samples_table(recording))
 
 
 def write_environment(folder: Path, environment: dict[str, Any]) -> None:
     """The environment as JSON in `folder`, which is made."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "environment.json").write_text(json.dumps(environment, indent=1))
+    write_json(folder / "environment.json", environment)
 
 
 def environment_of(recording: Recording) -> dict[str, Any]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
+from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from ..errors import UsageError
+from ..output import check_output, check_output_folder
 
 
 class FiniteRange(click.FloatRange):
@@ -20,6 +23,32 @@ class FiniteRange(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"expected a finite number, found {value}", param, ctx)
         return number
+
+
+class OutputFile(click.Path):
+    """A file to write: what is in its way is said before anything is measured or simulated for it."""
+
+    def __init__(self, endings: tuple[str, ...] = ()) -> None:
+        super().__init__(path_type=Path)
+        self._endings = endings
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's
+        """The path. Fails with click's words where it has another ending, raises OutputError where no file can be."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if self._endings and path.suffix not in self._endings:
+            self.fail(f"expected a name that ends with {', '.join(self._endings)}, found '{value}'", param, ctx)
+        return check_output(path)
+
+
+class OutputFolder(click.Path):
+    """A folder to write into, which is made if need be: what is in its way is said at once."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's
+        """The path. Raises OutputError where no folder can be."""
+        return check_output_folder(Path(os.fsdecode(super().convert(value, param, ctx))))
 
 
 def refuse_given(context: click.Context, names: tuple[str, ...], why: str) -> None:

@@ -16,6 +16,7 @@ from ..schedule import Schedule
 from ..simulation import simulate
 from ..trace import Trace
 from .inputs import algorithm_options, algorithms_from
+from .options import OutputFolder
 from .terminal import output
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -31,7 +32,7 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
     "-o",
     "--output",
     "target",
-    type=click.Path(path_type=Path),
+    type=OutputFolder(),
     default=Path("report"),
     show_default=True,
     help="Folder.",

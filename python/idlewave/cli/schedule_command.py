@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ..schedule import FORMATS, format_for
+from .options import OutputFile
 from .progress import rank_progress
 from .source import schedule_from, source_options
 from .terminal import output
@@ -14,7 +15,7 @@ from .terminal import output
 
 @click.command()
 @source_options
-@click.option("-o", "--output", "file", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
+@click.option("-o", "--output", "file", type=OutputFile(), help="File to write.")
 @click.option("--to", type=click.Choice(FORMATS), help="Its format.  [default: by extension: .goal, .bin, .idg]")
 def schedule(source: str, file: Path | None, to: str | None, **options: object) -> None:
     """Make the schedule of a trace or a PATTERN (or read a schedule), and write it: to a file, or as GOAL text to the

@@ -11,11 +11,13 @@ import click
 from .._core import peak_memory
 from ..errors import UsageError
 from ..kernel import PLACEMENTS, Manner
+from ..output import write_table
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
 from ..units import format_time
 from .inputs import load_machine, machine_option
 from .kernel_options import LEGS, SCHEDULER, STATISTICS, THREADS, all_of, counts_of, show_run, where, write_statistics
+from .options import OutputFile
 from .progress import time_progress
 from .run import NOISE, run_arguments
 from .source import schedule_from, source_options
@@ -36,7 +38,7 @@ KEPT = ("processes", "lazy", "pin", "migrate", "checkpoint", "checkpoint_every",
         STATISTICS,
     )
 )
-@click.option("--ops", type=click.Path(dir_okay=False, path_type=Path), help="Write when each op ran (Parquet).")
+@click.option("--ops", type=OutputFile(), help="Write when each op ran (Parquet).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def simulate(
     source: str,
@@ -67,7 +69,7 @@ def simulate(
     if timeline.run is not None:
         write_statistics(timeline.run, statistics)
     if ops is not None:
-        timeline.ops_to_pandas().to_parquet(ops, index=False)
+        write_table(ops, timeline.ops_to_arrow())
     if as_json:
         found: dict[str, object] = {"max_finish_ps": timeline.max_finish}
         if schedule.ranks <= MOST_RANKS_LISTED:

@@ -9,10 +9,12 @@ import pandas as pd
 
 from ..errors import UsageError
 from ..machine import Machine
+from ..output import TABLE_ENDINGS, write_table
 from ..schedule import Schedule
 from ..study import COLUMNS
 from ..study import study as run
 from .inputs import algorithm_options, load_machine, load_schedule, machine_option
+from .options import OutputFile
 from .terminal import errors, output, progress_bar, show
 
 
@@ -27,7 +29,7 @@ from .terminal import errors, output, progress_bar, show
     "-o",
     "--output",
     "file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputFile(TABLE_ENDINGS),
     default=Path("study.parquet"),
     show_default=True,
     help="Table to write: .parquet or .csv.",
@@ -43,8 +45,6 @@ def study(
     file: Path,
 ) -> None:
     """Simulate without noise, and with the machine's noise under many seeds, at several numbers of ranks."""
-    if file.suffix not in (".parquet", ".csv"):
-        raise UsageError(f"{file}: expected a name that ends in .parquet or .csv")
     machine = load_machine(machine_name)
     schedule = load_schedule(source, chosen, reduction_cost)
     table = run_study(schedule, machine, ranks_from(sizes) or [schedule.ranks], seeds, file, threads)
@@ -55,7 +55,10 @@ def study(
 def run_study(
     schedule: Schedule, machine: Machine, sizes: list[int], seeds: int, file: Path, threads: int | None = None
 ) -> pd.DataFrame:
-    """A study with a progress bar, whose table is in `file` afterwards, also when it is interrupted."""
+    """A study with a progress bar, whose table is in `file` afterwards.
+
+    What an interrupt or an error leaves of it is kept beside that file, which may hold an earlier study that is whole.
+    """
     rows: list[dict[str, object]] = []
     total = len(sizes) * (1 + (seeds if machine.noise else 0))
     finished = False
@@ -71,9 +74,10 @@ def run_study(
             finished = True
         finally:
             if not finished and rows:
-                write_table(pd.DataFrame(rows, columns=COLUMNS), file)
-                errors.print(f"{len(rows)} of {total} simulations are kept in {file}")
-    write_table(table, file)
+                kept = file.with_stem(f"{file.stem}-interrupted")
+                write_table(kept, pd.DataFrame(rows, columns=COLUMNS))
+                errors.print(f"{len(rows)} of {total} simulations are kept in {kept}")
+    write_table(file, table)
     return table
 
 
@@ -85,15 +89,6 @@ def ranks_from(text: str | None) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise UsageError(f"expected numbers of ranks such as 64,1024, found '{text}'") from None
-
-
-def write_table(table: pd.DataFrame, file: Path) -> None:
-    """Write a table as its name says."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    if file.suffix == ".csv":
-        table.to_csv(file, index=False)
-    else:
-        table.to_parquet(file, index=False)
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:

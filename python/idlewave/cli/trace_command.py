@@ -8,6 +8,7 @@ import click
 
 from ..trace import Trace
 from ..tracing import trace as run_traced
+from .options import OutputFolder
 from .terminal import output
 
 
@@ -16,7 +17,7 @@ from .terminal import output
     "-o",
     "--output",
     "folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=OutputFolder(),
     default=Path("trace"),
     show_default=True,
     help="Where the trace goes.",

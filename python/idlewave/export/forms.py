@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
-from .whole import check_new, whole_file
+from ..output import check_new_folder, write_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +34,7 @@ def writer_for(path: str | Path) -> Callable[[pa.Table, str], None]:
         known = ", ".join(f"{name} ({what})" for name, what in ENDINGS.items())
         raise UsageError(f"{path}: expected a name that ends in one of {known}")
     if ending == ".parquet":
-        return lambda ops, _: _write_parquet(ops, path)
+        return lambda ops, _: write_table(path, ops)
     if ending == ".pftrace":
         from . import perfetto
 
@@ -44,15 +44,8 @@ def writer_for(path: str | Path) -> Callable[[pa.Table, str], None]:
         from . import otf2
 
         otf2.load_library()
-        check_new(path)
+        check_new_folder(path)
         return lambda ops, name: otf2.write_otf2(ops, path, name=name)
     from . import picture
 
     return lambda ops, name: picture.write_picture(ops, path, title=name)
-
-
-def _write_parquet(ops: pa.Table, path: Path) -> None:
-    from pyarrow import parquet
-
-    with whole_file(path) as file:
-        parquet.write_table(ops, file)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ..errors import InputError, LibraryError
+from ..errors import LibraryError, OutputError
+from ..output import output_folder
 from .ops import RECV, SEND, Ops, read_ops
 from .regions import Step, Steps, steps_of
-from .whole import whole_folder
 
 if TYPE_CHECKING:
     from .ops import Table
@@ -37,16 +37,16 @@ def write_otf2(ops: Table, directory: str | Path, *, name: str = "timeline") -> 
     """Write recorded ops (`Timeline.ops_to_arrow` or `ops_to_pandas`) as an OTF2 archive `directory`/traces.otf2, that
     says it was made of `name`.
 
-    The directory is there whole or not at all. Raises InputError if the table cannot be used or the directory is not
-    empty, LibraryError if the package otf2 is missing.
+    The directory is there whole or not at all. Raises InputError if the table cannot be used, OutputError if the directory is
+    not empty or cannot be written, LibraryError if the package otf2 is missing.
     """
     library = load_library()
     columns = read_ops(ops)
     try:
-        with whole_folder(directory) as folder, _archive(library, folder, name) as archive:
+        with output_folder(directory) as folder, _archive(library, folder, name) as archive:
             _Writer(library, archive, columns).write(name)
     except library.Error as error:
-        raise InputError(f"{directory}: cannot be written: OTF2: {error}") from error
+        raise OutputError(directory, f"OTF2: {error}") from error
 
 
 def load_library() -> Library:

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ..errors import LibraryError
+from ..output import output_file
 from ..timeline import OP_KINDS
 from .ops import CALC, RECV, SEND, Ints, Ops, read_ops
 from .spans import cpu_spans, lanes, waiting_spans
-from .whole import whole_file
 
 if TYPE_CHECKING:
     from .ops import Table
@@ -44,12 +44,12 @@ OF_MESSAGES = ("peer", "tag", "size", "work_ps")
 def write_perfetto(ops: Table, path: str | Path, *, name: str = "timeline") -> None:
     """Write recorded ops (`Timeline.ops_to_arrow` or `ops_to_pandas`) as a Perfetto trace with a process `name`.
 
-    The file is there whole or not at all. Raises InputError if the table or the path cannot be used, LibraryError if
+    The file is there whole or not at all. Raises InputError if the table cannot be used, OutputError, and LibraryError if
     the package perfetto is missing.
     """
     protos = load_library()
     writer = _Writer(protos, read_ops(ops))
-    with whole_file(path) as file:
+    with output_file(path) as file:
         file.write(writer.head(name))
         for packets in writer.ranks():
             file.write(packets)

@@ -18,10 +18,10 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from ..errors import UsageError
+from ..output import output_file
 from ..plotting import BLUE, INK, ORANGE, STYLE, VERMILLION, new_figure, styled, tidy
 from .ops import CALC, RECV, SEND, Ints, Ops, read_ops
 from .spans import cpu_spans, waiting_spans
-from .whole import whole_file
 
 if TYPE_CHECKING:
     from .ops import Table
@@ -102,7 +102,7 @@ def write_picture(ops: Table, path: str | Path, *, title: str = "") -> None:
     """Draw the ops, as `plot_timeline` does and with its limits, to `path`, which ends in .png, .svg or .pdf."""
     path = Path(path)
     figure = plot_timeline(ops, title=title)
-    with rc_context(STYLE), whole_file(path) as file:
+    with rc_context(STYLE), output_file(path) as file:
         metadata = {DATED[path.suffix]: None}
         figure.savefig(file, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=metadata)
 

@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 from ..errors import InputError
+from ..output import OutputFiles
 from ..tables import quoted
 from ..units import exact_time
 from .network import NetworkMeasurement
@@ -86,17 +87,16 @@ def write_machine(
     nodes.
     """
     place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
-    noise.detours.to_parquet(place / "noise-samples.parquet", index=False)
-    network.samples.to_parquet(place / "network-samples.parquet", index=False)
-    if node is not None:
-        node.samples.to_parquet(place / "node-network-samples.parquet", index=False)
     trace, period = noise.trace()
-    (place / "noise.csv").write_text(noise_csv(trace))
-    said = json.dumps(_as_json(name, noise, network, node, node_ranks), indent=1, allow_nan=False)
-    (place / "measurement.json").write_text(said)
     target = place / "machine.toml"
-    target.write_text(machine_toml(name, network, period, node, node_ranks), encoding="utf-8")
+    with OutputFiles() as files:
+        files.table(place / "noise-samples.parquet", noise.detours)
+        files.table(place / "network-samples.parquet", network.samples)
+        if node is not None:
+            files.table(place / "node-network-samples.parquet", node.samples)
+        files.text(place / "noise.csv", noise_csv(trace))
+        files.json(place / "measurement.json", _as_json(name, noise, network, node, node_ranks))
+        files.text(target, machine_toml(name, network, period, node, node_ranks))
     return target
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import subprocess
 import tempfile
 import threading
@@ -11,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ..errors import MeasurementError
+from ..errors import MeasurementError, OutputError
 from ..interrupts import ended_by_signals
+from ..output import make_folder, write_json
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -28,13 +28,13 @@ def begin_folder(folder: Path, environment: dict[str, Any], earlier: Sequence[st
 
     Else a run that is killed would be read with what another one said of itself.
     """
+    make_folder(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for name in earlier:
             (folder / name).unlink(missing_ok=True)
-        (folder / "environment.json").write_text(json.dumps(environment, indent=1))
     except OSError as error:
-        raise MeasurementError(f"{folder} cannot be written: {error.strerror}") from error
+        raise OutputError(folder, error.strerror or str(error)) from error
+    write_json(folder / "environment.json", environment)
 
 
 @contextlib.contextmanager

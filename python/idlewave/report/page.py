@@ -9,6 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from idlewave.output import OutputFiles
 from idlewave.report.caveats import caveats
 from idlewave.report.data import ReportData
 from idlewave.report.figures import inline_svg, png_of, report_figures, svg_of
@@ -38,22 +39,21 @@ def build(data: ReportData, output: Path, on_figure: Callable[[str], None] | Non
 
     `output` is the HTML file, or a folder in which it becomes report.html; figures/ with each figure as SVG
     and PNG stands beside it. Both are made if need be, files of the same names are replaced. `on_figure` is
-    called with the name of each figure when it is done. Raises OSError if the files cannot be written.
+    called with the name of each figure when it is done. Raises OutputError.
     """
     page = output if output.suffix == ".html" else output / "report.html"
     folder = page.parent / "figures"
-    folder.mkdir(parents=True, exist_ok=True)
     placed: dict[str, PlacedFigure] = {}
-    for number, item in enumerate(report_figures(data), start=1):
-        figure = item.draw()
-        svg = svg_of(figure)
-        (folder / f"{item.name}.svg").write_text(svg, encoding="utf-8")
-        (folder / f"{item.name}.png").write_bytes(png_of(figure))
-        element = Markup(inline_svg(svg, item.name))
-        placed[item.name] = PlacedFigure(number, item.name, item.caption, element)
-        if on_figure is not None:
-            on_figure(item.name)
-    page.write_text(render(data, placed), encoding="utf-8")
+    with OutputFiles() as files:
+        for number, item in enumerate(report_figures(data), start=1):
+            figure = item.draw()
+            svg = svg_of(figure)
+            files.text(folder / f"{item.name}.svg", svg)
+            files.open(folder / f"{item.name}.png").write(png_of(figure))
+            placed[item.name] = PlacedFigure(number, item.name, item.caption, Markup(inline_svg(svg, item.name)))
+            if on_figure is not None:
+                on_figure(item.name)
+        files.text(page, render(data, placed))
     return page
 
 

@@ -28,6 +28,7 @@ from scipy.stats import t as student
 from ... import mpi as mpis
 from ...errors import InputError, MeasurementError
 from ...mpi import Mpi
+from ...output import write_table
 from .job import read_columns, read_environment, read_summary, run_job
 from .levels import listed
 
@@ -160,7 +161,7 @@ def measure_clocks(
         run_job(chosen, "clocks", ranks, place, options, seconds, progress)
         found = read_clocks(place)
         if folder is not None:
-            found.bursts.to_parquet(folder / "clocks.parquet", index=False)
+            write_table(folder / "clocks.parquet", found.bursts)
         return found
 
 

@@ -30,6 +30,7 @@ from ... import machine as machines
 from ... import mpi as mpis
 from ...errors import InputError, MeasurementError
 from ...mpi import Mpi
+from ...output import write_table
 from .job import read_environment, read_summary, run_job
 from .levels import Level, Structure, find_structure, listed
 from .loggp import median_interval
@@ -127,7 +128,7 @@ def measure_pairs(
         run_job(chosen, "pairs", ranks, place, options, seconds, progress)
         found = read_pairs(place)
         if folder is not None:
-            found.samples.to_parquet(folder / "pairs.parquet", index=False)
+            write_table(folder / "pairs.parquet", found.samples)
         return found
 
 

@@ -7,7 +7,6 @@ network-samples.parquet  every sample
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from ...errors import InputError
+from ...output import OutputFiles
 from ...tables import quoted
 from ...units import exact_time, format_time
 from ..records import records
@@ -105,13 +105,12 @@ def save_network(
 ) -> Path:
     """Write the three files into `folder`, which is made if need be; return the path of machine.toml."""
     place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
-    network.samples.to_parquet(place / "network-samples.parquet", index=False)
-    said = {"format": FORMAT, "name": name, "network": network_as_json(network)}
-    (place / "network.json").write_text(json.dumps(said, indent=1, allow_nan=False))
     target = place / "machine.toml"
     lines = [f"name = {quoted(name)}", "", *network_toml(network, node, node_ranks)]
-    target.write_text("\n".join(lines) + "\n")
+    with OutputFiles() as files:
+        files.table(place / "network-samples.parquet", network.samples)
+        files.json(place / "network.json", {"format": FORMAT, "name": name, "network": network_as_json(network)})
+        files.text(target, "\n".join(lines) + "\n")
     return target
 
 

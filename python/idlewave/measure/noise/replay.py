@@ -19,6 +19,7 @@ from ...noise import (
     Noise,
     ParetoLength,
 )
+from ...output import OutputFiles
 from ...units import exact_time
 
 
@@ -41,16 +42,18 @@ def write_noise(folder: Path, noise: Noise | MixedNoise, machine: Machine | None
 
     Returns the path of the former. Raises InputError if the simulator would refuse what is written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     trace = noise.trace if isinstance(noise, MixedNoise) else noise
     detours = pd.DataFrame({"start_ps": trace.starts, "length_ps": trace.lengths})
-    (folder / "noise.csv").write_text(noise_csv(detours))
-    phase = trace.phase if isinstance(trace.phase, str) else "random"
-    table = _mixture_table(folder, noise, phase) if isinstance(noise, MixedNoise) else noise_table(trace.period, phase)
-    if machine and machine.noise_reaches != REACHES:
-        table = table.replace("[noise]", f"[noise]\nreaches = {list(machine.noise_reaches)}", 1)
     target = folder / ("machine.toml" if machine else "noise.toml")
-    target.write_text(f"{machine.to_toml()}\n{table}" if machine else table, encoding="utf-8")
+    with OutputFiles() as files:
+        files.text(folder / "noise.csv", noise_csv(detours))
+        phase = trace.phase if isinstance(trace.phase, str) else "random"
+        table = noise_table(trace.period, phase)
+        if isinstance(noise, MixedNoise):
+            table = _mixture_table(folder, noise, phase, files)
+        if machine and machine.noise_reaches != REACHES:
+            table = table.replace("[noise]", f"[noise]\nreaches = {list(machine.noise_reaches)}", 1)
+        files.text(target, f"{machine.to_toml()}\n{table}" if machine else table)
     if machine:
         Machine.load(target)
     else:
@@ -63,21 +66,21 @@ def _trace_lines(period_ps: int) -> list[str]:
     return ['kind = "trace"', 'file = "noise.csv"', f'period = "{exact_time(period_ps)}"']
 
 
-def _mixture_table(folder: Path, noise: MixedNoise, phase: str) -> str:
+def _mixture_table(folder: Path, noise: MixedNoise, phase: str, files: OutputFiles) -> str:
     lines = ["[noise]", 'kind = "mixture"', f'phase = "{phase}"', "[[noise.source]]", *_trace_lines(noise.trace.period)]
     for number, source in enumerate(noise.random):
         lines += ["[[noise.source]]", 'kind = "poisson"', f'interval = "{exact_time(round(source.interval))}"']
-        lines.append(f"length = {_length(folder / f'lengths-{number}.csv', source.length)}")
+        lines.append(f"length = {_length(folder / f'lengths-{number}.csv', source.length, files)}")
     return "\n".join(lines) + "\n"
 
 
-def _length(file: Path, law: DetourLength) -> str:
-    """The law as a table's value; one of lengths that were seen in `file`, which is written."""
+def _length(file: Path, law: DetourLength, files: OutputFiles) -> str:
+    """The law as a table's value; one of lengths that were seen in `file`, one of `files`."""
     if isinstance(law, FixedLength):
         return f'"{exact_time(law.length)}"'
     if isinstance(law, EmpiricalLength):
         after = np.cumsum(law.lengths) - law.lengths
-        file.write_text(noise_csv(pd.DataFrame({"start_ps": after, "length_ps": law.lengths})))
+        files.text(file, noise_csv(pd.DataFrame({"start_ps": after, "length_ps": law.lengths})))
         return f'{{ distribution = "empirical", file = "{file.name}" }}'
     if isinstance(law, ExponentialLength):
         return f'{{ distribution = "exponential", mean = "{_time(law.mean)}", min = "{_time(law.min)}" }}'
