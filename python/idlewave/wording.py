@@ -8,6 +8,11 @@ SPACE = "\u202f"  # narrow, and no line breaks there
 MINUS = "\u2212"
 
 
+def plain(text: str) -> str:
+    """`text` for a terminal, where narrow spaces and typographic minus signs are hard to search for."""
+    return text.replace(SPACE, " ").replace(MINUS, "-")
+
+
 def time_text(picoseconds: float, digits: int = 3) -> str:
     """`picoseconds` in the unit that reads best: 1300000 -> "1.3 µs"."""
     if picoseconds == 0:
@@ -20,6 +25,11 @@ def time_text(picoseconds: float, digits: int = 3) -> str:
     whole = abs(value) >= 10 ** (digits - 1)
     number = f"{value:,.0f}" if whole else f"{value:.{digits}g}"
     return f"{number.replace('-', MINUS)}{SPACE}{unit.replace('us', 'µs')}"
+
+
+def plain_time(picoseconds: float, digits: int = 4) -> str:
+    """The same for a terminal."""
+    return plain(time_text(picoseconds, digits))
 
 
 def seconds_text(seconds: float, digits: int = 3) -> str:
@@ -77,6 +87,11 @@ def percent_number(fraction: float, *, signed: bool = False) -> str:
 def percent_text(fraction: float, *, signed: bool = False) -> str:
     """`fraction` in percent: 0.0021 -> "0.21 %"."""
     return f"{percent_number(fraction, signed=signed)}{SPACE}%"
+
+
+def plain_percent(fraction: float, *, signed: bool = False) -> str:
+    """The same for a terminal."""
+    return plain(percent_text(fraction, signed=signed))
 
 
 def percent_range(low: float, high: float) -> str:

@@ -27,6 +27,7 @@ COMMANDS = {
     "demo": ("demo_command", "Measure, trace, simulate at scale, and report."),
     "machines": ("listing_commands", "List the machines that ship with Idlewave."),
     "algorithms": ("listing_commands", "List the algorithms of collective operations."),
+    "patterns": ("listing_commands", "List the patterns that can be simulated."),
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +10,12 @@ import click
 from ..errors import InputError
 from ..sensitivity import LatencyTolerance, Sensitivities, latency_tolerance, sensitivities
 from ..simulation import simulate
-from ..units import format_time
+from ..wording import plain_time
 from .inputs import load_machine, machine_option
+from .options import as_json, print_json
 from .run import run_arguments, run_options
 from .source import schedule_from, source_options
-from .terminal import output, show
+from .terminal import say, show_table
 
 if TYPE_CHECKING:
     from ..machine import Machine
@@ -31,7 +31,7 @@ MOST_SIMULATIONS = 300
 @machine_option
 @run_options
 @click.option("--no-tolerance", is_flag=True, help="Leave the latency tolerance out, which takes many simulations.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@as_json
 def explain(
     source: str,
     machine_name: str,
@@ -46,11 +46,9 @@ def explain(
     timeline = simulate(schedule, machine, record=True, **how)
     slopes = sensitivities(schedule, machine, **how)
     if as_json:
-        click.echo(json.dumps(_as_json(timeline, slopes, None if no_tolerance else _tolerance(schedule, machine, how))))
+        print_json(_as_json(timeline, slopes, None if no_tolerance else _tolerance(schedule, machine, how)))
         return
-    output.print(
-        f"{schedule.name} on {machine.name}: {schedule.ranks} ranks finish after {format_time(timeline.max_finish, 6)}"
-    )
+    say(f"{schedule.name} on {machine.name}: {schedule.ranks} ranks finish after {plain_time(timeline.max_finish, 6)}")
     _print_path(timeline)
     _print_sensitivities(slopes, machine)
     _print_waits(timeline)
@@ -101,33 +99,33 @@ def _print_path(timeline: Timeline) -> None:
     path = timeline.critical_path()
     hops = int((path["until"] == "arrival").sum())
     rows = [
-        (name.replace("_", " "), format_time(span, 4), f"{100 * span / whole:.1f} %")
+        (name.replace("_", " "), plain_time(span, 4), f"{100 * span / whole:.1f} %")
         for name, span in timeline.path_division().items()
         if span > 0
     ]
     ranks = path["rank"].nunique()
-    output.print(f"The critical path has {len(path)} steps on {ranks} ranks, and {hops} messages between them:")
-    show(pd.DataFrame(rows, columns=["spent on", "time", "share"]), "Critical path")
+    say(f"The critical path has {len(path)} steps on {ranks} ranks, and {hops} messages between them:")
+    show_table(pd.DataFrame(rows, columns=["spent on", "time", "share"]), "Critical path")
 
 
 def _print_sensitivities(slopes: Sensitivities, machine: Machine) -> None:
     found = slopes.to_pandas(machine)
     found = found[found["derivative"] > 0].copy()
     found["share"] = ["" if math.isnan(share) else f"{100 * share:.1f} %" for share in found["share"]]
-    show(found, "By how much the time grows")
+    show_table(found, "By how much the time grows")
 
 
 def _print_tolerance(found: LatencyTolerance | str) -> None:
     if isinstance(found, str):
-        output.print(f"The latency that it bears was not found: {found} (--no-noise; --no-tolerance leaves it out)")
+        say(f"The latency that it bears was not found: {found} (--no-noise; --no-tolerance leaves it out)")
         return
     words = [
-        f"{100 * growth:g} %: " + ("any latency" if most is None else f"L + {format_time(most, 4)}")
+        f"{100 * growth:g} %: " + ("any latency" if most is None else f"L + {plain_time(most, 4)}")
         for growth, most in found.tolerance.items()
     ]
     pieces = len(found.breakpoints) - 1
-    output.print(f"The latency that it bears before it takes longer by {'; '.join(words)}")
-    output.print(f"({pieces} straight {'piece' if pieces == 1 else 'pieces'}, {found.simulations} simulations)")
+    say(f"The latency that it bears before it takes longer by {'; '.join(words)}")
+    say(f"({pieces} straight {'piece' if pieces == 1 else 'pieces'}, {found.simulations} simulations)")
 
 
 def _print_waits(timeline: Timeline) -> None:
@@ -136,12 +134,12 @@ def _print_waits(timeline: Timeline) -> None:
     waits = timeline.wait_states(("call",)).sort_values("wait_ps", ascending=False)
     waits["mean_ps"] = waits["wait_ps"] / len(timeline.finish)
     rows = [
-        (row["wait_state"], row["call"], row["ops"], *(format_time(row[w], 4) for w in ("mean_ps", "longest_ps")))
+        (row["wait_state"], row["call"], row["ops"], *(plain_time(row[w], 4) for w in ("mean_ps", "longest_ps")))
         for row in waits.head(MOST_ROWS).to_dict("records")
     ]
-    show(pd.DataFrame(rows, columns=["state", "in", "ops", "mean of a rank", "longest"]), "Waits")
+    show_table(pd.DataFrame(rows, columns=["state", "in", "ops", "mean of a rank", "longest"]), "Waits")
     queues = _queues(timeline)
-    output.print(
+    say(
         f"{queues['unexpected']} of {queues['messages']} messages were unexpected; at most {queues['most_posted']} "
         f"receives were posted and {queues['most_unexpected']} messages unexpected on a rank at one time"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from pathlib import Path
@@ -12,6 +13,14 @@ from click.core import ParameterSource
 
 from ..errors import UsageError
 from ..output import check_new_folder, check_output, check_output_folder
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, as output.")
+"""--json, which every command has: what it found goes to the output stream as one object, all else elsewhere."""
+
+
+def print_json(value: object) -> None:
+    """A command's result as one JSON object, which has neither infinities nor NaN."""
+    click.echo(json.dumps(value, allow_nan=False))
 
 
 class FiniteRange(click.FloatRange):

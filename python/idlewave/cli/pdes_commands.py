@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict
 from itertools import product
@@ -26,6 +25,7 @@ from .kernel_options import (
     where,
     write_statistics,
 )
+from .options import as_json, print_json
 from .progress import share_progress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -54,7 +54,7 @@ run_options = all_of(
         click.option("--placement", type=Placement(), default=PLACEMENTS[0], show_default=True),
         *LEGS,
         STATISTICS,
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        as_json,
     )
 )
 """How to run a model: the answer is the same in all."""
@@ -102,7 +102,7 @@ def phold(*, plot: Path | None, statistics: Path | None, as_json: bool, **option
 
         save_figure(plot_run(run.series_to_pandas(), tick=1e-6, unit="PHOLD's time"), plot)
     if as_json:
-        click.echo(json.dumps(counts_of(run)))
+        print_json(counts_of(run))
         return
     show_run(f"phold, {options['lps']} LPs, {where(options)}", run)
 
@@ -135,7 +135,7 @@ def epidemic(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_j
         draw_epidemic(found, as_arguments(options), plot, plot_runs)
     if as_json:
         days = {name: getattr(found, name) for name in ("susceptible", "exposed", "infectious", "recovered", "immune")}
-        click.echo(json.dumps({"days": days} | counts_of(found.run)))
+        print_json({"days": days} | counts_of(found.run))
         return
     click.echo(
         f"{options['persons']:,} persons: {found.attack_rate:.1%} infected in {options['days']} days; most infectious "
@@ -171,7 +171,7 @@ def flood(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_json
         draw_flood(as_arguments(options), plot, plot_runs)
     if as_json:
         classes = {"legitimate": asdict(found.legitimate), "attack": asdict(found.attack)}
-        click.echo(json.dumps(classes | counts_of(found.run)))
+        print_json(classes | counts_of(found.run))
         return
     for name, packets in (("legitimate", found.legitimate), ("attack", found.attack)):
         click.echo(

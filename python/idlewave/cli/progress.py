@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from ..schedule import RankProgress
+from ..wording import plain_time
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -55,8 +56,7 @@ def time_progress(description: str) -> Iterator[Callable[[int], None] | None]:
     if not _watched():
         yield None
         return
-    from ..units import format_time
-    from .terminal import status
+        from .terminal import status
 
     begin = time.monotonic()
     with ExitStack() as stack:
@@ -68,7 +68,7 @@ def time_progress(description: str) -> Iterator[Callable[[int], None] | None]:
                 if time.monotonic() - begin < PATIENCE:
                     return
                 shown = stack.enter_context(status(description))
-            shown(f"{description}: {format_time(now, 4)} simulated")
+            shown(f"{description}: {plain_time(now, 4)} simulated")
 
         yield update
 

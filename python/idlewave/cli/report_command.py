@@ -16,8 +16,8 @@ from ..schedule import Schedule
 from ..simulation import simulate
 from ..trace import Trace
 from .inputs import algorithm_options, algorithms_from
-from .options import OutputFolder
-from .terminal import output
+from .options import OutputFolder, as_json, print_json
+from .terminal import say
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -37,6 +37,7 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
     show_default=True,
     help="Folder.",
 )
+@as_json
 def report(
     measured: Path | None,
     traced: Path | None,
@@ -45,6 +46,7 @@ def report(
     reduction_cost: float,
     title: str,
     target: Path,
+    as_json: bool,
 ) -> None:
     """Write the report of a measured machine, a trace, a study, or all of them."""
     if measured is None and traced is None and studied is None:
@@ -57,9 +59,12 @@ def report(
         timeline = simulate(schedule, Machine.load(measured / "machine.toml"), noise=None)
     data = report_data(measurement, trace, timeline, read_table(studied) if studied else None, title=title)
     page = build(data, target)
+    if as_json:
+        print_json({"written": str(page), "findings": findings(data)})
+        return
     for sentence in findings(data).values():
-        output.print(f"• {sentence}")
-    output.print(f"written: {page}")
+        say(f"• {sentence}")
+    say(f"written: {page}")
 
 
 def read_table(file: Path) -> pd.DataFrame:

@@ -12,10 +12,10 @@ from ..simulation import simulate as run
 from ..timeline import Recording
 from ..units import parse_time
 from .inputs import load_machine, machine_option
-from .options import OutputFile
+from .options import OutputFile, as_json, print_json
 from .run import run_arguments, run_options
 from .source import schedule_from, source_options
-from .terminal import output
+from .terminal import say
 
 
 @click.command()
@@ -26,6 +26,7 @@ from .terminal import output
 @click.option("--since", metavar="TIME", default="0ps", help="Record ops that start from this time on, such as 2ms.")
 @click.option("--until", metavar="TIME", help="Record ops that start before this time.")
 @click.option("-o", "--output", "file", type=OutputFile(folders=(".otf2",)), required=True, help="What to write.")
+@as_json
 def timeline(
     source: str,
     machine_name: str,
@@ -33,6 +34,7 @@ def timeline(
     since: str,
     until: str | None,
     file: Path,
+    as_json: bool,
     **options: object,
 ) -> None:
     """Simulate a GOAL file, a trace, or a PATTERN on a machine, and write when each op ran and why it waited.
@@ -58,7 +60,10 @@ def timeline(
     if not len(ops):
         raise UsageError("no op of these ranks starts in that time: nothing to write")
     write(ops, f"{schedule.name} on {machine.name}")
-    output.print(f"{len(ops)} ops of {schedule.ranks} ranks; written: {file}")
+    if as_json:
+        print_json({"written": str(file), "ops": len(ops), "ranks": schedule.ranks, "max_finish_ps": found.max_finish})
+        return
+    say(f"{len(ops)} ops of {schedule.ranks} ranks; written: {file}")
 
 
 def _ranks(text: str) -> tuple[int, int]:
