@@ -37,8 +37,8 @@ from .noise import (
     PoissonNoise,
     UniformLength,
 )
-from .patterns import PatternOptions
-from .schedule import Schedule, algorithms, convert
+from .pattern_options import PatternOptions
+from .schedule import Schedule, algorithms, convert, patterns
 from .simulation import simulate
 from .study import study
 from .timeline import Recording, Timeline
@@ -85,6 +85,7 @@ __all__ = [
     "algorithms",
     "convert",
     "latency_tolerance",
+    "patterns",
     "sensitivities",
     "simulate",
     "study",

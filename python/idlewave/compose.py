@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from . import _core
-from .errors import UsageError
-from .patterns import MOST_BYTES, PatternOptions
+from .errors import InputError, UsageError
+from .pattern_options import MOST_BYTES, PATTERNS, PatternOptions
+from .wording import did_you_mean
 
 GROUPS = ("all", "blocks", "strided")
 
@@ -49,6 +50,10 @@ class Operation:
             raise UsageError(f"expected a reduction cost from 0 to 1000000 ns per byte, found {self.reduction_cost}")
         if not 1 <= self.times < 2**32:
             raise UsageError(f"expected an operation 1 to 2^32 - 1 times, found {self.times}")
+        if self.name not in PATTERNS:
+            raise InputError(
+                f"no pattern is called '{self.name}'{did_you_mean(self.name, PATTERNS)} There are {', '.join(PATTERNS)}"
+            )
         members = self.members(ranks)
         o = self.options
         name, algorithm = self.name, self.algorithm

@@ -18,6 +18,7 @@ from .noise import REACHES, AnyNoise
 from .noise_table import NoiseTable
 from .tables import Tables, quoted
 from .units import exact_time
+from .wording import did_you_mean
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -103,11 +104,30 @@ class Machine:
         return machine
 
     @classmethod
+    def named(cls, name: str | Path) -> Machine:
+        """The machine in a file, that in the machine.toml of a folder, or the preset of that name."""
+        path = Path(name)
+        if path.is_dir():
+            return cls.load(path / "machine.toml")
+        if path.exists() or path.suffix == ".toml":
+            return cls.load(path)
+        if str(name) in cls.presets():
+            return cls.preset(str(name))
+        presets = cls.presets()
+        raise InputError(
+            f"{name}: expected a file, a folder, or a preset{did_you_mean(str(name), presets)} "
+            f"There are the presets {', '.join(presets)}"
+        )
+
+    @classmethod
     def preset(cls, name: str) -> Machine:
         """A machine that ships with Idlewave, such as "odin"; `Machine.presets()` lists them."""
         file = _presets() / f"{name}.toml"
         if not file.is_file():
-            raise InputError(f"no preset is called '{name}'; there are {', '.join(cls.presets())}")
+            presets = cls.presets()
+            raise InputError(
+                f"no preset is called '{name}'{did_you_mean(name, presets)} There are {', '.join(presets)}"
+            )
         return cls.from_toml(file.read_text(encoding="utf-8"), name=f"preset {name}")
 
     @staticmethod

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from .errors import InputError, UsageError
 from .output import make_folder
-from .patterns import DEFAULT_SEGMENT, PatternOptions
+from .pattern_options import DEFAULT_SEGMENT, PATTERNS, PatternOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,9 +101,9 @@ class Schedule:
         blocks: int = 1,
         sweeps: int = 1,
     ) -> Schedule:
-        """One collective operation: barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall,
-        reduce_scatter, scan, exscan; or "dissemination", which is the barrier of that name; or a halo exchange
-        (halo1d, halo2d, halo3d), a wavefront (sweep), or "compute".
+        """One pattern: a collective operation (barrier, bcast, reduce, allreduce, gather, scatter, allgather,
+        alltoall, reduce_scatter, scan, exscan), "dissemination", which is the barrier of that name, a halo exchange
+        (halo1d, halo2d, halo3d), a wavefront (sweep), or "compute"; `idlewave.patterns()` lists them.
 
         `bytes` is the vector, or one rank's part, as MPI counts it for the call; `algorithm` as in
         `idlewave.algorithms()`, the first of each if not given. What the others mean stands at `PatternOptions`.
@@ -229,10 +229,14 @@ def algorithms() -> pd.DataFrame:
 
 
 def patterns() -> pd.DataFrame:
-    """The patterns that are no collectives: name, what it does, source (the program or paper that it follows)."""
+    """The patterns: name, does (in a sentence), options (that concern it, beside ranks and a collective's algorithm),
+    source (the program or paper that it follows; of a collective each algorithm has its own).
+    """
     import pandas as pd
 
-    return pd.DataFrame(_core.patterns(), columns=["name", "does", "source"])
+    sources = {name: source for name, _, source in _core.patterns()}
+    rows = [(name, does, ", ".join(options), sources.get(name, "")) for name, (does, options) in PATTERNS.items()]
+    return pd.DataFrame(rows, columns=["name", "does", "options", "source"])
 
 
 def format_for(path: str | Path, to: str | None = None) -> str:

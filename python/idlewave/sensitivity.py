@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
@@ -18,7 +19,7 @@ from .errors import InputError, UsageError
 from .machine import Level, Machine
 from .noise import AnyNoise
 from .schedule import Schedule
-from .simulation import checked_machine, checked_run
+from .simulation import as_machine, checked_machine, checked_run, checked_schedule
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,7 +104,7 @@ def _part(level: Level, slopes: dict[str, int], parameter: str) -> float:
 
 def sensitivities(
     schedule: Schedule,
-    machine: Machine,
+    machine: Machine | str | Path,
     *,
     noise: AnyNoise | Literal["machine"] | None = "machine",
     noise_reaches: Iterable[str] | None = None,
@@ -120,7 +121,7 @@ def sensitivities(
     """
     checked_run(scheduler, threads, seed)
     machine = checked_machine(machine, noise, noise_reaches)
-    answer = _core.differentiate(schedule.core(), machine.core(), seed, threads, progress)
+    answer = _core.differentiate(checked_schedule(schedule).core(), machine.core(), seed, threads, progress)
     last = {name: int(column[0]) for name, column in _by_name(answer["last"]).items()}
     node = {name: last[f"node.{name}"] for name in PARAMETERS} if machine.node is not None else None
     return Sensitivities(
@@ -176,7 +177,7 @@ class LatencyTolerance:
 
 def latency_tolerance(
     schedule: Schedule,
-    machine: Machine,
+    machine: Machine | str | Path,
     *,
     growths: tuple[float, ...] = GROWTHS,
     level: Literal["network", "node"] = "network",
@@ -198,6 +199,7 @@ def latency_tolerance(
         raise UsageError(f"expected growths above 0 and below 1000, such as 0.01, found {growths}")
     if level not in ("network", "node"):
         raise UsageError(f"there are the levels network and node, not '{level}'")
+    machine = as_machine(machine)
     if level == "node" and machine.node is None:
         raise UsageError(f"the machine {machine.name} has no network inside nodes")
     machine = checked_machine(machine, noise, noise_reaches)

@@ -6,6 +6,7 @@ import hashlib
 import pickle
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal, Unpack
 
 from . import _core
@@ -15,6 +16,7 @@ from .machine import Machine
 from .noise import REACHES, AnyNoise
 from .schedule import Schedule
 from .timeline import Recording, Timeline
+from .wording import did_you_mean
 
 SCHEDULERS = ("sequential", "yawns")
 """Of studies, timelines and explanations; a simulation of finish times alone runs on those of the kernel, too."""
@@ -23,7 +25,7 @@ DIALECTS = ("loggops", "loggopsim")
 
 def simulate(
     schedule: Schedule,
-    machine: Machine,
+    machine: Machine | str | Path,
     *,
     noise: AnyNoise | Literal["machine"] | None = "machine",
     noise_reaches: Iterable[str] | None = None,
@@ -37,6 +39,7 @@ def simulate(
 ) -> Timeline:
     """Simulate `schedule` on `machine` by the LogGOPS rules (docs/model.md), exactly, in integer picoseconds.
 
+    `machine` may be the name of a preset, a machine.toml, or a folder that has one.
     `noise` replaces the machine's own; None switches it off. `noise_reaches` names the parts of a CPU's work that it
     lengthens, of o_s, o_r, O, calc and reduction; None: as the machine says. `seed` draws the ranks' phases in the
     noise, or their random detours. `record` keeps in the timeline when each op ran and what it waited for, and the
@@ -56,7 +59,9 @@ def simulate(
     if the machine has what the dialect cannot express.
     """
     if dialect not in DIALECTS:
-        raise UsageError(f"no dialect is called '{dialect}'; there are {', '.join(DIALECTS)}")
+        known = ", ".join(DIALECTS)
+        raise UsageError(f"no dialect is called '{dialect}'{did_you_mean(dialect, DIALECTS)} There are {known}")
+    checked_schedule(schedule)
     machine = checked_machine(machine, noise, noise_reaches)
     manner = Manner(scheduler=scheduler, threads=threads, **legs)
     if manner.in_partitions:
@@ -80,7 +85,8 @@ def simulate(
 def checked_run(scheduler: str, threads: int, seed: int) -> None:
     """Raises UsageError if a simulation cannot be run so."""
     if scheduler not in SCHEDULERS:
-        raise UsageError(f"no scheduler is called '{scheduler}'; there are {', '.join(SCHEDULERS)}")
+        known = ", ".join(SCHEDULERS)
+        raise UsageError(f"no scheduler is called '{scheduler}'{did_you_mean(scheduler, SCHEDULERS)} There are {known}")
     if not 1 <= threads <= 1024:
         raise UsageError(f"expected 1 to 1024 threads, found {threads}")
     if scheduler == "sequential" and threads != 1:
@@ -89,16 +95,41 @@ def checked_run(scheduler: str, threads: int, seed: int) -> None:
 
 
 def checked_machine(
-    machine: Machine,
+    machine: Machine | str | Path,
     noise: AnyNoise | Literal["machine"] | None,
     noise_reaches: Iterable[str] | None,
 ) -> Machine:
-    """The machine with that noise. Raises UsageError for a part of a CPU's work that does not exist."""
+    """The machine, or the one of that name, with that noise.
+
+    Raises UsageError for a part of a CPU's work that does not exist, InputError as `Machine.named` does.
+    """
+    machine = as_machine(machine)
     if noise != "machine":
         machine = machine.with_noise(noise)
     if noise_reaches is not None:
         machine = machine.with_noise_reaches(_parts(noise_reaches))
     return machine
+
+
+def as_machine(machine: Machine | str | Path) -> Machine:
+    """The machine, or the one of that name. Raises UsageError for anything else, InputError as `Machine.named` does."""
+    if isinstance(machine, Machine):
+        return machine
+    if isinstance(machine, (str, Path)):
+        return Machine.named(machine)
+    raise UsageError(
+        f"expected a Machine, or the name of a preset or of a machine.toml, found {type(machine).__name__}"
+    )
+
+
+def checked_schedule(schedule: Schedule) -> Schedule:
+    """The schedule. Raises UsageError that says how to get one for anything else."""
+    if isinstance(schedule, Schedule):
+        return schedule
+    raise UsageError(
+        "expected a Schedule, such as Schedule.load('x.goal'), Schedule.from_trace('trace/') or "
+        f"Schedule.pattern('bcast', ranks=64), found {type(schedule).__name__}"
+    )
 
 
 def _parts(reaches: Iterable[str]) -> list[str]:

@@ -7,12 +7,13 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import UsageError
 from .machine import Machine
 from .schedule import Schedule
-from .simulation import simulate
+from .simulation import as_machine, checked_schedule, simulate
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -35,7 +36,7 @@ class _Case:
 
 def study(
     schedule: Schedule,
-    machine: Machine,
+    machine: Machine | str | Path,
     *,
     ranks: Iterable[int] | None = None,
     seeds: Iterable[int] = range(16),
@@ -53,7 +54,8 @@ def study(
 
     import pandas as pd
 
-    sizes = [schedule.ranks] if ranks is None else list(ranks)
+    machine = as_machine(machine)
+    sizes = [checked_schedule(schedule).ranks] if ranks is None else list(ranks)
     if not sizes:
         raise UsageError("expected at least one number of ranks")
     scaled = {n: schedule if n == schedule.ranks else schedule.extrapolate(n) for n in sizes}

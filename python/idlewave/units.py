@@ -34,8 +34,31 @@ def parse_cost(text: str) -> float:
     return float(parse_time_exactly(text))
 
 
+SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+_SIZE = re.compile(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*([A-Za-z]*)\s*")
+
+
+def parse_size(text: str) -> int:
+    """Bytes in `text`, a number that may have a unit (of SIZES): "8KiB" is 8192, "1.5 MB" 1500000.
+
+    Raises ValueError when it is not of that form, or no whole number of bytes.
+    """
+    match = _SIZE.fullmatch(text)
+    scale = SIZES.get(match[2] or "B") if match else None
+    if match is None or scale is None:
+        raise ValueError(f"expected bytes, such as 4096, 8KiB or 1MB (units: {', '.join(SIZES)}), found '{text[:200]}'")
+    size = Fraction(match[1]) * scale
+    if size.denominator != 1:
+        raise ValueError(f"expected a whole number of bytes, found '{text[:200]}'")
+    return int(size)
+
+
 def format_time(picoseconds: float, digits: int = 4) -> str:
-    """`picoseconds` in the unit that reads best, with at most `digits` significant digits: 1300000 -> "1.3us"."""
+    """`picoseconds` in the unit that reads best, with at most `digits` significant digits: 1300000 -> "1.3us".
+
+    For names that people type again, in ASCII and without a space; what they read is `wording.time_text`.
+    """
     if picoseconds == 0:
         return "0ps"
     unit = "ps"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from idlewave.units import PICOSECONDS
 
 SPACE = "\u202f"  # narrow, and no line breaks there
@@ -98,6 +100,14 @@ def percent_range(low: float, high: float) -> str:
     """Two fractions in percent: "0.19 to 0.23 %", or one of them where they read the same."""
     first, last = percent_number(low), percent_number(high)
     return f"{last}{SPACE}%" if first == last else f"{first} to {last}{SPACE}%"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a sentence: ": did you mean 'bcast'?", or "." where no known word is like it."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(known), n=1)
+    return f": did you mean '{near[0]}'?" if near else "."
 
 
 def join_words(words: list[str]) -> str:

@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..sensitivity import LatencyTolerance, Sensitivities, latency_tolerance, sensitivities
 from ..simulation import simulate
 from ..wording import plain_time
-from .inputs import load_machine, machine_option
+from .inputs import machine_option
 from .options import as_json, print_json
 from .run import run_arguments, run_options
 from .source import schedule_from, source_options
@@ -40,7 +40,7 @@ def explain(
     **options: object,
 ) -> None:
     """Say what the time of a GOAL file, a trace, or a PATTERN is made of: critical path, waits, sensitivities."""
-    machine = load_machine(machine_name)
+    machine = Machine.named(machine_name)
     how = run_arguments(options)
     schedule = schedule_from(source, options)
     timeline = simulate(schedule, machine, record=True, **how)

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ..errors import InputError, UsageError
-from ..machine import Machine
+from ..errors import UsageError
 from ..schedule import Schedule
 from .progress import rank_progress
 
@@ -28,18 +27,6 @@ def algorithm_options(command: F) -> F:
     command = click.option("-a", "--algorithm", "chosen", multiple=True, metavar="COLLECTIVE=NAME", help=text)(command)
     text = "Computation of a reduction, ns per byte."
     return click.option("--reduction-cost", type=float, default=0.0, show_default=True, help=text)(command)
-
-
-def load_machine(name: str) -> Machine:
-    """The machine that --machine names."""
-    path = Path(name)
-    if path.is_dir():
-        return Machine.load(path / "machine.toml")
-    if path.exists() or path.suffix == ".toml":
-        return Machine.load(path)
-    if name in Machine.presets():
-        return Machine.preset(name)
-    raise InputError(f"{name}: expected a file, a folder, or a preset ({', '.join(Machine.presets())})")
 
 
 def load_schedule(source: str, chosen: Iterable[str], reduction_cost: float) -> Schedule:

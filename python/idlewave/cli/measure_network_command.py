@@ -18,7 +18,7 @@ from ..output import write_table
 from ..wording import plain_time
 from .figures import Picture, save_figure
 from .kept import recording_folder
-from .options import FiniteRange, OutputFile, OutputFolder, as_json, print_json, refuse_given
+from .options import FiniteRange, OutputFile, OutputFolder, Size, as_json, print_json, refuse_given
 from .terminal import progress_bar, say, say_note, show_table
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class _Wanted:
     type=FiniteRange(0.5),
     help="Seconds of measuring; where the fit fails, twice and then three times as many.",
 )
-@click.option("--max-size", default=256 * 1024, show_default=True, type=click.IntRange(64), help="Largest message.")
+@click.option("--max-size", default=256 * 1024, show_default=True, type=Size(64), help="Largest message.")
 @click.option("--hosts", metavar="A,B", help="Measure between two nodes: one rank on each.")
 @click.option(
     "--connect",

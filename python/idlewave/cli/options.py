@@ -6,13 +6,14 @@ import json
 import math
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from ..errors import UsageError
 from ..output import check_new_folder, check_output, check_output_folder
+from ..units import parse_size, parse_time
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, as output.")
 """--json, which every command has: what it found goes to the output stream as one object, all else elsewhere."""
@@ -32,6 +33,60 @@ class FiniteRange(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"expected a finite number, found {value}", param, ctx)
         return number
+
+
+if TYPE_CHECKING:
+    NumberType = click.ParamType[int]
+else:
+    NumberType = click.ParamType  # which older versions of click cannot subscript
+
+
+class Size(NumberType):
+    """Bytes, which may be written with a unit: 4096, 8KiB, 1MB."""
+
+    name = "bytes"
+
+    def __init__(self, least: int = 0) -> None:
+        self._least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's
+        """The number of bytes."""
+        try:
+            size = value if isinstance(value, int) else parse_size(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if size < self._least:
+            self.fail(f"expected at least {self._least} bytes, found {value}", param, ctx)
+        return size
+
+
+class Count(NumberType):
+    """A whole number, which may be written as 1e6."""
+
+    name = "count"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's
+        """The number."""
+        try:
+            number = float(value)
+        except ValueError:
+            self.fail(f"expected a number such as 1024 or 1e6, found '{value}'", param, ctx)
+        if not number.is_integer() or abs(number) > 2**53:
+            self.fail(f"expected a whole number, found '{value}'", param, ctx)
+        return int(number)
+
+
+class Duration(NumberType):
+    """A time with its unit, such as 2ms; in picoseconds."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's
+        """Picoseconds."""
+        try:
+            return value if isinstance(value, int) else parse_time(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 class OutputFile(click.Path):

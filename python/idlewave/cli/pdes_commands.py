@@ -25,7 +25,7 @@ from .kernel_options import (
     where,
     write_statistics,
 )
-from .options import as_json, print_json
+from .options import Count, as_json, print_json
 from .progress import share_progress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,17 +33,6 @@ NOT_KEPT: dict[str, Any] = {"checkpoint": None, "restart": False}
 """Of runs for a picture."""
 BOT_STEPS = 8
 """Numbers of bots of which a plot shows the effect, beside none."""
-
-
-def count(value: str) -> int:
-    """A whole number, which may be written as 1e6."""
-    try:
-        number = float(value)
-    except ValueError:
-        raise click.BadParameter(f"expected a number such as 1024 or 1e6, found '{value}'") from None
-    if not number.is_integer() or abs(number) > 2**53:
-        raise click.BadParameter(f"expected a whole number, found '{value}'")
-    return int(number)
 
 
 run_options = all_of(
@@ -81,7 +70,7 @@ def pdes() -> None:
 
 
 @pdes.command()
-@click.option("--lps", type=count, default="1024", show_default=True, help="Logical processes (1e6 will do).")
+@click.option("--lps", type=Count(), default="1024", show_default=True, help="Logical processes (1e6 will do).")
 @click.option("--start-events", type=click.IntRange(0), default=16, show_default=True, help="Of each LP.")
 @click.option("--remote", type=click.FloatRange(0, 1), default=0.1, show_default=True, help="Share sent to any LP.")
 @click.option("--mean", type=click.FloatRange(0), default=0.9, show_default=True, help="Of the exponential delay.")
@@ -108,8 +97,8 @@ def phold(*, plot: Path | None, statistics: Path | None, as_json: bool, **option
 
 
 @pdes.command()
-@click.option("--persons", type=count, default="1e5", show_default=True)
-@click.option("--districts", type=count, default="1", show_default=True, help="Connected by travel alone.")
+@click.option("--persons", type=Count(), default="1e5", show_default=True)
+@click.option("--districts", type=Count(), default="1", show_default=True, help="Connected by travel alone.")
 @click.option("--home-contacts", type=click.FloatRange(0), default=4.0, show_default=True, help="A day.")
 @click.option("--work-contacts", type=click.FloatRange(0), default=4.5, show_default=True, help="A day.")
 @click.option("--travel-contacts", type=click.FloatRange(0), default=4.5, show_default=True, help="A day.")
@@ -117,7 +106,7 @@ def phold(*, plot: Path | None, statistics: Path | None, as_json: bool, **option
 @click.option("--latent", type=click.FloatRange(0), default=1.9, show_default=True, help="Mean, days.")
 @click.option("--infectious", type=click.FloatRange(0), default=4.1, show_default=True, help="Mean, days.")
 @click.option("--contact", type=click.FloatRange(0), default=1 / 96, show_default="1/96", help="Length, days.")
-@click.option("--first-infectious", type=count, default="10", show_default=True, help="Persons.")
+@click.option("--first-infectious", type=Count(), default="10", show_default=True, help="Persons.")
 @click.option("--vaccinated", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share, at first.")
 @click.option("--isolated", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share of the ill.")
 @click.option("--isolated-after", type=click.FloatRange(0), default=0.0, show_default=True, help="Days.")
@@ -145,9 +134,9 @@ def epidemic(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_j
 
 
 @pdes.command()
-@click.option("--routers", type=count, default="64", show_default=True)
-@click.option("--hosts", type=count, default="1024", show_default=True)
-@click.option("--bots", type=count, default="128", show_default=True, help="Of the hosts.")
+@click.option("--routers", type=Count(), default="64", show_default=True)
+@click.option("--hosts", type=Count(), default="1024", show_default=True)
+@click.option("--bots", type=Count(), default="128", show_default=True, help="Of the hosts.")
 @click.option("--link-delay", type=click.FloatRange(0), default=1e-3, show_default=True, help="s.")
 @click.option("--legitimate-gap", type=click.FloatRange(0), default=10e-3, show_default=True, help="Mean, s.")
 @click.option("--attack-gap", type=click.FloatRange(0), default=250e-6, show_default=True, help="Mean, s.")
@@ -157,7 +146,7 @@ def epidemic(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_j
 @click.option("--access-utilization", type=float, default=0.5, show_default=True, help="Of the victim's link.")
 @click.option("--utilization", type=float, default=0.2, show_default=True, help="Of the other links.")
 @click.option("--exponential", is_flag=True, help="Times on a link are drawn.")
-@click.option("--buffer", type=count, default="64", show_default=True, help="Packets of a router; 0: any number.")
+@click.option("--buffer", type=Count(), default="64", show_default=True, help="Packets of a router; 0: any number.")
 @click.option("--measured-from", type=click.FloatRange(0), default=0.0, show_default=True, help="s.")
 @click.option("--end", type=click.FloatRange(0), default=1.0, show_default=True, help="s.")
 @plot_options

@@ -10,11 +10,12 @@ import click
 from .._core import peak_memory
 from ..errors import UsageError
 from ..kernel import PLACEMENTS, Manner
+from ..machine import Machine
 from ..output import write_table
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
 from ..wording import plain_time
-from .inputs import load_machine, machine_option
+from .inputs import machine_option
 from .kernel_options import LEGS, SCHEDULER, STATISTICS, THREADS, all_of, counts_of, show_run, where, write_statistics
 from .options import OutputFile, as_json, print_json
 from .progress import time_progress
@@ -49,7 +50,7 @@ def simulate(
     **options: object,
 ) -> None:
     """Simulate a GOAL file, a trace, or a PATTERN (a collective, or "dissemination") on a machine."""
-    machine = load_machine(machine_name)
+    machine = Machine.named(machine_name)
     how = run_arguments(options)
     legs: dict[str, Any] = {name: options.pop(name) for name in KEPT}
     if statistics is not None and not Manner(scheduler=how["scheduler"], **legs).in_partitions:

@@ -9,30 +9,37 @@ from typing import Any, TypeVar
 import click
 
 from ..errors import UsageError
-from ..patterns import DEFAULT_SEGMENT
+from ..pattern_options import DEFAULT_SEGMENT, PATTERNS
 from ..schedule import Schedule
+from ..units import parse_size
+from ..wording import did_you_mean
 from .inputs import load_schedule
+from .options import Size
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _numbers(separator: str) -> Callable[[click.Context, click.Parameter, str | None], tuple[int, ...] | None]:
-    """Reads whole numbers with something between them: 4x4x2, or 100,200."""
+def _numbers(
+    separator: str, number: Callable[[str], int], what: str
+) -> Callable[[click.Context, click.Parameter, str | None], tuple[int, ...] | None]:
+    """Reads numbers with something between them: 4x4x2, or 100,8KiB."""
 
     def read(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[int, ...] | None:
         if text is None:
             return None
         try:
-            return tuple(int(part) for part in text.split(separator))
+            return tuple(number(part) for part in text.split(separator))
         except ValueError:
-            raise click.BadParameter(f"expected whole numbers with '{separator}' between them") from None
+            raise click.BadParameter(f"expected {what} with '{separator}' between them") from None
 
     return read
 
 
+_SIZES = _numbers(",", parse_size, "bytes")
+
 OPTIONS = (
     click.option("--ranks", type=click.IntRange(1), help="Ranks of a pattern; or extrapolate a trace to so many."),
-    click.option("--bytes", "size", type=click.IntRange(0), help="Bytes of a pattern's messages.  [default: 1]"),
+    click.option("--bytes", "size", type=Size(), help="Bytes of a pattern's messages, such as 8KiB.  [default: 1]"),
     click.option(
         "-a", "--algorithm", "chosen", multiple=True, help="A pattern's algorithm; of a trace COLLECTIVE=NAME."
     ),
@@ -40,14 +47,19 @@ OPTIONS = (
     click.option("--root", type=click.IntRange(0), help="Root of bcast, reduce, gather, scatter.  [default: 0]"),
     click.option(
         "--segment",
-        type=click.IntRange(0),
+        type=Size(),
         help=f"Bytes of a piece in a pipeline; 0: all at once.  [default: {DEFAULT_SEGMENT}]",
     ),
     click.option("--ways", type=click.IntRange(1), help="n of nway_dissemination.  [default: 2]"),
-    click.option("--send-counts", callback=_numbers(","), metavar="N,N,...", help="Bytes to each rank; repeated."),
-    click.option("--recv-counts", callback=_numbers(","), metavar="N,N,...", help="Bytes from each rank; repeated."),
-    click.option("--dims", callback=_numbers("x"), metavar="NxNxN", help="Grid of a halo or sweep; 0: chosen."),
-    click.option("--face-bytes", callback=_numbers(","), metavar="N,N,N", help="Bytes through a face, by dimension."),
+    click.option("--send-counts", callback=_SIZES, metavar="N,N,...", help="Bytes to each rank; repeated."),
+    click.option("--recv-counts", callback=_SIZES, metavar="N,N,...", help="Bytes from each rank; repeated."),
+    click.option(
+        "--dims",
+        callback=_numbers("x", int, "whole numbers"),
+        metavar="NxNxN",
+        help="Grid of a halo or sweep; 0: chosen.",
+    ),
+    click.option("--face-bytes", callback=_SIZES, metavar="N,N,N", help="Bytes through a face, by dimension."),
     click.option("--periodic/--no-periodic", default=None, help="Whether a halo wraps around.  [default: periodic]"),
     click.option("--compute-ns", type=click.IntRange(0), help="Computation of a halo, or a sweep's block."),
     click.option("--blocks", type=click.IntRange(1), help="Blocks of planes of a sweep.  [default: 1]"),
@@ -77,7 +89,12 @@ def schedule_from(source: str, options: Mapping[str, object]) -> Schedule:
         schedule = load_schedule(source, chosen, reduction_cost)
         return schedule if ranks is None or ranks == schedule.ranks else schedule.extrapolate(ranks)
     if ranks is None:
-        raise UsageError(f"'{source}' is no file; as a pattern it needs --ranks")
+        raise UsageError(
+            f"'{source}' is no file; as a pattern it needs --ranks"
+            if source in PATTERNS
+            else f"'{source}' is no file, no trace, and no pattern{did_you_mean(source, PATTERNS)} "
+            f"There are the patterns {', '.join(PATTERNS)}"
+        )
     if len(chosen) > 1:
         raise UsageError("a pattern has one algorithm")
     algorithm = chosen[0].removeprefix(f"{source}=") if chosen else ""

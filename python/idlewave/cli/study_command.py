@@ -15,7 +15,7 @@ from ..schedule import Schedule
 from ..study import COLUMNS
 from ..study import study as run
 from ..wording import plain_percent, plain_time
-from .inputs import algorithm_options, load_machine, load_schedule, machine_option
+from .inputs import algorithm_options, load_schedule, machine_option
 from .options import OutputFile, as_json, print_json
 from .terminal import Format, errors, progress_bar, say, show_table
 
@@ -49,7 +49,7 @@ def study(
     as_json: bool,
 ) -> None:
     """Simulate without noise, and with the machine's noise under many seeds, at several numbers of ranks."""
-    machine = load_machine(machine_name)
+    machine = Machine.named(machine_name)
     schedule = load_schedule(source, chosen, reduction_cost)
     table = run_study(schedule, machine, ranks_from(sizes) or [schedule.ranks], seeds, file, threads)
     if as_json:

@@ -8,11 +8,11 @@ import click
 
 from ..errors import UsageError
 from ..export import writer_for
+from ..machine import Machine
 from ..simulation import simulate as run
 from ..timeline import Recording
-from ..units import parse_time
-from .inputs import load_machine, machine_option
-from .options import OutputFile, as_json, print_json
+from .inputs import machine_option
+from .options import Duration, OutputFile, as_json, print_json
 from .run import run_arguments, run_options
 from .source import schedule_from, source_options
 from .terminal import say
@@ -23,16 +23,16 @@ from .terminal import say
 @machine_option
 @run_options
 @click.option("--only-ranks", metavar="FIRST-LAST", help="Record these ranks only.")
-@click.option("--since", metavar="TIME", default="0ps", help="Record ops that start from this time on, such as 2ms.")
-@click.option("--until", metavar="TIME", help="Record ops that start before this time.")
+@click.option("--since", type=Duration(), default="0ps", help="Record ops that start from this time on, such as 2ms.")
+@click.option("--until", type=Duration(), help="Record ops that start before this time.")
 @click.option("-o", "--output", "file", type=OutputFile(folders=(".otf2",)), required=True, help="What to write.")
 @as_json
 def timeline(
     source: str,
     machine_name: str,
     only_ranks: str | None,
-    since: str,
-    until: str | None,
+    since: int,
+    until: int | None,
     file: Path,
     as_json: bool,
     **options: object,
@@ -43,7 +43,7 @@ def timeline(
     .svg and .pdf are pictures (of up to 64 ranks and 20,000 ops), .parquet is a table.
     """
     write = writer_for(file)
-    machine = load_machine(machine_name)
+    machine = Machine.named(machine_name)
     how = run_arguments(options)
     schedule = schedule_from(source, options)
     found = run(
@@ -51,8 +51,8 @@ def timeline(
         machine,
         record=Recording(
             ranks=None if only_ranks is None else _ranks(only_ranks),
-            since_ps=_time(since),
-            until_ps=None if until is None else _time(until),
+            since_ps=since,
+            until_ps=until,
         ),
         **how,
     )
@@ -72,10 +72,3 @@ def _ranks(text: str) -> tuple[int, int]:
         return int(first), int(last if dash else first)
     except ValueError:
         raise UsageError(f"expected ranks such as 0-7, found '{text}'") from None
-
-
-def _time(text: str) -> int:
-    try:
-        return parse_time(text)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
