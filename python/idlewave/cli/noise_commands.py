@@ -25,6 +25,7 @@ from ..output import write_text
 from ..units import parse_time
 from ..wording import plain_percent, plain_time
 from .figures import Picture, save_figure
+from .late_commands import Commands
 from .noise_report import KINDS, NoiseReport, environment_of
 from .noise_tables import MOST_ROWS
 from .options import OutputFile, OutputFolder, as_json, print_json, refuse_given
@@ -35,7 +36,7 @@ FILE = OutputFile()
 plot_file = click.option("--plot", type=Picture(), help="Draw it: .png, .pdf or .svg.")
 
 
-@click.group()
+@click.group(cls=Commands)
 def noise() -> None:
     """Recordings of noise: show them, make signatures of them, compare them, rank nodes.
 

@@ -25,6 +25,7 @@ from .kernel_options import (
     where,
     write_statistics,
 )
+from .late_commands import Commands
 from .options import Count, as_json, print_json
 from .progress import share_progress
 
@@ -64,7 +65,7 @@ def plot_options(command: F) -> F:
     return PLOT(runs(command))
 
 
-@click.group()
+@click.group(cls=Commands)
 def pdes() -> None:
     """Run a model on the kernel: a parallel discrete-event simulation."""
 

@@ -35,6 +35,7 @@ def _numbers(
     return read
 
 
+_DIMS = _numbers("x", int, "whole numbers")
 _SIZES = _numbers(",", parse_size, "bytes")
 
 OPTIONS = (
@@ -55,7 +56,7 @@ OPTIONS = (
     click.option("--recv-counts", callback=_SIZES, metavar="N,N,...", help="Bytes from each rank; repeated."),
     click.option(
         "--dims",
-        callback=_numbers("x", int, "whole numbers"),
+        callback=_DIMS,
         metavar="NxNxN",
         help="Grid of a halo or sweep; 0: chosen.",
     ),
