@@ -123,7 +123,7 @@ FABRICS = {"libfabric": "IDLEWAVE_LIBFABRIC", "ucx": "IDLEWAVE_UCX"}
 def _build_loggp(mpi: Mpi, sources: Path) -> Path:
     """The network probe, with the transports for whose libraries there are headers; if they do not go together with
     this MPI (which may bring another version of the same library), without them: that is tried once."""
-    found = {name: flags for name in FABRICS if (flags := _pkg_config(name)) is not None}
+    found = {name: flags for name in FABRICS if (flags := pkg_config(name)) is not None}
 
     def build_with(names: list[str]) -> Path:
         """What fails with libraries would fail again, and take as long; without them there is nothing else to take."""
@@ -140,7 +140,7 @@ def _build_loggp(mpi: Mpi, sources: Path) -> Path:
         return build_with([])
 
 
-def _pkg_config(library: str) -> list[str] | None:
+def pkg_config(library: str) -> list[str] | None:
     """The compiler's and linker's flags for a library, or None where it or pkg-config is not there.
 
     The first says the library's version to the sources, and so to what remembers a build by its command.

@@ -45,6 +45,7 @@ EXAMPLES = {
     "algorithms": Example(""),
     "convert": Example("{goal}", {"target": "x.idg"}),
     "demo": Example("--small", {"folder": "demo"}, measures=True),
+    "doctor": Example(""),
     "explain": Example("{goal} -m odin"),
     "machines": Example(""),
     "measure": Example("--noise-seconds 0.01 --network-seconds 0.5", {"folder": "machine"}, measures=True),

@@ -28,6 +28,7 @@ COMMANDS = {
     "machines": ("listing_commands", "List the machines that ship with Idlewave."),
     "algorithms": ("listing_commands", "List the algorithms of collective operations."),
     "patterns": ("listing_commands", "List the patterns that can be simulated."),
+    "doctor": ("doctor_command", "Say what this machine can do for Idlewave, and how to mend the rest."),
 }
 
 

@@ -10,6 +10,7 @@ import click
 
 from ..errors import UsageError
 from ..schedule import Schedule
+from .completion import algorithms, machines
 from .progress import rank_progress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -18,13 +19,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 def machine_option(command: F) -> F:
     """--machine: a machine.toml, a folder that has one, or the name of a preset."""
     text = "A machine.toml, a folder that has one, or the name of a preset (idlewave machines)."
-    return click.option("-m", "--machine", "machine_name", required=True, metavar="MACHINE", help=text)(command)
+    return click.option(
+        "-m", "--machine", "machine_name", required=True, metavar="MACHINE", help=text, shell_complete=machines
+    )(command)
 
 
 def algorithm_options(command: F) -> F:
     """--algorithm COLLECTIVE=NAME and --reduction-cost."""
     text = "Carry out a collective by this algorithm (idlewave algorithms); may be repeated."
-    command = click.option("-a", "--algorithm", "chosen", multiple=True, metavar="COLLECTIVE=NAME", help=text)(command)
+    command = click.option(
+        "-a",
+        "--algorithm",
+        "chosen",
+        multiple=True,
+        metavar="COLLECTIVE=NAME",
+        help=text,
+        shell_complete=algorithms,
+    )(command)
     text = "Computation of a reduction, ns per byte."
     return click.option("--reduction-cost", type=float, default=0.0, show_default=True, help=text)(command)
 

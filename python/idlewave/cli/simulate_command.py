@@ -49,7 +49,7 @@ def simulate(
     as_json: bool,
     **options: object,
 ) -> None:
-    """Simulate a GOAL file, a trace, or a PATTERN (a collective, or "dissemination") on a machine."""
+    """Simulate a GOAL file, a trace, or a PATTERN (such as allreduce, halo2d or sweep; all: idlewave patterns)."""
     machine = Machine.named(machine_name)
     how = run_arguments(options)
     legs: dict[str, Any] = {name: options.pop(name) for name in KEPT}

@@ -13,6 +13,7 @@ from ..pattern_options import DEFAULT_SEGMENT, PATTERNS
 from ..schedule import Schedule
 from ..units import parse_size
 from ..wording import did_you_mean
+from .completion import algorithms, sources
 from .inputs import load_schedule
 from .options import Size
 
@@ -42,7 +43,12 @@ OPTIONS = (
     click.option("--ranks", type=click.IntRange(1), help="Ranks of a pattern; or extrapolate a trace to so many."),
     click.option("--bytes", "size", type=Size(), help="Bytes of a pattern's messages, such as 8KiB.  [default: 1]"),
     click.option(
-        "-a", "--algorithm", "chosen", multiple=True, help="A pattern's algorithm; of a trace COLLECTIVE=NAME."
+        "-a",
+        "--algorithm",
+        "chosen",
+        multiple=True,
+        shell_complete=algorithms,
+        help="A pattern's algorithm; of a trace COLLECTIVE=NAME (idlewave algorithms).",
     ),
     click.option("--reduction-cost", type=float, default=0.0, show_default=True, help="ns per byte reduced."),
     click.option("--root", type=click.IntRange(0), help="Root of bcast, reduce, gather, scatter.  [default: 0]"),
@@ -72,7 +78,7 @@ def source_options(command: F) -> F:
     """SOURCE, and what belongs to it; the command gets them as keywords and hands them to `schedule_from`."""
     for option in reversed(OPTIONS):
         command = option(command)
-    return click.argument("source", metavar="FILE|TRACE|PATTERN")(command)
+    return click.argument("source", metavar="FILE|TRACE|PATTERN", shell_complete=sources)(command)
 
 
 def schedule_from(source: str, options: Mapping[str, object]) -> Schedule:
