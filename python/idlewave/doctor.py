@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import re
 import resource
 import shutil
 import sys
@@ -36,7 +37,7 @@ class State(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at: what was found, what it is for or limits, and what mends it ("" if nothing must)."""
+    """One thing that was looked at: what was found, what it allows or limits, and what mends it, "" if nothing must."""
 
     name: str
     state: State
@@ -51,15 +52,16 @@ def examine() -> list[Finding]:
 
 def _python() -> Iterator[Finding]:
     yield Finding("Idlewave", State.OK, f"{__version__} on Python {platform.python_version()} in {sys.prefix}")
-    missing = [
-        name
-        for name in ("click", "jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "rich", "scipy")
-        if not find_spec(name)
-    ]
+    missing = [name for name in _required() if not find_spec(name)]
     if missing:
-        yield Finding(
-            "Python packages", State.MISSING, f"without {', '.join(missing)}", "pip install --upgrade idlewave"
-        )
+        remedy = "pip install --force-reinstall idlewave"
+        yield Finding("Python packages", State.MISSING, f"without {', '.join(missing)}", remedy)
+
+
+def _required() -> list[str]:
+    """The packages that Idlewave's own metadata names, extras apart."""
+    lines = importlib.metadata.requires("idlewave") or []
+    return [re.split(r"[^\w-]", line)[0].replace("-", "_").lower() for line in lines if "extra ==" not in line]
 
 
 def _libraries() -> Iterator[Finding]:
