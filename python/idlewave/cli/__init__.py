@@ -38,8 +38,13 @@ COMMANDS = {
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(__version__, "-V", "--version", prog_name="idlewave")
-def cli() -> None:
+@click.option("-v", "--verbose", count=True, help="Say what is read, written, started and compiled; -vv: more.")
+def cli(verbose: int) -> None:
     """Measure a machine's noise and network, trace an MPI program, and simulate it, under that noise, at any scale."""
+    if verbose:
+        from .verbosity import say_what_is_done
+
+        say_what_is_done(more=verbose > 1)
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import click
 from ..errors import UsageError
 from ..schedule import Schedule
 from .completion import algorithms, machines
-from .progress import rank_progress
+from .progress import doing, rank_progress
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,7 +45,8 @@ def load_schedule(source: str, chosen: Iterable[str], reduction_cost: float) -> 
     if not Path(source).is_dir():
         with rank_progress(f"reading {Path(source).name}") as progress:
             return Schedule.load(source, progress=progress)
-    return Schedule.from_trace(source, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
+    with doing(f"reading the trace {source}"):
+        return Schedule.from_trace(source, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
 
 
 def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:

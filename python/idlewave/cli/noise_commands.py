@@ -29,6 +29,7 @@ from .late_commands import Commands
 from .noise_report import KINDS, NoiseReport, environment_of
 from .noise_tables import MOST_ROWS
 from .options import OutputFile, OutputFolder, as_json, print_json, refuse_given
+from .progress import doing
 from .terminal import say, say_note, show_table
 
 FOLDER = click.Path(exists=True, path_type=Path)
@@ -55,7 +56,8 @@ def show(recording: Path, method: str | None, kind: str | None, plot: Path | Non
     """Show what a recording says."""
     if kind is not None and plot is None:
         raise UsageError("--kind goes with --plot")
-    found = read_recording(recording, method)
+    with doing(f"reading {recording}"):
+        found = read_recording(recording, method)
     report = NoiseReport(found, environment_of(found))
     if as_json:
         click.echo(report.to_json())
@@ -113,7 +115,8 @@ def signature(
         raise UsageError("--replay writes the recording itself: without --thin, --scale, --rates, --drop and --move")
     given = Machine.load(machine) if machine else None
     recorded, name = ([], "") if _is_signature(recording) else _recorded(recording)
-    made = fit_signature(recorded, name, seed) if recorded else Signature.load(recording)
+    with doing(f"fitting {recording}"):
+        made = fit_signature(recorded, name, seed) if recorded else Signature.load(recording)
     for source in drops:
         _say_where(made, "--drop", source)
         made = made.drop(source)
@@ -265,7 +268,8 @@ def compare_command(
     if not (_is_signature(a) or _is_signature(b)):
         refuse_given(context, ("seconds", "seed"), "nothing is drawn of recordings")
     first, second = _detours(a, seconds, seed), _detours(b, seconds, seed)
-    found = compare(first, second)
+    with doing(f"comparing {a} and {b}"):
+        found = compare(first, second)
     if as_json:
         apart = None if math.isnan(found.spectrum_distance) else found.spectrum_distance
         said = {"a": str(a), "b": str(b), "ks": found.ks, "spectrum_distance": apart}

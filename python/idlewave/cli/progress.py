@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,6 +17,25 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.3
 """Seconds: a display of what is over sooner costs more time than it says of."""
+LONG = 2.0
+"""Seconds after which a wait is given a word, where there is no display of it."""
+
+
+@contextmanager
+def doing(description: str) -> Iterator[None]:
+    """Says on the error stream what is being done, once that has taken a while."""
+
+    def tell() -> None:
+        if sys.stderr is not None:
+            print(f"{description} …", file=sys.stderr, flush=True)  # noqa: T201 - where rich may not be loaded
+
+    timer = threading.Timer(LONG, tell)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextmanager
@@ -24,6 +44,8 @@ def rank_progress(description: str) -> Iterator[RankProgress]:
     begin = time.monotonic()
     bar: Progress | None = None
     with ExitStack() as stack:
+        if not _watched():
+            stack.enter_context(doing(description))
 
         def update(done: int, ranks: int) -> None:
             nonlocal bar
@@ -54,7 +76,8 @@ def share_progress(description: str) -> Iterator[Callable[[float], None]]:
 def time_progress(description: str) -> Iterator[Callable[[int], None] | None]:
     """Shows the simulated time of a run, once that has taken a while; yields None where nobody looks."""
     if not _watched():
-        yield None
+        with doing(description):
+            yield None
         return
         from .terminal import status
 

@@ -17,6 +17,7 @@ from ..simulation import simulate
 from ..trace import Trace
 from .inputs import algorithm_options, algorithms_from
 from .options import OutputFolder, as_json, print_json
+from .progress import doing
 from .terminal import say
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -51,14 +52,17 @@ def report(
     """Write the report of a measured machine, a trace, a study, or all of them."""
     if measured is None and traced is None and studied is None:
         raise UsageError("expected at least one of --machine, --trace and --study")
-    measurement = Measurement.load(measured) if measured else None
-    trace = Trace.load(traced) if traced else None
+    with doing("reading what was measured"):
+        measurement = Measurement.load(measured) if measured else None
+        trace = Trace.load(traced) if traced else None
     timeline = None
     if measured and trace:
-        schedule = Schedule.from_trace(trace, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
-        timeline = simulate(schedule, Machine.load(measured / "machine.toml"), noise=None)
+        with doing("simulating the traced run"):
+            schedule = Schedule.from_trace(trace, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
+            timeline = simulate(schedule, Machine.load(measured / "machine.toml"), noise=None)
     data = report_data(measurement, trace, timeline, read_table(studied) if studied else None, title=title)
-    page = build(data, target)
+    with doing("drawing figures"):
+        page = build(data, target)
     if as_json:
         print_json({"written": str(page), "findings": findings(data)})
         return

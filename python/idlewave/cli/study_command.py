@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import click
@@ -17,6 +18,7 @@ from ..study import study as run
 from ..wording import plain_percent, plain_time
 from .inputs import algorithm_options, load_schedule, machine_option
 from .options import OutputFile, as_json, print_json
+from .progress import doing
 from .terminal import Format, errors, progress_bar, say, show_table
 
 
@@ -69,7 +71,7 @@ def run_study(
     rows: list[dict[str, object]] = []
     total = len(sizes) * (1 + (seeds if machine.noise else 0))
     finished = False
-    with progress_bar(count=True) as progress:
+    with progress_bar(count=True) as progress, doing(f"{total} simulations"):
         task = progress.add_task("simulations", total=total)
 
         def keep(row: dict[str, object]) -> None:
@@ -100,9 +102,13 @@ def ranks_from(text: str | None) -> list[int]:
 
 def show_summary(table: pd.DataFrame, title: str) -> None:
     """A row a number of ranks."""
-    formats: dict[str, Format] = dict.fromkeys(("slowdown", "least", "most"), plain_percent)
+    formats: dict[str, Format] = dict.fromkeys(("slowdown", "least", "most"), _part)
     formats["quiet run"] = lambda seconds: plain_time(1e12 * seconds)
     show_table(summary(table).rename(columns={"quiet_s": "quiet run"}), title, formats)
+
+
+def _part(fraction: float) -> str:
+    return "–" if math.isnan(fraction) else plain_percent(fraction)
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
@@ -111,6 +117,6 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     for ranks, group in table.groupby("ranks"):
         quiet = float(group.loc[~group["noise"], "finish_ps"].iloc[0])
         noisy = group.loc[group["noise"], "finish_ps"]
-        slowdown = noisy / quiet - 1 if len(noisy) else pd.Series([0.0])
+        slowdown = noisy / quiet - 1 if len(noisy) else pd.Series([math.nan])
         rows.append((ranks, quiet / 1e12, slowdown.median(), slowdown.min(), slowdown.max(), len(noisy)))
     return pd.DataFrame(rows, columns=["ranks", "quiet_s", "slowdown", "least", "most", "seeds"])

@@ -13,6 +13,7 @@ from ..simulation import simulate as run
 from ..timeline import Recording
 from .inputs import machine_option
 from .options import Duration, OutputFile, as_json, print_json
+from .progress import doing, time_progress
 from .run import run_arguments, run_options
 from .source import schedule_from, source_options
 from .terminal import say
@@ -46,20 +47,14 @@ def timeline(
     machine = Machine.named(machine_name)
     how = run_arguments(options)
     schedule = schedule_from(source, options)
-    found = run(
-        schedule,
-        machine,
-        record=Recording(
-            ranks=None if only_ranks is None else _ranks(only_ranks),
-            since_ps=since,
-            until_ps=until,
-        ),
-        **how,
-    )
+    recording = Recording(None if only_ranks is None else _ranks(only_ranks), since, until)
+    with time_progress("simulating") as progress:
+        found = run(schedule, machine, record=recording, progress=progress, **how)
     ops = found.ops_to_arrow()
     if not len(ops):
         raise UsageError("no op of these ranks starts in that time: nothing to write")
-    write(ops, f"{schedule.name} on {machine.name}")
+    with doing(f"writing {file}"):
+        write(ops, f"{schedule.name} on {machine.name}")
     if as_json:
         print_json({"written": str(file), "ops": len(ops), "ranks": schedule.ranks, "max_finish_ps": found.max_finish})
         return
