@@ -13,6 +13,10 @@ class InputError(IdlewaveError):
     """Something that was given cannot be used: the message names the place and what was expected."""
 
 
+class TimeOverflow(InputError):  # noqa: N818 - the core's name
+    """A simulated time leaves the range of int64 picoseconds, which is 106 days."""
+
+
 class UsageError(IdlewaveError):
     """A command or function was called in a way that has no meaning."""
 
