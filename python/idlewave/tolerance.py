@@ -16,7 +16,8 @@ from .machine import Level, Machine
 from .noise import AnyNoise
 from .schedule import Schedule
 from .simulation import checked_machine, checked_run
-from .tolerance_search import Sample, Samples, Search
+from .tolerance_samples import Sample, Samples
+from .tolerance_search import Search
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,8 @@ from itertools import pairwise
 
 import pytest
 from idlewave.errors import TimeOverflow
-from idlewave.tolerance_search import Sample, Samples, Search
+from idlewave.tolerance_samples import Sample, Samples
+from idlewave.tolerance_search import Search
 
 FAR = 2**62
 
