@@ -45,7 +45,8 @@ from .timeline import Recording, Timeline
 
 if TYPE_CHECKING:
     from .compose import Job, Operation
-    from .sensitivity import LatencyTolerance, Sensitivities, latency_tolerance, sensitivities
+    from .sensitivity import Sensitivities, sensitivities
+    from .tolerance import LatencyBracket, LatencyTolerance, latency_tolerance
     from .trace import Trace
 
 __version__ = _version()
@@ -58,6 +59,7 @@ __all__ = [
     "IdlewaveError",
     "InputError",
     "Job",
+    "LatencyBracket",
     "LatencyTolerance",
     "Level",
     "LibraryError",
@@ -95,11 +97,12 @@ __all__ = [
 if not TYPE_CHECKING:  # else every name would pass for one that the package has
     _LATER = {
         "Job": "compose",
-        "LatencyTolerance": "sensitivity",
+        "LatencyBracket": "tolerance",
+        "LatencyTolerance": "tolerance",
         "Operation": "compose",
         "Sensitivities": "sensitivity",
         "Trace": "trace",
-        "latency_tolerance": "sensitivity",
+        "latency_tolerance": "tolerance",
         "sensitivities": "sensitivity",
     }
 

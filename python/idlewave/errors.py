@@ -25,6 +25,10 @@ class OutputError(IdlewaveError):
         return OutputError, (self.path, self.reason)
 
 
+class TimeOverflow(InputError):  # noqa: N818 - the core's name
+    """A simulated time leaves the range of int64 picoseconds, which is 106 days."""
+
+
 class UsageError(IdlewaveError):
     """A command or function was called in a way that has no meaning."""
 
