@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from idlewave.units import PICOSECONDS
@@ -88,6 +89,8 @@ def percent_number(fraction: float, *, signed: bool = False) -> str:
 
 def percent_text(fraction: float, *, signed: bool = False) -> str:
     """`fraction` in percent: 0.0021 -> "0.21 %"."""
+    if math.isinf(fraction):
+        return "infinite"
     return f"{percent_number(fraction, signed=signed)}{SPACE}%"
 
 

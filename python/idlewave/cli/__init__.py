@@ -57,10 +57,10 @@ def main() -> None:
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _say("[yellow]interrupted[/]")
+        _say("interrupted", "yellow")
         sys.exit(INTERRUPTED)
     except IdlewaveError as error:
-        _say(f"[bold red]error:[/] {_plain(str(error))}")
+        _fail(str(error))
         sys.exit(error.exit_status)
     except BrokenPipeError:
         sys.stderr.close()
@@ -68,15 +68,15 @@ def main() -> None:
     except OSError as error:
         if error.filename is None:
             raise
-        _say(f"[bold red]error:[/] {_plain(str(error.filename))}: {_plain(error.strerror or str(error))}")
+        _fail(f"{error.filename}: {error.strerror or error}")
         sys.exit(1)
 
 
-def _say(text: str) -> None:
+def _fail(text: str) -> None:
+    _say(f"error: {text}", "bold red")
+
+
+def _say(text: str, style: str) -> None:
     from .terminal import errors
 
-    errors.print(text, highlight=False, soft_wrap=True)
-
-
-def _plain(text: str) -> str:
-    return text.replace("[", "\\[")
+    errors.print(text, style=style)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..machine import Machine
 from ..sensitivity import Sensitivities, sensitivities
 from ..simulation import simulate
 from ..tolerance import MOST_SIMULATIONS, LatencyTolerance, latency_tolerance
@@ -20,7 +21,6 @@ from .source import schedule_from, source_options
 from .terminal import output, say, show_table
 
 if TYPE_CHECKING:
-    from ..machine import Machine
     from ..timeline import Timeline
 
 MOST_ROWS = 10

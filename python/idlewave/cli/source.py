@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ..errors import UsageError
+from ..errors import InputError, UsageError
 from ..pattern_options import DEFAULT_SEGMENT, PATTERNS
 from ..schedule import Schedule
 from ..units import parse_size
@@ -95,13 +95,13 @@ def schedule_from(source: str, options: Mapping[str, object]) -> Schedule:
             raise UsageError(f"--{option} belongs to a pattern, not to a file or a trace")
         schedule = load_schedule(source, chosen, reduction_cost)
         return schedule if ranks is None or ranks == schedule.ranks else schedule.extrapolate(ranks)
-    if ranks is None:
-        raise UsageError(
-            f"'{source}' is no file; as a pattern it needs --ranks"
-            if source in PATTERNS
-            else f"'{source}' is no file, no trace, and no pattern{did_you_mean(source, PATTERNS)} "
+    if source not in PATTERNS:
+        raise InputError(
+            f"'{source}' is no file, no trace, and no pattern{did_you_mean(source, PATTERNS)} "
             f"There are the patterns {', '.join(PATTERNS)}"
         )
+    if ranks is None:
+        raise UsageError(f"the pattern {source} needs --ranks")
     if len(chosen) > 1:
         raise UsageError("a pattern has one algorithm")
     algorithm = chosen[0].removeprefix(f"{source}=") if chosen else ""
