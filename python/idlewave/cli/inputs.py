@@ -10,16 +10,26 @@ import click
 
 from ..errors import InputError, UsageError
 from ..machine import Machine
+from ..quoting import name_of
 from ..schedule import Schedule
 from .progress import rank_progress
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+_OUTSIDE = f"{__name__}.outside"
+
+
 def machine_option(command: F) -> F:
-    """--machine: a machine.toml, a folder that has one, or the name of a preset."""
+    """--machine: a machine.toml, a folder that has one, or the name of a preset; --allow-outside, for its files."""
+    text = "Files that the machine.toml names may lie outside of its folder."
+    command = click.option("--allow-outside", is_flag=True, expose_value=False, callback=_allow, help=text)(command)
     text = "A machine.toml, a folder that has one, or the name of a preset (idlewave machines)."
     return click.option("-m", "--machine", "machine_name", required=True, metavar="MACHINE", help=text)(command)
+
+
+def _allow(context: click.Context, _option: click.Parameter, given: bool) -> None:
+    context.meta[_OUTSIDE] = given
 
 
 def algorithm_options(command: F) -> F:
@@ -33,13 +43,14 @@ def algorithm_options(command: F) -> F:
 def load_machine(name: str) -> Machine:
     """The machine that --machine names."""
     path = Path(name)
+    outside = bool(click.get_current_context().meta.get(_OUTSIDE))
     if path.is_dir():
-        return Machine.load(path / "machine.toml")
+        return Machine.load(path / "machine.toml", outside=outside)
     if path.exists() or path.suffix == ".toml":
-        return Machine.load(path)
+        return Machine.load(path, outside=outside)
     if name in Machine.presets():
         return Machine.preset(name)
-    raise InputError(f"{name}: expected a file, a folder, or a preset ({', '.join(Machine.presets())})")
+    raise InputError(f"{name_of(name)}: expected a file, a folder, or a preset ({', '.join(Machine.presets())})")
 
 
 def load_schedule(source: str, chosen: Iterable[str], reduction_cost: float) -> Schedule:

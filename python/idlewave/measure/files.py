@@ -18,7 +18,7 @@ import pandas as pd
 
 from ..errors import InputError
 from ..output import OutputFiles
-from ..tables import quoted
+from ..quoting import toml_text
 from ..units import exact_time
 from .network import NetworkMeasurement
 from .network.json_part import JsonPart
@@ -110,7 +110,7 @@ def machine_toml(
     """The text of machine.toml; `noise_period` in ps. Times are exact, per-byte costs have six digits."""
     lines = [
         "# measurement.json has intervals, residuals and the environment.",
-        f"name = {quoted(name)}",
+        f"name = {toml_text(name)}",
         "",
         *network_toml(network, node, node_ranks),
         "",

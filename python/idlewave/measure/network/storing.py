@@ -15,7 +15,7 @@ import pandas as pd
 
 from ...errors import InputError
 from ...output import OutputFiles
-from ...tables import quoted
+from ...quoting import toml_text
 from ...units import exact_time, format_time
 from ..records import records
 from .json_part import JsonPart, read_object
@@ -106,7 +106,7 @@ def save_network(
     """Write the three files into `folder`, which is made if need be; return the path of machine.toml."""
     place = Path(folder)
     target = place / "machine.toml"
-    lines = [f"name = {quoted(name)}", "", *network_toml(network, node, node_ranks)]
+    lines = [f"name = {toml_text(name)}", "", *network_toml(network, node, node_ranks)]
     with OutputFiles() as files:
         files.table(place / "network-samples.parquet", network.samples)
         files.json(place / "network.json", {"format": FORMAT, "name": name, "network": network_as_json(network)})

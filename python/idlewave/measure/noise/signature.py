@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ...errors import InputError
 from ...noise import MixedNoise, Noise, PoissonNoise
-from ...tables import quoted
+from ...quoting import toml_text
 from ...units import parse_time
 from .lengths import LengthLaw
 from .recording import Detours
@@ -225,13 +225,13 @@ class Signature:
 
     def to_toml(self) -> str:
         """The text of a noise-signature.toml. Periods and lengths in ps, goodness of the fit as remarks."""
-        lines = [f"format = {FORMAT}", f"name = {quoted(self.name)}", f"cores = {list(self.cores)}"]
+        lines = [f"format = {FORMAT}", f"name = {toml_text(self.name)}", f"cores = {list(self.cores)}"]
         lines += [f"# {note}" for note in self.notes]
         for source in self.sources:
             lines += [
                 "",
                 "[[source]]",
-                f"name = {quoted(source.name)}",
+                f"name = {toml_text(source.name)}",
                 f"core = {source.core}",
                 f'kind = "{source.kind}"',
                 f"period_ps = {float(source.period_ps)!r}",
