@@ -97,7 +97,8 @@ class Machine:
         `folder` (default: the current one), and lie there or below, unless `outside`."""
         from .machine_table import machine_from
 
-        machine = machine_from(text, Origin(name, folder or Path(), outside))
+        hint = " (--allow-outside, or outside=True, allows that)"
+        machine = machine_from(text, Origin(name, folder or Path(), outside, hint))
         machine.core()
         return machine
 

@@ -114,12 +114,13 @@ def _unreadable(path: str | Path, what: str, why: str) -> InputError:
 class Origin:
     """Where something that is read comes from: what messages call it, and the folder of the files that it names.
 
-    `outside`: they may lie elsewhere.
+    `outside`: they may lie elsewhere; `hint`: how to allow that, for errors.
     """
 
     name: str
     folder: Path
     outside: bool = False
+    hint: str = ""
 
     def refusal(self, key: str, expected: str, value: object) -> InputError:
         """The error for a value that is not as expected; None is nothing."""
@@ -128,5 +129,4 @@ class Origin:
 
     def file(self, named: str, key: str) -> Path:
         """The file that it names under `key`. Raises InputError."""
-        hint = " (--allow-outside, or outside=True, allows that)"
-        return below(self.folder, named, f"{self.name}: {key}", outside=self.outside, hint=hint)
+        return below(self.folder, named, f"{self.name}: {key}", outside=self.outside, hint=self.hint)

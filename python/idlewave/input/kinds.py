@@ -12,7 +12,9 @@ T = TypeVar("T")
 
 MOST_WHOLE = 2**63 - 1
 _MOST_PICOSECONDS = 2**62
-_LARGE = 2.0**63
+_LARGE = 9.2e18
+LONGEST_NS = 9.2e15
+"""106 days, whose ps fit into 64 bits."""
 
 Whole = Annotated[int, Meta(ge=0, le=MOST_WHOLE, description="a whole number from 0 on")]
 WholeFrom1 = Annotated[int, Meta(ge=1, le=MOST_WHOLE, description="a whole number from 1 on")]
@@ -21,9 +23,11 @@ Number = Annotated[float, Meta(ge=-_LARGE, le=_LARGE, description="a number")]
 """Finite: neither so large that a time of so many ns or ps does not fit, nor no number."""
 Amount = Annotated[float, Meta(ge=0, le=_LARGE, description="a number that is not negative")]
 Positive = Annotated[float, Meta(gt=0, le=_LARGE, description="a number above 0")]
-Nanoseconds = Annotated[float, Meta(ge=0, le=_LARGE / 1000, description="a time in ns from 0 to 106 days")]
-PositiveNanoseconds = Annotated[float, Meta(gt=0, le=_LARGE / 1000, description="a time in ns above 0, to 106 days")]
-Seconds = Annotated[float, Meta(ge=-1e10, le=1e10, description="a time in s below 300 years")]
+Nanoseconds = Annotated[float, Meta(ge=0, le=LONGEST_NS, description="a number from 0 on, of ns of at most 106 days")]
+PositiveNanoseconds = Annotated[
+    float, Meta(ge=0.001, le=LONGEST_NS, description="a number above 0, of ns of at most 106 days")
+]
+Seconds = Annotated[float, Meta(ge=-1e10, le=1e10, description="a number, of s below 300 years")]
 
 
 class Open(Struct, kw_only=True):

@@ -40,15 +40,15 @@ def explained(error: msgspec.ValidationError, place: Place, form: Form) -> str:
     """KEY: expected X, found Y, for what msgspec refused of `place`."""
     path = _PATH.search(str(error))
     for step in _STEP.finditer(path[1]) if path else ():
-        if wrong := _wrong_keys(place, form):
-            return wrong
+        if unknown := _unknown_key(place):  # it is data, and may look like a place
+            return unknown
         if step[3]:
             return _of_an_entry(error, place, form)
         inner = _inside(place, step[1], None if step[2] is None else int(step[2]))
         if inner is None:
             break
         place = inner
-    if wrong := _wrong_keys(place, form):
+    if wrong := _unknown_key(place) or _missing_key(place, form):
         return wrong
     if not _fits_as_struct(place):
         return _refused(place, form)
@@ -68,28 +68,31 @@ def _of_an_entry(error: msgspec.ValidationError, place: Place, form: Form) -> st
     return f"{place.key}: {cut(str(error))}"
 
 
-def _wrong_keys(place: Place, form: Form) -> str:
-    """What is said of a table's keys, if one is not known there, or missing; else nothing."""
+def _unknown_key(place: Place) -> str:
+    """What is said of a key of a table that is not known there; else nothing."""
     struct = _struct_of(place)
-    if not isinstance(place.value, dict) or struct is None:
-        tags = _tags(place)
-        if isinstance(place.value, dict) and tags:
-            field, kinds = tags
-            said = found(place.value[field]) if field in place.value else "nothing"
-            return f"{place.at(field, None, None).key}: expected one of {', '.join(kinds)}, found {said}"
+    if struct is None or not isinstance(place.value, dict) or not struct.__struct_config__.forbid_unknown_fields:
         return ""
-    config, hints = struct.__struct_config__, get_type_hints(struct, include_extras=True)
-    names = dict(zip(struct.__struct_encode_fields__, struct.__struct_fields__, strict=True))
-    if config.forbid_unknown_fields:
-        for key in place.value:
-            if key not in names and key != config.tag_field:
-                known = ", ".join(sorted(names))
-                return f"{place.at(cut(str(key)), None, None).key} is not known here; expected {known or 'nothing'}"
-    required = len(names) - len(struct.__struct_defaults__)
-    for number, (key, field) in enumerate(names.items()):
-        has_default = number >= required and struct.__struct_defaults__[number - required] is not msgspec.NODEFAULT
-        if key not in place.value and not has_default:
-            inner = place.at(key, None, hints[field])
+    known = set(struct.__struct_encode_fields__)
+    unknown = next((key for key in place.value if key not in known | {struct.__struct_config__.tag_field}), None)
+    if unknown is None:
+        return ""
+    return f"{place.at(cut(str(unknown)), None, None).key} is not known here; expected {', '.join(sorted(known))}"
+
+
+def _missing_key(place: Place, form: Form) -> str:
+    """What is said of a key of a table that is missing, or of that which tells tables apart; else nothing."""
+    struct, tags = _struct_of(place), _tags(place)
+    if not isinstance(place.value, dict) or (struct is None and tags is None):
+        return ""
+    if struct is None and tags is not None:
+        key, kinds = tags
+        said = found(place.value[key]) if key in place.value else "nothing"
+        return f"{place.at(key, None, None).key}: expected one of {', '.join(kinds)}, found {said}"
+    hints = get_type_hints(struct, include_extras=True)
+    for field in msgspec.structs.fields(struct):
+        if field.required and field.encode_name not in place.value:
+            inner = place.at(field.encode_name, None, hints[field.name])
             return f"{inner.key}: expected {_words(inner.kind, form, inner.key)}, found nothing"
     return ""
 

@@ -17,7 +17,8 @@ from ...environment import describe
 from ...errors import MeasurementError, UsageError
 from ...mpi import OPEN_MPI, Mpi
 from ..running import begin_folder, run_probe, shown
-from .recording import LOCAL, TRANSPORTS, NetworkMeasurement, read_measurement
+from .recording import NetworkMeasurement, read_measurement
+from .transports import LOCAL, TRANSPORTS
 
 PATIENCE = 120.0
 """Seconds beyond the time asked for after which a probe is given up: MPI's own start and end are in it."""
