@@ -280,9 +280,14 @@ def test_what_is_no_recording_is_refused_with_its_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"pairs\.csv: lacks the columns visit"):
         read_pairs(tmp_path)
     (tmp_path / "pairs.csv").write_text(",".join(SAMPLES) + "\n0,1,many,rtt,1,0,0,5,0,0\n")
-    with pytest.raises(InputError, match=r"pairs\.csv: size: row 1: expected a whole number from 0 to .*, found 'many'"):
+    with pytest.raises(
+        InputError, match=r"pairs\.csv: size: row 1: expected a whole number from 0 to .*, found 'many'"
+    ):
         read_pairs(tmp_path)
-    for row, said in (("0,1,1,rtt,1,0,0,nan,0,0", "value_ns: row 1: expected a number .*, found nan"), ("0,1,1,rtt,1,0,0,5,0,no", "disturbed: row 1: expected a whole number")):
+    for row, said in (
+        ("0,1,1,rtt,1,0,0,nan,0,0", "value_ns: row 1: expected a number .*, found nan"),
+        ("0,1,1,rtt,1,0,0,5,0,no", "disturbed: row 1: expected a whole number"),
+    ):
         (tmp_path / "pairs.csv").write_text(",".join(SAMPLES) + f"\n{row}\n")
         with pytest.raises(InputError, match=said):
             read_pairs(tmp_path)

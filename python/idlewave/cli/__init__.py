@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import click
 
 from .. import __version__
 from ..errors import IdlewaveError
+from ..quoting import printable
 from .late_commands import LateCommands
 
 INTERRUPTED = 130
@@ -45,7 +47,9 @@ def main() -> None:
     try:
         cli(prog_name="idlewave", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        words = io.StringIO()
+        error.show(words)
+        click.echo(printable(words.getvalue()), err=True, nl=False)
         sys.exit(error.exit_code)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
@@ -68,8 +72,10 @@ def main() -> None:
 def _say(text: str) -> None:
     from .terminal import errors
 
-    errors.print(text, highlight=False, soft_wrap=True)
+    errors.print(text, highlight=False, soft_wrap=True, markup=True)
 
 
 def _plain(text: str) -> str:
-    return text.replace("[", "\\[")
+    from rich.markup import escape
+
+    return escape(printable(text))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+from rich.text import Text
 
 from .. import mpi
 from ..machine import Machine
@@ -141,4 +142,4 @@ def _report(plan: Plan, measurement: Measurement, trace: Trace, timeline: Timeli
 
 
 def _step(number: int, name: str, what: str) -> None:
-    output.print(f"\n[bold]{number}. {name}[/]: {what}")
+    output.print(Text.assemble("\n", (f"{number}. {name}", "bold"), f": {what}"))

@@ -28,4 +28,4 @@ def demo(folder: Path, program: str, ranks: int, small: bool) -> None:
     """Measure this machine, trace an MPI program on it, simulate it at scale, and write a report."""
     base = SIZES["small" if small else "full"]
     page = run_demo(Plan(folder=folder, program=program, ranks=ranks, size=base))
-    output.print(f"[bold]report: {page}[/]")
+    output.print(f"report: {page}", style="bold")

@@ -177,7 +177,7 @@ def _draw(file: Path, found: NetworkMeasurement, table: pd.DataFrame | None) -> 
 
 def show_network(found: NetworkMeasurement) -> None:
     """A row a parameter and range of sizes, with its 95 % interval."""
-    output.print(f"[bold]Network: LogGOPS parameters over {found.carrier}, with 95 % intervals[/]")
+    output.print(f"Network: LogGOPS parameters over {found.carrier}, with 95 % intervals", style="bold")
     for r in found.fit.ranges:
         kind = "rendezvous" if r.rendezvous else "eager"
         exact = r.onset[0] == r.onset[1] or r.cause == "start"

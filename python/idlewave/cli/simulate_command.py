@@ -12,6 +12,7 @@ from .._core import peak_memory
 from ..errors import UsageError
 from ..kernel import PLACEMENTS, Manner
 from ..output import write_table
+from ..quoting import cut, name_of
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
 from ..units import format_time
@@ -82,8 +83,8 @@ def simulate(
         click.echo(json.dumps(found))
         return
     click.echo(
-        f"{schedule.name} on {machine.name}: {schedule.ranks} ranks finish after "
+        f"{name_of(schedule.name)} on {cut(machine.name)}: {schedule.ranks} ranks finish after "
         f"{format_time(timeline.max_finish, 6)} ({timeline.messages} messages, simulated in {timeline.seconds:.3f} s)"
     )
     if timeline.run is not None:
-        show_run(f"{schedule.name}, {where(how | legs)}", timeline.run, "messages")
+        show_run(f"{name_of(schedule.name)}, {where(how | legs)}", timeline.run, "messages")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -16,19 +17,34 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
+
+from ..quoting import printable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-output = Console(highlight=False)
-errors = Console(stderr=True)
+
+class PlainConsole(Console):
+    """Shows the texts of files and programs as they are: they have no markup, and no control characters."""
+
+    def __init__(self, *, stderr: bool = False, highlight: bool = True) -> None:
+        super().__init__(stderr=stderr, highlight=highlight, markup=False, emoji=False)
+
+    def render_str(self, text: str, **options: Any) -> Text:  # noqa: ANN401 - rich's
+        """What is printed, the cells of tables among it."""
+        return super().render_str(printable(text), **options)
+
+
+output = PlainConsole(highlight=False)
+errors = PlainConsole(stderr=True)
 
 
 def progress_bar(*, count: bool = False) -> Progress:
     """A progress display on the error stream, so that output can be piped; nothing where nobody looks at it."""
     middle = [MofNCompleteColumn()] if count else []
     return Progress(
-        TextColumn("{task.description:<28}"),
+        TextColumn("{task.description:<28}", markup=False),
         BarColumn(),
         *middle,
         TimeElapsedColumn(),
@@ -43,8 +59,8 @@ def progress_bar(*, count: bool = False) -> Progress:
 @contextmanager
 def status(description: str) -> Iterator[Callable[[str], None]]:
     """A line on the error stream that moves, where it is not known how much is left; yields what changes it."""
-    with errors.status(description) as line:
-        yield line.update
+    with errors.status(escape(printable(description))) as line:
+        yield lambda text: line.update(escape(printable(text)))
 
 
 def show(table: pd.DataFrame, title: str, formats: dict[str, str] | None = None) -> None:

@@ -105,6 +105,20 @@ def csv_table(data: bytes, schema: Schema, name: str, what: str, *, least_rows: 
     return _frame(table, schema, name, least_rows)
 
 
+def checked_table(table: pd.DataFrame, schema: Schema, name: str, *, least_rows: int = 0) -> pd.DataFrame:
+    """The columns of `schema` that are in a table of Python, which messages call `name`. Raises InputError as above."""
+    chosen = _chosen(list(map(str, table.columns)), schema, name)
+    columns = {}
+    for column in chosen:
+        try:
+            columns[column] = pa.chunked_array([pa.array(table[column], from_pandas=True)])
+        except _BROKEN as error:
+            expected = f"{schema[column].words} in each row"
+            raise InputError(f"{name}: {column}: expected {expected}, found {cut(str(error))}") from error
+        _check_type(columns[column].type, schema[column], f"{name}: {column}")
+    return _frame(pa.table(columns), schema, name, least_rows)
+
+
 def _header(data: bytes, name: str, what: str) -> list[str]:
     line = data[:MOST_LINE].split(b"\n", 1)[0].decode("utf-8", "replace")
     try:
