@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from . import _core
 from .errors import UsageError
 from .patterns import MOST_BYTES, PatternOptions
+from .quoting import quote
 
 GROUPS = ("all", "blocks", "strided")
 
@@ -34,7 +35,7 @@ class Operation:
     def members(self, ranks: int) -> int:
         """How many ranks of a job of `ranks` take part together, in the first group."""
         if self.group not in GROUPS:
-            raise UsageError(f"no group is called '{self.group}'; there are {', '.join(GROUPS)}")
+            raise UsageError(f"no group is called {quote(self.group)}; there are {', '.join(GROUPS)}")
         if not 1 <= self.group_size <= ranks:
             raise UsageError(f"expected a group size from 1 to {ranks}, found {self.group_size}")
         if self.group == "all":
@@ -55,7 +56,7 @@ class Operation:
         o.check(members, matrix=name == "alltoall")
         if name == "dissemination":
             if algorithm not in ("", "dissemination"):
-                raise UsageError(f"the pattern dissemination is an algorithm itself, so not '{algorithm}'")
+                raise UsageError(f"the pattern dissemination is an algorithm itself, so not {quote(algorithm)}")
             name, algorithm = "barrier", "dissemination"
         stage = _core.Stage(
             name,

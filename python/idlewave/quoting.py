@@ -31,9 +31,9 @@ def cut(text: str, most: int = MOST_QUOTED) -> str:
     return printable(text[:most], keep="") + ("…" if len(text) > most else "")
 
 
-def quote(text: str) -> str:
+def quote(text: object) -> str:
     """`text` as a message shows what it found: cut, printable, in quotes."""
-    return f"'{cut(text)}'"
+    return f"'{cut(str(text))}'"
 
 
 def name_of(path: str | Path) -> str:

@@ -17,6 +17,7 @@ from . import _core
 from .errors import InputError, UsageError
 from .machine import Level, Machine
 from .noise import AnyNoise
+from .quoting import quote
 from .schedule import Schedule
 from .simulation import checked_machine, checked_run
 
@@ -197,7 +198,7 @@ def latency_tolerance(
     if not growths or not all(0 < growth < 1000 for growth in growths):
         raise UsageError(f"expected growths above 0 and below 1000, such as 0.01, found {growths}")
     if level not in ("network", "node"):
-        raise UsageError(f"there are the levels network and node, not '{level}'")
+        raise UsageError(f"there are the levels network and node, not {quote(level)}")
     if level == "node" and machine.node is None:
         raise UsageError(f"the machine {machine.name} has no network inside nodes")
     machine = checked_machine(machine, noise, noise_reaches)

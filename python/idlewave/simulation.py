@@ -13,6 +13,7 @@ from .errors import UsageError
 from .kernel import PLACEMENTS, EventRun, Legs, Manner, checked_seed
 from .machine import Machine
 from .noise import REACHES, AnyNoise
+from .quoting import quote
 from .schedule import Schedule
 from .timeline import Recording, Timeline
 
@@ -56,7 +57,7 @@ def simulate(
     if the machine has what the dialect cannot express.
     """
     if dialect not in DIALECTS:
-        raise UsageError(f"no dialect is called '{dialect}'; there are {', '.join(DIALECTS)}")
+        raise UsageError(f"no dialect is called {quote(dialect)}; there are {', '.join(DIALECTS)}")
     machine = checked_machine(machine, noise, noise_reaches)
     manner = Manner(scheduler=scheduler, threads=threads, **legs)
     if manner.in_partitions:
@@ -80,7 +81,7 @@ def simulate(
 def checked_run(scheduler: str, threads: int, seed: int) -> None:
     """Raises UsageError if a simulation cannot be run so."""
     if scheduler not in SCHEDULERS:
-        raise UsageError(f"no scheduler is called '{scheduler}'; there are {', '.join(SCHEDULERS)}")
+        raise UsageError(f"no scheduler is called {quote(scheduler)}; there are {', '.join(SCHEDULERS)}")
     if not 1 <= threads <= 1024:
         raise UsageError(f"expected 1 to 1024 threads, found {threads}")
     if scheduler == "sequential" and threads != 1:
@@ -105,7 +106,7 @@ def _parts(reaches: Iterable[str]) -> list[str]:
     parts = [reaches] if isinstance(reaches, str) else list(reaches)
     for part in parts:
         if part not in REACHES:
-            raise UsageError(f"noise reaches {', '.join(REACHES)}; there is no '{part}'")
+            raise UsageError(f"noise reaches {', '.join(REACHES)}; there is no {quote(part)}")
     return parts
 
 

@@ -10,7 +10,7 @@ import click
 
 from ..errors import InputError, UsageError
 from ..machine import Machine
-from ..quoting import name_of
+from ..quoting import name_of, quote
 from ..schedule import Schedule
 from .progress import rank_progress
 
@@ -67,6 +67,6 @@ def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:
     for text in chosen:
         collective, equals, name = text.partition("=")
         if not equals or not collective or not name:
-            raise UsageError(f"expected COLLECTIVE=NAME, such as allreduce=ring, found '{text}'")
+            raise UsageError(f"expected COLLECTIVE=NAME, such as allreduce=ring, found {quote(text)}")
         named[collective] = name
     return named

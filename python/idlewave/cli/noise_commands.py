@@ -22,6 +22,7 @@ from ..measure.noise.replay import write_noise
 from ..measure.noise.signature import PERIODIC, Signature, end_to_end
 from ..measure.records import records
 from ..output import write_text
+from ..quoting import quote
 from ..units import format_time, parse_time
 from .figures import Picture, save_figure
 from .noise_report import KINDS, NoiseReport, environment_of
@@ -144,7 +145,8 @@ def _say_where(made: Signature, option: str, name: str) -> None:
         also = f", on some as {', '.join(near)}" if near else ""
         rest = f"; the others have {', '.join(left)}" if left else ""
         errors.print(
-            f"note: {option} '{name}' acts on {len(cores)} of {len(noisy)} cores with noise{also}{rest}", soft_wrap=True
+            f"note: {option} {quote(name)} acts on {len(cores)} of {len(noisy)} cores with noise{also}{rest}",
+            soft_wrap=True,
         )
 
 

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from ..errors import UsageError
 from ..output import check_output, check_output_folder
+from ..quoting import quote
 
 
 class FiniteRange(click.FloatRange):
@@ -36,7 +37,7 @@ class OutputFile(click.Path):
         """The path. Fails with click's words where it has another ending, raises OutputError where no file can be."""
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if self._endings and path.suffix not in self._endings:
-            self.fail(f"expected a name that ends with {', '.join(self._endings)}, found '{value}'", param, ctx)
+            self.fail(f"expected a name that ends with {', '.join(self._endings)}, found {quote(value)}", param, ctx)
         return check_output(path)
 
 

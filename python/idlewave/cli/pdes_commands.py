@@ -13,6 +13,7 @@ import click
 
 from .. import pdes as models
 from ..kernel import PLACEMENTS
+from ..quoting import quote
 from .figures import Picture, save_figure
 from .kernel_options import (
     LEGS,
@@ -40,9 +41,9 @@ def count(value: str) -> int:
     try:
         number = float(value)
     except ValueError:
-        raise click.BadParameter(f"expected a number such as 1024 or 1e6, found '{value}'") from None
+        raise click.BadParameter(f"expected a number such as 1024 or 1e6, found {quote(value)}") from None
     if not number.is_integer() or abs(number) > 2**53:
-        raise click.BadParameter(f"expected a whole number, found '{value}'")
+        raise click.BadParameter(f"expected a whole number, found {quote(value)}")
     return int(number)
 
 

@@ -10,6 +10,7 @@ import click
 
 from ..errors import UsageError
 from ..patterns import DEFAULT_SEGMENT
+from ..quoting import quote
 from ..schedule import Schedule
 from .inputs import load_schedule
 
@@ -77,7 +78,7 @@ def schedule_from(source: str, options: Mapping[str, object]) -> Schedule:
         schedule = load_schedule(source, chosen, reduction_cost)
         return schedule if ranks is None or ranks == schedule.ranks else schedule.extrapolate(ranks)
     if ranks is None:
-        raise UsageError(f"'{source}' is no file; as a pattern it needs --ranks")
+        raise UsageError(f"{quote(source)} is no file; as a pattern it needs --ranks")
     if len(chosen) > 1:
         raise UsageError("a pattern has one algorithm")
     algorithm = chosen[0].removeprefix(f"{source}=") if chosen else ""

@@ -10,6 +10,7 @@ import pandas as pd
 from ..errors import UsageError
 from ..machine import Machine
 from ..output import TABLE_ENDINGS, write_table
+from ..quoting import quote
 from ..schedule import Schedule
 from ..study import COLUMNS
 from ..study import study as run
@@ -88,7 +89,7 @@ def ranks_from(text: str | None) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(f"expected numbers of ranks such as 64,1024, found '{text}'") from None
+        raise UsageError(f"expected numbers of ranks such as 64,1024, found {quote(text)}") from None
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import click
 
 from ..errors import UsageError
 from ..export import writer_for
+from ..quoting import quote
 from ..simulation import simulate as run
 from ..timeline import Recording
 from ..units import parse_time
@@ -65,7 +66,7 @@ def _ranks(text: str) -> tuple[int, int]:
     try:
         return int(first), int(last if dash else first)
     except ValueError:
-        raise UsageError(f"expected ranks such as 0-7, found '{text}'") from None
+        raise UsageError(f"expected ranks such as 0-7, found {quote(text)}") from None
 
 
 def _time(text: str) -> int:

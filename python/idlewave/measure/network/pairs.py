@@ -34,7 +34,7 @@ from ...input.kinds import LONGEST_NS
 from ...input.tables import NUMBER, TEXT, WHOLE, Column, csv_table
 from ...mpi import Mpi
 from ...output import write_table
-from ...quoting import name_of
+from ...quoting import name_of, quote
 from ..environment_file import read_environment
 from .job import read_summary, run_job
 from .levels import Level, Structure, find_structure, listed
@@ -284,7 +284,7 @@ def machine_of(found: PairMeasurement, name: str = "pairs") -> machines.Machine:
 def _parameters(row: pd.Series[Any]) -> machines.Parameters:
     latency, o, g, per_byte = (float(row[c]) for c in ("latency_ns", "o_ns", "g_ns", "G_ns"))
     if not all(np.isfinite([latency, o, g, per_byte])):
-        raise MeasurementError(f"of the level '{row['level']}' not all parameters were measured")
+        raise MeasurementError(f"of the level {quote(row['level'])} not all parameters were measured")
     o = min(max(o, 0.0), latency / 2)
     return machines.Parameters(
         L=round(1000 * (latency - 2 * o)),
