@@ -21,6 +21,7 @@ from pathlib import Path
 
 from . import _core
 from .errors import MpiError
+from .quoting import quote
 
 OPEN_MPI = "Open MPI"
 MPICH = "MPICH"
@@ -169,7 +170,7 @@ def _launcher(named: str | Path | None) -> Path:
     if named:
         found = shutil.which(str(named))
         if not found:
-            raise MpiError(f"mpiexec '{named}' was not found or cannot be run")
+            raise MpiError(f"mpiexec {quote(named)} was not found or cannot be run")
         return Path(found).absolute()
     for folder in [str(Path(sys.executable).parent), *os.environ.get("PATH", "").split(os.pathsep)]:
         found = shutil.which("mpiexec", path=folder) if folder else None

@@ -12,6 +12,7 @@ from . import _core
 from .errors import InputError, UsageError
 from .output import make_folder
 from .pattern_options import DEFAULT_SEGMENT, PATTERNS, PatternOptions
+from .quoting import quote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -247,7 +248,7 @@ def format_for(path: str | Path, to: str | None = None) -> str:
             known = ", ".join(f"{extension} ({name})" for extension, name in EXTENSIONS.items())
             raise UsageError(f"{path}: expected an extension that tells the format, {known}, or the format's name")
     if to not in FORMATS:
-        raise UsageError(f"expected a format of {', '.join(FORMATS)}, found '{to}'")
+        raise UsageError(f"expected a format of {', '.join(FORMATS)}, found {quote(to)}")
     return to
 
 

@@ -14,9 +14,10 @@ from .errors import UsageError
 from .kernel import PLACEMENTS, EventRun, Legs, Manner, checked_seed
 from .machine import Machine
 from .noise import REACHES, AnyNoise
+from .quoting import quote
 from .schedule import Schedule
 from .timeline import Recording, Timeline
-from .wording import did_you_mean
+from .wording import unknown_name
 
 SCHEDULERS = ("sequential", "yawns")
 """Of studies, timelines and explanations; a simulation of finish times alone runs on those of the kernel, too."""
@@ -59,8 +60,7 @@ def simulate(
     if the machine has what the dialect cannot express.
     """
     if dialect not in DIALECTS:
-        known = ", ".join(DIALECTS)
-        raise UsageError(f"no dialect is called '{dialect}'{did_you_mean(dialect, DIALECTS)} There are {known}")
+        raise UsageError(unknown_name("dialect", dialect, DIALECTS))
     checked_schedule(schedule)
     machine = checked_machine(machine, noise, noise_reaches)
     manner = Manner(scheduler=scheduler, threads=threads, **legs)
@@ -86,7 +86,9 @@ def checked_run(scheduler: str, threads: int, seed: int) -> None:
     """Raises UsageError if a simulation cannot be run so."""
     if scheduler not in SCHEDULERS:
         known = ", ".join(SCHEDULERS)
-        raise UsageError(f"no scheduler is called '{scheduler}'{did_you_mean(scheduler, SCHEDULERS)} There are {known}")
+        raise UsageError(
+            f"no scheduler is called {quote(scheduler)}{did_you_mean(scheduler, SCHEDULERS)} There are {known}"
+        )
     if not 1 <= threads <= 1024:
         raise UsageError(f"expected 1 to 1024 threads, found {threads}")
     if scheduler == "sequential" and threads != 1:
@@ -136,7 +138,7 @@ def _parts(reaches: Iterable[str]) -> list[str]:
     parts = [reaches] if isinstance(reaches, str) else list(reaches)
     for part in parts:
         if part not in REACHES:
-            raise UsageError(f"noise reaches {', '.join(REACHES)}; there is no '{part}'")
+            raise UsageError(f"noise reaches {', '.join(REACHES)}; there is no {quote(part)}")
     return parts
 
 

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-import json
+import os
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from . import _core
 from .errors import InputError
+from .input import read_json
+from .input.kinds import Open
+from .quoting import name_of
 
 GROUPS = ("point-to-point", "waiting for requests", "collective", "other MPI")
 """The kinds of call, as `calls` numbers them."""
+
+
+class TraceSaid(Open):
+    """What is used of trace.json (docs/trace-format.md)."""
+
+    format: Literal[1]
+    command: list[str] = []  # noqa: RUF012 - msgspec copies it
 
 
 class Trace:
@@ -45,13 +56,11 @@ class Trace:
 
     @cached_property
     def command(self) -> str:
-        """The command that was traced, "" if trace.json does not say."""
-        try:
-            described = json.loads((self.directory / "trace.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        """The command that was traced, "" where there is no trace.json. Raises InputError for one that is none."""
+        file = self.directory / "trace.json"
+        if not os.path.lexists(file):
             return ""
-        command = described.get("command", []) if isinstance(described, dict) else []
-        return " ".join(map(str, command))
+        return " ".join(read_json(file, TraceSaid, "what a launcher says of a trace").command)
 
     @cached_property
     def processes(self) -> pd.DataFrame:
@@ -117,7 +126,7 @@ class Trace:
         for row in self._core.headers():
             if not row["finalized"]:
                 raise InputError(
-                    f"{self.directory}: rank {row['rank']} never reached MPI_Finalize; "
+                    f"{name_of(self.directory)}: rank {row['rank']} never reached MPI_Finalize; "
                     f"it recorded {row['records']} calls"
                 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from idlewave.quoting import quote
 from idlewave.units import PICOSECONDS
 
 SPACE = "\u202f"  # narrow, and no line breaks there
@@ -111,6 +112,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
     near = get_close_matches(word, list(known), n=1)
     return f": did you mean '{near[0]}'?" if near else "."
+
+
+def unknown_name(kind: str, word: str, known: Iterable[str]) -> str:
+    """What is said of a name that there is not: the one that was probably meant, and all that there are."""
+    names = list(known)
+    return f"no {kind} is called {quote(word)}{did_you_mean(word, names)} There are {', '.join(names)}"
 
 
 def join_words(words: list[str]) -> str:

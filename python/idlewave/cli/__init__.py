@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import click
 
 from .. import __version__
 from ..errors import IdlewaveError
+from ..quoting import printable
 from .late_commands import LateCommands
 
 INTERRUPTED = 130
@@ -52,7 +54,9 @@ def main() -> None:
     try:
         cli(prog_name="idlewave", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        words = io.StringIO()
+        error.show(words)
+        click.echo(printable(words.getvalue()), err=True, nl=False)
         sys.exit(error.exit_code)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)

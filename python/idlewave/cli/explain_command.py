@@ -13,7 +13,7 @@ from ..simulation import simulate
 from ..tolerance import MOST_SIMULATIONS, LatencyTolerance, latency_tolerance
 from ..wording import plain_time
 from .explain_tolerance import tolerance_as_json, tolerance_in_words
-from .inputs import machine_option
+from .inputs import load_machine, machine_option
 from .options import as_json, print_json
 from .progress import rank_progress, time_progress
 from .run import run_arguments, run_options
@@ -48,7 +48,7 @@ def explain(
     **options: object,
 ) -> None:
     """Say what the time of a GOAL file, a trace, or a PATTERN is made of: critical path, waits, sensitivities."""
-    machine = Machine.named(machine_name)
+    machine = load_machine(machine_name)
     how = run_arguments(options)
     schedule = schedule_from(source, options)
     with time_progress("simulating") as progress:

@@ -25,7 +25,7 @@ def save_figure(figure: Figure, file: Path) -> None:
     from matplotlib import rc_context
 
     from ..output import output_file
-    from ..plotting import STYLE
+    from ..plotting import STYLE, plain_text
 
     with rc_context(STYLE), output_file(file) as stream:
-        figure.savefig(stream, format=file.suffix[1:], dpi=200)
+        plain_text(figure).savefig(stream, format=file.suffix[1:], dpi=200)

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import click
 
 from ..errors import UsageError
+from ..machine import Machine
+from ..quoting import quote
 from ..schedule import Schedule
 from .completion import algorithms, machines
 from .progress import doing, rank_progress
@@ -16,12 +18,21 @@ from .progress import doing, rank_progress
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+_OUTSIDE = f"{__name__}.outside"
+
+
 def machine_option(command: F) -> F:
-    """--machine: a machine.toml, a folder that has one, or the name of a preset."""
+    """--machine: a machine.toml, a folder that has one, or the name of a preset; --allow-outside, for its files."""
+    text = "Files that the machine.toml names may lie outside of its folder."
+    command = click.option("--allow-outside", is_flag=True, expose_value=False, callback=_allow, help=text)(command)
     text = "A machine.toml, a folder that has one, or the name of a preset (idlewave machines)."
     return click.option(
         "-m", "--machine", "machine_name", required=True, metavar="MACHINE", help=text, shell_complete=machines
     )(command)
+
+
+def _allow(context: click.Context, _option: click.Parameter, given: bool) -> None:
+    context.meta[_OUTSIDE] = given
 
 
 def algorithm_options(command: F) -> F:
@@ -40,6 +51,11 @@ def algorithm_options(command: F) -> F:
     return click.option("--reduction-cost", type=float, default=0.0, show_default=True, help=text)(command)
 
 
+def load_machine(name: str) -> Machine:
+    """The machine that --machine names."""
+    return Machine.named(name, outside=bool(click.get_current_context().meta.get(_OUTSIDE)))
+
+
 def load_schedule(source: str, chosen: Iterable[str], reduction_cost: float) -> Schedule:
     """The schedule in a file (GOAL, or a binary one) or in a directory (a trace)."""
     if not Path(source).is_dir():
@@ -55,6 +71,6 @@ def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:
     for text in chosen:
         collective, equals, name = text.partition("=")
         if not equals or not collective or not name:
-            raise UsageError(f"expected COLLECTIVE=NAME, such as allreduce=ring, found '{text}'")
+            raise UsageError(f"expected COLLECTIVE=NAME, such as allreduce=ring, found {quote(text)}")
         named[collective] = name
     return named

@@ -11,8 +11,9 @@ import click
 
 from ..errors import UsageError
 from ..measure import NetworkMeasurement, measure_network
-from ..measure.network.recording import TRANSPORTS, read_measurement
+from ..measure.network.recording import read_measurement
 from ..measure.network.storing import PARAMETERS, load_network, network_as_json, parameter_remark, save_network
+from ..measure.network.transports import TRANSPORTS
 from ..measure.records import records
 from ..output import write_table
 from ..wording import plain_time

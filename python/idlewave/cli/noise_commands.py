@@ -22,6 +22,7 @@ from ..measure.noise.replay import write_noise
 from ..measure.noise.signature import PERIODIC, Signature, end_to_end
 from ..measure.records import records
 from ..output import write_text
+from ..quoting import quote
 from ..units import parse_time
 from ..wording import plain_percent, plain_time
 from .figures import Picture, save_figure
@@ -173,7 +174,7 @@ def _say_where(made: Signature, option: str, name: str) -> None:
     if near or left:
         also = f", on some as {', '.join(near)}" if near else ""
         rest = f"; the others have {', '.join(left)}" if left else ""
-        say_note(f"{option} '{name}' acts on {len(cores)} of {len(noisy)} cores with noise{also}{rest}")
+        say_note(f"{option} {quote(name)} acts on {len(cores)} of {len(noisy)} cores with noise{also}{rest}")
 
 
 def _warn_of_rare(made: Signature, seconds: float) -> None:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from ..errors import InputError, UsageError
 from ..measure import NoiseMeasurement, describe
+from ..measure.environment_file import read_environment
 from ..measure.noise.attribution import attribute
 from ..measure.noise.compare import maximum_table
 from ..measure.noise.detour import measurement_of
@@ -260,8 +261,7 @@ def write_environment(folder: Path, environment: dict[str, Any]) -> None:
 
 def environment_of(recording: Recording) -> dict[str, Any]:
     """As it was written beside a recording; of one that the probe wrote alone, what the probe says."""
-    try:
-        said = json.loads((recording.folder / "environment.json").read_text())
-        return said if isinstance(said, dict) else {}
-    except (OSError, ValueError):
+    said = read_environment(recording.folder)
+    if said is None:
         return {"host": recording.said.get("host"), "clock_source": recording.said.get("clock_source")}
+    return said

@@ -13,6 +13,7 @@ from click.core import ParameterSource
 
 from ..errors import UsageError
 from ..output import check_new_folder, check_output, check_output_folder
+from ..quoting import quote
 from ..units import parse_size, parse_time
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, as output.")
@@ -70,9 +71,9 @@ class Count(NumberType):
         try:
             number = float(value)
         except ValueError:
-            self.fail(f"expected a number such as 1024 or 1e6, found '{value}'", param, ctx)
+            self.fail(f"expected a number such as 1024 or 1e6, found {quote(value)}", param, ctx)
         if not number.is_integer() or abs(number) > 2**53:
-            self.fail(f"expected a whole number, found '{value}'", param, ctx)
+            self.fail(f"expected a whole number, found {quote(value)}", param, ctx)
         return int(number)
 
 
@@ -102,7 +103,7 @@ class OutputFile(click.Path):
         """The path. Fails with click's words where it has another ending, raises OutputError where no file can be."""
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if self._endings and path.suffix not in self._endings:
-            self.fail(f"expected a name that ends with {', '.join(self._endings)}, found '{value}'", param, ctx)
+            self.fail(f"expected a name that ends with {', '.join(self._endings)}, found {quote(value)}", param, ctx)
         return check_new_folder(path) if path.suffix in self._folders else check_output(path)
 
 

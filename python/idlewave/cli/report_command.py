@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import pandas as pd
 
-from ..errors import InputError, UsageError
+from ..errors import UsageError
 from ..machine import Machine
 from ..measure import Measurement
 from ..report import build, findings
 from ..reporting import report_data
 from ..schedule import Schedule
 from ..simulation import simulate
+from ..study_table import read_study
 from ..trace import Trace
 from .inputs import algorithm_options, algorithms_from
 from .options import OutputFolder, as_json, print_json
@@ -60,7 +60,7 @@ def report(
         with doing("simulating the traced run"):
             schedule = Schedule.from_trace(trace, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
             timeline = simulate(schedule, Machine.load(measured / "machine.toml"), noise=None)
-    data = report_data(measurement, trace, timeline, read_table(studied) if studied else None, title=title)
+    data = report_data(measurement, trace, timeline, read_study(studied) if studied else None, title=title)
     with doing("drawing figures"):
         page = build(data, target)
     if as_json:
@@ -69,11 +69,3 @@ def report(
     for sentence in findings(data).values():
         say(f"• {sentence}")
     say(f"written: {page}")
-
-
-def read_table(file: Path) -> pd.DataFrame:
-    """A study's table. Raises InputError naming the file."""
-    try:
-        return pd.read_csv(file) if file.suffix == ".csv" else pd.read_parquet(file)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file}: cannot be read as a study: {error}") from error

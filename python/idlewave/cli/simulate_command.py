@@ -10,12 +10,12 @@ import click
 from .._core import peak_memory
 from ..errors import UsageError
 from ..kernel import PLACEMENTS, Manner
-from ..machine import Machine
 from ..output import write_table
+from ..quoting import name_of
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
 from ..wording import plain_time
-from .inputs import machine_option
+from .inputs import load_machine, machine_option
 from .kernel_options import LEGS, SCHEDULER, STATISTICS, THREADS, all_of, counts_of, show_run, where, write_statistics
 from .options import OutputFile, as_json, print_json
 from .progress import time_progress
@@ -50,7 +50,7 @@ def simulate(
     **options: object,
 ) -> None:
     """Simulate a GOAL file, a trace, or a PATTERN (such as allreduce, halo2d or sweep; all: idlewave patterns)."""
-    machine = Machine.named(machine_name)
+    machine = load_machine(machine_name)
     how = run_arguments(options)
     legs: dict[str, Any] = {name: options.pop(name) for name in KEPT}
     if statistics is not None and not Manner(scheduler=how["scheduler"], **legs).in_partitions:
@@ -86,4 +86,4 @@ def simulate(
         f"{plain_time(timeline.max_finish, 6)} ({timeline.messages} messages, simulated in {timeline.seconds:.3f} s)"
     )
     if timeline.run is not None:
-        show_run(f"{schedule.name}, {where(how | legs)}", timeline.run, "messages")
+        show_run(f"{name_of(schedule.name)}, {where(how | legs)}", timeline.run, "messages")

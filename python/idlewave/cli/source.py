@@ -10,6 +10,7 @@ import click
 
 from ..errors import InputError, UsageError
 from ..pattern_options import DEFAULT_SEGMENT, PATTERNS
+from ..quoting import quote
 from ..schedule import Schedule
 from ..units import parse_size
 from ..wording import did_you_mean
@@ -97,7 +98,7 @@ def schedule_from(source: str, options: Mapping[str, object]) -> Schedule:
         return schedule if ranks is None or ranks == schedule.ranks else schedule.extrapolate(ranks)
     if source not in PATTERNS:
         raise InputError(
-            f"'{source}' is no file, no trace, and no pattern{did_you_mean(source, PATTERNS)} "
+            f"{quote(source)} is no file, no trace, and no pattern{did_you_mean(source, PATTERNS)} "
             f"There are the patterns {', '.join(PATTERNS)}"
         )
     if ranks is None:

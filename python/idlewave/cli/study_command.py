@@ -12,11 +12,12 @@ from ..errors import UsageError
 from ..machine import Machine
 from ..measure.records import records
 from ..output import TABLE_ENDINGS, write_table
+from ..quoting import quote
 from ..schedule import Schedule
 from ..study import COLUMNS
 from ..study import study as run
 from ..wording import plain_percent, plain_time
-from .inputs import algorithm_options, load_schedule, machine_option
+from .inputs import algorithm_options, load_machine, load_schedule, machine_option
 from .options import OutputFile, as_json, print_json
 from .progress import doing
 from .terminal import Format, errors, progress_bar, say, show_table
@@ -51,7 +52,7 @@ def study(
     as_json: bool,
 ) -> None:
     """Simulate without noise, and with the machine's noise under many seeds, at several numbers of ranks."""
-    machine = Machine.named(machine_name)
+    machine = load_machine(machine_name)
     schedule = load_schedule(source, chosen, reduction_cost)
     table = run_study(schedule, machine, ranks_from(sizes) or [schedule.ranks], seeds, file, threads)
     if as_json:
@@ -97,7 +98,7 @@ def ranks_from(text: str | None) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(f"expected numbers of ranks such as 64,1024, found '{text}'") from None
+        raise UsageError(f"expected numbers of ranks such as 64,1024, found {quote(text)}") from None
 
 
 def show_summary(table: pd.DataFrame, title: str) -> None:

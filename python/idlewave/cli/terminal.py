@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleDimensions
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -16,8 +17,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 from .. import wording
+from ..quoting import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +29,17 @@ _ANY_WIDTH = 10_000
 
 
 class _Stream(Console):
-    """A stream whose lines and tables are never cut: what is no terminal is as wide as they are, unless told."""
+    """A stream whose lines and tables are never cut: what is no terminal is as wide as they are, unless told.
+
+    Texts of files and programs are shown as they are: they have no markup, and no control characters.
+    """
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+    def render_str(self, text: str, **options: Any) -> Text:  # noqa: ANN401 - rich's
+        """What is printed, the cells of tables among it."""
+        return super().render_str(printable(text), **options)
 
     @property
     def size(self) -> ConsoleDimensions:
@@ -40,8 +53,8 @@ class _Stream(Console):
         self._width, self._height = new_size
 
 
-output = _Stream(highlight=False, soft_wrap=True, markup=False)
-errors = _Stream(stderr=True, highlight=False, soft_wrap=True, markup=False)
+output = _Stream()
+errors = _Stream(stderr=True)
 
 
 def say(text: str, *, bold: bool = False) -> None:
@@ -78,8 +91,8 @@ def progress_bar(*, count: bool = False) -> Progress:
 @contextmanager
 def status(description: str) -> Iterator[Callable[[str], None]]:
     """A line on the error stream that moves, where it is not known how much is left; yields what changes it."""
-    with errors.status(description) as line:
-        yield line.update
+    with errors.status(escape(printable(description))) as line:
+        yield lambda text: line.update(escape(printable(text)))
 
 
 Format = str | Callable[[Any], str]

@@ -8,10 +8,10 @@ import click
 
 from ..errors import UsageError
 from ..export import writer_for
-from ..machine import Machine
+from ..quoting import quote
 from ..simulation import simulate as run
 from ..timeline import Recording
-from .inputs import machine_option
+from .inputs import load_machine, machine_option
 from .options import Duration, OutputFile, as_json, print_json
 from .progress import doing, time_progress
 from .run import run_arguments, run_options
@@ -44,7 +44,7 @@ def timeline(
     .svg and .pdf are pictures (of up to 64 ranks and 20,000 ops), .parquet is a table.
     """
     write = writer_for(file)
-    machine = Machine.named(machine_name)
+    machine = load_machine(machine_name)
     how = run_arguments(options)
     schedule = schedule_from(source, options)
     recording = Recording(None if only_ranks is None else _ranks(only_ranks), since, until)
@@ -67,3 +67,4 @@ def _ranks(text: str) -> tuple[int, int]:
         return int(first), int(last if dash else first)
     except ValueError:
         raise UsageError(f"expected ranks such as 0-7, found '{text}'") from None
+        raise UsageError(f"expected ranks such as 0-7, found {quote(text)}") from None

@@ -19,7 +19,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ..errors import UsageError
 from ..output import output_file
-from ..plotting import BLUE, INK, ORANGE, STYLE, VERMILLION, new_figure, styled, tidy
+from ..plotting import BLUE, INK, ORANGE, STYLE, VERMILLION, new_figure, plain_text, styled, tidy
 from .ops import CALC, RECV, SEND, Ints, Ops, read_ops
 from .spans import cpu_spans, waiting_spans
 
@@ -104,7 +104,7 @@ def write_picture(ops: Table, path: str | Path, *, title: str = "") -> None:
     figure = plot_timeline(ops, title=title)
     with rc_context(STYLE), output_file(path) as file:
         metadata = {DATED[path.suffix]: None}
-        figure.savefig(file, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=metadata)
+        plain_text(figure).savefig(file, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=metadata)
 
 
 def _lines(ops: Ops, ranks: Iterable[int] | None) -> dict[int, int]:

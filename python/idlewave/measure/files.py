@@ -9,26 +9,28 @@ measurement.json        environment, summaries, the fit with its intervals and r
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ..errors import InputError
+from ..input import checked, load_json
+from ..input.tables import WHOLE, read_table
 from ..output import OutputFiles
-from ..tables import quoted
+from ..quoting import name_of, toml_text
 from ..units import exact_time
 from .network import NetworkMeasurement
-from .network.json_part import JsonPart
-from .network.recording import checked_samples
+from .network.recording import SAMPLES
+from .network.said import MeasurementFile
 from .network.storing import network_as_json, network_from_json, network_toml
 from .noise import NoiseMeasurement
 from .noise.replay import noise_csv
 from .records import records
 
 FORMAT = 1
+DETOURS = {"core": WHOLE, "start_ps": WHOLE, "length_ps": WHOLE}
+"""The columns of noise-samples.parquet."""
 
 
 @dataclass(frozen=True)
@@ -47,30 +49,20 @@ class Measurement:
         """Read back what write_machine wrote. Raises InputError naming the file that is missing or broken."""
         place = Path(folder)
         file = place / "measurement.json"
-        said = _read_json(file)
-        if said.get("format") != FORMAT:
-            raise InputError(f"{file}: expected format {FORMAT}, found {said.get('format')!r}")
-        try:
-            noise, network = said["noise"], said["network"]
-            for table in ("cores", "interrupts"):
-                for row in JsonPart(file, noise[table], f"noise.{table}").parts():
-                    row.object()
-            return cls(
-                said["name"],
-                NoiseMeasurement(
-                    _read_table(place / "noise-samples.parquet"),
-                    pd.DataFrame(noise["cores"]),
-                    pd.DataFrame(noise["interrupts"], columns=["core", "name", "meaning", "count"]),
-                    noise["environment"],
-                ),
-                network_from_json(
-                    JsonPart(file, network, "network"), _network_table(place / "network-samples.parquet")
-                ),
-                _node_from(said, place),
-                said.get("node_ranks", 1),
-            )
-        except (KeyError, TypeError) as error:
-            raise InputError(f"{file}: {error} is missing or of another form") from error
+        raw: dict[str, Any] = load_json(file, "the measurement of a machine")
+        said = checked(raw, MeasurementFile, name_of(file))
+        noise = NoiseMeasurement(
+            read_table(place / "noise-samples.parquet", DETOURS, "detours"),
+            pd.DataFrame(raw["noise"]["cores"]),
+            pd.DataFrame(raw["noise"]["interrupts"], columns=["core", "name", "meaning", "count"]),
+            raw["noise"]["environment"],
+        )
+        network = network_from_json(said.network, raw["network"], _samples(place / "network-samples.parquet"))
+        node = None
+        if said.node_network is not None:
+            samples = _samples(place / "node-network-samples.parquet")
+            node = network_from_json(said.node_network, raw["node_network"], samples)
+        return cls(said.name, noise, network, node, said.node_ranks)
 
 
 def write_machine(
@@ -110,7 +102,7 @@ def machine_toml(
     """The text of machine.toml; `noise_period` in ps. Times are exact, per-byte costs have six digits."""
     lines = [
         "# measurement.json has intervals, residuals and the environment.",
-        f"name = {quoted(name)}",
+        f"name = {toml_text(name)}",
         "",
         *network_toml(network, node, node_ranks),
         "",
@@ -144,31 +136,5 @@ def _as_json(
     } | ({} if node is None else {"node_network": network_as_json(node), "node_ranks": node_ranks})
 
 
-def _node_from(said: dict[str, Any], place: Path) -> NetworkMeasurement | None:
-    if "node_network" not in said:
-        return None
-    node = JsonPart(place / "measurement.json", said["node_network"], "node_network")
-    return network_from_json(node, _network_table(place / "node-network-samples.parquet"))
-
-
-def _network_table(file: Path) -> pd.DataFrame:
-    return checked_samples(_read_table(file), file)
-
-
-def _read_json(file: Path) -> dict[str, Any]:
-    try:
-        said = json.loads(file.read_text())
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(f"{file}: expected JSON: {error}") from error
-    if not isinstance(said, dict):
-        raise InputError(f"{file}: expected a JSON object")
-    return said
-
-
-def _read_table(file: Path) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(file)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file} cannot be read: {error}") from error
+def _samples(file: Path) -> pd.DataFrame:
+    return read_table(file, SAMPLES, "samples of the network probe")

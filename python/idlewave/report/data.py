@@ -13,6 +13,7 @@ import pandas as pd
 
 from idlewave.errors import InputError
 from idlewave.measure.network.quantities import QUANTITIES
+from idlewave.study_table import checked_study
 
 
 def require_columns(table: pd.DataFrame, columns: tuple[str, ...], name: str) -> None:
@@ -182,8 +183,7 @@ class StudyData:
     runs: pd.DataFrame
 
     def __post_init__(self) -> None:
-        columns = ("ranks", "noise", "seed", "finish_ps", "messages", "seconds")
-        require_columns(self.runs, columns, "study.runs")
+        checked_study(self.runs, "the table 'study.runs'")
 
 
 @dataclass(frozen=True)

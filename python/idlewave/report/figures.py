@@ -11,7 +11,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from idlewave.measure.noise.detour_plots import plot_detour_lengths, plot_detours
-from idlewave.plotting import STYLE
+from idlewave.plotting import STYLE, plain_text
 from idlewave.report import captions
 from idlewave.report.data import ReportData
 from idlewave.report.network import quantities
@@ -76,7 +76,7 @@ def svg_of(figure: Figure) -> str:
     """`figure` as a text of SVG, the same each time: no date, no random names."""
     buffer = io.StringIO()
     with rc_context(STYLE):
-        figure.savefig(buffer, format="svg", dpi=DOTS_PER_INCH, metadata={"Date": None})
+        plain_text(figure).savefig(buffer, format="svg", dpi=DOTS_PER_INCH, metadata={"Date": None})
     return buffer.getvalue()
 
 
@@ -84,7 +84,7 @@ def png_of(figure: Figure) -> bytes:
     """`figure` as PNG, the same each time."""
     buffer = io.BytesIO()
     with rc_context(STYLE):
-        figure.savefig(buffer, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
+        plain_text(figure).savefig(buffer, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
     return buffer.getvalue()
 
 

@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from idlewave.output import OutputFiles
+from idlewave.quoting import printable
 from idlewave.report.caveats import caveats
 from idlewave.report.data import ReportData
 from idlewave.report.figures import inline_svg, png_of, report_figures, svg_of
@@ -63,6 +64,7 @@ def render(data: ReportData, figures: dict[str, PlacedFigure]) -> str:
         loader=PackageLoader("idlewave.report"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_shown,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -70,6 +72,11 @@ def render(data: ReportData, figures: dict[str, PlacedFigure]) -> str:
     return template.render(
         data=data, figures=figures, findings=findings(data), caveats=caveats(data), tables=_tables(data)
     )
+
+
+def _shown(value: object) -> object:
+    """Text of data without controls; what the page itself has made stays."""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _tables(data: ReportData) -> dict[str, Table]:
