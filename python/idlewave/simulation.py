@@ -85,10 +85,7 @@ def simulate(
 def checked_run(scheduler: str, threads: int, seed: int) -> None:
     """Raises UsageError if a simulation cannot be run so."""
     if scheduler not in SCHEDULERS:
-        known = ", ".join(SCHEDULERS)
-        raise UsageError(
-            f"no scheduler is called {quote(scheduler)}{did_you_mean(scheduler, SCHEDULERS)} There are {known}"
-        )
+        raise UsageError(unknown_name("scheduler", scheduler, SCHEDULERS))
     if not 1 <= threads <= 1024:
         raise UsageError(f"expected 1 to 1024 threads, found {threads}")
     if scheduler == "sequential" and threads != 1:
