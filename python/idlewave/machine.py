@@ -10,10 +10,10 @@ import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
-from .errors import InputError
+from .errors import InputError, UsageError
 from .noise import REACHES, AnyNoise
 from .noise_table import NoiseTable
 from .tables import Tables, quoted
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 _TIMES = ("L", "o_s", "o_r", "g")
 _COSTS = ("G", "O")
+
+Place = Literal["within a node", "between nodes"]
+"""Where a network was measured."""
+WITHIN: Place = "within a node"
+BETWEEN: Place = "between nodes"
 
 
 @dataclass(frozen=True)
@@ -68,9 +73,52 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Machine:
-    """A machine to simulate on. Immutable; `with_noise` and `dataclasses.replace` make variants.
+class Scope:
+    """Which networks a machine has between its ranks, for sentences about it.
 
+    `measured` says where the network between any two ranks was measured, None where that is not known; `latency` is its
+    L in ps, `network` its name where it is another machine's. `node_ranks` are the ranks of a node, None where no node
+    is known of, and `node_latency` is L within a node, None where that has no network of its own.
+    """
+
+    network: str
+    measured: Place | None
+    latency: int
+    node_ranks: int | None = None
+    node_latency: int | None = None
+
+    def beyond_node(self, ranks: int) -> bool:
+        """Whether so many ranks need more than the node within which the only network was measured."""
+        return self.measured == WITHIN and self.node_ranks is not None and ranks > self.node_ranks
+
+    @classmethod
+    def from_dict(cls, said: object, name: str) -> Scope:
+        """What `dataclasses.asdict` made of one. Raises InputError naming the key; `name` is what messages call it."""
+        if not isinstance(said, dict):
+            raise InputError(f"{name}: expected a table, found {said!r}")
+        reader = _Reader(name, Path())
+        reader.only(said, "", {"network", "measured", "latency", "node_ranks", "node_latency"})
+        whole = {key: value for key, value in said.items() if value is not None}
+
+        def number(key: str, least: int) -> int | None:
+            return reader.integer(whole, key, name, least=least) if key in whole else None
+
+        return cls(
+            reader.text(whole, "network", "network", ""),
+            reader.measured(whole, "measured"),
+            reader.integer(whole, "latency", name, least=0),
+            number("node_ranks", 1),
+            number("node_latency", 0),
+        )
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine to simulate on. Immutable; `with_noise`, `between` and `dataclasses.replace` make variants.
+
+    `node` is the network within a node of `node_ranks` ranks, where that differs. `measured` says where `network` was
+    measured, None where that is not known; of one measured within a node, `node_ranks` are the ranks of that node.
+    `network_name` is the name of the network where it is another machine's; `description` is a line for lists.
     `noise_reaches` names the parts of a CPU's work that noise lengthens, of REACHES.
     """
 
@@ -80,6 +128,9 @@ class Machine:
     node_ranks: int = 1
     noise: AnyNoise | None = None
     noise_reaches: tuple[str, ...] = REACHES
+    measured: Place | None = None
+    network_name: str = ""
+    description: str = ""
     _compiled: list[_core.Machine] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
@@ -143,10 +194,65 @@ class Machine:
         """This machine with noise that lengthens only these parts of a CPU's work. Raises InputError naming one."""
         return replace(self, noise_reaches=tuple(reaches))
 
+    def between(self, other: Machine | str | Path, *, node_ranks: int | None = None) -> Machine:
+        """This machine as the node of a larger one, between whose nodes the network of `other` lies.
+
+        Its own network holds within a node of `node_ranks` ranks (default: of the node that it was measured in), as
+        `[network.node]` does; of `other`, a machine or what names one, nothing but the network is taken. Raises
+        UsageError if this machine was measured between nodes or `other` within one, if either has a node level itself,
+        or if it is not known how many ranks a node has.
+        """
+        other = other if isinstance(other, Machine) else Machine.named(other)
+        network = other.network_between_nodes()
+        if self.node is not None:
+            raise UsageError(f"'{self.name}' has a network between nodes already, beside its [network.node]")
+        if self.measured == BETWEEN:
+            raise UsageError(f"'{self.name}' was measured between nodes: expected a machine measured within a node")
+        if node_ranks is None and self.measured is None:
+            raise UsageError(f"how many ranks a node of '{self.name}' has is not known: expected --node-ranks")
+        if node_ranks is not None and node_ranks < 1:
+            raise UsageError(f"expected nodes of at least 1 rank, found {node_ranks}")
+        return replace(
+            self,
+            name=f"{self.name}, {other.name} between nodes",
+            network=network,
+            node=self.network,
+            node_ranks=self.node_ranks if node_ranks is None else node_ranks,
+            measured=BETWEEN,
+            network_name=other.network_name or other.name,
+        )
+
+    def network_between_nodes(self) -> Level:
+        """This machine's network, to lie between the nodes of another. Raises UsageError if it cannot."""
+        if self.node is not None:
+            raise UsageError(f"'{self.name}' has a network within nodes, too ([network.node]): expected one alone")
+        if self.measured == WITHIN:
+            raise UsageError(f"'{self.name}' was measured within a node: expected a network measured between nodes")
+        return self.network
+
+    @property
+    def scope(self) -> Scope:
+        """Which networks lie between the ranks."""
+        return Scope(
+            network=self.network_name,
+            measured=self.measured,
+            latency=self.network.parameters.L,
+            node_ranks=self.node_ranks if self.node or self.measured == WITHIN else None,
+            node_latency=self.node.parameters.L if self.node else None,
+        )
+
     def to_toml(self) -> str:
         """The text of a machine.toml that says the same, but for the noise, whose detours belong in a file, and
         what it reaches."""
-        lines = [f"name = {quoted(self.name)}", "[network]", *_level_lines(self.network, "network")]
+        lines = [f"name = {quoted(self.name)}"]
+        if self.description:
+            lines.append(f"description = {quoted(self.description)}")
+        lines.append("[network]")
+        if self.network_name:
+            lines.append(f"name = {quoted(self.network_name)}")
+        if self.measured:
+            lines += measured_lines(self.measured, self.node_ranks)
+        lines += _level_lines(self.network, "network")
         if self.node:
             lines += [
                 "[network.node]",
@@ -166,12 +272,17 @@ class Machine:
                 _core.Machine(
                     _core_level(self.network),
                     _core_level(self.node) if self.node else None,
-                    self.node_ranks,
+                    self.node_ranks if self.node else 1,
                     self.noise._core() if self.noise else None,
                     (reached("o_s"), reached("o_r"), reached("O"), reached("calc"), reached("reduction")),
                 )
             )
         return self._compiled[0]
+
+
+def measured_lines(measured: Place, ranks: int) -> list[str]:
+    """The lines of [network] that say where it was measured; `ranks` are those of a node."""
+    return [f'measured = "{measured}"', *([f"ranks = {ranks}"] if measured == WITHIN else [])]
 
 
 def _presets() -> Traversable:
@@ -203,21 +314,55 @@ class _Reader(Tables):
     """Reads the tables of a machine.toml."""
 
     def machine(self, table: dict[str, Any]) -> Machine:
-        self.only(table, "", {"name", "network", "noise"})
+        self.only(table, "", {"name", "description", "network", "noise"})
         network_table = self.table(table, "network", "network", required=True)
-        allowed = {*_TIMES, *_COSTS, "o", "S", "segment", "node"}
-        self.only(network_table, "network", allowed)
+        of_level = {*_TIMES, *_COSTS, "o", "S", "segment"}
+        self.only(network_table, "network", of_level | {"node", "name", "measured", "ranks"})
         network = self.level(network_table, "network", None)
-        node, node_ranks = None, 1
+        measured, node_ranks = self.place(network_table)
+        node = None
         if "node" in network_table:
             node_table = self.table(network_table, "node", "network.node", required=True)
-            self.only(node_table, "network.node", (allowed - {"node"}) | {"ranks"})
+            self.only(node_table, "network.node", of_level | {"ranks"})
             node_ranks = self.integer(node_table, "ranks", "network.node", least=1)
             node = self.level(node_table, "network.node", network)
-        name = table.get("name", "unnamed")
-        if not isinstance(name, str):
-            self.fail("name", "a string", name)
-        return Machine(name, network, node, node_ranks, *NoiseTable(self.name, self.folder).noise(table))
+        noise, reaches = NoiseTable(self.name, self.folder).noise(table)
+        return Machine(
+            self.text(table, "name", "name", "unnamed"),
+            network,
+            node,
+            node_ranks,
+            noise,
+            reaches,
+            measured,
+            self.text(network_table, "name", "network.name", ""),
+            self.text(table, "description", "description", ""),
+        )
+
+    def place(self, network: dict[str, Any]) -> tuple[Place | None, int]:
+        """Where [network] was measured, and the ranks of a node that it was measured within (else 1)."""
+        measured = self.measured(network, "network.measured")
+        if measured == WITHIN:
+            if "node" in network:
+                self.fail("network.measured", f"'{BETWEEN}' beside [network.node]", measured)
+            return WITHIN, self.integer(network, "ranks", "network", least=1)
+        if "ranks" in network:
+            self.fail("network.ranks", f"it beside measured = '{WITHIN}' alone", network["ranks"])
+        return measured, 1
+
+    def measured(self, table: dict[str, Any], where: str) -> Place | None:
+        """Where a network was measured; None where nothing is said."""
+        value = table.get("measured")
+        if value not in (None, WITHIN, BETWEEN):
+            self.fail(where, f"'{WITHIN}' or '{BETWEEN}'", value)
+        return next(place for place in (None, WITHIN, BETWEEN) if value == place)
+
+    def text(self, table: dict[str, Any], key: str, where: str, otherwise: str) -> str:
+        """A string, or what is said where there is none."""
+        value = table.get(key, otherwise)
+        if not isinstance(value, str):
+            self.fail(where, "a string", value)
+        return value
 
     def level(self, table: dict[str, Any], where: str, inherited: Level | None) -> Level:
         first = parameters = self.parameters(table, where, inherited.parameters if inherited else None)

@@ -9,19 +9,36 @@ from typing import Any, TypeVar
 import click
 
 from ..errors import UsageError
+from ..machine import Machine
 from ..schedule import Schedule
 from .completion import algorithms, machines
 from .progress import doing, rank_progress
+from .terminal import say_note
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def machine_option(command: F) -> F:
-    """--machine: a machine.toml, a folder that has one, or the name of a preset."""
+def machine_options(command: F) -> F:
+    """--machine, and what `between_options` adds; `load_machine` makes a machine of them."""
     text = "A machine.toml, a folder that has one, or the name of a preset (idlewave machines)."
+    command = between_options()(command)
     return click.option(
         "-m", "--machine", "machine_name", required=True, metavar="MACHINE", help=text, shell_complete=machines
     )(command)
+
+
+def between_options(default: str | None = None) -> Callable[[F], F]:
+    """--between and --node-ranks: the network between nodes of a machine measured within one."""
+
+    def add(command: F) -> F:
+        text = "Ranks of a node, for --between (default: as many as the node that was measured has processors)."
+        command = click.option("--node-ranks", type=click.IntRange(1, 2**31 - 1), help=text)(command)
+        text = "The network between nodes: a preset, file or folder; that of the machine holds within a node."
+        return click.option(
+            "--between", default=default, show_default=True, metavar="MACHINE", help=text, shell_complete=machines
+        )(command)
+
+    return add
 
 
 def algorithm_options(command: F) -> F:
@@ -38,6 +55,27 @@ def algorithm_options(command: F) -> F:
     )(command)
     text = "Computation of a reduction, ns per byte."
     return click.option("--reduction-cost", type=float, default=0.0, show_default=True, help=text)(command)
+
+
+def load_machine(name: str, between: str | None = None, node_ranks: int | None = None) -> Machine:
+    """The machine that --machine names, with the network that --between names between nodes of `node_ranks` ranks."""
+    machine = Machine.named(name)
+    if between is None:
+        if node_ranks is not None:
+            raise UsageError("--node-ranks belongs to --between")
+        return machine
+    return machine.between(between, node_ranks=node_ranks)
+
+
+def note_scope(machine: Machine, ranks: int) -> None:
+    """Say on the error stream that the machine was measured within a node that has not so many ranks, if so."""
+    scope = machine.scope
+    if scope.beyond_node(ranks):
+        say_note(
+            f"the network of {machine.name} was measured within a node of {scope.node_ranks} ranks, and {ranks:,} "
+            "ranks are simulated as if they were on one; --between PRESET puts a network between nodes (idlewave "
+            "machines lists them)"
+        )
 
 
 def load_schedule(source: str, chosen: Iterable[str], reduction_cost: float) -> Schedule:

@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from ...errors import InputError
+from ...machine import BETWEEN, WITHIN, measured_lines
 from ...output import OutputFiles
 from ...tables import quoted
 from ...units import exact_time, format_time
@@ -31,7 +32,7 @@ PARAMETERS = ("L", "o_s", "o_r", "g", "G", "O")
 def network_toml(network: NetworkMeasurement, node: NetworkMeasurement | None = None, node_ranks: int = 1) -> list[str]:
     """The tables [network], its segments, and [network.node] if `node` was measured within a node of `node_ranks`
     ranks. Times are exact, per-byte costs have six digits."""
-    lines = [f"# {where(network)}", *_level(network.fit, "network")]
+    lines = [f"# {where(network)}", *_level(network.fit, "network", *_place(network, node))]
     if node is not None:
         lines += ["", f"# {where(node)}", *_level(node.fit, "network.node", f"ranks = {node_ranks}")]
     return lines
@@ -41,13 +42,13 @@ def where(network: NetworkMeasurement) -> str:
     """A sentence on where, when and over what it was measured."""
     probe = network.probe
     host, processor, time = (network.environment.get(name) for name in ("host", "processor", "time"))
-    pair = "within one node" if probe.get("same_node", True) else "between two nodes"
+    pair = {True: "within one node, ", False: "between two nodes, ", None: ""}[network.one_node]
     library = str(probe.get("library") or "").split(",")[0]
     over = f"with {library}" if library else f"over {network.carrier}"
     if library and network.transport != "mpi":
         over += f", {network.carrier}"
     on = f"{host or 'a host not recorded'} ({processor or 'processor not recorded'})"
-    return f"Measured on {on} at {time or 'a time not recorded'}, {pair}, {over}."
+    return f"Measured on {on} at {time or 'a time not recorded'}, {pair}{over}."
 
 
 def parameter_remark(r: Range, name: str) -> str:
@@ -128,6 +129,16 @@ def load_network(folder: str | Path) -> NetworkMeasurement:
     except (OSError, ValueError) as error:
         raise InputError(f"{table}, the samples, cannot be read: {error}") from error
     return network_from_json(said.at("network"), checked_samples(samples, table))
+
+
+def _place(network: NetworkMeasurement, node: NetworkMeasurement | None) -> list[str]:
+    """Where it was measured, as [network] says it; nothing where that, or how many ranks a node has, is not known."""
+    cores = network.environment.get("cores")
+    if network.one_node is False:
+        return measured_lines(BETWEEN, 1)
+    if network.one_node and node is None and isinstance(cores, int) and cores > 0:
+        return measured_lines(WITHIN, cores)
+    return []
 
 
 def _level(fit: LogGP, table: str, *first: str) -> list[str]:
