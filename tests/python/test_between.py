@@ -104,6 +104,7 @@ def test_a_network_between_nodes_makes_the_machines_own_that_of_a_node() -> None
     assert (both.measured, both.network_name) == ("between nodes", "far")
     assert Machine.from_toml(both.to_toml()) == both
     assert here.between(far, node_ranks=7).node_ranks == 7
+    assert here.between("infiniband-hdr").network == Machine.preset("infiniband-hdr").network
 
 
 def test_the_noise_stays_that_of_the_machine() -> None:

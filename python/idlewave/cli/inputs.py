@@ -13,7 +13,6 @@ from ..machine import Machine
 from ..schedule import Schedule
 from .completion import algorithms, machines
 from .progress import doing, rank_progress
-from .terminal import say_note
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -71,6 +70,8 @@ def note_scope(machine: Machine, ranks: int) -> None:
     """Say on the error stream that the machine was measured within a node that has not so many ranks, if so."""
     scope = machine.scope
     if scope.beyond_node(ranks):
+        from .terminal import say_note
+
         say_note(
             f"the network of {machine.name} was measured within a node of {scope.node_ranks} ranks, and {ranks:,} "
             "ranks are simulated as if they were on one; --between PRESET puts a network between nodes (idlewave "
