@@ -9,6 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from .input import checked
+from .machine import Scope
 from .measure import Measurement
 from .measure.network.quantities import quantities_of, residuals_of
 from .report import (
@@ -47,7 +49,7 @@ def report_data(
         network=network_data(measurement) if measurement else None,
         program=program_data(trace) if trace else None,
         comparison=comparison_data(trace, timeline) if trace and timeline else None,
-        study=StudyData(study) if study is not None else None,
+        study=study_data(study) if study is not None else None,
         foreign_load=_foreign_load(measurement) if measurement else {},
         notes=tuple(notes),
         environment=_environment(measurement) if measurement else {},
@@ -85,6 +87,7 @@ def machine_data(measurement: Measurement) -> MachineData:
         segments,
         dict(first.intervals),
         residuals=residuals_of(fit),
+        place=measurement.network.place,
     )
 
 
@@ -133,6 +136,12 @@ def comparison_data(trace: Trace, timeline: Timeline) -> ComparisonData:
         {"rank": measured["rank"], "measured_s": measured["seconds"], "predicted_s": timeline.finish / 1e12}
     )
     return ComparisonData(trace.measured_s, timeline.max_finish / 1e12, ranks, noise=False)
+
+
+def study_data(study: pd.DataFrame) -> StudyData:
+    """The runs, and over which networks they went, where the table says so."""
+    scope = study.attrs.get("scope")
+    return StudyData(study, None if scope is None else checked(scope, Scope, "study", key="scope"))
 
 
 def _foreign_load(measurement: Measurement) -> dict[str, float]:

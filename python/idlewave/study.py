@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,8 +47,9 @@ def study(
     the machine's noise once for every seed.
 
     Returns a row a simulation: ranks, noise (bool), seed, finish_ps (the slowest rank's), messages, seconds (of
-    computing). `threads` simulations run at a time (default: one a core). `on_row` is called with each row as it is
-    found, so an interrupted study has lost nothing that it was told.
+    computing). Its `attrs["scope"]`, which a Parquet file keeps, says which networks lie between the ranks: the
+    machine's scope as a dictionary. `threads` simulations run at a time (default: one a core). `on_row` is called with
+    each row as it is found, so an interrupted study has lost nothing that it was told.
     """
     from concurrent.futures import as_completed
 
@@ -88,8 +89,9 @@ def study(
             rows.append(future.result())
             if on_row is not None:
                 on_row(rows[-1])
-    table = pd.DataFrame(rows, columns=COLUMNS)
-    return table.sort_values(["ranks", "noise", "seed"], ignore_index=True)
+    table = pd.DataFrame(rows, columns=COLUMNS).sort_values(["ranks", "noise", "seed"], ignore_index=True)
+    table.attrs["scope"] = asdict(machine.scope)
+    return table
 
 
 def _check(stop: threading.Event) -> None:

@@ -65,6 +65,26 @@ class NetworkMeasurement:
         return str(self.probe.get("fabric") or self.transport)
 
     @property
+    def one_node(self) -> bool | None:
+        """Whether both ranks were on one node; None where the recording does not tell, or there was no node."""
+        if self.transport == EMULATED:
+            return None
+        if (said := self.probe.get("same_node")) is not None:
+            return bool(said)
+        hosts = [rank.get("host") for rank in self.probe.get("ranks") or ()]
+        return len(set(hosts)) == 1 if len(hosts) == 2 and all(hosts) else None
+
+    @property
+    def place(self) -> str:
+        """Between which ranks, and over what within a node, for sentences; empty where that is not known."""
+        if self.one_node is None:
+            return ""
+        if not self.one_node:
+            return "between two nodes"
+        memory = self.transport in ("mpi", "put", "get", "shm")
+        return f"within one node ({'shared memory' if memory else self.carrier})"
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about how the parameters came about."""
         notes = [*self.fit.notes, *_probe_notes(self.probe)]
