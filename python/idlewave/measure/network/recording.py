@@ -20,6 +20,7 @@ from ..environment_file import read_environment
 from .loggp import LogGP, estimate
 from .pages import Pages
 from .said import LoggpSaid
+from .transports import EMULATED
 
 LOADED = 0.02
 """A foreign load of a rank's core above this is said."""
