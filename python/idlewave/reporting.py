@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from .input import checked
-from .machine import Scope
+from .machine_table import scope_from
 from .measure import Measurement
 from .measure.network.quantities import quantities_of, residuals_of
 from .report import (
@@ -141,7 +140,7 @@ def comparison_data(trace: Trace, timeline: Timeline) -> ComparisonData:
 def study_data(study: pd.DataFrame) -> StudyData:
     """The runs, and over which networks they went, where the table says so."""
     scope = study.attrs.get("scope")
-    return StudyData(study, None if scope is None else checked(scope, Scope, "study", key="scope"))
+    return StudyData(study, None if scope is None else scope_from(scope, "study"))
 
 
 def _foreign_load(measurement: Measurement) -> dict[str, float]:
