@@ -29,7 +29,9 @@ def machines(as_json: bool) -> None:
         limit = "inf" if level.eager_limit is None else f"{level.eager_limit} B"
         times = [plain_time(t) for t in (p.L, p.o_s, p.o_r, p.g)]
         rows.append((name, *times, f"{plain_time(p.G)}/B", f"{plain_time(p.O)}/B", limit, 1 + len(level.segments)))
-    show_table(pd.DataFrame(rows, columns=["machine", "L", "o_s", "o_r", "g", "G", "O", "S", "segments"]), "Machines")
+    show_table(
+        pd.DataFrame(rows, columns=["machine", "L", "o_s", "o_r", "g", "G", "O", "S", "segments", "where"]), "Machines"
+    )
 
 
 def _as_json(name: str) -> dict[str, object]:

@@ -19,7 +19,8 @@ from ...input.tables import read_table
 from ...machine import BETWEEN, WITHIN, measured_lines
 from ...output import OutputFiles
 from ...quoting import name_of, toml_text
-from ...units import exact_time, format_time
+from ...units import exact_time
+from ...wording import plain_time
 from ..records import records
 from .loggp import LogGP
 from .ranges import Range
@@ -55,7 +56,7 @@ def where(network: NetworkMeasurement) -> str:
 
 def parameter_remark(r: Range, name: str) -> str:
     """What is known of a parameter beside its value: its 95 % interval, or why there is none."""
-    low, high = (format_time(value, 3) for value in r.intervals[name])
+    low, high = (plain_time(value, 3) for value in r.intervals[name])
     seen = f"95 %: {low} to {high}"
     if name in r.kept:
         return f"as below; these sizes tell {seen}"
