@@ -25,6 +25,10 @@ class OutputError(IdlewaveError):
         return OutputError, (self.path, self.reason)
 
 
+class MemoryLimit(IdlewaveError):  # noqa: N818 - what is in the way, as Deadlock is
+    """What is to be done needs more memory than there is: the message says how much, and what the limit is."""
+
+
 class UsageError(IdlewaveError):
     """A command or function was called in a way that has no meaning."""
 

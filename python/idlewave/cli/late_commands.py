@@ -9,6 +9,10 @@ from typing import Any
 import click
 
 
+class Ended(Exception):  # noqa: N818 - no error: somebody asked
+    """A command was interrupted, as its cause says: click would answer a KeyboardInterrupt itself."""
+
+
 class LateCommands(click.Group):
     """A group whose commands are loaded late: what one needs may take a second and a hundred megabytes.
 
@@ -31,6 +35,13 @@ class LateCommands(click.Group):
         module, _ = self.later[cmd_name]
         command: click.Command = getattr(import_module(f".{module}", __package__), cmd_name)
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command. Raises Ended where a signal interrupts it."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as end:
+            raise Ended from end
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Their list in the help, without loading them."""

@@ -11,8 +11,8 @@ from ..errors import UsageError
 from ..machine import Machine
 from ..output import TABLE_ENDINGS, write_table
 from ..schedule import Schedule
-from ..study import COLUMNS
-from ..study import study as run
+from ..studying import COLUMNS
+from ..studying import study as run
 from .inputs import algorithm_options, load_machine, load_schedule, machine_option
 from .options import OutputFile
 from .terminal import errors, output, progress_bar, show
