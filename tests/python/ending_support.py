@@ -104,12 +104,14 @@ def pids_with(mark: str) -> list[int]:
     return found
 
 
+def words_of(number: int) -> list[str]:
+    """A process's command line; none if it has ended."""
+    try:
+        return Path(f"/proc/{number}/cmdline").read_text(errors="replace").split("\0")
+    except OSError:
+        return [""]
+
+
 def processes_with(mark: str) -> list[str]:
     """Their commands."""
-    found = []
-    for number in pids_with(mark):
-        try:
-            found.append(Path(f"/proc/{number}/cmdline").read_text(errors="replace").replace("\0", " "))
-        except OSError:
-            continue
-    return found
+    return [" ".join(words_of(number)) for number in pids_with(mark)]
