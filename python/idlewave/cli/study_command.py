@@ -14,8 +14,8 @@ from ..measure.records import records
 from ..output import TABLE_ENDINGS, write_table
 from ..quoting import quote
 from ..schedule import Schedule
-from ..study import COLUMNS
-from ..study import study as run
+from ..studying import COLUMNS
+from ..studying import study as run
 from ..wording import plain_percent, plain_time
 from .inputs import algorithm_options, load_machine, load_schedule, machine_options, note_scope
 from .options import OutputFile, as_json, print_json
