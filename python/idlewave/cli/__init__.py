@@ -41,7 +41,11 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line. Exit status: 0; 2 wrong use; 3 deadlock; 130 interrupted; 1 any other error."""
+    """Run the command line.
+
+    Exit status: 0; 2 wrong use; 3 deadlock, or any schedule that cannot end; 130 interrupted; 1 any other error, an
+    unmatched send after which all ops have ended among them.
+    """
     try:
         cli(prog_name="idlewave", standalone_mode=False)
     except click.ClickException as error:
