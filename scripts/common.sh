@@ -42,3 +42,15 @@ compile_floor() {
     mkdir -p build
     "${CXX:-c++}" -O3 -DNDEBUG -std=c++20 -I core "bench/$1.cpp" "${@:2}" -o "build/$1"
 }
+
+# The first clang whose programs libFuzzer can drive; nothing if there is none.
+fuzzing_compiler() {
+    local candidate
+    for candidate in ${CXX:+"$CXX"} clang++ clang++-{13..30}; do
+        if printf 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }\n' |
+            "$candidate" -fsanitize=fuzzer,address -x c++ -o /dev/null - 2>/dev/null; then
+            command -v "$candidate"
+            return 0
+        fi
+    done
+}

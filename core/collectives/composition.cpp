@@ -135,12 +135,9 @@ std::string Composition::name(std::uint32_t /*rank*/, Place place) {
     return "op " + std::to_string(place);
 }
 
-void Composition::unfinished_operation(std::uint32_t rank, std::uint32_t position,
-                                       std::vector<Waiting>& waiting) const {
+bool Composition::has_ended(std::uint32_t rank, std::uint32_t position) const {
     const Local self = local(rank);
-    if (self.job != no_job && position < executions_[self.job] * jobs_[self.job].repetitions) {
-        waiting.push_back({rank, "operation " + std::to_string(position), "has not ended"});
-    }
+    return self.job == no_job || position >= executions_[self.job] * jobs_[self.job].repetitions;
 }
 
 Listing Composition::listing(std::uint32_t rank) const {

@@ -129,8 +129,11 @@ class Composition {
     }
     [[nodiscard]] static std::string name(std::uint32_t rank, Place place);
     template <class Moment>
-    void unfinished(std::uint32_t rank, const State<Moment>& state, std::vector<Waiting>& waiting) const {
-        unfinished_operation(rank, state.position, waiting);
+    [[nodiscard]] std::optional<Stand> stand(std::uint32_t rank, const State<Moment>& state) const {
+        if (has_ended(rank, state.position)) {
+            return std::nullopt;
+        }
+        return Stand{.kind = Stand::Kind::operation, .at = state.position};
     }
 
     /// The ops of one rank and their requirements: the same schedule, written out.
@@ -266,7 +269,7 @@ class Composition {
     }
 
     void place();
-    void unfinished_operation(std::uint32_t rank, std::uint32_t position, std::vector<Waiting>& waiting) const;
+    [[nodiscard]] bool has_ended(std::uint32_t rank, std::uint32_t position) const;
     [[nodiscard]] std::uint32_t on_machine(std::uint32_t job, std::uint32_t rank) const;
     [[nodiscard]] std::uint32_t group_size(const Group& group, const Local& self) const;
     [[nodiscard]] std::uint32_t world(const Local& self, const Group& group, std::uint32_t peer) const;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -121,7 +122,7 @@ class ProgramSource {
     [[nodiscard]] std::uint16_t call(std::uint32_t rank, const State<Moment>& state, const Cookie& cookie) const;
     [[nodiscard]] static std::string name(std::uint32_t rank, Place place);
     template <class Moment>
-    void unfinished(std::uint32_t rank, const State<Moment>& state, std::vector<Waiting>& waiting) const;
+    [[nodiscard]] std::optional<Stand> stand(std::uint32_t rank, const State<Moment>& state) const;
     template <class Moment, class Archive>
     void keep(std::uint32_t rank, State<Moment>& state, Archive& archive) const;
 

@@ -1,8 +1,7 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
-#include <vector>
+#include <optional>
 
 #include "collectives/call_name.hpp"
 #include "collectives/program.hpp"
@@ -249,13 +248,13 @@ void ProgramSource::keep(std::uint32_t /*rank*/, State<Moment>& state, Archive& 
 }
 
 template <class Moment>
-void ProgramSource::unfinished(std::uint32_t rank, const State<Moment>& state, std::vector<Waiting>& waiting) const {
+std::optional<Stand> ProgramSource::stand(std::uint32_t /*rank*/, const State<Moment>& state) const {
     if (state.main.blocked == Blocked::done) {
-        return;
+        return std::nullopt;
     }
-    const auto count = program_of(state).instructions.size();
-    waiting.push_back({rank, "instruction " + std::to_string(state.main.at) + " of " + std::to_string(count),
-                       state.main.in_collective ? "stands in a collective operation" : "cannot go on"});
+    return Stand{.kind = state.main.in_collective ? Stand::Kind::collective : Stand::Kind::instruction,
+                 .at = state.main.at,
+                 .of = static_cast<std::uint32_t>(program_of(state).instructions.size())};
 }
 
 }  // namespace idlewave

@@ -3,11 +3,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.hpp"
+
 namespace idlewave {
 
 std::string Graph::name(std::uint32_t rank, Place place) const {
     const std::string label = block(rank).label(place);
     return label.empty() ? "op " + std::to_string(place) : label;
+}
+
+Listing Graph::listing(std::uint32_t rank) const {
+    Listing listing;
+    block(rank).list_into(listing);
+    return listing;
 }
 
 void GraphBuilder::begin_rank() {

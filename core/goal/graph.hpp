@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,7 +69,8 @@ class Graph {
         return 0;
     }
     template <class Moment>
-    void unfinished(std::uint32_t rank, const State<Moment>& state, std::vector<Waiting>& waiting) const;
+    [[nodiscard]] std::optional<Stand> stand(std::uint32_t rank, const State<Moment>& state) const;
+    [[nodiscard]] Listing listing(std::uint32_t rank) const;
     template <class Moment, class Archive>
     void keep(std::uint32_t rank, State<Moment>& state, Archive& archive) const {
         state.keep(archive, block(rank).size());

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <string>
-#include <vector>
+#include <optional>
 
 #include "goal/graph.hpp"
 
@@ -119,21 +118,17 @@ template <Edge edge, class Moment>
 }
 
 template <class Moment>
-void Graph::unfinished(std::uint32_t rank, const State<Moment>& state, std::vector<Waiting>& waiting) const {
-    const RankBlock& own = block(rank);
-    if (state.are_few_and_ready(own.size())) {
-        return;
+std::optional<Stand> Graph::stand(std::uint32_t rank, const State<Moment>& state) const {
+    const Place ops = size(rank);
+    if (state.are_few_and_ready(ops)) {
+        return std::nullopt;
     }
-    for (Place place = 0; place < own.size(); ++place) {
-        if (state.is_ready(place)) {
-            continue;
+    for (Place place = 0; place < ops; ++place) {
+        if (!state.is_ready(place)) {
+            return Stand{};
         }
-        const Join<Moment>* join = state.join(place);
-        const std::uint64_t left = join != nullptr ? join->left : own.requirements(place);
-        waiting.push_back(
-            {rank, name(rank, place),
-             "waits for " + std::to_string(left) + (left == 1 ? " other op" : " other ops") + " of its rank"});
     }
+    return std::nullopt;
 }
 
 }  // namespace idlewave

@@ -9,6 +9,11 @@ enum class OpKind : std::uint8_t { send, recv, calc };
 /// Matches any source, or any tag.
 inline constexpr std::uint32_t any = 0xffffffff;
 
+/// Whether two sources, or two tags, agree: each may be `any`.
+constexpr bool agree(std::uint32_t a, std::uint32_t b) {
+    return a == any || b == any || a == b;
+}
+
 /// What a schedule may ask for. A calc's nanoseconds become picoseconds in int64; sizes are multiplied by costs per
 /// byte. Readers refuse what is larger.
 inline constexpr std::uint64_t largest_calc = 9'000'000'000'000'000;
@@ -36,5 +41,6 @@ enum class Edge : std::uint8_t {
 using Place = std::uint32_t;
 
 inline constexpr Place most_ops = 0xfffffffe;  ///< of one rank
+inline constexpr Place unknown_place = 0xffffffff;
 
 }  // namespace idlewave

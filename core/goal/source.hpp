@@ -2,15 +2,28 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <vector>
 
-#include "base/error.hpp"
 #include "base/inline_vector.hpp"
 #include "base/time.hpp"
+#include "goal/listing.hpp"
 #include "goal/op.hpp"
 
 namespace idlewave {
+
+/// Where a rank stands that has not come to its end.
+struct Stand {
+    enum class Kind : std::uint8_t {
+        ops,          ///< among its ops, some of which have not become ready
+        instruction,  ///< at an instruction, `at` of `of`
+        collective,   ///< in a collective operation, instruction `at` of `of`
+        operation     ///< in operation `at`
+    };
+    Kind kind = Kind::ops;
+    std::uint32_t at = 0;
+    std::uint32_t of = 0;
+};
 
 /// For sources that know an op by its place alone.
 struct NoCookie {};
@@ -56,6 +69,9 @@ struct Notice {
 /// and again it may keep in a `Scratch`, of which every thread has its own. `one_of_each` says that no rank has more
 /// than one CPU and one NIC, `exchanges` that some receives bring a send along.
 ///
+/// `stand` says where a rank stands, or nothing if it has come to its end: all its ops were ready. `listing` is one
+/// rank's ops and their requirements, each op at the place by which the source knows it.
+///
 /// `call` says of an op that is just starting to which operation it belongs, as a number (collectives/call_name.hpp).
 ///
 /// A source whose State cannot be copied byte by byte has `keep`, which shows it to an archive (base/archive.hpp).
@@ -66,7 +82,7 @@ template <class S>
 concept Source =
     requires(const S& source, typename S::template State<Time>& state, const typename S::template State<Time>& view,
              typename S::Scratch& scratch, std::uint32_t rank, const Notice<typename S::Cookie>& notice,
-             ReadyOp<typename S::Cookie>& next, ReadyOps<typename S::Cookie>& ready, std::vector<Waiting>& waiting) {
+             ReadyOp<typename S::Cookie>& next, ReadyOps<typename S::Cookie>& ready) {
         { source.ranks() } -> std::convertible_to<std::uint32_t>;
         { source.cpus() } -> std::convertible_to<std::uint32_t>;
         { source.nics() } -> std::convertible_to<std::uint32_t>;
@@ -76,7 +92,8 @@ concept Source =
         { S::one_of_each } -> std::convertible_to<bool>;
         { S::exchanges } -> std::convertible_to<bool>;
         { source.name(rank, Place{}) } -> std::convertible_to<std::string>;
-        source.unfinished(rank, view, waiting);
+        { source.stand(rank, view) } -> std::same_as<std::optional<Stand>>;
+        { source.listing(rank) } -> std::same_as<Listing>;
         { source.call(rank, view, notice.cookie) } -> std::same_as<std::uint16_t>;
     };
 

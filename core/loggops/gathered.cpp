@@ -1,45 +1,37 @@
 #include "loggops/gathered.hpp"
 
-#include <algorithm>
-#include <string>
-
 #include "base/archive.hpp"
 #include "pdes/exchange.hpp"
 
 namespace idlewave {
-namespace {
 
-void pack(const std::string& text, Packer& packer) {
-    packer(static_cast<std::uint32_t>(text.size()));
-    std::for_each(text.begin(), text.end(), packer);
+template <class... T>
+void Gathered::put(Item item, const T&... values) {
+    Packer packer(image_.open(0));
+    packer(item);
+    (packer(values), ...);
 }
-
-std::string unpack_text(Unpacker& unpacker) {
-    std::string text(unpacker.next<std::uint32_t>(), ' ');
-    for (char& character : text) {
-        unpacker(character);
-    }
-    return text;
-}
-
-}  // namespace
 
 void Gathered::add(std::uint32_t rank, Time finish) {
-    Packer packer(image_.open(0));
-    packer(Item::finish);
-    packer(rank);
-    packer(finish);
+    put(Item::finish, rank, finish);
 }
 
-void Gathered::add(const Waiting& waiting) {
-    Packer packer(image_.open(0));
-    packer(Item::waiting);
-    packer(waiting.rank);
-    pack(waiting.op, packer);
-    pack(waiting.why, packer);
+void Gathered::add(const Left& left) {
+    for (const PendingOp& op : left.pending()) {
+        put(Item::pending, op);
+    }
+    for (const StuckRank& rank : left.stuck()) {
+        put(Item::stuck, rank);
+    }
+    for (const UnexpectedMessage& message : left.messages()) {
+        put(Item::message, message);
+    }
+    if (const std::uint64_t more = left.message_count() - left.messages().size(); more > 0) {
+        put(Item::dropped, more);
+    }
 }
 
-std::vector<Waiting> Gathered::gather(const pdes::Crew& crew, std::uint32_t ranks, std::vector<Time>& finish) {
+Left Gathered::gather(const pdes::Crew& crew, std::uint32_t ranks, std::vector<Time>& finish) {
     if (crew.wire != nullptr) {
         pdes::exchange(image_, *crew.wire, crew.threads);
         if (crew.wire->process != 0) {
@@ -47,24 +39,31 @@ std::vector<Waiting> Gathered::gather(const pdes::Crew& crew, std::uint32_t rank
         }
     }
     finish.resize(ranks);
-    std::vector<Waiting> waiting;
+    Left left;
     for (pdes::Image::Piece& piece : image_.of(0)) {
         Unpacker unpacker(piece);
         while (!unpacker.done()) {
-            const auto item = unpacker.next<Item>();
-            const auto rank = unpacker.next<std::uint32_t>();
-            if (item == Item::finish) {
-                unpacker(finish.at(rank));
-            } else {
-                Waiting& one = waiting.emplace_back(Waiting{rank, unpack_text(unpacker), {}});
-                one.why = unpack_text(unpacker);
+            switch (unpacker.next<Item>()) {
+                case Item::finish:
+                    unpacker(finish.at(unpacker.next<std::uint32_t>()));
+                    break;
+                case Item::pending:
+                    left.add(unpacker.next<PendingOp>());
+                    break;
+                case Item::stuck:
+                    left.add(unpacker.next<StuckRank>());
+                    break;
+                case Item::message:
+                    left.add(unpacker.next<UnexpectedMessage>());
+                    break;
+                case Item::dropped:
+                    left.add_dropped(unpacker.next<std::uint64_t>());
+                    break;
             }
         }
         piece = {};
     }
-    std::stable_sort(waiting.begin(), waiting.end(),
-                     [](const Waiting& a, const Waiting& b) { return a.rank < b.rank; });
-    return waiting;
+    return left;
 }
 
 }  // namespace idlewave

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/error.hpp"
 #include "base/time.hpp"
 #include "pdes/image.hpp"
 #include "pdes/legs.hpp"
+#include "standstill/left.hpp"
 
 namespace idlewave {
 
@@ -15,16 +15,19 @@ class Gathered {
   public:
     explicit Gathered(std::uint32_t partitions) : image_(partitions) {}
 
-    /// When a rank finishes, or what one still waits for.
+    /// When a rank finishes, and what is left of some ranks.
     void add(std::uint32_t rank, Time finish);
-    void add(const Waiting& waiting);
+    void add(const Left& left);
 
-    /// All processes of the crew call it. In the first one: what is waited for, by rank; and the finish times of all
+    /// All processes of the crew call it. In the first one: what is left of all ranks, and the finish times of all
     /// `ranks`. Throws TransportError.
-    std::vector<Waiting> gather(const pdes::Crew& crew, std::uint32_t ranks, std::vector<Time>& finish);
+    Left gather(const pdes::Crew& crew, std::uint32_t ranks, std::vector<Time>& finish);
 
   private:
-    enum class Item : std::uint8_t { finish, waiting };
+    enum class Item : std::uint8_t { finish, pending, stuck, message, dropped };
+
+    template <class... T>
+    void put(Item item, const T&... values);
 
     pdes::Image image_;
 };

@@ -12,11 +12,6 @@
 
 namespace idlewave {
 
-/// Whether two sources, or two tags, agree: each may be `any`.
-constexpr bool agree(std::uint32_t a, std::uint32_t b) {
-    return a == any || b == any || a == b;
-}
-
 /// A list in the order of MPI's matching: the oldest entry whose source and tag agree is taken; sizes are not compared.
 /// Short lists are looked through; a long one has an index, so that a match costs the same however many wait. `Value`
 /// is what an entry carries, `Index` one of match_index.hpp.

@@ -22,7 +22,6 @@ struct Activity {
     bool stands = false;       ///< a detour holds the CPU when it begins
     bool stands_late = false;  ///< a detour holds the CPU when its overhead is done, and the bytes' time begins
 };
-inline constexpr Place unknown_place = 0xffffffff;
 
 /// The times that follow from when an activity begins (docs/model.md, "The rank").
 enum class Point : std::uint8_t {

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
 #include "base/time.hpp"
 #include "goal/source.hpp"
 #include "loggops/model.hpp"
@@ -15,6 +12,7 @@
 #include "loggops/recorder.hpp"
 #include "machine/machine.hpp"
 #include "pdes/run.hpp"
+#include "standstill/standstill.hpp"
 
 namespace idlewave {
 
@@ -32,7 +30,7 @@ struct Simulated {
     std::uint64_t messages = 0;  ///< transmissions, rendezvous control messages included
 };
 
-/// Simulates the schedule of `source` on `machine`, while `observer` looks on. Throws Deadlock, TimeOverflow, or what
+/// Simulates the schedule of `source` on `machine`, while `observer` looks on. Throws Standstill, TimeOverflow, or what
 /// `options.poll` throws.
 template <Source S, class Observer>
 Simulated<typename Observer::Moment> simulate(const S& source, const Machine& machine, const SimulationOptions& options,
@@ -40,21 +38,19 @@ Simulated<typename Observer::Moment> simulate(const S& source, const Machine& ma
     using Model = LogGops<S, Observer>;
     Model model(source, machine, options.seed, observer);
     pdes::Lps<typename Model::State> ranks(source.ranks());
-    std::vector<Waiting> waiting;
+    Left left;
     Simulated<typename Observer::Moment> result;
     pdes::run(model, ranks, options.threads, options.poll, [&](auto& scheduler) {
         scheduler.each_worker([&](auto& worker) {
             result.messages += worker.messages();
-            worker.unfinished_sends(waiting);
+            worker.unfinished_sends(left);
         });
         for (std::uint32_t r = 0; r < ranks.size(); ++r) {
-            scheduler.worker_of(r).unfinished(r, ranks[r].state, waiting);
+            scheduler.worker_of(r).unfinished(r, ranks[r].state, left);
         }
     });
-    if (!waiting.empty()) {
-        std::stable_sort(waiting.begin(), waiting.end(),
-                         [](const Waiting& a, const Waiting& b) { return a.rank < b.rank; });
-        throw deadlock(std::move(waiting));
+    if (!left.empty()) {
+        throw standstill(std::move(left), source);
     }
     // Only now, when the scheduler's memory is free again.
     result.finish.resize(ranks.size());

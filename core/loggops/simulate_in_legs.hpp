@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
@@ -18,6 +17,7 @@
 #include "pdes/legs.hpp"
 #include "pdes/manner.hpp"
 #include "pdes/placement.hpp"
+#include "standstill/standstill.hpp"
 
 namespace idlewave {
 
@@ -38,7 +38,7 @@ struct SimulatedInLegs {
     std::uint64_t digest = 0;  ///< of all finish times
 };
 
-/// Simulates the schedule of `source` on `machine` in partitions, with the same answer as `simulate`. Throws Deadlock
+/// Simulates the schedule of `source` on `machine` in partitions, with the same answer as `simulate`. Throws Standstill
 /// in the first process, TimeOverflow, InputError if the machine has no lookahead, or what a poll throws.
 template <Source S>
 SimulatedInLegs simulate_in_legs(const S& source, const Machine& machine, const LegsOptions& options) {
@@ -60,26 +60,24 @@ SimulatedInLegs simulate_in_legs(const S& source, const Machine& machine, const 
     Gathered gathered(partitions);
     SimulatedInLegs result;
     result.counted = legs.run([&](auto& all) {
-        std::vector<Waiting> waiting;
+        Left left;
         all.each_partition([&](auto& partition) {
-            partition.worker().unfinished_sends(waiting);
+            partition.worker().unfinished_sends(left);
             partition.each_lp([&](std::uint32_t r, const auto& rank) {
-                partition.worker().unfinished(r, rank, waiting);
+                partition.worker().unfinished(r, rank, left);
                 const Time finish = model.finish(r, rank);
                 gathered.add(r, finish);
                 result.digest += philox({r, static_cast<std::uint64_t>(finish), 0, 0}, {0, 0})[0];
             });
         });
-        for (const Waiting& one : waiting) {
-            gathered.add(one);
-        }
+        gathered.add(left);
     });
     pdes::add_up(result.counted, options.crew.wire);
     pdes::add_up(std::span(&result.digest, 1), options.crew.wire);
     result.found.messages = result.counted.statistics.committed;
-    std::vector<Waiting> waiting = gathered.gather(options.crew, source.ranks(), result.found.finish);
-    if (!waiting.empty()) {
-        throw deadlock(std::move(waiting));
+    Left left = gathered.gather(options.crew, source.ranks(), result.found.finish);
+    if (!left.empty()) {
+        throw standstill(std::move(left), source);
     }
     return result;
 }

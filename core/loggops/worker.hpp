@@ -16,6 +16,7 @@
 #include "loggops/model.hpp"
 #include "loggops/moved.hpp"
 #include "pdes/event.hpp"
+#include "standstill/left.hpp"
 
 namespace idlewave {
 
@@ -133,9 +134,9 @@ class RankWorker {
     /// The messages that it has sent: what the kernel may take back.
     [[nodiscard]] std::uint64_t& counted() { return messages_.sent; }
 
-    /// What rank `r` still waits for when nothing can happen any more.
-    void unfinished(std::uint32_t r, const State& rank, std::vector<Waiting>& waiting) const;
-    void unfinished_sends(std::vector<Waiting>& waiting) const;
+    /// What is left of rank `r` when nothing can happen any more, its sends apart.
+    void unfinished(std::uint32_t r, const State& rank, Left& left) const;
+    void unfinished_sends(Left& left) const;
 
   private:
     // ---- one rank at a time

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "base/error.hpp"
 #include "loggopsim/costs.hpp"
 #include "loggopsim/simulator.hpp"
+#include "standstill/standstill.hpp"
 
 namespace idlewave::loggopsim {
 
@@ -16,9 +16,11 @@ Result simulate(const Graph& schedule, const Machine& machine, const std::functi
             poll(simulator.now());
         }
     }
-    std::vector<Waiting> waiting = simulator.unfinished();
-    if (!waiting.empty()) {
-        throw deadlock(std::move(waiting));
+    if (Left left = simulator.unfinished(); !left.empty()) {
+        throw standstill(std::move(left),
+                         {.listing = [&](std::uint32_t rank) { return schedule.listing(rank); },
+                          .name = [&](std::uint32_t rank, Place place) { return schedule.name(rank, place); },
+                          .left = [&](std::uint32_t rank) { return simulator.left(rank); }});
     }
     return {.finish = simulator.finish(), .messages = simulator.messages()};
 }

@@ -18,7 +18,7 @@ struct Result {
 
 /// Simulates `schedule` on `machine` by LogGOPSim's rules (docs/loggopsim.md). `poll`, which may be empty, is called
 /// now and then with the simulated time. Throws InputError if the machine has what LogGOPSim cannot express, or if a
-/// clock would go below 0; Deadlock if ops, receives or messages are left; TimeOverflow; and what `poll` throws.
+/// clock would go below 0; Standstill if ops, receives or messages are left; TimeOverflow; and what `poll` throws.
 Result simulate(const Graph& schedule, const Machine& machine, const std::function<void(Time)>& poll);
 
 }  // namespace idlewave::loggopsim

@@ -4,6 +4,8 @@
 #include <string>
 #include <tuple>
 
+#include "base/error.hpp"
+
 namespace idlewave::loggopsim {
 namespace {
 
@@ -234,30 +236,42 @@ void Simulator::add_released() {
     released_.clear();
 }
 
-std::vector<Waiting> Simulator::unfinished() const {
-    const auto tag_of = [](std::uint32_t tag) { return tag == any ? "any tag" : "tag " + std::to_string(tag); };
-    const auto rank_of = [](std::uint32_t rank) { return rank == any ? "any rank" : "rank " + std::to_string(rank); };
-    std::vector<Waiting> waiting;
+/// A message above S that has arrived is a rendezvous, whose send waits for its receive.
+Left Simulator::unfinished() const {
+    Left left;
     for (std::uint32_t rank = 0; rank < schedule_.ranks(); ++rank) {
         for (const Half& receive : posted_[rank].all()) {
-            waiting.push_back({rank, schedule_.name(rank, receive.place),
-                               "waits for a message from " + rank_of(receive.source) + " with " + tag_of(receive.tag) +
-                                   ", which nobody sends"});
+            left.add(PendingOp{.rank = rank,
+                               .place = receive.place,
+                               .peer = receive.source,
+                               .tag = receive.tag,
+                               .kind = OpKind::recv});
         }
+        std::uint32_t number = 0;
         for (const Half& message : unexpected_[rank].all()) {
-            waiting.push_back({rank, "a message",
-                               "from " + rank_of(message.source) + " with " + tag_of(message.tag) +
-                                   " has arrived, and is received by no op"});
-        }
-        for (Place place = 0; place < schedule_.size(rank); ++place) {
-            if (const std::uint32_t left = requirements_.left(rank, place); left > 0) {
-                waiting.push_back(
-                    {rank, schedule_.name(rank, place),
-                     "waits for " + std::to_string(left) + (left == 1 ? " other op" : " other ops") + " of its rank"});
+            const std::uint64_t size = schedule_.op(message.source, message.place).size;
+            if (size > costs_.S) {
+                left.add(PendingOp{.size = size,
+                                   .rank = message.source,
+                                   .place = message.place,
+                                   .peer = rank,
+                                   .tag = message.tag,
+                                   .kind = OpKind::send});
+            } else {
+                left.add(UnexpectedMessage{.size = size,
+                                           .receiver = rank,
+                                           .number = number++,
+                                           .sender = message.source,
+                                           .tag = message.tag,
+                                           .send = message.place});
             }
         }
+        const std::vector<std::uint32_t> requirements = requirements_.left(rank);
+        if (std::ranges::any_of(requirements, [](std::uint32_t n) { return n > 0; })) {
+            left.add(StuckRank{rank, {}});
+        }
     }
-    return waiting;
+    return left;
 }
 
 }  // namespace idlewave::loggopsim

@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
 #include "base/time.hpp"
 #include "goal/graph.hpp"
 #include "loggopsim/agenda.hpp"
 #include "loggopsim/costs.hpp"
 #include "loggopsim/state.hpp"
+#include "standstill/left.hpp"
 
 namespace idlewave::loggopsim {
 
@@ -27,8 +27,10 @@ class Simulator {
     /// When each rank's last CPU is free.
     [[nodiscard]] std::vector<Time> finish() const;
 
-    /// What is left: receives, messages, and ops that never became free.
-    [[nodiscard]] std::vector<Waiting> unfinished() const;
+    /// What is left: receives, messages, and ranks with ops that never became free.
+    [[nodiscard]] Left unfinished() const;
+    /// How many requirements of each op of a rank are not met.
+    [[nodiscard]] std::vector<std::uint32_t> left(std::uint32_t rank) const { return requirements_.left(rank); }
 
   private:
     void calc(const Event& event);

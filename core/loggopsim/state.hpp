@@ -82,6 +82,14 @@ class Requirements {
 
     [[nodiscard]] std::uint32_t left(std::uint32_t rank, Place place) const { return left_[first_[rank] + place]; }
 
+    /// Of all ops of a rank.
+    [[nodiscard]] std::vector<std::uint32_t> left(std::uint32_t rank) const {
+        const auto begin = left_.begin() + static_cast<std::ptrdiff_t>(first_[rank]);
+        const auto end =
+            rank + 1 < first_.size() ? left_.begin() + static_cast<std::ptrdiff_t>(first_[rank + 1]) : left_.end();
+        return {begin, end};
+    }
+
     /// One more is met; returns whether the op is now free. A rendezvous may release a send twice (docs/loggopsim.md);
     /// its followers then count down below 0, which frees nobody again.
     bool meet(std::uint32_t rank, Place place) {

@@ -1,10 +1,12 @@
 #include <nanobind/nanobind.h>
 
-#include <string>
+#include <cstdint>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/time.hpp"
 #include "bindings.hpp"
+#include "goal/op.hpp"
 
 namespace nb = nanobind;
 
@@ -17,13 +19,39 @@ void raise(const char* type, const char* what) {
     PyErr_SetString(error.ptr(), what);
 }
 
-void raise_deadlock(const Deadlock& deadlock) {
-    const nb::object type = nb::module_::import_("idlewave.errors").attr("Deadlock");
-    nb::list waiting;
-    for (const Waiting& w : deadlock.waiting) {
-        waiting.append(nb::make_tuple(w.rank, w.op.c_str(), w.why.c_str()));
+const char* type_of(StandstillKind kind) {
+    switch (kind) {
+        case StandstillKind::unmatched_receive:
+            return "UnmatchedReceive";
+        case StandstillKind::unmatched_rendezvous:
+            return "UnmatchedRendezvous";
+        case StandstillKind::unmatched_send:
+            return "UnmatchedSend";
+        default:
+            return "Deadlock";
     }
-    const nb::object error = type(deadlock.what(), waiting);
+}
+
+nb::list list_of(const std::vector<Waiting>& waiting) {
+    nb::list list;
+    for (const Waiting& w : waiting) {
+        list.append(nb::make_tuple(w.rank, w.op.c_str(), w.why.c_str()));
+    }
+    return list;
+}
+
+void raise_standstill(const Standstill& standstill) {
+    const nb::module_ errors = nb::module_::import_("idlewave.errors");
+    const nb::object message_type = errors.attr("UnmatchedMessage");
+    const LeftOver& found = standstill.left_over;
+    nb::list messages;
+    for (const UnmatchedMessage& m : found.messages) {
+        messages.append(message_type(m.sender, m.op.c_str(), m.receiver,
+                                     m.tag == any ? std::int64_t{-1} : std::int64_t{m.tag}, m.size, m.hint.c_str()));
+    }
+    const nb::object type = errors.attr(type_of(standstill.kind));
+    const nb::object error =
+        type(standstill.what(), list_of(found.waiting), list_of(found.cycle), messages, found.left, found.cycle_length);
     PyErr_SetObject(type.ptr(), error.ptr());
 }
 
@@ -35,8 +63,8 @@ void bind_errors(nb::module_& /*m*/) {
             std::rethrow_exception(pointer);
         } catch (const InputError& error) {
             raise("InputError", error.what());
-        } catch (const Deadlock& deadlock) {
-            raise_deadlock(deadlock);
+        } catch (const Standstill& standstill) {
+            raise_standstill(standstill);
         } catch (const TimeOverflow& error) {
             raise("TimeOverflow", error.what());
         } catch (const TransportError& error) {

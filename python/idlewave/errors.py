@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from .quoting import name_of, printable
 
 
@@ -73,17 +75,62 @@ class LibraryError(IdlewaveError):
         return LibraryError, self._made_of
 
 
-class Deadlock(IdlewaveError):  # noqa: N818 - the contract's name
-    """The simulation cannot go on.
+class UnmatchedMessage(NamedTuple):
+    """A message that no op receives. ``op`` is its send, or empty where it is not certain which one it is; a ``tag`` of −1
+    agrees with any. ``hint`` says what to look at, such as a receive that waits for another tag; of very many messages
+    it is given of the first ones."""
 
-    ``waiting`` has a tuple (rank, op, why) for everything that is left: ops that wait, messages nobody receives.
+    sender: int
+    op: str
+    receiver: int
+    tag: int
+    size: int
+    hint: str
+
+
+class Standstill(IdlewaveError):
+    """Nothing can happen any more in a simulation, and something is left. What is raised is one of the classes below.
+
+    ``waiting`` has a tuple (rank, op, why) for everything that is left, by rank: ops that wait, messages that nobody
+    receives. ``cycle`` has one for each op of a cycle of waiting: each waits for the next, and the last for the first;
+    it is empty if there is no cycle. ``messages`` has those that no op receives. Of very many things the first 65,536
+    are named; ``left`` and ``cycle_length`` count all.
     """
+
+    def __init__(
+        self,
+        message: str,
+        waiting: list[tuple[int, str, str]],
+        cycle: list[tuple[int, str, str]] | None = None,
+        messages: list[UnmatchedMessage] | None = None,
+        left: int | None = None,
+        cycle_length: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.waiting = waiting
+        self.cycle = cycle or []
+        self.messages = messages or []
+        self.left = len(waiting) if left is None else left
+        self.cycle_length = len(self.cycle) if cycle_length is None else cycle_length
+
+    def __reduce__(self) -> tuple[type[Standstill], tuple[object, ...]]:
+        state = (str(self), self.waiting, self.cycle, self.messages, self.left, self.cycle_length)
+        return type(self), state
+
+
+class Deadlock(Standstill):
+    """The schedule cannot end: ops wait, and always will. If they wait for each other, ``cycle`` shows how."""
 
     exit_status = 3
 
-    def __init__(self, message: str, waiting: list[tuple[int, str, str]]) -> None:
-        super().__init__(message)
-        self.waiting = waiting
 
-    def __reduce__(self) -> tuple[type[Deadlock], tuple[str, list[tuple[int, str, str]]]]:
-        return Deadlock, (str(self), self.waiting)
+class UnmatchedReceive(Deadlock):
+    """The schedule cannot end, and there is no cycle: ops wait for messages that nobody sends."""
+
+
+class UnmatchedSend(Standstill):
+    """Every op has ended, and messages have arrived that no op receives."""
+
+
+class UnmatchedRendezvous(Deadlock, UnmatchedSend):
+    """The schedule cannot end, and there is no cycle: sends wait for receives that no op is, as they are larger than S."""

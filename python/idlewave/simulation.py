@@ -56,8 +56,10 @@ def simulate(
     `dialect` "loggopsim" gives the finish times of LogGOPSim instead, quirks included (docs/loggopsim.md): without
     noise, segments and a node level, on one thread, and with nothing recorded.
 
-    Raises Deadlock if the schedule cannot end, UsageError for a scheduler or dialect that does not exist, InputError
-    if the machine has what the dialect cannot express.
+    Raises Deadlock if the schedule cannot end (UnmatchedReceive, UnmatchedRendezvous if that is for want of the other
+    half and not a cycle of waiting), UnmatchedSend if all ops have ended and messages are left that no op receives,
+    UsageError for a scheduler or dialect that does not exist, InputError if the machine has what the dialect cannot
+    express.
     """
     if dialect not in DIALECTS:
         raise UsageError(unknown_name("dialect", dialect, DIALECTS))

@@ -47,7 +47,7 @@ TEST(GoalWriter, WhatItWritesIsReadAsTheSameSchedule) {
         const testing::Outcome second = testing::outcome_of(again, machine);
         ASSERT_EQ(first.finish, second.finish);
         ASSERT_EQ(first.records.size(), second.records.size());
-        ASSERT_EQ(first.deadlock.empty(), second.deadlock.empty());
+        ASSERT_EQ(first.standstill.empty(), second.standstill.empty());
     }
 }
 

@@ -6,8 +6,10 @@
 #include <tuple>
 #include <vector>
 
+#include "base/error.hpp"
 #include "dice.hpp"
 #include "random_listing.hpp"
+#include "standstill/blocked_ops.hpp"
 
 namespace idlewave {
 namespace {
@@ -143,9 +145,8 @@ void expect_all_requirements_to_be_heeded(const Graph& graph, std::uint32_t rank
             running.push_back({place, now});
         }
     }
-    std::vector<Waiting> waiting;
-    graph.unfinished(rank, state, waiting);
-    ASSERT_EQ(waiting.size(), plain.waiting());
+    ASSERT_EQ(graph.stand(rank, state).has_value(), plain.waiting() > 0);
+    ASSERT_EQ(BlockedOps(graph.listing(rank), {}).count(), plain.waiting());
 }
 
 TEST(Graph, TellsOpsWhenAllTheirRequirementsAreMet) {
@@ -173,29 +174,6 @@ TEST(Graph, TellsRanksThatDifferInTheirPeersAloneTheSameOpsEachWithItsPeers) {
             expect_all_requirements_to_be_heeded(graph, rank, listings[rank / alike], scratch, dice);
         }
     }
-}
-
-TEST(Graph, SaysHowManyOpsAreWaitedFor) {
-    GraphBuilder builder;
-    builder.begin_rank();
-    for (const char* label : {"a", "b", "c", ""}) {
-        builder.add({.kind = OpKind::calc}, label);
-    }
-    builder.require(2, 0, Edge::end);
-    builder.require(2, 1, Edge::end);
-    builder.require(3, 1, Edge::end);
-    const Graph graph = builder.finish();
-    Graph::State<Time> state;
-    Graph::Scratch scratch;
-    ReadyOps<NoCookie> ready;
-    graph.begin(0, state, scratch, ready);
-    tell(graph, state, Edge::end, {5, 0}, ready);
-    std::vector<Waiting> waiting;
-    graph.unfinished(0, state, waiting);
-    ASSERT_EQ(waiting.size(), 2U);
-    EXPECT_EQ(waiting[0].op, "c");
-    EXPECT_EQ(waiting[0].why, "waits for 1 other op of its rank");
-    EXPECT_EQ(waiting[1].op, "op 3");
 }
 
 TEST(Graph, OpsThatWaitForEachOtherOrThemselvesNeverBecomeReady) {

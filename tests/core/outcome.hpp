@@ -16,7 +16,7 @@ struct Outcome {
     std::vector<Time> finish;
     std::uint64_t messages = 0;
     std::vector<OpRecord> records;
-    std::string deadlock;
+    std::string standstill;
 };
 
 inline auto as_tuple(const OpRecord& r) {
@@ -24,7 +24,7 @@ inline auto as_tuple(const OpRecord& r) {
 }
 
 inline bool operator==(const Outcome& a, const Outcome& b) {
-    return a.finish == b.finish && a.messages == b.messages && a.deadlock == b.deadlock &&
+    return a.finish == b.finish && a.messages == b.messages && a.standstill == b.standstill &&
            std::equal(a.records.begin(), a.records.end(), b.records.begin(), b.records.end(),
                       [](const OpRecord& x, const OpRecord& y) { return as_tuple(x) == as_tuple(y); });
 }
@@ -38,7 +38,7 @@ inline std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
         out << "\n  rank " << r.rank << " op " << r.place << ": ready " << r.ready.time << " start " << r.start.time
             << " end " << r.end.time;
     }
-    return out << (outcome.deadlock.empty() ? "" : "\n") << outcome.deadlock;
+    return out << (outcome.standstill.empty() ? "" : "\n") << outcome.standstill;
 }
 
 /// The ops of all ranks, in the order (rank, place).
@@ -58,7 +58,20 @@ inline std::vector<Time> times_of(const std::vector<Caused>& moments) {
     return times;
 }
 
-/// What `simulate` says, a deadlock included.
+/// All that a standstill tells.
+inline Outcome outcome_of(const Standstill& standstill) {
+    Outcome outcome;
+    outcome.standstill = standstill.what();
+    for (const auto* list : {&standstill.left_over.waiting, &standstill.left_over.cycle}) {
+        outcome.standstill += "\n---";
+        for (const Waiting& w : *list) {
+            outcome.standstill += '\n' + std::to_string(w.rank) + ' ' + w.op + ' ' + w.why;
+        }
+    }
+    return outcome;
+}
+
+/// What `simulate` says, a standstill included.
 template <Source S>
 Outcome outcome_of(const S& source, const Machine& machine, std::uint64_t seed = 0, std::uint32_t threads = 1) {
     Outcome outcome;
@@ -68,8 +81,8 @@ Outcome outcome_of(const S& source, const Machine& machine, std::uint64_t seed =
         outcome.finish = times_of(result.finish);
         outcome.messages = result.messages;
         outcome.records = all_ops(recorder.take());
-    } catch (const Deadlock& deadlock) {
-        outcome.deadlock = deadlock.what();
+    } catch (const Standstill& standstill) {
+        return outcome_of(standstill);
     }
     return outcome;
 }

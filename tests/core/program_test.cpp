@@ -146,7 +146,7 @@ TEST(Program, RunsExactlyAsItsScheduleWrittenOut) {
         const Outcome direct = testing::outcome_of(source, machine, seed);
         const Graph written = written_out(source);
         const Outcome graph = testing::outcome_of(written, machine, seed);
-        ASSERT_EQ(direct.deadlock, "") << "seed " << seed;
+        ASSERT_EQ(direct.standstill, "") << "seed " << seed;
         ASSERT_EQ(direct, graph) << "seed " << seed;
         ASSERT_EQ(testing::finish_of(source, machine, seed, 2), direct.finish) << "seed " << seed;
         ASSERT_EQ(testing::finish_of(written, machine, seed, 2), direct.finish) << "seed " << seed;
@@ -215,7 +215,7 @@ TEST(Program, CopiesKeepMessagesAndCollectivesOfSomeRanksInsideTheCopyAndSpanThe
         EXPECT_EQ(to_all.size(), source.ranks() - 1);
         EXPECT_EQ(std::unique(to_all.begin(), to_all.end()), to_all.end());
     }
-    EXPECT_EQ(testing::outcome_of(source, testing::simple_machine(100, 10, 10, 1, 0)).deadlock, "");
+    EXPECT_EQ(testing::outcome_of(source, testing::simple_machine(100, 10, 10, 1, 0)).standstill, "");
 }
 
 TEST(Program, SaysWhereARankStandsWhenItCannotGoOn) {
@@ -226,10 +226,53 @@ TEST(Program, SaysWhereARankStandsWhenItCannotGoOn) {
     program->ranks[0].instructions = {{.kind = Kind::recv, .slot = 0, .peer = 1, .tag = 3, .size = 8},
                                       {.kind = Kind::wait, .begin = 0, .count = 1}};
     const Outcome outcome = testing::outcome_of(ProgramSource(program, 1), Machine{});
-    EXPECT_EQ(outcome.deadlock,
-              "deadlock: nothing can happen any more, and 2 things are left\n"
+    EXPECT_EQ(outcome.standstill,
+              "unmatched receive: an op waits for a message that nobody sends\n"
               "  rank 0, op 0: waits for a message from rank 1 with tag 3, which nobody sends\n"
-              "  rank 0, instruction 2 of 2: cannot go on");
+              "in all 2 things are left\n"
+              "---\n"
+              "0 op 0 waits for a message from rank 1 with tag 3, which nobody sends\n"
+              "0 instruction 2 of 2 cannot go on\n"
+              "---");
+}
+
+/// A program with an instruction less.
+std::shared_ptr<const Program> damaged(const Program& program, Dice& dice) {
+    auto copy = std::make_shared<Program>(program);
+    std::vector<Instruction>& instructions =
+        copy->ranks[dice.small(static_cast<std::uint32_t>(copy->ranks.size()))].instructions;
+    if (!instructions.empty()) {
+        instructions.erase(instructions.begin() + static_cast<std::ptrdiff_t>(dice.roll(instructions.size())));
+    }
+    return copy;
+}
+
+TEST(Program, ComesToTheSameStandstillAsItsScheduleWrittenOut) {
+    std::uint64_t cycles = 0;
+    std::uint64_t others = 0;
+    for (std::uint64_t seed = 0; seed < testing::trials(600); ++seed) {
+        Dice dice(seed);
+        const Machine machine = testing::random_machine(dice);
+        RandomProgram random(dice, 2 + dice.small(4));
+        const ProgramSource source(damaged(*random.make(5 + dice.small(40)), dice), 1 + dice.small(2));
+        const Graph written = written_out(source);
+        try {
+            testing::finish_of(source, machine, seed);
+            ASSERT_NO_THROW(testing::finish_of(written, machine, seed)) << "seed " << seed;
+        } catch (const Standstill& found) {
+            try {
+                testing::finish_of(written, machine, seed);
+                FAIL() << "seed " << seed;
+            } catch (const Standstill& expected) {
+                ASSERT_EQ(found.kind, expected.kind) << "seed " << seed << '\n' << found.what();
+                ASSERT_EQ(found.left_over.cycle_length, expected.left_over.cycle_length) << "seed " << seed;
+                ASSERT_EQ(found.left_over.messages.size(), expected.left_over.messages.size()) << "seed " << seed;
+                (found.left_over.cycle_length > 0 ? cycles : others) += 1;
+            }
+        }
+    }
+    EXPECT_GT(others, testing::trials(100));
+    EXPECT_GT(cycles, 0U);
 }
 
 TEST(Program, RefusesMoreRanksThanThereCanBe) {

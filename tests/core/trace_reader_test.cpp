@@ -289,7 +289,7 @@ TEST(TraceDirectory, IsAnsweredWithAProgramOrAnInputErrorHoweverItIsDamaged) {
             ASSERT_STRNE(error.what(), "");
         } catch (const TimeOverflow&) {
             ++converted;
-        } catch (const Deadlock&) {
+        } catch (const Standstill&) {
             ++converted;
         }
     }

@@ -130,10 +130,12 @@ class Simulation:
 
     @property
     def complete(self) -> bool:
-        return all(
-            not rank.unexpected and len(rank.ended) == len(ops)
-            for rank, ops in zip(self.ranks, self.schedule, strict=True)
-        )
+        return not self.stuck and not any(rank.unexpected for rank in self.ranks)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether there are ops that never end."""
+        return any(len(rank.ended) < len(ops) for rank, ops in zip(self.ranks, self.schedule, strict=True))
 
     def wake(self, time: int, r: int) -> None:
         heapq.heappush(self.heap, (time, r, 1, 0, 0, None))

@@ -40,8 +40,10 @@ def compare(seed: int, limits: Limits) -> bool:
     schedule = idlewave.Schedule.from_goal(goal)
     what = f"seed {seed}, {limits}\n{machine}\n{goal}"
     if not oracle.complete:
+        # What the oracle has as one thing, that it cannot be completed, has a name where all ops have ended.
+        left = idlewave.Deadlock if oracle.stuck else idlewave.UnmatchedSend
         for record in (False, True):
-            with pytest.raises(idlewave.Deadlock):
+            with pytest.raises(left):
                 idlewave.simulate(schedule, machine, record=record)
         return False
     recorded = idlewave.simulate(schedule, machine, record=True)

@@ -1,0 +1,163 @@
+#include "standstill/blocked_ops.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace idlewave {
+namespace {
+
+constexpr std::size_t most_members = std::size_t{1} << 22;
+
+void make_unique(std::vector<std::uint32_t>& numbers) {
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
+}  // namespace
+
+BlockedOps::BlockedOps(const Listing& listing, std::span<const Place> pending, std::vector<std::uint32_t> left)
+    : required_(links_by(listing, &Requirement::waiting)),
+      followers_(links_by(listing, &Requirement::other)),
+      pending_(listing.ops.size(), not_pending),
+      left_(std::move(left)),
+      cause_(listing.ops.size(), unknown) {
+    for (std::uint32_t i = 0; i < pending.size(); ++i) {
+        pending_[pending[i]] = i;
+    }
+    if (left_.empty()) {
+        find_blocked();
+    }
+    count_ = static_cast<std::uint64_t>(std::count_if(left_.begin(), left_.end(), [](auto n) { return n > 0; }));
+    find_causes();
+}
+
+auto BlockedOps::links_by(const Listing& listing, Place Requirement::* key) -> Links {
+    Links links{std::vector<std::uint32_t>(listing.ops.size() + 1), std::vector<Wait>(listing.requirements.size())};
+    for (const Requirement& r : listing.requirements) {
+        ++links.begin[r.*key + 1];
+    }
+    for (std::size_t i = 1; i < links.begin.size(); ++i) {
+        links.begin[i] += links.begin[i - 1];
+    }
+    std::vector<std::uint32_t> next(links.begin.begin(), links.begin.end() - 1);
+    for (const Requirement& r : listing.requirements) {
+        links.waits[next[r.*key]++] = {r.waiting, r.other, r.edge};
+    }
+    return links;
+}
+
+/// What has become ready has started; and it has ended, unless it is pending.
+void BlockedOps::find_blocked() {
+    left_.resize(pending_.size());
+    std::vector<Place> ready;
+    for (Place place = 0; place < left_.size(); ++place) {
+        left_[place] = static_cast<std::uint32_t>(of(required_, place).size());
+        if (left_[place] == 0) {
+            ready.push_back(place);
+        }
+    }
+    while (!ready.empty()) {
+        const Place place = ready.back();
+        ready.pop_back();
+        for (const Wait& wait : of(followers_, place)) {
+            if (is_met(wait) && --left_[wait.place] == 0) {
+                ready.push_back(wait.place);
+            }
+        }
+    }
+}
+
+/// One op after the other, each behind all that it requires; those that are never reached wait for themselves.
+void BlockedOps::find_causes() {
+    std::vector<std::uint32_t> before(left_.size());  // of each op, required ones whose cause is not known
+    std::vector<Place> known;
+    for (Place place = 0; place < left_.size(); ++place) {
+        if (!blocks(place)) {
+            continue;
+        }
+        const auto required = of(required_, place);
+        before[place] = static_cast<std::uint32_t>(
+            std::count_if(required.begin(), required.end(), [this](const Wait& wait) { return blocks(wait.other); }));
+        if (before[place] == 0) {
+            known.push_back(place);
+        }
+    }
+    while (!known.empty()) {
+        const Place place = known.back();
+        known.pop_back();
+        cause_[place] = cause_of(place);
+        for (const Wait& wait : of(followers_, place)) {
+            if (blocks(wait.place) && --before[wait.place] == 0) {
+                known.push_back(wait.place);
+            }
+        }
+    }
+    for (Place place = 0; place < left_.size(); ++place) {
+        if (blocks(place) && cause_[place] == unknown) {
+            cause_[place] = itself;
+        }
+    }
+}
+
+/// Of an op all of whose required ops have one.
+std::uint32_t BlockedOps::cause_of(Place place) {
+    Set own;
+    Set inherited;
+    for (const Wait& wait : of(required_, place)) {
+        if (blocks(wait.other)) {
+            inherited.push_back(cause_[wait.other]);
+        } else if (!is_met(wait)) {
+            own.push_back(pending_[wait.other]);
+        }
+    }
+    make_unique(inherited);
+    if (own.empty() && !inherited.empty() && (inherited.size() == 1 || members_ > most_members)) {
+        return inherited.front();
+    }
+    if (members_ <= most_members) {
+        for (const std::uint32_t cause : inherited) {
+            const auto more = pending_of(cause);
+            own.insert(own.end(), more.begin(), more.end());
+        }
+    }
+    make_unique(own);
+    return number_of(std::move(own));
+}
+
+std::uint32_t BlockedOps::number_of(Set set) {
+    const std::size_t members = set.size();
+    const auto [found, added] = numbers_.try_emplace(std::move(set), static_cast<std::uint32_t>(sets_.size()));
+    if (added) {
+        sets_.push_back(&found->first);
+        members_ += members;
+    }
+    return found->second;
+}
+
+auto BlockedOps::cycle() const -> std::vector<Wait> {
+    const auto first = std::find(cause_.begin(), cause_.end(), itself);
+    if (first == cause_.end()) {
+        return {};
+    }
+    const auto next = [this](Place place) {
+        const auto required = of(required_, place);
+        return *std::find_if(required.begin(), required.end(),
+                             [this](const Wait& wait) { return cause_[wait.other] == itself; });
+    };
+    auto place = static_cast<Place>(first - cause_.begin());
+    for (std::vector<bool> seen(cause_.size()); !seen[place]; place = next(place).other) {
+        seen[place] = true;
+    }
+    std::vector<Wait> waits;
+    do {
+        waits.push_back(next(place));
+        place = waits.back().other;
+    } while (place != waits.front().place);
+    std::rotate(
+        waits.begin(),
+        std::min_element(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) { return a.place < b.place; }),
+        waits.end());
+    return waits;
+}
+
+}  // namespace idlewave

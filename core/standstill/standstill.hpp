@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "base/error.hpp"
+#include "goal/source.hpp"
+#include "standstill/left.hpp"
+#include "standstill/near_miss.hpp"
+
+namespace idlewave {
+
+/// How many of the things that are left are named, and how many ops of a cycle.
+inline constexpr std::size_t most_named = 65'536;
+
+/// The error that `left` amounts to: what is left of all ranks of a schedule when nothing can happen any more. It says
+/// the same whoever has simulated it. Looks at every op of the ranks that have not come to their end.
+Standstill standstill(Left left, const ScheduleView& schedule);
+
+/// The same for a source, which must live as long as this runs.
+template <Source S>
+Standstill standstill(Left left, const S& source) {
+    return standstill(std::move(left),
+                      ScheduleView{
+                          .listing = [&source](std::uint32_t rank) { return source.listing(rank); },
+                          .name = [&source](std::uint32_t rank, Place place) { return source.name(rank, place); },
+                      });
+}
+
+}  // namespace idlewave

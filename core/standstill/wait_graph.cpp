@@ -1,0 +1,306 @@
+#include "standstill/wait_graph.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+namespace idlewave {
+namespace {
+
+constexpr std::size_t most_arrows = std::size_t{1} << 24;
+constexpr std::size_t most_members = std::size_t{1} << 26;
+
+}  // namespace
+
+WaitGraph::WaitGraph(std::span<const PendingOp> pending) : pending_(pending), node_of_(pending.size()) {
+    make_nodes(OpKind::recv);
+    receives_ = nodes_.size();
+    make_nodes(OpKind::send);
+}
+
+void WaitGraph::make_nodes(OpKind kind) {
+    const auto key_of = [this](std::uint32_t i) {
+        const PendingOp& op = pending_[i];
+        return op.kind == OpKind::recv ? Key{op.rank, op.peer, op.tag} : Key{op.peer, op.rank, op.tag};
+    };
+    std::vector<std::uint32_t> ops;
+    for (std::uint32_t i = 0; i < pending_.size(); ++i) {
+        if (pending_[i].kind == kind) {
+            ops.push_back(i);
+        }
+    }
+    std::stable_sort(ops.begin(), ops.end(), [&](std::uint32_t a, std::uint32_t b) { return key_of(a) < key_of(b); });
+    for (const std::uint32_t i : ops) {
+        const Key key = key_of(i);
+        if (i == ops.front() || nodes_.back().key != key) {
+            nodes_.push_back({.key = key, .first = i});
+        }
+        node_of_[i] = static_cast<NodeNumber>(nodes_.size() - 1);
+    }
+}
+
+/// Calls `use` with the number of every node of that kind with which an op of that key would meet.
+template <class Use>
+void WaitGraph::each_node(OpKind kind, const Key& key, Use use) const {
+    const auto begin = nodes_.begin() + (kind == OpKind::recv ? 0 : static_cast<std::ptrdiff_t>(receives_));
+    const auto end = kind == OpKind::recv ? nodes_.begin() + static_cast<std::ptrdiff_t>(receives_) : nodes_.end();
+    const auto from = [&](const Key& least) {
+        return std::lower_bound(begin, end, least, [](const Node& node, const Key& k) { return node.key < k; });
+    };
+    const auto in_range = [&](const Key& first, const Key& last) {
+        for (auto node = from(first); node != end && node->key <= last; ++node) {
+            if (agree(node->key.source, key.source) && agree(node->key.tag, key.tag)) {
+                use(static_cast<NodeNumber>(node - nodes_.begin()));
+            }
+        }
+    };
+    const auto of_source = [&](std::uint32_t source) {
+        if (key.tag == any) {
+            in_range({key.where, source, 0}, {key.where, source, any});
+            return;
+        }
+        in_range({key.where, source, key.tag}, {key.where, source, key.tag});
+        in_range({key.where, source, any}, {key.where, source, any});
+    };
+    if (key.source == any) {
+        in_range({key.where, 0, 0}, {key.where, any, any});
+        return;
+    }
+    of_source(key.source);
+    of_source(any);
+}
+
+/// The nodes of what a blocked op waits for.
+std::uint32_t WaitGraph::add_set(const BlockedOps& blocked, std::uint32_t cause, std::size_t first) {
+    if (cause != BlockedOps::itself) {
+        for (const std::uint32_t i : blocked.pending_of(cause)) {
+            members_.push_back(node_of_[first + i]);
+        }
+    }
+    const auto begin = members_.begin() + static_cast<std::ptrdiff_t>(set_begin_.back());
+    std::sort(begin, members_.end());
+    members_.erase(std::unique(begin, members_.end()), members_.end());
+    set_begin_.push_back(members_.size());
+    endless_.push_back(cause == BlockedOps::itself);
+    return static_cast<std::uint32_t>(endless_.size() - 1);
+}
+
+void WaitGraph::add_rank(std::uint32_t rank, const Listing& listing, const BlockedOps& blocked, std::size_t first) {
+    std::unordered_map<std::uint32_t, std::uint32_t> set_of;  // by cause
+    for (Place place = 0; place < listing.ops.size(); ++place) {
+        const Op& op = listing.ops[place];
+        if (!blocked.blocks(place) || op.kind == OpKind::calc) {
+            continue;
+        }
+        const bool sends = op.kind == OpKind::send;
+        const Key key = sends ? Key{op.peer, rank, op.tag} : Key{rank, op.peer, op.tag};
+        each_node(sends ? OpKind::recv : OpKind::send, key, [&](NodeNumber number) {
+            Node& node = nodes_[number];
+            node.has_way = true;
+            if (arrows_.size() >= most_arrows || members_.size() >= most_members) {
+                partial_ = true;
+                return;
+            }
+            const auto [set, added] = set_of.try_emplace(blocked.cause(place), 0);
+            if (added) {
+                set->second = add_set(blocked, blocked.cause(place), first);
+            }
+            if (node.last_set != set->second) {
+                node.last_set = set->second;
+                arrows_.push_back({number, set->second, rank, place});
+            }
+        });
+    }
+}
+
+void WaitGraph::solve() {
+    std::stable_sort(arrows_.begin(), arrows_.end(), [](const Arrow& a, const Arrow& b) { return a.from < b.from; });
+    first_arrow_.assign(nodes_.size() + 1, 0);
+    for (const Arrow& arrow : arrows_) {
+        ++first_arrow_[arrow.from + 1];
+    }
+    std::partial_sum(first_arrow_.begin(), first_arrow_.end(), first_arrow_.begin());
+    if (!partial_) {
+        release();
+    }
+}
+
+auto WaitGraph::arrows_of(NodeNumber node) const -> std::span<const Arrow> {
+    return std::span(arrows_).subspan(first_arrow_[node], first_arrow_[node + 1] - first_arrow_[node]);
+}
+
+auto WaitGraph::sets_by_member() const -> Lists {
+    Lists lists{std::vector<std::uint64_t>(nodes_.size() + 1), std::vector<std::uint32_t>(members_.size())};
+    for (const NodeNumber node : members_) {
+        ++lists.begin[node + 1];
+    }
+    std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
+    std::vector<std::uint64_t> next(lists.begin.begin(), lists.begin.end() - 1);
+    for (std::uint32_t set = 0; set < endless_.size(); ++set) {
+        for (const NodeNumber node : members(set)) {
+            lists.entries[next[node]++] = set;
+        }
+    }
+    return lists;
+}
+
+auto WaitGraph::nodes_by_set() const -> Lists {
+    Lists lists{std::vector<std::uint64_t>(endless_.size() + 1), std::vector<std::uint32_t>(arrows_.size())};
+    for (const Arrow& arrow : arrows_) {
+        ++lists.begin[arrow.set + 1];
+    }
+    std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
+    std::vector<std::uint64_t> next(lists.begin.begin(), lists.begin.end() - 1);
+    for (const Arrow& arrow : arrows_) {
+        lists.entries[next[arrow.set]++] = arrow.from;
+    }
+    return lists;
+}
+
+/// Lets all end that has no way, and then whatever that lets end.
+void WaitGraph::release() {
+    const Lists sets = sets_by_member();
+    const Lists nodes = nodes_by_set();
+    std::vector<std::uint64_t> left(endless_.size());
+    std::vector<NodeNumber> released;
+    const auto release_one = [&](NodeNumber node) {
+        if (!std::exchange(nodes_[node].released, true)) {
+            released.push_back(node);
+        }
+    };
+    const auto release_by = [&](std::uint32_t set) {
+        for (const NodeNumber node : nodes.of(set)) {
+            release_one(node);
+        }
+    };
+    for (NodeNumber node = 0; node < nodes_.size(); ++node) {
+        if (!nodes_[node].has_way) {
+            release_one(node);
+        }
+    }
+    for (std::uint32_t set = 0; set < endless_.size(); ++set) {
+        left[set] = members(set).size() + (endless_[set] ? 1 : 0);
+        if (left[set] == 0) {
+            release_by(set);
+        }
+    }
+    while (!released.empty()) {
+        const NodeNumber node = released.back();
+        released.pop_back();
+        for (const std::uint32_t set : sets.of(node)) {
+            if (--left[set] == 0) {
+                release_by(set);
+            }
+        }
+    }
+}
+
+auto WaitGraph::way_of(std::size_t pending) const -> std::optional<Way> {
+    const auto arrows = arrows_of(node_of_[pending]);
+    if (arrows.empty()) {
+        return std::nullopt;
+    }
+    const Arrow& arrow = arrows.front();
+    const auto nodes = members(arrow.set);
+    const auto stuck = std::find_if(nodes.begin(), nodes.end(), [this](NodeNumber n) { return !nodes_[n].released; });
+    const NodeNumber* const after = stuck != nodes.end() ? &*stuck : nodes.empty() ? nullptr : &nodes.front();
+    return Way{arrow.rank, arrow.place, after == nullptr ? none : nodes_[*after].first, arrows.size() - 1};
+}
+
+/// A node for which a stuck one waits, stuck itself; its own number if there is none.
+auto WaitGraph::next_stuck(NodeNumber node) const -> NodeNumber {
+    for (const Arrow& arrow : arrows_of(node)) {
+        for (const NodeNumber next : members(arrow.set)) {
+            if (!nodes_[next].released) {
+                return next;
+            }
+        }
+    }
+    return node;
+}
+
+/// The nodes of a shortest cycle through one that is in a cycle, which comes first.
+auto WaitGraph::shortest_cycle(NodeNumber through) const -> std::vector<NodeNumber> {
+    constexpr NodeNumber unseen = 0xffffffff;
+    std::vector<NodeNumber> from(nodes_.size(), unseen);
+    std::vector<NodeNumber> queue = {through};
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+        const NodeNumber node = queue[i];
+        for (const Arrow& arrow : arrows_of(node)) {
+            for (const NodeNumber next : members(arrow.set)) {
+                if (nodes_[next].released || from[next] != unseen) {
+                    continue;
+                }
+                from[next] = node;
+                if (next != through) {
+                    queue.push_back(next);
+                    continue;
+                }
+                std::vector<NodeNumber> cycle = {node};
+                while (cycle.back() != through) {
+                    cycle.push_back(from[cycle.back()]);
+                }
+                std::reverse(cycle.begin(), cycle.end());
+                return cycle;
+            }
+        }
+    }
+    return {};
+}
+
+auto WaitGraph::hop(NodeNumber from, NodeNumber to) const -> Hop {
+    const auto arrows = arrows_of(from);
+    const auto arrow = std::find_if(arrows.begin(), arrows.end(), [&](const Arrow& a) {
+        const auto nodes = members(a.set);
+        return std::binary_search(nodes.begin(), nodes.end(), to);
+    });
+    return {nodes_[from].first, {arrow->rank, arrow->place, nodes_[to].first, arrows.size() - 1}};
+}
+
+/// The shortest of those through a node that is in a cycle, or through another of the first ones of its rank.
+auto WaitGraph::shortest_cycle_near(NodeNumber begin, std::vector<NodeNumber> stuck) const -> std::vector<NodeNumber> {
+    constexpr std::size_t most_tried = 32;
+    const auto rank_of = [this](NodeNumber node) { return pending_[nodes_[node].first].rank; };
+    std::erase_if(stuck, [&](NodeNumber node) { return node == begin || rank_of(node) != rank_of(begin); });
+    std::sort(stuck.begin(), stuck.end(),
+              [this](NodeNumber a, NodeNumber b) { return nodes_[a].first < nodes_[b].first; });
+    stuck.resize(std::min(stuck.size(), most_tried));
+    std::vector<NodeNumber> shortest = shortest_cycle(begin);
+    for (const NodeNumber node : stuck) {
+        std::vector<NodeNumber> cycle = shortest_cycle(node);
+        if (!cycle.empty() && cycle.size() < shortest.size()) {
+            shortest = std::move(cycle);
+        }
+    }
+    return shortest;
+}
+
+auto WaitGraph::cycle() const -> std::vector<Hop> {
+    const auto comes_first = [this](NodeNumber a, NodeNumber b) { return nodes_[a].first < nodes_[b].first; };
+    std::vector<NodeNumber> stuck;
+    for (NodeNumber node = 0; node < nodes_.size() && !partial_; ++node) {
+        if (!nodes_[node].released) {
+            stuck.push_back(node);
+        }
+    }
+    if (stuck.empty()) {
+        return {};
+    }
+    NodeNumber node = *std::min_element(stuck.begin(), stuck.end(), comes_first);
+    for (std::vector<bool> seen(nodes_.size()); !seen[node]; node = next_stuck(node)) {
+        seen[node] = true;
+    }
+    NodeNumber begin = node;
+    for (NodeNumber next = next_stuck(node); next != node; next = next_stuck(next)) {
+        begin = comes_first(next, begin) ? next : begin;
+    }
+    const std::vector<NodeNumber> nodes = shortest_cycle_near(begin, std::move(stuck));
+    std::vector<Hop> hops;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        hops.push_back(hop(nodes[i], nodes[(i + 1) % nodes.size()]));
+    }
+    return hops;
+}
+
+}  // namespace idlewave
