@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/quote.hpp"
+
 namespace idlewave {
 
 std::string Graph::name(std::uint32_t rank, Place place) const {
     const std::string label = block(rank).label(place);
-    return label.empty() ? "op " + std::to_string(place) : label;
+    return label.empty() ? "op " + std::to_string(place) : shown(label);
 }
 
 void GraphBuilder::begin_rank() {
