@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
-from .input import read_toml
+from .input.checking import read_toml
 from .input.files import Origin
 from .input.kinds import Closed, Cost, Time, Whole, WholeFrom1
 from .machine import Level, Machine, Parameters, Segment

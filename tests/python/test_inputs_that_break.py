@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import idlewave
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -21,7 +22,9 @@ from idlewave.export import plot_timeline
 from idlewave.measure import Measurement
 from idlewave.measure.network.clocks import read_clocks
 from idlewave.measure.network.storing import load_network
-from idlewave.measure.noise.recording import read_recording
+from idlewave.measure.noise import spectrum
+from idlewave.measure.noise.ftq import analyse_ftq
+from idlewave.measure.noise.recording import Detours, read_recording
 from idlewave.measure.noise.signature import Signature
 from idlewave.output import write_table
 from idlewave.placement_file import read_placement
@@ -33,6 +36,7 @@ from idlewave.reporting import report_data
 from idlewave.study_table import read_study
 from idlewave.trace import Trace
 from idlewave.units import parse_cost, parse_time
+from noise_recordings import write_ftq
 from reader_mutations import restore
 from test_cli import run
 
@@ -182,6 +186,17 @@ def test_a_value_that_cannot_be_is_refused_with_file_and_key(
     changed(tmp_path / "x", file, *path, to=value)
     with pytest.raises(InputError, match=rf"{file}: .*{words}"):
         read_of(name)(tmp_path / "x")
+
+
+def test_a_quantum_of_absurd_work_and_an_absurdly_long_recording_take_no_more_memory(tmp_path, monkeypatch) -> None:
+    write_ftq(tmp_path / "ftq", [np.zeros(3000)], 1e-4)
+    work = np.full(3000, 10_000, dtype="<i8")
+    work[7] = 2**62
+    work.tofile(tmp_path / "ftq" / "ftq-cpu0.i64")
+    assert analyse_ftq(read_recording(tmp_path / "ftq")).cores[0].full == 10_000
+    long = Detours("here", 0, np.array([5], dtype=np.int64), np.array([10], dtype=np.int64), 9 * 10**18)
+    monkeypatch.setattr(spectrum, "_MOST_BINS", 1000)
+    assert len(spectrum.binned_loss(long, 1e-8)) == 1000
 
 
 @pytest.mark.parametrize(
