@@ -3,15 +3,19 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/quote.hpp"
+
 namespace idlewave {
 
-/// What was given cannot be used. `what()` names the place (file, line, column, rank) and what was expected.
+/// What was given cannot be used. `what()` names the place (file, line, column, rank) and what was expected; it is
+/// printable, wherever its words come from.
 class InputError : public std::runtime_error {
   public:
-    using std::runtime_error::runtime_error;
+    explicit InputError(std::string_view message) : std::runtime_error(printable(message)) {}
 };
 
 /// One thing that is left when nothing can happen any more.

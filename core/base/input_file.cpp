@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "base/error.hpp"
+#include "base/quote.hpp"
 
 namespace idlewave {
 
-InputFile::InputFile(std::string path, const char* what)
-    : path_(std::move(path)), what_(what), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+InputFile::InputFile(const std::string& path, const char* what)
+    : name_(file_name(path)), what_(what), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     struct stat status{};
     if (file_ < 0) {
         fail(std::strerror(errno));
@@ -79,7 +79,7 @@ void InputFile::read_at(std::uint64_t offset, std::span<std::byte> into) const {
 }
 
 void InputFile::fail(const std::string& why) const {
-    throw InputError(path_ + ": cannot be read as " + what_ + ": " + why);
+    throw InputError(name_ + ": cannot be read as " + what_ + ": " + why);
 }
 
 std::span<const std::byte> FileWindow::view(std::uint64_t offset, std::uint64_t count) {

@@ -12,12 +12,13 @@ namespace idlewave {
 class InputFile {
   public:
     /// `what` it is to be, for errors.
-    explicit InputFile(std::string path, const char* what = "a schedule");
+    explicit InputFile(const std::string& path, const char* what = "a schedule");
     InputFile(const InputFile&) = delete;
     InputFile& operator=(const InputFile&) = delete;
     ~InputFile();
 
-    [[nodiscard]] const std::string& name() const { return path_; }
+    /// As messages show it.
+    [[nodiscard]] const std::string& name() const { return name_; }
 
     /// Whether it has a size and can be read anywhere; a pipe has not.
     [[nodiscard]] bool regular() const { return regular_; }
@@ -37,7 +38,7 @@ class InputFile {
   private:
     [[noreturn]] void fail(const std::string& why) const;
 
-    std::string path_;
+    std::string name_;
     const char* what_;
     int file_ = -1;
     bool regular_ = false;

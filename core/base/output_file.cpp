@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/quote.hpp"
 
 namespace idlewave {
 namespace {
@@ -126,7 +127,7 @@ void OutputFile::flush() {
 }
 
 void OutputFile::fail(int error) const {
-    throw InputError(path_ + ": cannot be written: " + std::strerror(error));
+    throw InputError(file_name(path_) + ": cannot be written: " + std::strerror(error));
 }
 
 }  // namespace idlewave

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/quote.hpp"
 
 namespace idlewave {
 namespace {
@@ -93,8 +94,8 @@ const Algorithm& algorithm(Collective collective, std::string_view name) {
         }
         names += (names.empty() ? "" : ", ") + std::string(candidate.name);
     }
-    throw InputError("no algorithm for " + std::string(name_of(collective)) + " is called '" + std::string(name) +
-                     "'; there are " + names);
+    throw InputError("no algorithm for " + std::string(name_of(collective)) + " is called " + quote(name) +
+                     "; there are " + names);
 }
 
 Collective collective(std::string_view name) {
@@ -105,7 +106,7 @@ Collective collective(std::string_view name) {
         }
         names += (names.empty() ? "" : ", ") + std::string(collective_names[i]);
     }
-    throw InputError("no collective is called '" + std::string(name) + "'; there are " + names);
+    throw InputError("no collective is called " + quote(name) + "; there are " + names);
 }
 
 }  // namespace idlewave

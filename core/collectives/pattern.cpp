@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/quote.hpp"
 #include "collectives/patterns.hpp"
 
 namespace idlewave {
@@ -74,8 +75,8 @@ Stage stage_of(std::string_view name, std::string_view algorithm_name, std::uint
     }
     if (const Pattern* pattern = find_pattern(name)) {
         if (!algorithm_name.empty()) {
-            throw InputError("the pattern " + std::string(name) + " has no algorithms, so not '" +
-                             std::string(algorithm_name) + "'");
+            throw InputError("the pattern " + std::string(name) + " has no algorithms, so not " +
+                             quote(algorithm_name));
         }
         stage.step = pattern->step;
         stage.shape = fitted(*pattern, call.shape, ranks);

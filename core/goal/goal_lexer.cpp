@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/quote.hpp"
 
 namespace idlewave {
 namespace {
@@ -31,15 +32,6 @@ bool is(char c, unsigned classes) {
     return (classes_of[static_cast<unsigned char>(c)] & classes) != 0;
 }
 
-/// `text` as a message can show it: short, and without control characters.
-std::string shown(std::string_view text) {
-    std::string result;
-    for (const char c : text.substr(0, 40)) {
-        result += (c >= ' ' && c <= '~') ? c : '?';
-    }
-    return "'" + result + (text.size() > 40 ? "…'" : "'");
-}
-
 TokenKind kind_of(char c) {
     switch (c) {
         case ':':
@@ -57,7 +49,7 @@ TokenKind kind_of(char c) {
 
 }  // namespace
 
-Lexer::Lexer(GoalText text, std::string name) : text_(std::move(text)), name_(std::move(name)) {
+Lexer::Lexer(GoalText text, const std::string& name) : text_(std::move(text)), name_(file_name(name)) {
     begin_ = text_.begin();
     at_ = begin_;
     end_ = text_.end();
@@ -82,7 +74,7 @@ void Lexer::split(std::size_t length) {
 void Lexer::fail(const Token& token, const std::string& expected) const {
     const std::string found = token.kind == TokenKind::newline ? "the end of the line"
                               : token.kind == TokenKind::end   ? "the end of the text"
-                                                               : shown(token.text);
+                                                               : quote(token.text);
     throw InputError(name_ + ":" + std::to_string(token.line) + ":" + std::to_string(token.column) + ": expected " +
                      expected + ", found " + found);
 }

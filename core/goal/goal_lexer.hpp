@@ -23,7 +23,7 @@ class Lexer {
     static constexpr std::size_t longest_word = 1 << 16;
 
     /// `name` is what messages call the text.
-    Lexer(GoalText text, std::string name);
+    Lexer(GoalText text, const std::string& name);
 
     /// The current token.
     [[nodiscard]] const Token& peek() const { return token_; }

@@ -4,12 +4,13 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/quote.hpp"
 
 namespace idlewave {
 
 std::string Graph::name(std::uint32_t rank, Place place) const {
     const std::string label = block(rank).label(place);
-    return label.empty() ? "op " + std::to_string(place) : label;
+    return label.empty() ? "op " + std::to_string(place) : shown(label);
 }
 
 Listing Graph::listing(std::uint32_t rank) const {

@@ -18,6 +18,7 @@
 #include "base/error.hpp"
 #include "base/input_file.hpp"
 #include "base/output_file.hpp"
+#include "base/quote.hpp"
 #include "base/version.hpp"
 #include "pdes/exchange.hpp"
 
@@ -117,7 +118,7 @@ CheckpointFolder::Latest CheckpointFolder::latest() const {
     std::ifstream file(name_of_latest());
     constexpr std::uint32_t most = 1 << 24;
     if (file && (!(file >> latest.number >> latest.files) || latest.files == 0 || latest.files > most)) {
-        throw InputError(name_of_latest() + ": expected the number of a checkpoint and of its files");
+        throw InputError(file_name(name_of_latest()) + ": expected the number of a checkpoint and of its files");
     }
     return latest;
 }
@@ -126,11 +127,11 @@ void CheckpointFolder::prepare() const {
     std::error_code error;
     std::filesystem::create_directories(directory_, error);
     if (error || ::access(directory_.c_str(), W_OK | X_OK) != 0) {
-        throw InputError(directory_ +
+        throw InputError(file_name(directory_) +
                          ": no checkpoint can be written there: " + (error ? error.message() : std::strerror(errno)));
     }
     if (latest().files > 0) {
-        throw InputError(directory_ +
+        throw InputError(file_name(directory_) +
                          ": there is a checkpoint already; a restart goes on from it, and another run "
                          "needs another directory");
     }
@@ -177,7 +178,7 @@ void CheckpointFolder::remove_others(std::uint64_t number) const {
 Checkpoint CheckpointFolder::read() const {
     const Latest found = latest();
     if (found.files == 0) {
-        throw InputError(directory_ + ": there is no checkpoint to go on from; expected a file 'latest'");
+        throw InputError(file_name(directory_) + ": there is no checkpoint to go on from; expected a file 'latest'");
     }
     Checkpoint checkpoint;
     for (std::uint32_t process = 0; process < found.files; ++process) {

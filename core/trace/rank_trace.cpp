@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/quote.hpp"
 
 namespace idlewave {
 namespace {
@@ -49,23 +50,26 @@ std::int64_t TraceHeader::global(std::int64_t t) const {
 }
 
 RankTrace::RankTrace(std::vector<std::uint64_t> words, std::size_t bytes, const std::string& name)
-    : words_(std::move(words)), bytes_(bytes), name_(name) {
+    : words_(std::move(words)), bytes_(bytes), name_(file_name(name)) {
     read_header();
     read_records();
 }
 
 RankTrace RankTrace::read(const std::string& file) {
-    std::ifstream in(file, std::ios::binary | std::ios::ate);
     std::error_code error;
-    const bool regular = std::filesystem::is_regular_file(file, error);
-    const auto size = in && regular ? static_cast<std::streamoff>(in.tellg()) : -1;
+    const auto status = std::filesystem::status(file, error);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {  // opening a pipe would wait
+        throw InputError(file_name(file) + ": cannot be read as a trace: it is no file");
+    }
+    std::ifstream in(file, std::ios::binary | std::ios::ate);
+    const auto size = in ? static_cast<std::streamoff>(in.tellg()) : -1;
     if (size < 0) {
-        throw InputError(file + (in && !regular ? ": cannot be read as a trace: it is no file" : ": cannot be opened"));
+        throw InputError(file_name(file) + ": cannot be opened");
     }
     std::vector<std::uint64_t> words((static_cast<std::size_t>(size) + 7) / 8);
     in.seekg(0);
     if (!in.read(reinterpret_cast<char*>(words.data()), size)) {
-        throw InputError(file + ": cannot be read");
+        throw InputError(file_name(file) + ": cannot be read");
     }
     return {std::move(words), static_cast<std::size_t>(size), file};
 }
@@ -179,10 +183,10 @@ Trace Trace::read(const std::string& directory) {
         }
     }
     if (error) {
-        throw InputError(directory + ": cannot be read as a trace: " + error.message());
+        throw InputError(file_name(directory) + ": cannot be read as a trace: " + error.message());
     }
     if (files.empty()) {
-        throw InputError(directory + ": expected a trace, found no file rank-….iwtrace");
+        throw InputError(file_name(directory) + ": expected a trace, found no file rank-….iwtrace");
     }
     Trace trace;
     for (const auto& [name, path] : files) {
@@ -198,14 +202,14 @@ Trace Trace::read(const std::string& directory) {
                              " ranks, others of " + std::to_string(expected) + ": files of two runs are mixed");
         }
         if (header.rank != r) {
-            throw InputError(directory + ": expected one file for each of " + std::to_string(expected) +
+            throw InputError(file_name(directory) + ": expected one file for each of " + std::to_string(expected) +
                              " ranks, and there is " +
                              (header.rank > r ? "none for rank " + std::to_string(r)
                                               : "more than one for rank " + std::to_string(header.rank)));
         }
     }
     if (trace.ranks.size() != expected) {
-        throw InputError(directory + ": expected one file for each of " + std::to_string(expected) +
+        throw InputError(file_name(directory) + ": expected one file for each of " + std::to_string(expected) +
                          " ranks, and there is none for rank " + std::to_string(trace.ranks.size()));
     }
     return trace;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/quote.hpp"
 #include "base/time.hpp"
 #include "bindings.hpp"
 #include "goal/op.hpp"
@@ -16,7 +17,7 @@ namespace {
 /// The exception classes live in idlewave.errors; here C++ exceptions become theirs.
 void raise(const char* type, const char* what) {
     const nb::object error = nb::module_::import_("idlewave.errors").attr(type);
-    PyErr_SetString(error.ptr(), what);
+    PyErr_SetObject(error.ptr(), nb::str(printable(what).c_str()).ptr());
 }
 
 const char* type_of(StandstillKind kind) {

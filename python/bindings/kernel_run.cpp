@@ -1,6 +1,7 @@
 #include "kernel_run.hpp"
 
 #include <dlfcn.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -9,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/memory.hpp"
+#include "base/quote.hpp"
 #include "bindings.hpp"
 #include "columns.hpp"
 #include "pdes/exchange.hpp"
@@ -56,7 +58,7 @@ Wire::Wire(const std::string& library) {
     void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
     void* symbol = handle == nullptr ? nullptr : ::dlsym(handle, "idlewave_open_wire");
     if (symbol == nullptr) {
-        throw TransportError(library + " cannot be used: " + ::dlerror());
+        throw TransportError(file_name(library) + " cannot be used: " + ::dlerror());
     }
     std::array<char, 512> error = {};
     wire_ = reinterpret_cast<decltype(&idlewave_open_wire)>(symbol)(error.data(), error.size());
@@ -78,7 +80,7 @@ pdes::Crew crew_of(const nb::dict& manner, const nb::object& progress, const Wir
             .pin = get<bool>(manner, "pin"),
             .migrate_after = get<std::uint64_t>(manner, "migrate_after"),
             .place = by_graph ? decltype(pdes::Crew::place)(place_by_graph) : nullptr,
-            .keeping = {.directory = get<std::string>(manner, "checkpoint"),
+            .keeping = {.directory = get<std::filesystem::path>(manner, "checkpoint").string(),
                         .run = get<std::string>(manner, "run"),
                         .every = get<double>(manner, "checkpoint_every"),
                         .restart = get<bool>(manner, "restart")},

@@ -1,4 +1,5 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -48,11 +49,11 @@ ScheduleFormat format_named(const std::string& name) {
 }
 
 template <class S>
-void save(const S& source, const std::string& path, const std::string& format, const nb::object& progress) {
+void save(const S& source, const std::filesystem::path& path, const std::string& format, const nb::object& progress) {
     const ScheduleFormat as = format_named(format);
     const auto list_rank = [&source](std::uint32_t rank, Listing& listing) { list(source, rank, listing); };
     const nb::gil_scoped_release released;
-    write_schedule(path, as, source.ranks(), list_rank, RankPoll(progress));
+    write_schedule(path.string(), as, source.ranks(), list_rank, RankPoll(progress));
 }
 
 template <class S>
@@ -165,19 +166,19 @@ void bind_schedule(nb::module_& m) {
 
     m.def(
         "read_schedule",
-        [](const std::string& path, const nb::object& progress) {
+        [](const std::filesystem::path& path, const nb::object& progress) {
             const nb::gil_scoped_release released;
-            return read_schedule(path, RankPoll(progress));
+            return read_schedule(path.string(), RankPoll(progress));
         },
         "path"_a, "progress"_a.none(),
         "Read a schedule of any format, told by its content. `progress` is called with ranks done and all.");
     m.def(
         "convert_schedule",
-        [](const std::string& source, const std::string& target, const std::string& format,
+        [](const std::filesystem::path& source, const std::filesystem::path& target, const std::string& format,
            const nb::object& progress) {
             const ScheduleFormat as = format_named(format);
             const nb::gil_scoped_release released;
-            convert_schedule(source, target, as, RankPoll(progress));
+            convert_schedule(source.string(), target.string(), as, RankPoll(progress));
         },
         "source"_a, "target"_a, "format"_a, "progress"_a.none(),
         "Write a schedule's file in another format, rank by rank: goal, loggopsim or idg.");

@@ -1,6 +1,8 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 
+#include "base/quote.hpp"
 #include "bindings.hpp"
 #include "columns.hpp"
 #include "trace/profile.hpp"
@@ -31,8 +33,8 @@ nb::dict header(const TraceHeader& h) {
     d["voluntary_switches"] = h.voluntary_switches;
     d["involuntary_switches"] = h.involuntary_switches;
     d["cpu_ns"] = h.cpu_ns;
-    d["host"] = h.host;
-    d["library"] = h.library;
+    d["host"] = shown(h.host);
+    d["library"] = shown(h.library);
     return d;
 }
 
@@ -68,7 +70,9 @@ nb::dict calls(const Trace& trace) {
 
 void bind_trace(nb::module_& m) {
     nb::class_<Trace>(m, "Trace", "The files of a traced run, read and checked.")
-        .def_static("read", &Trace::read, "directory"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def_static(
+            "read", [](const std::filesystem::path& directory) { return Trace::read(directory.string()); },
+            "directory"_a, nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("ranks", [](const Trace& t) { return t.ranks.size(); })
         .def_prop_ro("duration_ns", &Trace::duration)
         .def("headers", &headers, "One dict a rank.")

@@ -7,6 +7,7 @@ The compiled core of Idlewave: schedules, the simulator, and readers of traces.
 """
 
 from collections.abc import Mapping, Sequence
+import os
 from typing import Annotated, overload
 
 import numpy
@@ -88,7 +89,7 @@ class Trace:
     """The files of a traced run, read and checked."""
 
     @staticmethod
-    def read(directory: str) -> Trace: ...
+    def read(directory: str | os.PathLike) -> Trace: ...
 
     @property
     def ranks(self) -> int: ...
@@ -114,7 +115,7 @@ class Graph:
     def to_goal(self) -> str:
         """The schedule as GOAL text."""
 
-    def save(self, path: str, format: str, progress: object | None) -> None:
+    def save(self, path: str | os.PathLike, format: str, progress: object | None) -> None:
         """
         Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all.
         """
@@ -130,12 +131,12 @@ class Graph:
 def read_goal(text: str, name: str) -> Graph:
     """Read GOAL text; `name` is what messages call it."""
 
-def read_schedule(path: str, progress: object | None) -> Graph:
+def read_schedule(path: str | os.PathLike, progress: object | None) -> Graph:
     """
     Read a schedule of any format, told by its content. `progress` is called with ranks done and all.
     """
 
-def convert_schedule(source: str, target: str, format: str, progress: object | None) -> None:
+def convert_schedule(source: str | os.PathLike, target: str | os.PathLike, format: str, progress: object | None) -> None:
     """
     Write a schedule's file in another format, rank by rank: goal, loggopsim or idg.
     """
@@ -149,7 +150,7 @@ class Program:
     def to_goal(self) -> str:
         """The schedule as GOAL text."""
 
-    def save(self, path: str, format: str, progress: object | None) -> None:
+    def save(self, path: str | os.PathLike, format: str, progress: object | None) -> None:
         """
         Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all.
         """
@@ -173,7 +174,7 @@ class Composition:
     def to_goal(self) -> str:
         """The schedule as GOAL text."""
 
-    def save(self, path: str, format: str, progress: object | None) -> None:
+    def save(self, path: str | os.PathLike, format: str, progress: object | None) -> None:
         """
         Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all.
         """

@@ -131,7 +131,10 @@ class Machine:
 
         hint = " (--allow-outside, or outside=True, allows that)"
         machine = machine_from(text, Origin(name, folder or Path(), outside, hint))
-        machine.core()
+        try:
+            machine.core()
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from None
         return machine
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
-from .input import checked, read_toml
+from .input.checking import checked, read_toml
 from .input.files import Origin
 from .input.kinds import Closed, Cost, Time, Whole, WholeFrom1
 from .machine import BETWEEN, WITHIN, Level, Machine, Parameters, Place, Scope, Segment

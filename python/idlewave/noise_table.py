@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from .detour_file import read_detours
-from .input import checked
+from .input.checking import checked
 from .input.files import Origin
 from .input.kinds import Closed, Positive, Time
 from .noise import (

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from .errors import InputError
-from .input import read_text
+from .input.files import read_text
 from .quoting import name_of, quote
 
 MOST_PARTITIONS = 2**32 - 1

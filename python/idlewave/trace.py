@@ -12,7 +12,7 @@ import pandas as pd
 
 from . import _core
 from .errors import InputError
-from .input import read_json
+from .input.checking import read_json
 from .input.kinds import Open
 from .quoting import name_of
 

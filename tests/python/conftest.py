@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import idlewave
@@ -69,3 +70,19 @@ def chromium() -> str:
     if found is None:
         pytest.skip("chromium is not installed")
     return found
+
+
+@pytest.fixture(scope="session")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A valid folder for the reader of that name in reader_fuzz.READERS, made once."""
+    from reader_fuzz import READERS
+
+    made: dict[str, Path] = {}
+
+    def sample(name: str) -> Path:
+        if name not in made:
+            made[name] = tmp_path_factory.mktemp(name)
+            next(reader for reader in READERS if reader.name == name).write(made[name])
+        return made[name]
+
+    return sample

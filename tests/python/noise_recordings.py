@@ -60,7 +60,8 @@ def write_detours(folder, cores, **more):
 def write_ftq(folder, losses, quantum_s, full=10_000):
     """Work of `full` a quantum, less what is lost; one array of lost shares a core."""
     entries = [
-        (cpu, np.round(full * (1 - loss)), summary(cpu, len(loss) * quantum_s)) for cpu, loss in enumerate(losses)
+        (cpu, np.maximum(np.round(full * (1 - loss)), 0), summary(cpu, len(loss) * quantum_s))
+        for cpu, loss in enumerate(losses)
     ]
     return write_recording(folder, "ftq", entries, ("work",), quantum_ns=quantum_s * 1e9, unit="10 turns")
 

@@ -35,6 +35,12 @@ def test_a_command_without_tables_loads_no_library_for_them(arguments: list[str]
     assert loaded_by(program) == set()
 
 
+@pytest.mark.parametrize("arguments", [["schedule", "bcast", "--ranks", "4"], ["--help"]])
+def test_a_command_that_reads_no_checked_file_loads_no_library_for_that(arguments: list[str]) -> None:
+    program = f"from idlewave.cli import cli\ncli({arguments}, standalone_mode=False)"
+    assert loaded_by(program, ("msgspec", "tomllib")) == set()
+
+
 def test_a_simulation_that_nobody_watches_draws_no_progress() -> None:
     arguments = ["simulate", "dissemination", "--ranks", "64", "--machine", "odin"]
     program = f"from idlewave.cli import cli\ncli({arguments}, standalone_mode=False)"

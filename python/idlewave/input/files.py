@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import InputError
-from ..quoting import found, name_of, quote
+from ..quoting import MOST_NAME, found, name_of, quote
 from .bounds import MOST_TEXT, size_words
 
 _BLOCK = 1 << 20
@@ -30,10 +30,11 @@ def opened(path: str | Path, what: str, *, pipe: bool = False) -> Iterator[Binar
         raise _unreadable(path, what, error.strerror or str(error)) from error
     except ValueError as error:  # a name with a zero byte
         raise _unreadable(path, what, "no file has such a name") from error
+    mode = os.fstat(descriptor).st_mode
+    if not (stat.S_ISREG(mode) or (pipe and stat.S_ISFIFO(mode))):
+        os.close(descriptor)
+        raise _unreadable(path, what, f"expected a file, found {_kind(mode)}")
     with os.fdopen(descriptor, "rb") as file:
-        mode = os.fstat(descriptor).st_mode
-        if not (stat.S_ISREG(mode) or (pipe and stat.S_ISFIFO(mode))):
-            raise _unreadable(path, what, f"expected a file, found {_kind(mode)}")
         try:
             yield file
         except OSError as error:
@@ -43,6 +44,8 @@ def opened(path: str | Path, what: str, *, pipe: bool = False) -> Iterator[Binar
 def read_bytes(path: str | Path, what: str, *, most: int = MOST_TEXT, pipe: bool = False) -> bytes:
     """The whole of a file of at most `most` bytes. Raises InputError, as `opened` does."""
     with opened(path, what, pipe=pipe) as file:
+        if os.fstat(file.fileno()).st_size > most:
+            raise _unreadable(path, what, f"expected at most {size_words(most)}")
         blocks, size = [], 0
         while block := _next(file, min(_BLOCK, most + 1 - size)):
             blocks.append(block)
@@ -72,7 +75,7 @@ def below(folder: str | Path, named: str, where: str, *, outside: bool = False, 
     `where` it is named and a `hint` on how to allow others, for errors. Raises InputError.
     """
     path = Path(folder) / named
-    if "\0" in named:
+    if "\0" in named or len(named) > MOST_NAME:
         raise InputError(f"{where}: expected the name of a file, found {quote(named)}")
     if not outside:
         top = os.path.realpath(folder)

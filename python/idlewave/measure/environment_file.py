@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..input import checked, load_json
+from ..input.checking import checked, load_json
 from ..input.kinds import Number, Open, Whole
 from ..quoting import name_of
 

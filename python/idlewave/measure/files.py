@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..input import checked, load_json
+from ..input.checking import checked, load_json
 from ..input.tables import WHOLE, read_table
 from ..output import OutputFiles
 from ..quoting import name_of, toml_text

@@ -12,8 +12,9 @@ from rich.progress import Progress
 from ... import mpi as mpis
 from ...environment import describe
 from ...errors import InputError, UsageError
-from ...input import below, checked, load_json, read_bytes
 from ...input.bounds import MOST_TABLE
+from ...input.checking import checked, load_json
+from ...input.files import below, read_bytes
 from ...mpi import Mpi
 from ...quoting import found, name_of
 from ..running import begin_folder, run_probe, shown

@@ -28,8 +28,8 @@ from rich.progress import Progress
 from ... import machine as machines
 from ... import mpi as mpis
 from ...errors import InputError, MeasurementError
-from ...input import below, read_bytes
 from ...input.bounds import MOST_TABLE
+from ...input.files import below, read_bytes
 from ...input.kinds import LONGEST_NS
 from ...input.tables import NUMBER, TEXT, WHOLE, Column, csv_table
 from ...mpi import Mpi

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from ...environment import describe
-from ...input import checked, load_json, read_bytes
 from ...input.bounds import MOST_TABLE
+from ...input.checking import checked, load_json
+from ...input.files import read_bytes
 from ...input.kinds import LONGEST_NS
 from ...input.tables import TEXT, WHOLE, Column, csv_table
 from ...quoting import name_of

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 from msgspec import structs
 
-from ...input import checked, load_json
+from ...input.checking import checked, load_json
 from ...input.tables import read_table
 from ...machine import BETWEEN, WITHIN, measured_lines
 from ...output import OutputFiles

@@ -17,6 +17,7 @@ from .recording import Recording
 from .spectrum import Spectrum, power_spectrum
 
 _BINS = 500  # over the work of a full quantum: a mode is known to about 0.1 %
+_FARTHEST = 4  # times what all but a thousandth do: what did more has no mode of its own, and needs no bins
 _LEAST_PART = 0.05  # of the highest mode, for the upper one to be one
 
 
@@ -102,7 +103,7 @@ def work_modes(work: npt.NDArray[np.float64]) -> tuple[float, ...]:
     ]  # a core that is busy with others loses most quanta wholly, and they say nothing of a full one
     top = float(np.quantile(work, 0.999))
     width = max(top / _BINS, 1.0)
-    last = max(int(work.max() // width) + 1, 1)
+    last = max(int(min(float(work.max()), _FARTHEST * top) // width) + 1, 1)
     counts, edges = np.histogram(work, np.arange(last + 2) * width - width / 2)
     density = ndimage.gaussian_filter1d(counts.astype(np.float64), 1.5, mode="constant")
     padded = np.concatenate([[0.0], density, [0.0]])

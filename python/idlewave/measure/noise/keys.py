@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from ...errors import InputError
-from ...input import checked, load_json
+from ...input.checking import checked, load_json
 from ...input.kinds import (
     Amount,
     Cpu,

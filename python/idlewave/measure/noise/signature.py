@@ -13,7 +13,8 @@ import numpy.typing as npt
 from msgspec import structs
 
 from ...errors import InputError
-from ...input import read_text, read_toml
+from ...input.checking import read_toml
+from ...input.files import read_text
 from ...noise import MixedNoise, Noise, PoissonNoise
 from ...quoting import cut, found, name_of, quote, toml_text
 from ...units import parse_time

@@ -23,6 +23,7 @@ HIGHEST_HZ = 5000.0
 OVERSAMPLING = 8
 """Bins of detours are so much finer than that needs, so that sharp pulses' harmonics do not fold back."""
 
+_MOST_BINS = 2**26  # 14 minutes at OVERSAMPLING: half a gigabyte
 _LOBE = 4  # bins from one zero of the Hann window's main lobe to the other
 _FLOOR_BINS = 256  # in each stretch of the spectrum whose floor is one number: known to 10 %, 6 % with its neighbours
 _QUANTILE = 0.4  # lines fill many bins of a stretch; what lies below is the floor's all the same
@@ -81,9 +82,12 @@ class Peak:
 
 
 def binned_loss(detours: Detours, step_s: float, shorter_than_ps: int | None = None) -> Values:
-    """The share of each bin of `step_s` seconds that detours take (those below `shorter_than_ps`, if given)."""
+    """The share of each bin of `step_s` seconds that detours take (those below `shorter_than_ps`, if given).
+
+    Of a recording of very many bins the first ones: what is to be divided into more does not fit into memory.
+    """
     step = round(step_s * 1e12)
-    edges = np.arange(0, detours.duration + 1, step, dtype=np.int64)
+    edges = np.arange(0, min(detours.duration, _MOST_BINS * step) + 1, step, dtype=np.int64)
     keep = slice(None) if shorter_than_ps is None else detours.lengths < shorter_than_ps
     return np.diff(lost_until(edges, detours.starts[keep], detours.lengths[keep])) / step
 
