@@ -1,0 +1,181 @@
+"""Provenance: what an artefact was made from, how, where and when. Every file that Idlewave writes carries it.
+
+>>> timeline = idlewave.simulate(schedule, machine, seed=1)
+>>> timeline.provenance.find("machine").digests
+>>> idlewave.Provenance.read("study.parquet")
+
+It is one JSON object, which the forms of files hold in different places: docs/provenance.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ._core import version
+from .digests import digest_of, plain
+from .errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEY = "idlewave"
+"""Under which the metadata of tables, pictures and texts have it."""
+PROVENANCE = "provenance"
+"""Under which JSON files have it."""
+MOST_CHARACTERS = 1 << 20
+DEEPEST = 16
+_TEXTS = {"name": "name", "made_by": "made_by", "version": "idlewave", "host": "host", "time": "time"}
+"""Fields that are texts, and their names in JSON."""
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What an artefact is, and what it was made from.
+
+    `kind` is machine, trace, schedule, timeline, study, measurement, recording, signature, picture or report. `digests`
+    are those of its content, by part (docs/provenance.md); `options` what it was made with that changes its content,
+    seeds too; `sources` what it was made from. `made_by` is the command or function, `version` that of Idlewave; `host`
+    and `time` (ISO 8601, UTC) say where and when. What is not known is empty.
+    """
+
+    kind: str
+    name: str = ""
+    digests: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    sources: tuple[Provenance, ...] = ()
+    made_by: str = ""
+    version: str = ""
+    host: str = ""
+    time: str = ""
+
+    @classmethod
+    def made(
+        cls,
+        kind: str,
+        name: str = "",
+        *,
+        by: str,
+        digests: Mapping[str, str] | None = None,
+        options: Mapping[str, object] | None = None,
+        sources: tuple[Provenance, ...] = (),
+        at: float | None = None,
+    ) -> Provenance:
+        """Of what is made here and now, or was at the time `at` (s since 1970): by the function `by`, or by the command
+        of Idlewave that this process runs."""
+        return cls(
+            kind,
+            name,
+            dict(digests or {}),
+            plain(dict(options or {})),
+            sources,
+            command_line() or by,
+            version(),
+            os.uname().nodename,
+            time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(at)),
+        )
+
+    def without_place(self) -> Provenance:
+        """The same but for host, time and command: for what is to be the same, to the byte, whenever it is made."""
+        return replace(self, made_by="", host="", time="")
+
+    def identity(self) -> str:
+        """A digest that two artefacts share if they have the same content, as far as their digests and options tell."""
+        return digest_of([self.kind, dict(self.digests), plain(dict(self.options))])
+
+    def all(self) -> Iterator[Provenance]:
+        """This one and all that it was made from, nearest first."""
+        level: tuple[Provenance, ...] = (self,)
+        while level:
+            yield from level
+            level = tuple(source for found in level for source in found.sources)
+
+    def find(self, kind: str) -> Provenance | None:
+        """The nearest of that kind among this one and what it was made from."""
+        return next((found for found in self.all() if found.kind == kind), None)
+
+    def as_json(self) -> dict[str, Any]:
+        """As an object of JSON; what is empty is left out."""
+        said: dict[str, Any] = {"kind": self.kind}
+        said |= {key: getattr(self, name) for name, key in _TEXTS.items()}
+        said |= {"digests": dict(self.digests), "options": dict(self.options)}
+        said["sources"] = [source.as_json() for source in self.sources]
+        return {key: value for key, value in said.items() if value not in ("", {}, [])}
+
+    def to_json(self) -> str:
+        """As one line of JSON, in ASCII."""
+        return json.dumps(self.as_json(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes, where: str = PROVENANCE) -> Provenance:
+        """Read what `to_json` wrote. Raises InputError that names the key; `where` is what messages call the text."""
+        if len(text) > MOST_CHARACTERS:
+            raise InputError(f"{where}: expected at most {MOST_CHARACTERS} characters, found {len(text)}")
+        try:
+            said = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{where}: expected JSON: {error}") from error
+        return cls.from_object(said, where)
+
+    @classmethod
+    def from_object(cls, said: object, where: str = PROVENANCE, *, depth: int = 0) -> Provenance:
+        """Read an object of JSON. Keys that are not known here are passed over. Raises InputError as `from_json`."""
+        if depth > DEEPEST:
+            raise InputError(f"{where}: expected sources of sources at most {DEEPEST} deep")
+        known = _checked(said, dict, where, "an object")
+        kind = _checked(known.get("kind"), str, f"{where}.kind", "a text")
+        texts = {
+            name: _checked(known.get(key, ""), str, f"{where}.{key}", "a text")
+            for name, key in _TEXTS.items()
+        }
+        digests = _checked(known.get("digests", {}), dict, f"{where}.digests", "an object")
+        for part, digest in digests.items():
+            _checked(digest, str, f"{where}.digests.{part}", "a text")
+        options = _checked(known.get("options", {}), dict, f"{where}.options", "an object")
+        listed = _checked(known.get("sources", []), list, f"{where}.sources", "a list")
+        sources = tuple(
+            cls.from_object(source, f"{where}.sources[{i}]", depth=depth + 1) for i, source in enumerate(listed)
+        )
+        return cls(kind, digests=digests, options=options, sources=sources, **texts)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Provenance | None:
+        """The provenance that a file or folder of Idlewave carries; None if it carries none.
+
+        Raises InputError if it cannot be read, or what it carries is damaged.
+        """
+        from .carried import read_provenance
+
+        return read_provenance(Path(path))
+
+    def attach(self, table: pd.DataFrame) -> pd.DataFrame:
+        """`table`, which carries this provenance from now on, also to the Parquet files that pandas writes of it."""
+        table.attrs[KEY] = self.to_json()
+        return table
+
+    @classmethod
+    def of_table(cls, table: pd.DataFrame, where: str = PROVENANCE) -> Provenance | None:
+        """What a table carries (`attach`); None if nothing. Raises InputError if it is damaged."""
+        text = table.attrs.get(KEY)
+        return None if text is None else cls.from_json(_checked(text, str, where, "a text"), where)
+
+
+def command_line() -> str:
+    """The command of Idlewave that this process runs; empty in any other program, whose arguments are its own matter."""
+    program = Path(sys.argv[0]) if sys.argv else Path()
+    is_module = program.name == "__main__.py" and program.parent.name == KEY
+    return shlex.join([KEY, *sys.argv[1:]]) if program.name == KEY or is_module else ""
+
+
+def _checked(value: object, kind: type, where: str, expected: str) -> Any:  # noqa: ANN401 - of that kind
+    if not isinstance(value, kind):
+        shown = repr(value)
+        raise InputError(f"{where}: expected {expected}, found {shown if len(shown) <= 40 else shown[:40] + '…'}")
+    return value
