@@ -190,8 +190,8 @@ class Schedule:
         """Write the schedule in the format `to`, one of `FORMATS`; if not given, as the extension says: `.goal`,
         `.bin` (LogGOPSim) or `.idg`.
 
-        The file is there whole or not at all; folders are made. Raises UsageError if the format is not known, InputError
-        if the file cannot be written.
+        The file is there whole or not at all; folders are made. Raises UsageError if the format is not known,
+        InputError if the file cannot be written.
         """
         make_folder(Path(path).absolute().parent)
         self._core.save(str(path), format_for(path, to), progress)

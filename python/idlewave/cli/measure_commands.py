@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ..mpi import find
+from ..output import check_output_folder
 from .kept import recording_folder
 from .late_commands import LateCommands
-from .options import FiniteRange, refuse_given
+from .options import FiniteRange, OutputFolder, refuse_given
 from .terminal import output, progress_bar
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ COMMANDS = {
     "pairs": ("measure_pairs_command", "Measure latency, o, g and G between all ranks of a job."),
     "clocks": ("measure_clocks_command", "Measure how far each rank's clock is from rank 0's, and its drift."),
 }
-FOLDER = click.Path(file_okay=False, path_type=Path)
+FOLDER = OutputFolder(checked=False)
 noise_seconds = click.option(
     "--noise-seconds",
     default=3.0,
@@ -58,6 +59,7 @@ def measure(context: click.Context, noise_seconds: float, network_seconds: float
         return
     from ..measure import Measurement, measure_network, measure_noise, write_machine
 
+    check_output_folder(folder)
     found = find()
     shown_by = {"detour.json": "idlewave noise show", "network-*/samples.csv": "idlewave measure network --from"}
     with recording_folder(folder / "raw", shown_by) as raw, progress_bar() as progress:

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from ..errors import UsageError
-from ..output import check_output, check_output_folder
+from ..output import check_new_folder, check_output, check_output_folder
 
 
 class FiniteRange(click.FloatRange):
@@ -28,27 +28,32 @@ class FiniteRange(click.FloatRange):
 class OutputFile(click.Path):
     """A file to write: what is in its way is said before anything is measured or simulated for it."""
 
-    def __init__(self, endings: tuple[str, ...] = ()) -> None:
+    def __init__(self, endings: tuple[str, ...] = (), folders: tuple[str, ...] = ()) -> None:
+        """`endings` of names that are allowed, all if there are none; with those of `folders` it is a folder."""
         super().__init__(path_type=Path)
         self._endings = endings
+        self._folders = folders
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's
         """The path. Fails with click's words where it has another ending, raises OutputError where no file can be."""
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if self._endings and path.suffix not in self._endings:
             self.fail(f"expected a name that ends with {', '.join(self._endings)}, found '{value}'", param, ctx)
-        return check_output(path)
+        return check_new_folder(path) if path.suffix in self._folders else check_output(path)
 
 
 class OutputFolder(click.Path):
     """A folder to write into, which is made if need be: what is in its way is said at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, checked: bool = True) -> None:
+        """`checked` at once; else the command does so, where it writes there only sometimes."""
         super().__init__(path_type=Path)
+        self._checked = checked
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's
         """The path. Raises OutputError where no folder can be."""
-        return check_output_folder(Path(os.fsdecode(super().convert(value, param, ctx))))
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        return check_output_folder(path) if self._checked else path
 
 
 def refuse_given(context: click.Context, names: tuple[str, ...], why: str) -> None:

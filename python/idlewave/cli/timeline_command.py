@@ -12,6 +12,7 @@ from ..simulation import simulate as run
 from ..timeline import Recording
 from ..units import parse_time
 from .inputs import load_machine, machine_option
+from .options import OutputFile
 from .run import run_arguments, run_options
 from .source import schedule_from, source_options
 from .terminal import output
@@ -24,7 +25,7 @@ from .terminal import output
 @click.option("--only-ranks", metavar="FIRST-LAST", help="Record these ranks only.")
 @click.option("--since", metavar="TIME", default="0ps", help="Record ops that start from this time on, such as 2ms.")
 @click.option("--until", metavar="TIME", help="Record ops that start before this time.")
-@click.option("-o", "--output", "file", type=click.Path(path_type=Path), required=True, help="What to write.")
+@click.option("-o", "--output", "file", type=OutputFile(folders=(".otf2",)), required=True, help="What to write.")
 def timeline(
     source: str,
     machine_name: str,

@@ -37,8 +37,8 @@ def write_otf2(ops: Table, directory: str | Path, *, name: str = "timeline") -> 
     """Write recorded ops (`Timeline.ops_to_arrow` or `ops_to_pandas`) as an OTF2 archive `directory`/traces.otf2, that
     says it was made of `name`.
 
-    The directory is there whole or not at all. Raises InputError if the table cannot be used, OutputError if the directory is
-    not empty or cannot be written, LibraryError if the package otf2 is missing.
+    The directory is there whole or not at all. Raises InputError if the table cannot be used, OutputError if the
+    directory is not empty or cannot be written, LibraryError if the package otf2 is missing.
     """
     library = load_library()
     columns = read_ops(ops)

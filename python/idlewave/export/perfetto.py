@@ -44,8 +44,8 @@ OF_MESSAGES = ("peer", "tag", "size", "work_ps")
 def write_perfetto(ops: Table, path: str | Path, *, name: str = "timeline") -> None:
     """Write recorded ops (`Timeline.ops_to_arrow` or `ops_to_pandas`) as a Perfetto trace with a process `name`.
 
-    The file is there whole or not at all. Raises InputError if the table cannot be used, OutputError, and LibraryError if
-    the package perfetto is missing.
+    The file is there whole or not at all. Raises InputError if the table cannot be used, OutputError if the file cannot
+    be written, LibraryError if the package perfetto is missing.
     """
     protos = load_library()
     writer = _Writer(protos, read_ops(ops))
