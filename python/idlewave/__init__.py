@@ -38,6 +38,7 @@ from .noise import (
     UniformLength,
 )
 from .patterns import PatternOptions
+from .provenance import Provenance
 from .schedule import Schedule, algorithms, convert
 from .simulation import simulate
 from .study import study
@@ -74,6 +75,7 @@ __all__ = [
     "PatternOptions",
     "PoissonNoise",
     "ProgramError",
+    "Provenance",
     "Recording",
     "Schedule",
     "Segment",

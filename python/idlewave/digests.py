@@ -8,8 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import stat
-from dataclasses import fields, is_dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,46 +53,56 @@ def digest_of(value: object) -> str:
 def digest_of_file(path: Path) -> str:
     """Of a file's bytes, as `sha256sum` shows it."""
     with path.open("rb") as file:
-        return _word(hashlib.file_digest(file, "sha256"))
+        return digest_of_stream(file)
 
 
-def digest_of_files(paths: Iterable[Path]) -> str:
-    """Of several files of one folder: of what `sha256sum NAME...` prints when they are in the order of their names."""
+def digest_of_stream(stream: IO[bytes]) -> str:
+    """Of what is left of a stream's bytes."""
+    digest = hashlib.sha256()
+    while piece := stream.read(_PIECE):
+        digest.update(piece)
+    return _word(digest)
+
+
+def digest_of_files(folder: Path, paths: Iterable[Path]) -> str:
+    """Of files below a folder: of what `sha256sum NAME...` prints there, the names in order."""
     from concurrent.futures import ThreadPoolExecutor
 
-    ordered = sorted(paths, key=lambda path: path.name)
+    named = {path.relative_to(folder).as_posix(): path for path in paths}
+    names = sorted(named)
     with ThreadPoolExecutor() as pool:
-        words = pool.map(digest_of_file, ordered)
-        lines = [f"{word.removeprefix('sha256:')}  {path.name}\n" for word, path in zip(words, ordered, strict=True)]
+        words = pool.map(digest_of_file, [named[name] for name in names])
+        lines = [f"{word.removeprefix('sha256:')}  {name}\n" for word, name in zip(words, names, strict=True)]
     return _word(hashlib.sha256("".join(lines).encode()))
 
 
-def digest_of_schedule(path: Path) -> tuple[str, bytes]:
-    """Of a schedule's file, and the comment in which GOAL text says what it was made from.
+@dataclass(frozen=True)
+class Content:
+    """Of a schedule's file: its digest, and the comment in which GOAL text says what it was made from.
 
-    The digest is of the bytes without that comment and the seal at the end, so that equal schedules have equal ones. The
-    comment is empty where there is none, and where the seal is missing or wrong: then somebody changed the text since.
+    The digest is of the bytes without that comment and the seal at the end, so that equal texts have equal ones.
+    `sealed`: there is a comment, and the text is the one that was written with it.
     """
-    with path.open("rb") as file:
-        first = file.readline(MOST_COMMENT)
-        if not first.startswith(COMMENT):
-            file.seek(0)
-            return _word(hashlib.file_digest(file, "sha256")), b""
-        digest, sealed = _digest_to_seal(file)
-    return digest, first[len(COMMENT) :].strip() if sealed else b""
+
+    digest: str
+    comment: bytes = b""
+    sealed: bool = False
 
 
-def _digest_to_seal(file: IO[bytes]) -> tuple[str, bool]:
-    """Of the rest of a file, less its last line if that is a seal; and whether it is one, and holds."""
+def digest_of_schedule(stream: IO[bytes]) -> Content:
+    """Of a schedule in a file, read to its end."""
+    first = stream.readline(MOST_COMMENT)
     digest, crc, last = hashlib.sha256(), 0, b""
-    while piece := file.read(_PIECE):
+    if not first.startswith(COMMENT):
+        stream.seek(0)
+        return Content(digest_of_stream(stream))
+    while piece := stream.read(_PIECE):
         text, last = (last + piece)[:-_SEAL_LENGTH], (last + piece)[-_SEAL_LENGTH:]
         digest.update(text)
         crc = _core.crc32c(text, crc)
-    if last.startswith(_SEAL):
-        return _word(digest), last == b"%s%08x\n" % (_SEAL, crc)
-    digest.update(last)
-    return _word(digest), False
+    if not last.startswith(_SEAL):
+        digest.update(last)
+    return Content(_word(digest), first[len(COMMENT) :].strip(), last == b"%s%08x\n" % (_SEAL, crc))
 
 
 def digests_of_machine(machine: Machine) -> dict[str, str]:
@@ -157,13 +166,15 @@ def _digest_of_times(values: npt.ArrayLike) -> str:
 
 
 def plain(value: object) -> Any:  # noqa: ANN401 - a value of JSON
-    """`value` as one of JSON: data classes as objects, sequences as lists."""
+    """`value` as one of JSON: data classes as objects, sequences as lists, numpy's numbers as Python's."""
     if is_dataclass(value) and not isinstance(value, type):
         return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | range):
         return [plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
@@ -177,9 +188,8 @@ class Files:
         self.paths = tuple(paths)
         self._before = [_state(path) for path in self.paths]
 
-    @cached_property
     def problem(self) -> str:
-        """Why there is no digest; empty if there is one."""
+        """Why their digest would be that of something else; empty if it would not."""
         for path, before in zip(self.paths, self._before, strict=True):
             if before is None:
                 return f"{path} is no regular file"

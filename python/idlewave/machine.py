@@ -9,13 +9,16 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from .digests import digests_of_machine
 from .errors import InputError
 from .noise import REACHES, AnyNoise
 from .noise_table import NoiseTable
+from .provenance import Provenance
 from .tables import Tables, quoted
 from .units import exact_time
 
@@ -122,6 +125,12 @@ class Machine:
     def with_noise_reaches(self, reaches: Iterable[str]) -> Machine:
         """This machine with noise that lengthens only these parts of a CPU's work. Raises InputError naming one."""
         return replace(self, noise_reaches=tuple(reaches))
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """What it is: the digests of its network, of that within a node, and of its noise, as far as it has them."""
+        options = {} if self.node is None else {"node_ranks": self.node_ranks}
+        return Provenance("machine", self.name, digests_of_machine(self), options)
 
     def to_toml(self) -> str:
         """The text of a machine.toml that says the same, but for the noise, whose detours belong in a file, and

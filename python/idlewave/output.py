@@ -18,7 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from .digests import digest_of_stream
 from .errors import OutputError
+from .provenance import KEY, carried_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,20 +109,31 @@ class OutputFiles:
     def table(
         self, path: str | Path, table: pd.DataFrame | pa.Table, metadata: Mapping[str, str] | None = None
     ) -> None:
-        """Write `table` without its index, as its name says: .csv, or else Parquet with `metadata` in its schema."""
+        """Write `table` without its index, as its name says: .csv, or else Parquet.
+
+        `metadata`, and the provenance that the table carries, are in the schema of Parquet, and comments above CSV.
+        """
         import pyarrow as pa
 
+        carried = carried_by(table)
+        said = ({} if carried is None else {KEY: carried}) | dict(metadata or {})
         if Path(path).suffix == ".csv":
             rows = table.to_pandas() if isinstance(table, pa.Table) else table
-            self.text(path, rows.to_csv(index=False))
+            comments = [f"# {key}: {value}\n" for key, value in said.items()]
+            self.text(path, "".join([*comments, rows.to_csv(index=False)]))
             return
         from pyarrow import parquet
 
         columns = table if isinstance(table, pa.Table) else pa.Table.from_pandas(table, preserve_index=False)
         file = self.open(path)
-        if metadata:
-            columns = columns.replace_schema_metadata({**(columns.schema.metadata or {}), **metadata})
+        if said:
+            columns = columns.replace_schema_metadata({**(columns.schema.metadata or {}), **said})
         parquet.write_table(columns, file)
+
+    def digest(self, path: str | Path) -> str:
+        """Of what was written to `path`, which was opened here, so far: as `digest_of_file` gives it of the file."""
+        unfinished = next(file for file in reversed(self._files) if file.asked == Path(path))
+        return unfinished.digest()
 
 
 @contextmanager
@@ -198,6 +211,7 @@ class _Unfinished:
     """A file that is written beside its place; what is no regular file, at its place."""
 
     def __init__(self, path: Path) -> None:
+        self.asked = path
         self._path = path
         self._beside: Path | None = None
         make_folder(path.absolute().parent)
@@ -223,6 +237,15 @@ class _Unfinished:
                     os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
             return descriptor
         raise FileExistsError(f"{_TRIES} unfinished files are in its place")
+
+    def digest(self) -> str:
+        """Of what was written so far."""
+        try:
+            self.stream.flush()
+            with Path(f"/proc/self/fd/{self.stream.fileno()}").open("rb") as again:
+                return digest_of_stream(again)
+        except OSError as error:
+            raise OutputError(self._path, _reason(error)) from error
 
     def finish(self) -> None:
         """Brings all to the disk."""

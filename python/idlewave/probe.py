@@ -14,6 +14,7 @@ Beside what the probe writes, ``environment.json`` says where it was measured. `
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -95,7 +96,7 @@ def _become(arguments: list[str]) -> NoReturn:
     path, chosen = program(name)
     folder = output_folder(options)
     if folder is not None:
-        _describe(folder, chosen)
+        _describe(folder, chosen, arguments)
     sys.stdout.flush()
     try:
         os.execve(path, [str(path), *options], chosen.environment() if chosen else os.environ)
@@ -103,9 +104,9 @@ def _become(arguments: list[str]) -> NoReturn:
         raise MeasurementError(f"the probe {path} cannot be run: {error.strerror}") from error
 
 
-def _describe(folder: Path, chosen: mpi.Mpi | None) -> None:
+def _describe(folder: Path, chosen: mpi.Mpi | None, arguments: list[str]) -> None:
     """Write environment.json: that of an MPI job by its rank 0, of other probes by each task for its own node."""
-    from .environment import describe
+    from .environment import describe_recording
     from .output import write_json
 
     task = Task.mine(dict(os.environ))
@@ -113,4 +114,5 @@ def _describe(folder: Path, chosen: mpi.Mpi | None) -> None:
         return
     if chosen is None and task.ranks > 1:
         folder = folder / f"{os.uname().nodename}-{task.rank}"
-    write_json(folder / "environment.json", describe(chosen))
+    by = shlex.join(["idlewave-probe", *arguments])
+    write_json(folder / "environment.json", describe_recording(arguments[0], chosen, by=by))

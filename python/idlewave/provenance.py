@@ -25,6 +25,7 @@ from .errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 KEY = "idlewave"
 """Under which the metadata of tables, pictures and texts have it."""
@@ -70,21 +71,21 @@ class Provenance:
     ) -> Provenance:
         """Of what is made here and now, or was at the time `at` (s since 1970): by the function `by`, or by the command
         of Idlewave that this process runs."""
-        return cls(
-            kind,
-            name,
-            dict(digests or {}),
-            plain(dict(options or {})),
-            sources,
-            command_line() or by,
-            version(),
-            os.uname().nodename,
-            time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(at)),
+        return cls(kind, name, dict(digests or {}), plain(dict(options or {})), sources).written(by=by, at=at)
+
+    def written(self, *, by: str, at: float | None = None) -> Provenance:
+        """The same, of what is written here and now, or was made at the time `at`."""
+        return replace(
+            self,
+            made_by=command_line() or by,
+            version=version(),
+            host=os.uname().nodename,
+            time=time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(at)),
         )
 
     def without_place(self) -> Provenance:
-        """The same but for host, time and command: for what is to be the same, to the byte, whenever it is made."""
-        return replace(self, made_by="", host="", time="")
+        """The same but for host and time: for what is to be the same, to the byte, wherever and whenever it is made."""
+        return replace(self, host="", time="")
 
     def identity(self) -> str:
         """A digest that two artefacts share if they have the same content, as far as their digests and options tell."""
@@ -131,10 +132,7 @@ class Provenance:
             raise InputError(f"{where}: expected sources of sources at most {DEEPEST} deep")
         known = _checked(said, dict, where, "an object")
         kind = _checked(known.get("kind"), str, f"{where}.kind", "a text")
-        texts = {
-            name: _checked(known.get(key, ""), str, f"{where}.{key}", "a text")
-            for name, key in _TEXTS.items()
-        }
+        texts = {name: _checked(known.get(key, ""), str, f"{where}.{key}", "a text") for name, key in _TEXTS.items()}
         digests = _checked(known.get("digests", {}), dict, f"{where}.digests", "an object")
         for part, digest in digests.items():
             _checked(digest, str, f"{where}.digests.{part}", "a text")
@@ -161,14 +159,23 @@ class Provenance:
         return table
 
     @classmethod
-    def of_table(cls, table: pd.DataFrame, where: str = PROVENANCE) -> Provenance | None:
-        """What a table carries (`attach`); None if nothing. Raises InputError if it is damaged."""
-        text = table.attrs.get(KEY)
-        return None if text is None else cls.from_json(_checked(text, str, where, "a text"), where)
+    def of_table(cls, table: pd.DataFrame | pa.Table, where: str = PROVENANCE) -> Provenance | None:
+        """What a data frame carries in its attributes (`attach`), or an Arrow table in the metadata of its schema; None
+        if nothing. Raises InputError if it is damaged."""
+        text = carried_by(table)
+        return None if text is None else cls.from_json(text, where)
+
+
+def carried_by(table: pd.DataFrame | pa.Table) -> str | None:
+    """The text of JSON that a table carries, whatever it says; None if there is none."""
+    text = table.attrs.get(KEY) if hasattr(table, "attrs") else (table.schema.metadata or {}).get(KEY.encode())
+    if isinstance(text, bytes):
+        return text.decode(errors="replace")
+    return text if isinstance(text, str) else None
 
 
 def command_line() -> str:
-    """The command of Idlewave that this process runs; empty in any other program, whose arguments are its own matter."""
+    """The command of Idlewave that this process runs; empty in other programs, whose arguments are their own matter."""
     program = Path(sys.argv[0]) if sys.argv else Path()
     is_module = program.name == "__main__.py" and program.parent.name == KEY
     return shlex.join([KEY, *sys.argv[1:]]) if program.name == KEY or is_module else ""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .errors import UsageError
 from .machine import Machine
+from .provenance import Provenance
 from .schedule import Schedule
 from .simulation import simulate
 
@@ -46,14 +47,16 @@ def study(
     the machine's noise once for every seed.
 
     Returns a row a simulation: ranks, noise (bool), seed, finish_ps (the slowest rank's), messages, seconds (of
-    computing). `threads` simulations run at a time (default: one a core). `on_row` is called with each row as it is
-    found, so an interrupted study has lost nothing that it was told.
+    computing). The table carries its provenance (`Provenance.of_table`), also into Parquet files that pandas writes.
+    `threads` simulations run at a time (default: one a core). `on_row` is called with each row as it is found, so an
+    interrupted study has lost nothing that it was told.
     """
     from concurrent.futures import as_completed
 
     import pandas as pd
 
     sizes = [schedule.ranks] if ranks is None else list(ranks)
+    seeds = list(seeds)
     if not sizes:
         raise UsageError("expected at least one number of ranks")
     scaled = {n: schedule if n == schedule.ranks else schedule.extrapolate(n) for n in sizes}
@@ -87,7 +90,17 @@ def study(
             if on_row is not None:
                 on_row(rows[-1])
     table = pd.DataFrame(rows, columns=COLUMNS)
-    return table.sort_values(["ranks", "noise", "seed"], ignore_index=True)
+    table = table.sort_values(["ranks", "noise", "seed"], ignore_index=True)
+    return study_provenance(schedule, machine, sizes, seeds).attach(table)
+
+
+def study_provenance(schedule: Schedule, machine: Machine, sizes: Sequence[int], seeds: Sequence[int]) -> Provenance:
+    """Of a study of these, which is finished now, or as far as it got."""
+    consecutive = list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))) if seeds else False
+    listed: object = f"{seeds[0]} to {seeds[-1]}" if consecutive and len(seeds) > 1 else list(seeds)
+    options = {"ranks": list(sizes), "seeds": listed}
+    sources = (schedule.provenance, machine.provenance)
+    return Provenance.made("study", by="idlewave.study", options=options, sources=sources)
 
 
 def _check(stop: threading.Event) -> None:

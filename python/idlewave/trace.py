@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from . import _core
+from .digests import Files
 from .errors import InputError
+from .origin import Origin, of_recorded_trace, rank_files
+from .provenance import Provenance
 
 GROUPS = ("point-to-point", "waiting for requests", "collective", "other MPI")
 """The kinds of call, as `calls` numbers them."""
@@ -19,15 +23,17 @@ GROUPS = ("point-to-point", "waiting for requests", "collective", "other MPI")
 class Trace:
     """The trace of one run, as `idlewave trace` leaves it: read, checked, and looked at as tables."""
 
-    def __init__(self, core: _core.Trace, directory: Path) -> None:
+    def __init__(self, core: _core.Trace, directory: Path, files: Files) -> None:
         self._core = core
         self.directory = directory
+        self._files = files
 
     @classmethod
     def load(cls, directory: str | Path) -> Trace:
         """Read the trace in `directory`. Raises InputError naming the file, the byte and what was expected."""
         directory = Path(directory)
-        return cls(_core.Trace.read(str(directory)), directory)
+        files = Files(rank_files(directory))
+        return cls(_core.Trace.read(str(directory)), directory, files)
 
     def core(self) -> _core.Trace:
         """The trace as the compiled core sees it."""
@@ -44,14 +50,28 @@ class Trace:
         return float(self._core.duration_ns) / 1e9
 
     @cached_property
-    def command(self) -> str:
-        """The command that was traced, "" if trace.json does not say."""
+    def description(self) -> dict[str, Any]:
+        """What trace.json says; empty where there is none that can be read."""
         try:
             described = json.loads((self.directory / "trace.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            return ""
-        command = described.get("command", []) if isinstance(described, dict) else []
-        return " ".join(map(str, command))
+            return {}
+        return described if isinstance(described, dict) else {}
+
+    @property
+    def command(self) -> str:
+        """The command that was traced, "" if trace.json does not say."""
+        return " ".join(map(str, self.description.get("command", [])))
+
+    @cached_property
+    def origin(self) -> Origin:
+        """What it is, without its calls."""
+        return of_recorded_trace(self.directory, self._files, self.description)
+
+    @property
+    def provenance(self) -> Provenance:
+        """What it is: the digest of the ranks' files, which are read for it, and what trace.json says of the run."""
+        return self.origin.provenance
 
     @cached_property
     def processes(self) -> pd.DataFrame:

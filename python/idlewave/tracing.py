@@ -11,6 +11,7 @@ import contextlib
 import mmap
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -18,14 +19,19 @@ import struct
 import subprocess
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from . import mpi
+from ._core import version
+from .carried import said_of
+from .digests import digest_of_files
 from .errors import InputError, MeasurementError, MpiError, ProgramError, UsageError
 from .mpi import MPICH, OPEN_MPI, Mpi
+from .origin import rank_files
 from .output import write_json
+from .provenance import Provenance
 
 FORMAT = 1
 
@@ -312,7 +318,15 @@ def _write_description(run: TraceRun) -> None:
         "exit_status": run.exit_status,
         "ranks": run.ranks,
     }
-    write_json(run.directory / "trace.json", description)
+    made_by = Provenance("trace", made_by=shlex.join(run.command), version=version(), host=run.host)
+    provenance = replace(made_by, time=str(description["started"]), digests=_digests(run))
+    write_json(run.directory / "trace.json", description | said_of(provenance))
+
+
+def _digests(run: TraceRun) -> dict[str, str]:
+    """Of what the ranks wrote; of a run that failed none, for nothing is made of it and its end is waited for."""
+    files = rank_files(run.directory)
+    return {"content": digest_of_files(run.directory, files)} if files and run.exit_status == 0 else {}
 
 
 def _check_run(run: TraceRun, ranks: list[_Rank]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..carried import said_of
 from ..errors import InputError
 from ..sensitivity import LatencyTolerance, Sensitivities, latency_tolerance, sensitivities
 from ..simulation import simulate
@@ -74,6 +75,8 @@ def _as_json(timeline: Timeline, slopes: Sensitivities, tolerance: LatencyTolera
         "wait_states": timeline.wait_states(("call",)).to_dict("records"),
         "matching_queues": _queues(timeline),
     }
+    if timeline.provenance is not None:
+        found |= said_of(timeline.provenance)
     if isinstance(tolerance, str):
         found["latency_tolerance_failed"] = tolerance
     elif tolerance is not None:

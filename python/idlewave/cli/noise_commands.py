@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
 import pandas as pd
 
+from ..carried import comment
+from ..digests import digest_of_file, digest_of_files
 from ..errors import InputError, UsageError
 from ..machine import Machine
 from ..measure.noise import plots
@@ -22,6 +24,7 @@ from ..measure.noise.replay import write_noise
 from ..measure.noise.signature import PERIODIC, Signature, end_to_end
 from ..measure.records import records
 from ..output import write_text
+from ..provenance import Provenance
 from ..units import format_time, parse_time
 from .figures import Picture, save_figure
 from .noise_report import KINDS, NoiseReport, environment_of
@@ -111,6 +114,9 @@ def signature(
     given = Machine.load(machine) if machine else None
     recorded, name = ([], "") if _is_signature(recording) else _recorded(recording)
     made = fit_signature(recorded, name, seed) if recorded else Signature.load(recording)
+    changes = {"thin": thin, "scale": lengths, "rates": rates, "move": moves, "drop": drops, "seed": seed}
+    origin = _source_of(recording)
+    said = Provenance.made("signature", made.name, by="idlewave noise signature", options=changes, sources=(origin,))
     for source in drops:
         _say_where(made, "--drop", source)
         made = made.drop(source)
@@ -127,11 +133,12 @@ def signature(
         noise = end_to_end(recorded) if replay else made.noise(seconds, seed)
         if not replay:
             _warn_of_rare(made, seconds)
-    write_text(target, made.to_toml())
+    write_text(target, comment(said) + made.to_toml())
     _show_signature(made)
     output.print(f"written: {target}")
     if folder is not None and noise is not None:
-        output.print(f"written: {write_noise(folder, noise, given)}")
+        drawn = origin if replay else replace(said, options={**said.options, "seconds": seconds})
+        output.print(f"written: {write_noise(folder, noise, given, drawn)}")
 
 
 def _say_where(made: Signature, option: str, name: str) -> None:
@@ -170,6 +177,16 @@ def _moved(entry: str) -> tuple[str, int]:
 def _is_signature(path: Path) -> bool:
     """Whether that is a signature: a file, where a recording is a folder."""
     return path.is_file()
+
+
+def _source_of(path: Path) -> Provenance:
+    """What a recording or signature says of itself, with the digest of its files."""
+    if _is_signature(path):
+        found = Provenance.read(path) or Provenance("signature", str(path))
+        return replace(found, digests={"content": digest_of_file(path)})
+    found = Provenance.read(path) or Provenance("recording", str(path))
+    files = [*path.rglob("detour.json"), *path.rglob("detour-*.i64")]
+    return replace(found, digests={"content": digest_of_files(path, files)})
 
 
 def _recorded(path: Path) -> tuple[list[Detours], str]:

@@ -10,14 +10,19 @@ measurement.json        environment, summaries, the fit with its intervals and r
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from ..carried import comment, said_of
+from ..environment import provenance_of
 from ..errors import InputError
+from ..machine import Machine
+from ..noise import Noise, as_times
 from ..output import OutputFiles
+from ..provenance import KEY, PROVENANCE, Provenance
 from ..tables import quoted
 from ..units import exact_time
 from .network import NetworkMeasurement
@@ -41,6 +46,14 @@ class Measurement:
     network: NetworkMeasurement
     node: NetworkMeasurement | None = None
     node_ranks: int = 1
+    provenance: Provenance | None = None
+
+    def machine(self) -> Machine:
+        """The machine that was measured, as machine.toml has it if nobody changed that."""
+        lines = [f"name = {quoted(self.name)}", *network_toml(self.network, self.node, self.node_ranks)]
+        detours, period = self.noise.trace()
+        noise = Noise(as_times(detours["start_ps"]), as_times(detours["length_ps"]), period)
+        return Machine.from_toml("\n".join(lines), name=self.name).with_noise(noise)
 
     @classmethod
     def load(cls, folder: str | Path) -> Measurement:
@@ -68,6 +81,7 @@ class Measurement:
                 ),
                 _node_from(said, place),
                 said.get("node_ranks", 1),
+                Provenance.from_object(said[PROVENANCE], f"{file}: {PROVENANCE}") if PROVENANCE in said else None,
             )
         except (KeyError, TypeError) as error:
             raise InputError(f"{file}: {error} is missing or of another form") from error
@@ -89,14 +103,24 @@ def write_machine(
     place = Path(folder)
     trace, period = noise.trace()
     target = place / "machine.toml"
+    recordings = {
+        "noise-samples.parquet": (noise.detours, provenance_of("noise", noise.environment)),
+        "network-samples.parquet": (network.samples, provenance_of("network", network.environment)),
+    }
+    if node is not None:
+        recordings["node-network-samples.parquet"] = (node.samples, provenance_of("network", node.environment))
+    digests = Measurement(name, noise, network, node, node_ranks).machine().provenance.digests
     with OutputFiles() as files:
-        files.table(place / "noise-samples.parquet", noise.detours)
-        files.table(place / "network-samples.parquet", network.samples)
-        if node is not None:
-            files.table(place / "node-network-samples.parquet", node.samples)
+        sources = []
+        for file, (table, recording) in recordings.items():
+            files.table(place / file, table, {KEY: recording.to_json()})
+            sources.append(replace(recording, digests={file: files.digest(place / file)}))
+        by = "idlewave.measure.write_machine"
+        provenance = Provenance.made("measurement", name, by=by, digests=digests, sources=tuple(sources))
         files.text(place / "noise.csv", noise_csv(trace))
-        files.json(place / "measurement.json", _as_json(name, noise, network, node, node_ranks))
-        files.text(target, machine_toml(name, network, period, node, node_ranks))
+        said = _as_json(name, noise, network, node, node_ranks) | said_of(provenance)
+        files.json(place / "measurement.json", said)
+        files.text(target, comment(provenance) + machine_toml(name, network, period, node, node_ranks))
     return target
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.progress import Progress
 
 from ... import mpi as mpis
-from ...environment import describe
+from ...environment import describe_recording
 from ...errors import MeasurementError, UsageError
 from ...mpi import OPEN_MPI, Mpi
 from ..running import begin_folder, run_probe, shown
@@ -61,7 +61,8 @@ def measure_network(
     if connect is not None and transport in OF_MPI:
         raise UsageError(f"the transport '{transport}' needs MPI, and cannot connect to a probe that waits")
     launch = _launch(mpi, transport, tuple(hosts), connect)
-    environment = describe(launch.mpi)
+    asked = {"transport": transport, "seconds": seconds, "max_size": max_size, "seed": seed, "hosts": list(hosts)}
+    environment = describe_recording("network", launch.mpi, by="idlewave.measure.measure_network", options=asked)
     with contextlib.ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
         failure = MeasurementError(f"attempts must be at least 1, found {attempts}")

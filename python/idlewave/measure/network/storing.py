@@ -7,14 +7,18 @@ network-samples.parquet  every sample
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from ...carried import comment, said_of
+from ...environment import provenance_of
 from ...errors import InputError
+from ...machine import Machine
 from ...output import OutputFiles
+from ...provenance import KEY, Provenance
 from ...tables import quoted
 from ...units import exact_time, format_time
 from ..records import records
@@ -106,11 +110,20 @@ def save_network(
     """Write the three files into `folder`, which is made if need be; return the path of machine.toml."""
     place = Path(folder)
     target = place / "machine.toml"
-    lines = [f"name = {quoted(name)}", "", *network_toml(network, node, node_ranks)]
+    table = place / "network-samples.parquet"
+    text = "\n".join([f"name = {quoted(name)}", "", *network_toml(network, node, node_ranks)]) + "\n"
+    recording = provenance_of("network", network.environment)
     with OutputFiles() as files:
-        files.table(place / "network-samples.parquet", network.samples)
-        files.json(place / "network.json", {"format": FORMAT, "name": name, "network": network_as_json(network)})
-        files.text(target, "\n".join(lines) + "\n")
+        files.table(table, network.samples, {KEY: recording.to_json()})
+        sources = [replace(recording, digests={table.name: files.digest(table)})]
+        if node is not None:
+            sources.append(provenance_of("network", node.environment))
+        digests = Machine.from_toml(text, name=name).provenance.digests
+        by = "idlewave.measure.measure_network"
+        provenance = Provenance.made("measurement", name, by=by, digests=digests, sources=tuple(sources))
+        said = {"format": FORMAT, "name": name, "network": network_as_json(network)} | said_of(provenance)
+        files.json(place / "network.json", said)
+        files.text(target, comment(provenance) + text)
     return target
 
 
