@@ -166,6 +166,14 @@ class Provenance:
         return None if text is None else cls.from_json(text, where)
 
 
+def parts_that_differ(a: Provenance, b: Provenance) -> list[str]:
+    """Which parts of two machines are not the same: "network", "network within a node", "noise"."""
+    names = {"network": "network", "node": "network within a node", "noise": "noise"}
+    found = [name for part, name in names.items() if a.digests.get(part) != b.digests.get(part)]
+    ranks = [side.options.get("node_ranks") for side in (a, b)]
+    return found if ranks[0] == ranks[1] or names["node"] in found else [*found, names["node"]]
+
+
 def carried_by(table: pd.DataFrame | pa.Table) -> str | None:
     """The text of JSON that a table carries, whatever it says; None if there is none."""
     text = table.attrs.get(KEY) if hasattr(table, "attrs") else (table.schema.metadata or {}).get(KEY.encode())

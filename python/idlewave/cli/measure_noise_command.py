@@ -68,9 +68,9 @@ def noise(
         if recording.folder != place:
             write_environment(recording.folder, environment)
         if samples is not None:
-            write_samples(recording, samples)
+            write_samples(recording, environment, samples)
         if folder is not None:
-            write_samples(recording)
+            write_samples(recording, environment)
         report = NoiseReport(recording, environment)
         click.echo(report.to_json()) if as_json else report.show()
         if plot is not None:

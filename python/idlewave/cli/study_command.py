@@ -11,7 +11,7 @@ from ..errors import UsageError
 from ..machine import Machine
 from ..output import TABLE_ENDINGS, write_table
 from ..schedule import Schedule
-from ..study import COLUMNS
+from ..study import COLUMNS, study_provenance
 from ..study import study as run
 from .inputs import algorithm_options, load_machine, load_schedule, machine_option
 from .options import OutputFile
@@ -60,6 +60,7 @@ def run_study(
     What an interrupt or an error leaves of it is kept beside that file, which may hold an earlier study that is whole.
     """
     rows: list[dict[str, object]] = []
+    made_of = study_provenance(schedule, machine, sizes, range(seeds))
     total = len(sizes) * (1 + (seeds if machine.noise else 0))
     finished = False
     with progress_bar(count=True) as progress:
@@ -75,7 +76,7 @@ def run_study(
         finally:
             if not finished and rows:
                 kept = file.with_stem(f"{file.stem}-interrupted")
-                write_table(kept, pd.DataFrame(rows, columns=COLUMNS))
+                write_table(kept, made_of.attach(pd.DataFrame(rows, columns=COLUMNS)))
                 errors.print(f"{len(rows)} of {total} simulations are kept in {kept}")
     write_table(file, table)
     return table

@@ -17,12 +17,13 @@ from typing import Any
 import pandas as pd
 
 from ..carried import comment, said_of
+from ..digests import digest_of_file
 from ..environment import provenance_of
 from ..errors import InputError
 from ..machine import Machine
 from ..noise import Noise, as_times
 from ..output import OutputFiles
-from ..provenance import KEY, PROVENANCE, Provenance
+from ..provenance import KEY, PROVENANCE, Provenance, parts_that_differ
 from ..tables import quoted
 from ..units import exact_time
 from .network import NetworkMeasurement
@@ -34,12 +35,13 @@ from .noise.replay import noise_csv
 from .records import records
 
 FORMAT = 1
+SAMPLES = ("noise-samples.parquet", "network-samples.parquet", "node-network-samples.parquet")
 
 
 @dataclass(frozen=True)
 class Measurement:
     """A machine as measured: its noise and its network; and, if that was measured too, the network within a node of
-    so many ranks."""
+    so many ranks. `provenance` is what measurement.json carries, `folder` where it was read."""
 
     name: str
     noise: NoiseMeasurement
@@ -47,6 +49,7 @@ class Measurement:
     node: NetworkMeasurement | None = None
     node_ranks: int = 1
     provenance: Provenance | None = None
+    folder: Path | None = None
 
     def machine(self) -> Machine:
         """The machine that was measured, as machine.toml has it if nobody changed that."""
@@ -54,6 +57,30 @@ class Measurement:
         detours, period = self.noise.trace()
         noise = Noise(as_times(detours["start_ps"]), as_times(detours["length_ps"]), period)
         return Machine.from_toml("\n".join(lines), name=self.name).with_noise(noise)
+
+    def misfits(self) -> list[str]:
+        """Sentences about files of its folder that are not of this measurement: samples, and a machine.toml that was
+        changed. Raises InputError if one of them cannot be read."""
+        if self.folder is None:
+            return []
+        said, toml = self.folder / "measurement.json", self.folder / "machine.toml"
+        written = {
+            name: digest for source in self.sources for name, digest in source.digests.items() if name in SAMPLES
+        }
+        found = [
+            f"{self.folder / name} is not the file that {said} was written with."
+            for name, digest in written.items()
+            if digest_of_file(self.folder / name) != digest
+        ]
+        if toml.is_file():
+            changed = parts_that_differ(Machine.load(toml).provenance, self.machine().provenance)
+            found += [f"The {part} in {toml} is not the one that {said} has as measured." for part in changed]
+        return found
+
+    @property
+    def sources(self) -> tuple[Provenance, ...]:
+        """What it was made from, as far as it says that."""
+        return self.provenance.sources if self.provenance else ()
 
     @classmethod
     def load(cls, folder: str | Path) -> Measurement:
@@ -71,17 +98,16 @@ class Measurement:
             return cls(
                 said["name"],
                 NoiseMeasurement(
-                    _read_table(place / "noise-samples.parquet"),
+                    _read_table(place / SAMPLES[0]),
                     pd.DataFrame(noise["cores"]),
                     pd.DataFrame(noise["interrupts"], columns=["core", "name", "meaning", "count"]),
                     noise["environment"],
                 ),
-                network_from_json(
-                    JsonPart(file, network, "network"), _network_table(place / "network-samples.parquet")
-                ),
+                network_from_json(JsonPart(file, network, "network"), _network_table(place / SAMPLES[1])),
                 _node_from(said, place),
                 said.get("node_ranks", 1),
                 Provenance.from_object(said[PROVENANCE], f"{file}: {PROVENANCE}") if PROVENANCE in said else None,
+                place,
             )
         except (KeyError, TypeError) as error:
             raise InputError(f"{file}: {error} is missing or of another form") from error
@@ -103,12 +129,13 @@ def write_machine(
     place = Path(folder)
     trace, period = noise.trace()
     target = place / "machine.toml"
+    of_noise, of_network, of_node = SAMPLES
     recordings = {
-        "noise-samples.parquet": (noise.detours, provenance_of("noise", noise.environment)),
-        "network-samples.parquet": (network.samples, provenance_of("network", network.environment)),
+        of_noise: (noise.detours, provenance_of("noise", noise.environment)),
+        of_network: (network.samples, provenance_of("network", network.environment)),
     }
     if node is not None:
-        recordings["node-network-samples.parquet"] = (node.samples, provenance_of("network", node.environment))
+        recordings[of_node] = (node.samples, provenance_of("network", node.environment))
     digests = Measurement(name, noise, network, node, node_ranks).machine().provenance.digests
     with OutputFiles() as files:
         sources = []
@@ -172,7 +199,7 @@ def _node_from(said: dict[str, Any], place: Path) -> NetworkMeasurement | None:
     if "node_network" not in said:
         return None
     node = JsonPart(place / "measurement.json", said["node_network"], "node_network")
-    return network_from_json(node, _network_table(place / "node-network-samples.parquet"))
+    return network_from_json(node, _network_table(place / SAMPLES[2]))
 
 
 def _network_table(file: Path) -> pd.DataFrame:

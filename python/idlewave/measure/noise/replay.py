@@ -58,7 +58,11 @@ def write_noise(
         if machine and machine.noise_reaches != REACHES:
             table = table.replace("[noise]", f"[noise]\nreaches = {list(machine.noise_reaches)}", 1)
         sources = tuple(part for part in (source, machine.provenance if machine else None) if part is not None)
-        said = comment(Provenance.made("machine", by="idlewave.measure.noise.write_noise", sources=sources))
+        said = comment(
+            Provenance.made(
+                "machine", machine.name if machine else "", by="idlewave.measure.noise.write_noise", sources=sources
+            )
+        )
         files.text(target, said + (f"{machine.to_toml()}\n{table}" if machine else table))
     if machine:
         Machine.load(target)
