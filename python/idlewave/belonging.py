@@ -107,8 +107,8 @@ def _other_machine(name: str, measured: Part, made: Provenance) -> list[str]:
     if not differing:
         return []
     return [
-        f"{_begin(name)} was simulated with the {join_words(differing)} of {_called(machine, measured)}, not with what was "
-        f"measured in {measured.name}."
+        f"{_begin(name)} was simulated with the {join_words(differing)} of {_called(machine, measured)}, not with what "
+        f"was measured in {measured.name}."
     ]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from .carried import said_of
 from .errors import InputError
 from .mpi import Mpi
-from .provenance import PROVENANCE, Provenance
+from .provenance import KEY, PROVENANCE, Provenance
 
 _MPI_VARIABLES = ("OMPI_", "PMIX_MCA_", "PRTE_MCA_", "MPIR_CVAR_", "MPICH_", "UCX_", "FI_", "I_MPI_")
 _CPU = Path("/sys/devices/system/cpu")
@@ -67,6 +67,12 @@ def provenance_of(name: str, environment: Mapping[str, Any]) -> Provenance:
     except (KeyError, InputError):
         host, said = (str(environment.get(key) or "") for key in ("host", "time"))
         return Provenance("recording", name, host=host, time=said)
+
+
+def metadata_of_samples(name: str, environment: Mapping[str, Any]) -> dict[str, str]:
+    """What a table of samples carries that were recorded in an environment."""
+    source = provenance_of(name, environment)
+    return {KEY: Provenance.made("recording", name, by="idlewave.measure", sources=(source,)).to_json()}
 
 
 def _describe_mpi(mpi: Mpi) -> dict[str, Any]:

@@ -44,7 +44,9 @@ def words_of(name: str, material: dict[str, str], outputs: dict[str, Path]) -> l
             path = str(outputs[parameter.name])
             written += [path] if parameter.param_type_name == "argument" else [max(parameter.opts, key=len), path]
     example = EXAMPLES[name]
-    given = " ".join([example.words.format(**material), *(example.alone[o] for o in outputs if o in example.alone)]).split()
+    given = " ".join(
+        [example.words.format(**material), *(example.alone[o] for o in outputs if o in example.alone)]
+    ).split()
     before = given.index("--") if "--" in given else len(given)
     return [*name.split(), *given[:before], *written, *given[before:]]
 

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..environment import provenance_of
+from ..environment import metadata_of_samples
 from ..errors import UsageError
 from ..measure import NetworkMeasurement, measure_network
 from ..measure.network.recording import TRANSPORTS, read_measurement
 from ..measure.network.storing import PARAMETERS, load_network, network_as_json, parameter_remark, save_network
 from ..measure.records import records
 from ..output import write_table
-from ..provenance import KEY
 from ..units import format_time
 from .figures import Picture, save_figure
 from .kept import recording_folder
@@ -113,7 +112,7 @@ def network(
     if folder is not None:
         written.append(save_network(folder, found, name, within, node_ranks or 1))
     if samples is not None:
-        write_table(samples, found.samples, {KEY: provenance_of("network", found.environment).to_json()})
+        write_table(samples, found.samples, metadata_of_samples("network", found.environment))
         written.append(samples)
     if plot is not None:
         written += _draw(plot, found, table)

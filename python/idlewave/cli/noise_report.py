@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..environment import provenance_of
+from ..environment import metadata_of_samples
 from ..errors import InputError, UsageError
 from ..measure import NoiseMeasurement, describe
 from ..measure.noise.attribution import attribute
@@ -26,7 +26,6 @@ from ..measure.noise.sources import name_peaks, tick_rate, timer_rate
 from ..measure.noise.spectrum import FALSE_ALARM, Peak, Spectrum, detour_spectrum, named_peaks
 from ..measure.records import records
 from ..output import write_json, write_table
-from ..provenance import KEY
 from ..units import format_time
 from .figures import save_figure
 from .noise_tables import percent, show_causes, show_counted, show_measurement_tables, show_peaks, show_plain
@@ -252,7 +251,7 @@ def write_samples(recording: Recording, environment: Mapping[str, Any], file: Pa
     """All cores' rows as Parquet in `file`, whose folder is made, or beside the probe's files."""
     name = "detours" if recording.probe == "detour" else recording.probe
     target = file or recording.folder / f"{name}.parquet"
-    write_table(target, samples_table(recording), {KEY: provenance_of("noise", environment).to_json()})
+    write_table(target, samples_table(recording), metadata_of_samples("noise", environment))
 
 
 def write_environment(folder: Path, environment: dict[str, Any]) -> None:

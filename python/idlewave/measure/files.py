@@ -18,12 +18,12 @@ import pandas as pd
 
 from ..carried import comment, said_of
 from ..digests import digest_of_file
-from ..environment import provenance_of
+from ..environment import metadata_of_samples, provenance_of
 from ..errors import InputError
 from ..machine import Machine
 from ..noise import Noise, as_times
 from ..output import OutputFiles
-from ..provenance import KEY, PROVENANCE, Provenance, parts_that_differ
+from ..provenance import PROVENANCE, Provenance, parts_that_differ
 from ..tables import quoted
 from ..units import exact_time
 from .network import NetworkMeasurement
@@ -131,17 +131,17 @@ def write_machine(
     target = place / "machine.toml"
     of_noise, of_network, of_node = SAMPLES
     recordings = {
-        of_noise: (noise.detours, provenance_of("noise", noise.environment)),
-        of_network: (network.samples, provenance_of("network", network.environment)),
+        of_noise: ("noise", noise.detours, noise.environment),
+        of_network: ("network", network.samples, network.environment),
     }
     if node is not None:
-        recordings[of_node] = (node.samples, provenance_of("network", node.environment))
+        recordings[of_node] = ("network", node.samples, node.environment)
     digests = Measurement(name, noise, network, node, node_ranks).machine().provenance.digests
     with OutputFiles() as files:
         sources = []
-        for file, (table, recording) in recordings.items():
-            files.table(place / file, table, {KEY: recording.to_json()})
-            sources.append(replace(recording, digests={file: files.digest(place / file)}))
+        for file, (kind, table, environment) in recordings.items():
+            files.table(place / file, table, metadata_of_samples(kind, environment))
+            sources.append(replace(provenance_of(kind, environment), digests={file: files.digest(place / file)}))
         by = "idlewave.measure.write_machine"
         provenance = Provenance.made("measurement", name, by=by, digests=digests, sources=tuple(sources))
         files.text(place / "noise.csv", noise_csv(trace))

@@ -26,11 +26,10 @@ from scipy.optimize import linprog
 from scipy.stats import t as student
 
 from ... import mpi as mpis
-from ...environment import provenance_of
+from ...environment import metadata_of_samples
 from ...errors import InputError, MeasurementError
 from ...mpi import Mpi
 from ...output import write_table
-from ...provenance import KEY
 from .job import read_columns, read_environment, read_summary, run_job
 from .levels import listed
 
@@ -163,8 +162,8 @@ def measure_clocks(
         run_job(chosen, "clocks", ranks, place, options, seconds, progress)
         found = read_clocks(place)
         if folder is not None:
-            made = {KEY: provenance_of("clocks", found.environment or {}).to_json()}
-            write_table(folder / "clocks.parquet", found.bursts, made)
+            said = metadata_of_samples("clocks", found.environment or {})
+            write_table(folder / "clocks.parquet", found.bursts, said)
         return found
 
 

@@ -28,11 +28,10 @@ from rich.progress import Progress
 
 from ... import machine as machines
 from ... import mpi as mpis
-from ...environment import provenance_of
+from ...environment import metadata_of_samples
 from ...errors import InputError, MeasurementError
 from ...mpi import Mpi
 from ...output import write_table
-from ...provenance import KEY
 from .job import read_environment, read_summary, run_job
 from .levels import Level, Structure, find_structure, listed
 from .loggp import median_interval
@@ -130,8 +129,8 @@ def measure_pairs(
         run_job(chosen, "pairs", ranks, place, options, seconds, progress)
         found = read_pairs(place)
         if folder is not None:
-            made = {KEY: provenance_of("pairs", found.environment or {}).to_json()}
-            write_table(folder / "pairs.parquet", found.samples, made)
+            said = metadata_of_samples("pairs", found.environment or {})
+            write_table(folder / "pairs.parquet", found.samples, said)
         return found
 
 

@@ -14,11 +14,11 @@ from typing import Any
 import pandas as pd
 
 from ...carried import comment, said_of
-from ...environment import provenance_of
+from ...environment import metadata_of_samples, provenance_of
 from ...errors import InputError
 from ...machine import Machine
 from ...output import OutputFiles
-from ...provenance import KEY, Provenance
+from ...provenance import Provenance
 from ...tables import quoted
 from ...units import exact_time, format_time
 from ..records import records
@@ -114,7 +114,7 @@ def save_network(
     text = "\n".join([f"name = {quoted(name)}", "", *network_toml(network, node, node_ranks)]) + "\n"
     recording = provenance_of("network", network.environment)
     with OutputFiles() as files:
-        files.table(table, network.samples, {KEY: recording.to_json()})
+        files.table(table, network.samples, metadata_of_samples("network", network.environment))
         sources = [replace(recording, digests={table.name: files.digest(table)})]
         if node is not None:
             sources.append(provenance_of("network", node.environment))
