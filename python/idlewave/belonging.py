@@ -60,6 +60,8 @@ def belonging(
     if study.provenance is None:
         found.add(SCALE, [f"{_begin(study.name)} does not say of which machine and which program it is."])
         return found
+    if study.provenance.options.get("edited"):
+        found.add(SCALE, [f"{_begin(study.name)} was edited after it was made."])
     if measured is not None:
         found.add(SCALE, _other_machine(study.name, measured, study.provenance))
     if trace is not None:
@@ -130,7 +132,7 @@ def _other_program(name: str, trace: Part, study: Provenance) -> list[str]:
     schedule, traced = study.find("schedule"), study.find("trace")
     if schedule is None:
         return [f"{_begin(name)} does not say of which program it is."]
-    edited = [found.name for found in study.all() if found.options.get("edited")]
+    edited = [found.name for source in study.sources for found in source.all() if found.options.get("edited")]
     if edited:
         return [f"{_begin(name)} is of {edited[0]}, which was edited after it was made."]
     content = None if traced is None else traced.digests.get("content")

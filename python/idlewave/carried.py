@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import html
+import io
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .digests import COMMENT, digest_of_schedule
+from .digests import COMMENT, digest_of_file, digest_of_schedule, digest_of_stream
 from .errors import InputError
 from .provenance import KEY, PROVENANCE, Provenance
 
+CSVW = "dc:provenance"
+"""Under which the metadata of CSV have it."""
 MOST_JSON = 1 << 28
 _HEAD, _TAIL = 1 << 22, 1 << 20
 _BEGIN = '{"kind": "'
@@ -31,8 +35,19 @@ _DATES = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 def comment(provenance: Provenance) -> str:
-    """A line that TOML and CSV pass over."""
+    """A line that TOML passes over."""
     return f"# {KEY}: {provenance.to_json()}\n"
+
+
+def beside_csv(path: Path) -> Path:
+    """The file beside a CSV file that has what concerns the table, as CSV on the Web (W3C, 2015) names it."""
+    return path.with_name(f"{path.name}-metadata.json")
+
+
+def metadata_of_csv(name: str, text: str, said: str) -> dict[str, str]:
+    """What stands there: the provenance, with the digest of the CSV file of that name and text."""
+    provenance = replace(Provenance.from_json(said), digests={"content": digest_of_stream(io.BytesIO(text.encode()))})
+    return {"@context": "http://www.w3.org/ns/csvw", "url": name, CSVW: provenance.to_json()}
 
 
 def said_of(provenance: Provenance) -> dict[str, Any]:
@@ -78,6 +93,8 @@ def _of_file(path: Path) -> Provenance | None:
         return _of_parquet(path)
     if begin == COMMENT:
         return _of_goal(path)
+    if path.suffix == ".csv":
+        return _of_csv(path)
     if begin.lstrip().startswith(b"{") and path.suffix == ".json":
         return _of_json(path)
     return _of_text(path, begin)
@@ -111,8 +128,19 @@ def _of_json(path: Path) -> Provenance | None:
         said = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: expected JSON: {error}") from error
-    found = said.get(PROVENANCE) if isinstance(said, dict) else None
-    return None if found is None else Provenance.from_object(found, f"{path}: {PROVENANCE}")
+    if not isinstance(said, dict):
+        return None
+    if isinstance(said.get(CSVW), str):
+        return Provenance.from_json(said[CSVW], f"{path}: {CSVW}")
+    return Provenance.from_object(said[PROVENANCE], f"{path}: {PROVENANCE}") if PROVENANCE in said else None
+
+
+def _of_csv(path: Path) -> Provenance | None:
+    beside = beside_csv(path)
+    found = _of_json(beside) if beside.is_file() else None
+    if found is None or found.digests.get("content") == digest_of_file(path):
+        return found
+    return replace(found, name=found.name or str(path), options={**found.options, "edited": True})
 
 
 def _of_text(path: Path, begin: bytes) -> Provenance | None:

@@ -111,7 +111,8 @@ class OutputFiles:
     ) -> None:
         """Write `table` without its index, as its name says: .csv, or else Parquet.
 
-        `metadata`, and the provenance that the table carries, are in the schema of Parquet, and comments above CSV.
+        `metadata`, and the provenance that the table carries, are in the schema of Parquet. CSV has no room for them:
+        beside it the provenance is in PATH-metadata.json, where CSV on the Web looks for what concerns a table.
         """
         import pyarrow as pa
 
@@ -119,8 +120,12 @@ class OutputFiles:
         said = ({} if carried is None else {KEY: carried}) | dict(metadata or {})
         if Path(path).suffix == ".csv":
             rows = table.to_pandas() if isinstance(table, pa.Table) else table
-            comments = [f"# {key}: {value}\n" for key, value in said.items()]
-            self.text(path, "".join([*comments, rows.to_csv(index=False)]))
+            text = rows.to_csv(index=False)
+            self.text(path, text)
+            if KEY in said and not _is_special(Path(path)):
+                from .carried import beside_csv, metadata_of_csv
+
+                self.json(beside_csv(Path(path)), metadata_of_csv(Path(path).name, text, said[KEY]))
             return
         from pyarrow import parquet
 
@@ -275,6 +280,11 @@ class _Unfinished:
             self.stream.close()
         if self._beside is not None:
             self._beside.unlink(missing_ok=True)
+
+
+def _is_special(path: Path) -> bool:
+    """Whether it is there, and no regular file."""
+    return path.exists() and not path.is_file()
 
 
 def _sync(path: Path) -> None:

@@ -104,13 +104,25 @@ def test_json_that_is_printed_has_it(tmp_path: Path) -> None:
     assert printed["provenance"]["options"]["seed"] == 9
 
 
-def test_a_study_in_CSV_has_a_comment_that_readers_pass_over(material: dict[str, str], tmp_path: Path) -> None:
+def test_a_study_in_CSV_is_plain_CSV_and_has_it_in_a_file_beside(material: dict[str, str], tmp_path: Path) -> None:
     run(tmp_path, "study", material["goal"], "-m", material["machine"], "--seeds", 2, "-o", "s.csv")
     run(tmp_path, "study", material["goal"], "-m", material["machine"], "--seeds", 2, "-o", "s.parquet")
     columns = ["ranks", "noise", "seed", "finish_ps", "messages"]
-    csv, parquet = pd.read_csv(tmp_path / "s.csv", comment="#"), pd.read_parquet(tmp_path / "s.parquet")
+    csv, parquet = pd.read_csv(tmp_path / "s.csv"), pd.read_parquet(tmp_path / "s.parquet")
     pd.testing.assert_frame_equal(csv[columns], parquet[columns], check_dtype=False)
+    beside = json.loads((tmp_path / "s.csv-metadata.json").read_text())
+    assert beside["url"] == "s.csv"
+    assert Provenance.from_json(beside["dc:provenance"]) == Provenance.read(tmp_path / "s.csv")
     run(tmp_path, "report", "--machine", material["machine"], "--study", "s.csv", "-o", "report")
+
+
+def test_metadata_of_another_CSV_file_are_not_taken_for_its_own(material: dict[str, str], tmp_path: Path) -> None:
+    run(tmp_path, "study", material["goal"], "-m", material["machine"], "--seeds", 2, "-o", "s.csv")
+    (tmp_path / "s.csv").write_text((tmp_path / "s.csv").read_text().replace("\n2,True", "\n4,True"))
+    assert Provenance.read(tmp_path / "s.csv").options["edited"] is True
+    ended = run_command(["report", "--machine", material["machine"], "--study", "s.csv", "-o", "report"], tmp_path)
+    assert ended.status == 1
+    assert "s.csv was edited after it was made" in ended.complained
 
 
 def test_the_same_command_gives_the_same_data_whatever_the_time(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def report(
 def read_table(file: Path) -> pd.DataFrame:
     """A study's table. Raises InputError naming the file."""
     try:
-        table = pd.read_csv(file, comment="#") if file.suffix == ".csv" else pd.read_parquet(file)
+        table = pd.read_csv(file) if file.suffix == ".csv" else pd.read_parquet(file)
     except (OSError, ValueError) as error:
         raise InputError(f"{file}: cannot be read as a study: {error}") from error
     found = Provenance.read(file)
