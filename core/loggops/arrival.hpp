@@ -2,8 +2,8 @@
 
 #include "loggops/worker.hpp"
 
-/// What a rank does with a message that has come: it is received at once, or asks for what that takes (SEMANTICS.md:
-/// "arrival").
+/// What a rank does with a message that has come: it is received at once, or asks for what that takes (docs/model.md:
+/// "Receiving").
 namespace idlewave {
 
 /// An arrival while nothing else waits, most often for the only receive that is posted; and what it makes ready

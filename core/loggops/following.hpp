@@ -2,7 +2,7 @@
 
 #include "loggops/worker.hpp"
 
-/// What a rank does next (SEMANTICS.md: "Who goes first"): of what it is told, what it has asked for, and the ops that
+/// What a rank does next (docs/model.md: "Who goes first"): of what it is told, what it has asked for, and the ops that
 /// have just become ready.
 namespace idlewave {
 

@@ -3,7 +3,7 @@
 #include "loggops/worker.hpp"
 
 /// How a receive and its message find each other, in the order of MPI's matching, and what follows when they have
-/// (SEMANTICS.md: "recv", "a receive ends").
+/// (docs/model.md: "Receiving").
 namespace idlewave {
 
 /// The oldest posted receive that a message from `source` with `tag` matches, which is then no longer posted.

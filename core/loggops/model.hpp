@@ -21,7 +21,7 @@ namespace idlewave {
 template <Source S, class Observer>
 class RankWorker;
 
-/// The LogGOPS rank (SEMANTICS.md) as a model of the kernel: an LP is a rank, an event the arrival of a message's
+/// The LogGOPS rank (docs/model.md) as a model of the kernel: an LP is a rank, an event the arrival of a message's
 /// first byte. This is what all threads share; what a rank does is in worker.hpp.
 template <Source S, class Observer>
 class LogGops {

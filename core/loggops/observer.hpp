@@ -24,7 +24,7 @@ struct Activity {
 };
 inline constexpr Place unknown_place = 0xffffffff;
 
-/// The times that follow from when an activity begins (SEMANTICS.md, "Rank").
+/// The times that follow from when an activity begins (docs/model.md, "The rank").
 enum class Point : std::uint8_t {
     start,          ///< itself
     sender_free,    ///< the CPU, after o_s + kO

@@ -2,7 +2,7 @@
 
 #include "loggops/worker.hpp"
 
-/// A computation, and a send of any size, from start to end (SEMANTICS.md: "calc", "send"); a receive is posted in
+/// A computation, and a send of any size, from start to end (docs/model.md: "calc", "send"); a receive is posted in
 /// meeting.hpp.
 namespace idlewave {
 

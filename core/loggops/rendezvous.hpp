@@ -4,7 +4,7 @@
 
 #include "loggops/worker.hpp"
 
-/// The rendezvous of a message larger than S (SEMANTICS.md: "send, rendezvous"): request to send, clear to send, data;
+/// The rendezvous of a message larger than S (docs/model.md: "Rendezvous"): request to send, clear to send, data;
 /// each is a transmission with all its costs, so that the handshake has a lookahead like any message.
 namespace idlewave {
 

@@ -9,7 +9,7 @@
 
 namespace idlewave {
 
-/// Who goes first among requests that are ready at one time (SEMANTICS.md, "Who goes first").
+/// Who goes first among requests that are ready at one time (docs/model.md, "Who goes first").
 enum class Turn : std::uint8_t { arrival, protocol, send, post, calc };
 
 /// What a request will do when it has what it needs.

@@ -205,7 +205,7 @@ struct Differentiation : RecordsNothing {
 
     static std::uint64_t bytes_of(const Begun& begun) { return begun.size > 0 ? begun.size - 1 : 0; }
 
-    /// What the time from an activity's start to a point holds (SEMANTICS.md, "Rank").
+    /// What the time from an activity's start to a point holds (docs/model.md, "The rank").
     [[gnu::always_inline]] static LevelSlopes counts(const Begun& begun, Point point) {
         switch (point) {
             case Point::sender_free:

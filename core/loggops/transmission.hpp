@@ -2,7 +2,7 @@
 
 #include "loggops/worker.hpp"
 
-/// What a message costs its sender and its receiver (SEMANTICS.md: "send, eager", "arrival").
+/// What a message costs its sender and its receiver (docs/model.md: "send", "Receiving").
 namespace idlewave {
 
 template <Source S, class Observer>

@@ -245,7 +245,7 @@ class RankWorker {
         }
     }
 
-    /// The order of SEMANTICS.md among ops: the first to start, then ready time, kind, and place.
+    /// The order of docs/model.md among ops: the first to start, then ready time, kind, and place.
     [[nodiscard]] bool goes_first(const Ready& a, const Ready& b) const {
         if (a.op.kind == OpKind::send && b.op.kind == OpKind::recv) [[likely]] {
             return time_of(start_of(a)) <=

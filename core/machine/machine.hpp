@@ -68,7 +68,7 @@ struct Machine {
         return node && a / node_ranks == b / node_ranks ? *node : network;
     }
 
-    /// What a rank does at t reaches another rank no sooner than t + lookahead (SEMANTICS.md).
+    /// What a rank does at t reaches another rank no sooner than t + lookahead (docs/model.md).
     [[nodiscard]] Time lookahead() const;
 };
 

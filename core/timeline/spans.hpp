@@ -32,7 +32,7 @@ struct Spans {
 };
 
 /// What the time from an activity's start to one of its points is spent on, `length` in all: what the model's
-/// parameters do not account for is noise (SEMANTICS.md, "Rank").
+/// parameters do not account for is noise (docs/model.md, "The rank").
 inline Spans spans_of(const Activity& activity, Point point, Time length, const Machine& machine) {
     const Costs cost = costs(activity.within_node ? *machine.node : machine.network,
                              activity.doing == Doing::computation ? 0 : activity.size);

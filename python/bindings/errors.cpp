@@ -38,7 +38,7 @@ void bind_errors(nb::module_& /*m*/) {
         } catch (const Deadlock& deadlock) {
             raise_deadlock(deadlock);
         } catch (const TimeOverflow& error) {
-            raise("InputError", error.what());
+            raise("TimeOverflow", error.what());
         } catch (const TransportError& error) {
             raise("MpiError", error.what());
         }

@@ -37,16 +37,17 @@ from .noise import (
     PoissonNoise,
     UniformLength,
 )
-from .patterns import PatternOptions
+from .pattern_options import PatternOptions
 from .provenance import Provenance
-from .schedule import Schedule, algorithms, convert
+from .schedule import Schedule, algorithms, convert, patterns
 from .simulation import simulate
 from .study import study
 from .timeline import Recording, Timeline
 
 if TYPE_CHECKING:
     from .compose import Job, Operation
-    from .sensitivity import LatencyTolerance, Sensitivities, latency_tolerance, sensitivities
+    from .sensitivity import Sensitivities, sensitivities
+    from .tolerance import LatencyBracket, LatencyTolerance, latency_tolerance
     from .trace import Trace
 
 __version__ = _version()
@@ -59,6 +60,7 @@ __all__ = [
     "IdlewaveError",
     "InputError",
     "Job",
+    "LatencyBracket",
     "LatencyTolerance",
     "Level",
     "LibraryError",
@@ -87,6 +89,7 @@ __all__ = [
     "algorithms",
     "convert",
     "latency_tolerance",
+    "patterns",
     "sensitivities",
     "simulate",
     "study",
@@ -96,11 +99,12 @@ __all__ = [
 if not TYPE_CHECKING:  # else every name would pass for one that the package has
     _LATER = {
         "Job": "compose",
-        "LatencyTolerance": "sensitivity",
+        "LatencyBracket": "tolerance",
+        "LatencyTolerance": "tolerance",
         "Operation": "compose",
         "Sensitivities": "sensitivity",
         "Trace": "trace",
-        "latency_tolerance": "sensitivity",
+        "latency_tolerance": "tolerance",
         "sensitivities": "sensitivity",
     }
 

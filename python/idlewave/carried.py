@@ -5,19 +5,24 @@ from __future__ import annotations
 import html
 import io
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from .digests import COMMENT, digest_of_file, digest_of_schedule, digest_of_stream
+from .digests import COMMENT, digest_of_schedule, digest_of_stream
 from .errors import InputError
-from .provenance import KEY, PROVENANCE, Provenance
+from .input import load_json
+from .input.bounds import MOST_TEXT
+from .input.files import opened
+from .provenance import KEY, MOST_CHARACTERS, PROVENANCE, Provenance
+from .quoting import cut, name_of
 
 CSVW = "dc:provenance"
 """Under which the metadata of CSV have it."""
-MOST_JSON = 1 << 28
+WHAT = "something that Idlewave made"
 _HEAD, _TAIL = 1 << 22, 1 << 20
 _BEGIN = '{"kind": "'
 _IN_FOLDERS = (
@@ -75,90 +80,77 @@ def picture_metadata(form: str, provenance: Provenance | None, title: str = "") 
 
 def read_provenance(path: Path) -> Provenance | None:
     """See `Provenance.read`."""
-    try:
-        if path.is_dir():
-            found = (read_provenance(path / name) for name in _IN_FOLDERS if (path / name).is_file())
-            return next((provenance for provenance in found if provenance is not None), None)
-        return _of_file(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if path.is_dir():
+        found = (_of_file(path / name) for name in _IN_FOLDERS if (path / name).is_file())
+        return next((provenance for provenance in found if provenance is not None), None)
+    return _of_file(path)
 
 
 def _of_file(path: Path) -> Provenance | None:
-    if not path.is_file():
-        raise InputError(f"{path}: expected a file or a folder that Idlewave made")
-    with path.open("rb") as file:
+    with opened(path, WHAT) as file:
         begin = file.read(len(COMMENT))
-    if begin.startswith(b"PAR1"):
-        return _of_parquet(path)
-    if begin == COMMENT:
-        return _of_goal(path)
-    if path.suffix == ".csv":
-        return _of_csv(path)
-    if begin.lstrip().startswith(b"{") and path.suffix == ".json":
-        return _of_json(path)
-    return _of_text(path, begin)
+        file.seek(0)
+        if begin.startswith(b"PAR1"):
+            return _of_parquet(file, path)
+        if begin == COMMENT:
+            return _of_goal(file, path)
+        if path.suffix == ".csv":
+            return _of_csv(file, path)
+        if path.suffix == ".json":
+            return _of_json(path)
+        return _of_text(file, path)
 
 
-def _of_parquet(path: Path) -> Provenance | None:
+def _of_parquet(file: BinaryIO, path: Path) -> Provenance | None:
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
-        metadata: Mapping[bytes, bytes] = parquet.read_schema(path).metadata or {}
-    except (pa.ArrowException, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as Parquet: {error}") from error
+        source = parquet.ParquetFile(file, thrift_string_size_limit=MOST_TEXT, thrift_container_size_limit=MOST_TEXT)
+        metadata: Mapping[bytes, bytes] = source.schema_arrow.metadata or {}
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{name_of(path)}: cannot be read as {WHAT}: {cut(str(error))}") from error
     text = metadata.get(KEY.encode())
-    return None if text is None else Provenance.from_json(text, f"{path}: {KEY}")
+    return None if text is None else Provenance.from_json(text, name_of(path))
 
 
-def _of_goal(path: Path) -> Provenance | None:
-    with path.open("rb") as file:
-        content = digest_of_schedule(file)
-    said = Provenance.from_json(content.comment, str(path))
+def _of_goal(file: BinaryIO, path: Path) -> Provenance:
+    content = digest_of_schedule(file)
+    said = Provenance.from_json(content.comment, name_of(path))
     return said if content.sealed else Provenance("schedule", str(path), options={"edited": True}, sources=(said,))
 
 
 def _of_json(path: Path) -> Provenance | None:
-    with path.open("rb") as file:
-        text = file.read(MOST_JSON + 1)
-    if len(text) > MOST_JSON:
-        raise InputError(f"{path}: expected at most {MOST_JSON} bytes of JSON")
-    try:
-        said = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: expected JSON: {error}") from error
+    said, name = load_json(path, WHAT), name_of(path)
     if not isinstance(said, dict):
         return None
     if isinstance(said.get(CSVW), str):
-        return Provenance.from_json(said[CSVW], f"{path}: {CSVW}")
-    return Provenance.from_object(said[PROVENANCE], f"{path}: {PROVENANCE}") if PROVENANCE in said else None
+        return Provenance.from_json(said[CSVW], name)
+    return Provenance.from_object(said[PROVENANCE], name, PROVENANCE) if PROVENANCE in said else None
 
 
-def _of_csv(path: Path) -> Provenance | None:
+def _of_csv(file: BinaryIO, path: Path) -> Provenance | None:
     beside = beside_csv(path)
     found = _of_json(beside) if beside.is_file() else None
-    if found is None or found.digests.get("content") == digest_of_file(path):
+    if found is None or found.digests.get("content") == digest_of_stream(file):
         return found
     return replace(found, name=found.name or str(path), options={**found.options, "edited": True})
 
 
-def _of_text(path: Path, begin: bytes) -> Provenance | None:
+def _of_text(file: BinaryIO, path: Path) -> Provenance | None:
     """What stands somewhere in the text or the metadata of any other form: the first object that is a provenance."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-        size = file.seek(0, 2)
-        file.seek(max(len(head), size - _TAIL))
-        text = (head + file.read()).decode("utf-8", "replace")
+    head = file.read(_HEAD)
+    file.seek(max(len(head), file.seek(0, os.SEEK_END) - _TAIL))
+    text = (head + file.read()).decode("utf-8", "replace")
     if path.suffix in (".html", ".svg"):
         text = html.unescape(text)
-    if begin.startswith(b"%PDF"):
+    if head.startswith(b"%PDF"):
         text = re.sub(r"\\([()\\])", r"\1", text)
-    at = text.find(_BEGIN)
+    decoder, at = json.JSONDecoder(), text.find(_BEGIN)
     while at >= 0:
         try:
-            said, _ = json.JSONDecoder().raw_decode(text, at)
-            found = Provenance.from_object(said, str(path))
+            _, end = decoder.raw_decode(text[: at + MOST_CHARACTERS], at)
+            found = Provenance.from_json(text[at:end], name_of(path))
             if found.version:
                 return found
         except (ValueError, RecursionError, InputError):

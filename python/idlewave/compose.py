@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from . import _core
-from .errors import UsageError
-from .patterns import MOST_BYTES, PatternOptions
+from .errors import InputError, UsageError
+from .pattern_options import MOST_BYTES, PATTERNS, PatternOptions
+from .quoting import quote
+from .wording import unknown_name
 
 GROUPS = ("all", "blocks", "strided")
 
@@ -34,7 +36,7 @@ class Operation:
     def members(self, ranks: int) -> int:
         """How many ranks of a job of `ranks` take part together, in the first group."""
         if self.group not in GROUPS:
-            raise UsageError(f"no group is called '{self.group}'; there are {', '.join(GROUPS)}")
+            raise UsageError(f"no group is called {quote(self.group)}; there are {', '.join(GROUPS)}")
         if not 1 <= self.group_size <= ranks:
             raise UsageError(f"expected a group size from 1 to {ranks}, found {self.group_size}")
         if self.group == "all":
@@ -49,13 +51,15 @@ class Operation:
             raise UsageError(f"expected a reduction cost from 0 to 1000000 ns per byte, found {self.reduction_cost}")
         if not 1 <= self.times < 2**32:
             raise UsageError(f"expected an operation 1 to 2^32 - 1 times, found {self.times}")
+        if self.name not in PATTERNS:
+            raise InputError(unknown_name("pattern", self.name, PATTERNS))
         members = self.members(ranks)
         o = self.options
         name, algorithm = self.name, self.algorithm
         o.check(members, matrix=name == "alltoall")
         if name == "dissemination":
             if algorithm not in ("", "dissemination"):
-                raise UsageError(f"the pattern dissemination is an algorithm itself, so not '{algorithm}'")
+                raise UsageError(f"the pattern dissemination is an algorithm itself, so not {quote(algorithm)}")
             name, algorithm = "barrier", "dissemination"
         stage = _core.Stage(
             name,

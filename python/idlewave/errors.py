@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from .quoting import name_of, printable
+
 
 class IdlewaveError(Exception):
-    """Any error that Idlewave reports. ``exit_status`` is what the command line ends with."""
+    """Any error that Idlewave reports. ``exit_status`` is what the command line ends with.
+
+    Its message has no control characters but ends of lines, wherever its words come from.
+    """
 
     exit_status = 1
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(printable(str(message)))
 
 
 class InputError(IdlewaveError):
@@ -17,12 +25,16 @@ class OutputError(IdlewaveError):
     """A file or folder cannot be written. What had its name before is as it was."""
 
     def __init__(self, path: object, reason: str) -> None:
-        super().__init__(f"{path}: cannot be written: {reason}")
+        super().__init__(f"{name_of(str(path))}: cannot be written: {reason}")
         self.path = str(path)
         self.reason = reason
 
     def __reduce__(self) -> tuple[type[OutputError], tuple[str, str]]:
         return OutputError, (self.path, self.reason)
+
+
+class TimeOverflow(InputError):  # noqa: N818 - the core's name
+    """A simulated time leaves the range of int64 picoseconds, which is 106 days."""
 
 
 class UsageError(IdlewaveError):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from .errors import UsageError
+from .quoting import quote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,9 +76,9 @@ class Manner:
     def check(self) -> None:
         """Raises UsageError if there is no such way."""
         if self.scheduler not in SCHEDULERS:
-            raise UsageError(f"no scheduler is called '{self.scheduler}'; there are {', '.join(SCHEDULERS)}")
+            raise UsageError(f"no scheduler is called {quote(self.scheduler)}; there are {', '.join(SCHEDULERS)}")
         if isinstance(self.placement, str) and self.placement not in PLACEMENTS:
-            raise UsageError(f"no placement is called '{self.placement}'; there are {', '.join(PLACEMENTS)}")
+            raise UsageError(f"no placement is called {quote(self.placement)}; there are {', '.join(PLACEMENTS)}")
         if not 1 <= self.threads <= 1024:
             raise UsageError(f"expected 1 to 1024 threads, found {self.threads}")
         if not 1 <= self.processes <= 2**20:

@@ -6,21 +6,21 @@ LogGOPS Model" (LSAP'10); what each does to a simulated rank is in docs/model.md
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import _core
 from .digests import digests_of_machine
 from .errors import InputError
+from .input.files import Origin, read_text
 from .noise import REACHES, AnyNoise
-from .noise_table import NoiseTable
 from .provenance import Provenance
-from .tables import Tables, quoted
+from .quoting import found, name_of, toml_text
 from .units import exact_time
+from .wording import did_you_mean, unknown_name
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -85,32 +85,49 @@ class Machine:
     _compiled: list[_core.Machine] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
-    def load(cls, path: str | Path) -> Machine:
-        """Read a machine.toml. Raises InputError that names the file, the key and what was expected."""
-        path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: cannot be read as a machine: {error}") from error
-        return cls.from_toml(text, name=str(path), folder=path.parent)
+    def load(cls, path: str | Path, *, outside: bool = False) -> Machine:
+        """Read a machine.toml, a file or a pipe. Files that it names lie in its folder or below, unless `outside`.
+
+        Raises InputError that names the file, the key and what was expected.
+        """
+        text = read_text(path, "a machine", pipe=True)
+        return cls.from_toml(text, name=name_of(path), folder=Path(path).parent, outside=outside)
 
     @classmethod
-    def from_toml(cls, text: str, *, name: str = "machine", folder: Path | None = None) -> Machine:
-        """Read the text of a machine.toml. `name` is what messages call it; files are relative to `folder`."""
-        try:
-            table = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{name}: not TOML: {error}") from error
-        machine = _Reader(name, folder or Path()).machine(table)
+    def from_toml(
+        cls, text: str, *, name: str = "machine", folder: Path | None = None, outside: bool = False
+    ) -> Machine:
+        """Read the text of a machine.toml. `name` is what messages call it; files that it names are relative to
+        `folder` (default: the current one), and lie there or below, unless `outside`."""
+        from .machine_table import machine_from
+
+        hint = " (--allow-outside, or outside=True, allows that)"
+        machine = machine_from(text, Origin(name, folder or Path(), outside, hint))
         machine.core()
         return machine
 
     @classmethod
+    def named(cls, name: str | Path, *, outside: bool = False) -> Machine:
+        """The machine in a file, that in the machine.toml of a folder, or the preset of that name; see `load`."""
+        path = Path(name)
+        if path.is_dir():
+            return cls.load(path / "machine.toml", outside=outside)
+        if path.exists() or path.suffix == ".toml":
+            return cls.load(path, outside=outside)
+        if str(name) in cls.presets():
+            return cls.preset(str(name))
+        presets = cls.presets()
+        raise InputError(
+            f"{name_of(name)}: expected a file, a folder, or a preset{did_you_mean(str(name), presets)} "
+            f"There are the presets {', '.join(presets)}"
+        )
+
+    @classmethod
     def preset(cls, name: str) -> Machine:
         """A machine that ships with Idlewave, such as "odin"; `Machine.presets()` lists them."""
+        if name not in cls.presets():
+            raise InputError(unknown_name("preset", name, cls.presets()))
         file = _presets() / f"{name}.toml"
-        if not file.is_file():
-            raise InputError(f"no preset is called '{name}'; there are {', '.join(cls.presets())}")
         return cls.from_toml(file.read_text(encoding="utf-8"), name=f"preset {name}")
 
     @staticmethod
@@ -135,7 +152,7 @@ class Machine:
     def to_toml(self) -> str:
         """The text of a machine.toml that says the same, but for the noise, whose detours belong in a file, and
         what it reaches."""
-        lines = [f"name = {quoted(self.name)}", "[network]", *_level_lines(self.network, "network")]
+        lines = [f"name = {toml_text(self.name)}", "[network]", *_level_lines(self.network, "network")]
         if self.node:
             lines += [
                 "[network.node]",
@@ -148,7 +165,7 @@ class Machine:
         """The machine as the compiled core sees it. Raises InputError if the noise is impossible."""
         for part in self.noise_reaches:
             if part not in REACHES:
-                raise InputError(f"noise reaches: expected some of {', '.join(REACHES)}, found '{part}'")
+                raise InputError(f"noise reaches: expected some of {', '.join(REACHES)}, found {found(part)}")
         if not self._compiled:
             reached = self.noise_reaches.__contains__
             self._compiled.append(
@@ -186,61 +203,3 @@ def _level_lines(level: Level, table: str) -> list[str]:
 def _parameter_lines(p: Parameters) -> list[str]:
     times = [f'{key} = "{exact_time(getattr(p, key))}"' for key in _TIMES]
     return [*times, *(f'{key} = "{getattr(p, key)!r}ps"' for key in _COSTS)]
-
-
-class _Reader(Tables):
-    """Reads the tables of a machine.toml."""
-
-    def machine(self, table: dict[str, Any]) -> Machine:
-        self.only(table, "", {"name", "network", "noise"})
-        network_table = self.table(table, "network", "network", required=True)
-        allowed = {*_TIMES, *_COSTS, "o", "S", "segment", "node"}
-        self.only(network_table, "network", allowed)
-        network = self.level(network_table, "network", None)
-        node, node_ranks = None, 1
-        if "node" in network_table:
-            node_table = self.table(network_table, "node", "network.node", required=True)
-            self.only(node_table, "network.node", (allowed - {"node"}) | {"ranks"})
-            node_ranks = self.integer(node_table, "ranks", "network.node", least=1)
-            node = self.level(node_table, "network.node", network)
-        name = table.get("name", "unnamed")
-        if not isinstance(name, str):
-            self.fail("name", "a string", name)
-        return Machine(name, network, node, node_ranks, *NoiseTable(self.name, self.folder).noise(table))
-
-    def level(self, table: dict[str, Any], where: str, inherited: Level | None) -> Level:
-        first = parameters = self.parameters(table, where, inherited.parameters if inherited else None)
-        eager_limit = inherited.eager_limit if inherited else None
-        if "S" in table:
-            eager_limit = None if table["S"] == "inf" else self.integer(table, "S", where, least=0, other='or "inf"')
-        elif inherited is None:
-            self.fail(f"{where}.S", 'the largest eager message in bytes, or "inf"', None)
-        segments: list[Segment] = []
-        rows = table.get("segment", [])
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            self.fail(f"{where}.segment", f"tables [[{where}.segment]]", rows)
-        for i, row in enumerate(rows):
-            at = f"{where}.segment[{i}]"
-            self.only(row, at, {*_TIMES, *_COSTS, "o", "from"})
-            start = self.integer(row, "from", at, least=1)
-            if segments and start <= segments[-1].start:
-                self.fail(f"{at}.from", f"more than the segment's before, {segments[-1].start}", start)
-            parameters = self.parameters(row, at, parameters)
-            segments.append(Segment(start, parameters))
-        return Level(first, tuple(segments), eager_limit)
-
-    def parameters(self, table: dict[str, Any], where: str, base: Parameters | None) -> Parameters:
-        if "o" in table and ("o_s" in table or "o_r" in table):
-            self.fail(f"{where}.o", "either o, or o_s and o_r", table["o"])
-        named = dict(table)
-        if "o" in named:
-            named["o_s"] = named["o_r"] = named["o"]
-        values: dict[str, Any] = {}
-        for key in (*_TIMES, *_COSTS):
-            if key in named:
-                values[key] = self.quantity(named[key], f"{where}.{key}", cost=key in _COSTS)
-            elif base is not None:
-                values[key] = getattr(base, key)
-            else:
-                self.fail(f"{where}.{key}", "a time with a unit, such as '1.3us'", None)
-        return Parameters(**values)

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from . import _core
 from .errors import MpiError
+from .quoting import quote
 
 OPEN_MPI = "Open MPI"
 MPICH = "MPICH"
@@ -123,7 +124,7 @@ FABRICS = {"libfabric": "IDLEWAVE_LIBFABRIC", "ucx": "IDLEWAVE_UCX"}
 def _build_loggp(mpi: Mpi, sources: Path) -> Path:
     """The network probe, with the transports for whose libraries there are headers; if they do not go together with
     this MPI (which may bring another version of the same library), without them: that is tried once."""
-    found = {name: flags for name in FABRICS if (flags := _pkg_config(name)) is not None}
+    found = {name: flags for name in FABRICS if (flags := pkg_config(name)) is not None}
 
     def build_with(names: list[str]) -> Path:
         """What fails with libraries would fail again, and take as long; without them there is nothing else to take."""
@@ -140,7 +141,7 @@ def _build_loggp(mpi: Mpi, sources: Path) -> Path:
         return build_with([])
 
 
-def _pkg_config(library: str) -> list[str] | None:
+def pkg_config(library: str) -> list[str] | None:
     """The compiler's and linker's flags for a library, or None where it or pkg-config is not there.
 
     The first says the library's version to the sources, and so to what remembers a build by its command.
@@ -169,7 +170,7 @@ def _launcher(named: str | Path | None) -> Path:
     if named:
         found = shutil.which(str(named))
         if not found:
-            raise MpiError(f"mpiexec '{named}' was not found or cannot be run")
+            raise MpiError(f"mpiexec {quote(named)} was not found or cannot be run")
         return Path(found).absolute()
     for folder in [str(Path(sys.executable).parent), *os.environ.get("PATH", "").split(os.pathsep)]:
         found = shutil.which("mpiexec", path=folder) if folder else None

@@ -5,15 +5,12 @@ While a detour lasts the CPU stands still; docs/model.md says what that does to 
 
 from __future__ import annotations
 
-import csv
 import math
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from . import _core
 from .errors import InputError
-from .units import parse_time
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +18,9 @@ if TYPE_CHECKING:
 
     Times = npt.NDArray[np.int64]
 
-# What a CPU does that noise can reach: overheads, bytes, the application's computation, that of reductions.
-REACHES = ("o_s", "o_r", "O", "calc", "reduction")
+Reach = Literal["o_s", "o_r", "O", "calc", "reduction"]
+"""What a CPU does that noise can reach: overheads, bytes, the application's computation, that of reductions."""
+REACHES: tuple[Reach, ...] = get_args(Reach)
 
 
 def as_times(values: npt.ArrayLike) -> Times:
@@ -211,34 +209,3 @@ def _random_detours(sources: tuple[PoissonNoise, ...]) -> _core.PoissonNoise:
     if len(phases) != 1:
         raise InputError("noise: expected at least one source of random detours, all of one phase")
     return _core.PoissonNoise([(source.interval, source.length._core()) for source in sources], phases.pop())
-
-
-def read_detours(path: Path) -> tuple[Times, Times]:
-    """Read a CSV file of detours: a header, then start_ns,length_ns (decimals allowed). Returns ps, int64.
-
-    Raises InputError naming file and line. Whether they fit a period is checked when a machine is made of them.
-    """
-    starts: list[int] = []
-    lengths: list[int] = []
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = csv.reader(file)
-            header = next(rows, None)
-            if header is None or [h.strip() for h in header[:2]] != ["start_ns", "length_ns"]:
-                raise InputError(f"{path}:1: expected the header start_ns,length_ns, found {header}")
-            for row in rows:
-                if not row:
-                    continue
-                try:
-                    start, length = (parse_time(f"{cell.strip()}ns") for cell in row[:2])
-                except ValueError:
-                    raise InputError(
-                        f"{path}:{rows.line_num}: expected start_ns,length_ns, found {','.join(row)}"
-                    ) from None
-                if not (0 <= start < 2**63 and 0 <= length < 2**63):
-                    raise InputError(f"{path}:{rows.line_num}: expected times that are not negative, found {row}")
-                starts.append(start)
-                lengths.append(length)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path}: cannot be read as a file of detours: {error}") from error
-    return as_times(starts), as_times(lengths)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import logging
 import os
 import shutil
 import stat
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 TABLE_ENDINGS = (".parquet", ".csv")
 """What a table's file may end in."""
 _TRIES = 1000
+_log = logging.getLogger(__name__)
 
 
 def check_output(path: str | Path) -> Path:
@@ -192,6 +194,7 @@ def output_folder(path: str | Path) -> Iterator[Path]:
             if file.is_file():
                 _sync(file)
         part.replace(path)
+        _log.info("written: %s", path)
     except OSError as error:
         raise OutputError(path, _reason(error)) from error
     finally:
@@ -271,6 +274,7 @@ class _Unfinished:
         except OSError as error:
             raise OutputError(self._path, _reason(error)) from error
         self._beside = None
+        _log.info("written: %s", self._path)
         with contextlib.suppress(OSError):  # not every file system has folders that can be synchronised
             _sync(self._path.parent)
 

@@ -8,7 +8,12 @@ from typing import Any, ParamSpec, TypeVar
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.category import StrCategoryFormatter
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import FixedFormatter
+
+from .quoting import printable
 
 WIDTH = 6.4  # inches, of every figure
 
@@ -61,6 +66,20 @@ def styled(function: Callable[Parameters, Result]) -> Callable[Parameters, Resul
 def new_figure(height: float, width: float = WIDTH) -> Figure:
     """An empty figure of `width` × `height` inches that pyplot knows nothing of."""
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def plain_text(figure: Figure) -> Figure:
+    """`figure`, whose texts may be those of data: they are shown as they are, without controls, and are no formulas."""
+    for text in figure.findobj(Text):
+        if isinstance(text, Text) and (label := text.get_text()):
+            text.set_text(printable(label))
+            text.set_parse_math(False)
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if isinstance(axis.get_major_formatter(), FixedFormatter | StrCategoryFormatter):
+                for tick in axis.get_ticklabels():
+                    tick.set_parse_math(False)
+    return figure
 
 
 def tidy(axes: Axes, grid: str = "y") -> None:

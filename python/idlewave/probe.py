@@ -23,6 +23,7 @@ from typing import NoReturn
 
 from . import mpi
 from .errors import IdlewaveError, MeasurementError, UsageError
+from .quoting import quote
 
 ALONE = ("detour", "ftq", "fwq", "inject", "loggp-local")
 """Probes that link no MPI: each task measures its own node."""
@@ -59,7 +60,7 @@ def program(name: str) -> tuple[Path, mpi.Mpi | None]:
     if name in ALONE:
         return mpi.package_data() / "bin" / f"idlewave-{name}", None
     if name not in TOGETHER:
-        raise UsageError(f"there is no probe '{name}': expected one of {', '.join((*ALONE, *TOGETHER))}")
+        raise UsageError(f"there is no probe {quote(name)}: expected one of {', '.join((*ALONE, *TOGETHER))}")
     found = mpi.find()
     return mpi.build(found, name), found
 

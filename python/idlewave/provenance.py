@@ -22,6 +22,9 @@ from typing import TYPE_CHECKING, Any
 from ._core import version
 from .digests import digest_of, plain
 from .errors import InputError
+from .input import checked
+from .input.decoding import decode_json
+from .input.kinds import Open
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +35,6 @@ KEY = "idlewave"
 PROVENANCE = "provenance"
 """Under which JSON files have it."""
 MOST_CHARACTERS = 1 << 20
-DEEPEST = 16
 _TEXTS = {"name": "name", "made_by": "made_by", "version": "idlewave", "host": "host", "time": "time"}
 """Fields that are texts, and their names in JSON."""
 
@@ -115,33 +117,20 @@ class Provenance:
         return json.dumps(self.as_json(), allow_nan=False)
 
     @classmethod
-    def from_json(cls, text: str | bytes, where: str = PROVENANCE) -> Provenance:
-        """Read what `to_json` wrote. Raises InputError that names the key; `where` is what messages call the text."""
+    def from_json(cls, text: str | bytes, name: str = PROVENANCE) -> Provenance:
+        """Read what `to_json` wrote. Raises InputError; `name` is what messages call the file that it is in."""
         if len(text) > MOST_CHARACTERS:
-            raise InputError(f"{where}: expected at most {MOST_CHARACTERS} characters, found {len(text)}")
-        try:
-            said = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{where}: expected JSON: {error}") from error
-        return cls.from_object(said, where)
+            raise InputError(
+                f"{name}: expected a provenance of at most {MOST_CHARACTERS} characters, found {len(text)}"
+            )
+        said = text.decode(errors="replace") if isinstance(text, bytes) else text
+        return cls.from_object(decode_json(said, name), name)
 
     @classmethod
-    def from_object(cls, said: object, where: str = PROVENANCE, *, depth: int = 0) -> Provenance:
-        """Read an object of JSON. Keys that are not known here are passed over. Raises InputError as `from_json`."""
-        if depth > DEEPEST:
-            raise InputError(f"{where}: expected sources of sources at most {DEEPEST} deep")
-        known = _checked(said, dict, where, "an object")
-        kind = _checked(known.get("kind"), str, f"{where}.kind", "a text")
-        texts = {name: _checked(known.get(key, ""), str, f"{where}.{key}", "a text") for name, key in _TEXTS.items()}
-        digests = _checked(known.get("digests", {}), dict, f"{where}.digests", "an object")
-        for part, digest in digests.items():
-            _checked(digest, str, f"{where}.digests.{part}", "a text")
-        options = _checked(known.get("options", {}), dict, f"{where}.options", "an object")
-        listed = _checked(known.get("sources", []), list, f"{where}.sources", "a list")
-        sources = tuple(
-            cls.from_object(source, f"{where}.sources[{i}]", depth=depth + 1) for i, source in enumerate(listed)
-        )
-        return cls(kind, digests=digests, options=options, sources=sources, **texts)
+    def from_object(cls, said: object, name: str = PROVENANCE, key: str = "") -> Provenance:
+        """Read an object of JSON, which is under `key` in the file that messages call `name`. Keys that are not known
+        here are passed over. Raises InputError that names the key."""
+        return _from_said(checked(said, _Said, name, key=key))
 
     @classmethod
     def read(cls, path: str | Path) -> Provenance | None:
@@ -189,8 +178,21 @@ def command_line() -> str:
     return shlex.join([KEY, *sys.argv[1:]]) if program.name == KEY or is_module else ""
 
 
-def _checked(value: object, kind: type, where: str, expected: str) -> Any:  # noqa: ANN401 - of that kind
-    if not isinstance(value, kind):
-        shown = repr(value)
-        raise InputError(f"{where}: expected {expected}, found {shown if len(shown) <= 40 else shown[:40] + '…'}")
-    return value
+class _Said(Open):
+    """Provenance as JSON has it."""
+
+    kind: str
+    name: str = ""
+    made_by: str = ""
+    idlewave: str = ""
+    host: str = ""
+    time: str = ""
+    digests: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it
+    options: dict[str, Any] = {}  # noqa: RUF012
+    sources: list[_Said] = []  # noqa: RUF012
+
+
+def _from_said(said: _Said) -> Provenance:
+    texts = {name: getattr(said, key) for name, key in _TEXTS.items()}
+    sources = tuple(_from_said(source) for source in said.sources)
+    return Provenance(said.kind, digests=said.digests, options=said.options, sources=sources, **texts)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from .digests import Files
 from .errors import InputError, UsageError
-from .origin import Origin, of_extrapolation, of_file, of_jobs, of_text, of_trace
+from .lineage import Lineage, of_extrapolation, of_file, of_jobs, of_text, of_trace
 from .output import make_folder
-from .patterns import DEFAULT_SEGMENT, PatternOptions
+from .pattern_options import DEFAULT_SEGMENT, PATTERNS, PatternOptions
 from .provenance import Provenance
+from .quoting import quote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,12 +44,12 @@ class Schedule:
         core: _core.Graph | _core.Program | _core.Composition,
         name: str,
         made: tuple[str, tuple[Any, ...]],
-        origin: Origin,
+        lineage: Lineage,
     ) -> None:
         self._core = core
         self.name = name
         self._made = made
-        self.origin = origin
+        self.lineage = lineage
 
     def __reduce__(self) -> tuple[Callable[..., Schedule], tuple[Any, ...]]:
         return _make_again, self._made
@@ -60,8 +61,8 @@ class Schedule:
         Raises InputError that names file, line and column, or byte, rank and op, what was expected and what found.
         """
         place = Path(path).absolute()
-        origin = of_file(str(path), Files([place]))
-        return cls(_core.read_schedule(str(path), progress), str(path), ("load", (place,)), origin)
+        lineage = of_file(str(path), Files([place]))
+        return cls(_core.read_schedule(str(path), progress), str(path), ("load", (place,)), lineage)
 
     @classmethod
     def from_goal(cls, text: str, *, name: str = "GOAL") -> Schedule:
@@ -90,7 +91,7 @@ class Schedule:
         core = _core.convert(trace.core(), dict(algorithms or {}), _cost(reduction_cost))
         made = (Path(trace.directory).absolute(), dict(algorithms or {}), reduction_cost)
         name = str(trace.directory)
-        return cls(core, name, ("from_trace", made), of_trace(name, trace.origin, *made[1:]))
+        return cls(core, name, ("from_trace", made), of_trace(name, trace.lineage, *made[1:]))
 
     @classmethod
     def pattern(
@@ -113,9 +114,9 @@ class Schedule:
         blocks: int = 1,
         sweeps: int = 1,
     ) -> Schedule:
-        """One collective operation: barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall,
-        reduce_scatter, scan, exscan; or "dissemination", which is the barrier of that name; or a halo exchange
-        (halo1d, halo2d, halo3d), a wavefront (sweep), or "compute".
+        """One pattern: a collective operation (barrier, bcast, reduce, allreduce, gather, scatter, allgather,
+        alltoall, reduce_scatter, scan, exscan), "dissemination", which is the barrier of that name, a halo exchange
+        (halo1d, halo2d, halo3d), a wavefront (sweep), or "compute"; `idlewave.patterns()` lists them.
 
         `bytes` is the vector, or one rank's part, as MPI counts it for the call; `algorithm` as in
         `idlewave.algorithms()`, the first of each if not given. What the others mean stands at `PatternOptions`.
@@ -155,7 +156,7 @@ class Schedule:
     @property
     def provenance(self) -> Provenance:
         """What it was made from. Large files are read for their digest when it is first asked for."""
-        return self.origin.provenance
+        return self.lineage.provenance
 
     def identity(self) -> str:
         """A word for its content, `provenance.digests["content"]`; two schedules of one word are the same.
@@ -186,7 +187,7 @@ class Schedule:
         if ranks < base or ranks % base:
             raise UsageError(f"expected a multiple of the {base} traced ranks, found {ranks}")
         core, made = self._core.copies(ranks // base), ("extrapolate", (self, ranks))
-        return Schedule(core, self.name, made, of_extrapolation(self.name, self.origin, ranks))
+        return Schedule(core, self.name, made, of_extrapolation(self.name, self.lineage, ranks))
 
     def to_goal(self) -> str:
         """The schedule written out as GOAL text."""
@@ -238,10 +239,14 @@ def algorithms() -> pd.DataFrame:
 
 
 def patterns() -> pd.DataFrame:
-    """The patterns that are no collectives: name, what it does, source (the program or paper that it follows)."""
+    """The patterns: name, does (in a sentence), options (that concern it, beside ranks and a collective's algorithm),
+    source (the program or paper that it follows; of a collective each algorithm has its own).
+    """
     import pandas as pd
 
-    return pd.DataFrame(_core.patterns(), columns=["name", "does", "source"])
+    sources = {name: source for name, _, source in _core.patterns()}
+    rows = [(name, does, ", ".join(options), sources.get(name, "")) for name, (does, options) in PATTERNS.items()]
+    return pd.DataFrame(rows, columns=["name", "does", "options", "source"])
 
 
 def format_for(path: str | Path, to: str | None = None) -> str:
@@ -252,7 +257,7 @@ def format_for(path: str | Path, to: str | None = None) -> str:
             known = ", ".join(f"{extension} ({name})" for extension, name in EXTENSIONS.items())
             raise UsageError(f"{path}: expected an extension that tells the format, {known}, or the format's name")
     if to not in FORMATS:
-        raise UsageError(f"expected a format of {', '.join(FORMATS)}, found '{to}'")
+        raise UsageError(f"expected a format of {', '.join(FORMATS)}, found {quote(to)}")
     return to
 
 
@@ -268,8 +273,8 @@ def convert(
     make_folder(Path(target).absolute().parent)
     said = ""
     if form in COMMENTED and Path(source).is_file():
-        origin = of_file(str(source), Files([Path(source).absolute()]))
-        said = origin.provenance.written(by="idlewave.convert").to_json()
+        lineage = of_file(str(source), Files([Path(source).absolute()]))
+        said = lineage.provenance.written(by="idlewave.convert").to_json()
     _core.convert_schedule(str(source), str(target), form, progress, said)
 
 

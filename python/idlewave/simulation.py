@@ -5,17 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal, Unpack
 
 from . import _core
 from .errors import UsageError
 from .kernel import PLACEMENTS, EventRun, Legs, Manner, checked_seed
+from .lineage import Lineage
 from .machine import Machine
 from .noise import REACHES, AnyNoise
-from .origin import Origin
 from .provenance import Provenance
+from .quoting import quote
 from .schedule import Schedule
 from .timeline import Recording, Timeline
+from .wording import unknown_name
 
 SCHEDULERS = ("sequential", "yawns")
 """Of studies, timelines and explanations; a simulation of finish times alone runs on those of the kernel, too."""
@@ -24,7 +27,7 @@ DIALECTS = ("loggops", "loggopsim")
 
 def simulate(
     schedule: Schedule,
-    machine: Machine,
+    machine: Machine | str | Path,
     *,
     noise: AnyNoise | Literal["machine"] | None = "machine",
     noise_reaches: Iterable[str] | None = None,
@@ -38,6 +41,7 @@ def simulate(
 ) -> Timeline:
     """Simulate `schedule` on `machine` by the LogGOPS rules (docs/model.md), exactly, in integer picoseconds.
 
+    `machine` may be the name of a preset, a machine.toml, or a folder that has one.
     `noise` replaces the machine's own; None switches it off. `noise_reaches` names the parts of a CPU's work that it
     lengthens, of o_s, o_r, O, calc and reduction; None: as the machine says. `seed` draws the ranks' phases in the
     noise, or their random detours. `record` keeps in the timeline when each op ran and what it waited for, and the
@@ -57,9 +61,10 @@ def simulate(
     if the machine has what the dialect cannot express.
     """
     if dialect not in DIALECTS:
-        raise UsageError(f"no dialect is called '{dialect}'; there are {', '.join(DIALECTS)}")
+        raise UsageError(unknown_name("dialect", dialect, DIALECTS))
+    checked_schedule(schedule)
     machine = checked_machine(machine, noise, noise_reaches)
-    origin = origin_of_run(schedule, machine, {"seed": seed, "dialect": dialect})
+    lineage = lineage_of_run(schedule, machine, {"seed": seed, "dialect": dialect})
     manner = Manner(scheduler=scheduler, threads=threads, **legs)
     if manner.in_partitions:
         manner.check()
@@ -69,32 +74,32 @@ def simulate(
                 f"ops are recorded, and the loggopsim dialect is simulated, on {' and '.join(SCHEDULERS)} in one "
                 "process, without checkpoints"
             )
-        return Timeline(**_simulate_in_legs(schedule, machine, seed, manner, progress), origin=origin)
+        return Timeline(**_simulate_in_legs(schedule, machine, seed, manner, progress), lineage=lineage)
     checked_run(scheduler, threads, seed)
     if dialect == "loggopsim":
-        return Timeline(**_simulate_loggopsim(schedule, machine, record, scheduler, progress), origin=origin)
+        return Timeline(**_simulate_loggopsim(schedule, machine, record, scheduler, progress), lineage=lineage)
     if not record:
-        return Timeline(**_core.simulate(schedule.core(), machine.core(), seed, threads, progress), origin=origin)
+        return Timeline(**_core.simulate(schedule.core(), machine.core(), seed, threads, progress), lineage=lineage)
     kept = record if isinstance(record, Recording) else Recording()
     answer = _core.record(schedule.core(), machine.core(), seed, threads, progress, **kept.core())
-    return Timeline(**answer, origin=origin)
+    return Timeline(**answer, lineage=lineage)
 
 
-def origin_of_run(schedule: Schedule, machine: Machine, options: dict[str, Any]) -> Origin:
+def lineage_of_run(schedule: Schedule, machine: Machine, options: dict[str, Any]) -> Lineage:
     """Of what is simulated now. How it is done (scheduler, threads) is not in it: the answer is the same."""
-    made_of, begun = schedule.origin, time.time()
+    made_of, begun = schedule.lineage, time.time()
 
     def tell() -> Provenance:
         sources = (made_of.provenance, machine.provenance)
         return Provenance.made("timeline", by="idlewave.simulate", options=options, sources=sources, at=begun)
 
-    return Origin(tell)
+    return Lineage(tell)
 
 
 def checked_run(scheduler: str, threads: int, seed: int) -> None:
     """Raises UsageError if a simulation cannot be run so."""
     if scheduler not in SCHEDULERS:
-        raise UsageError(f"no scheduler is called '{scheduler}'; there are {', '.join(SCHEDULERS)}")
+        raise UsageError(unknown_name("scheduler", scheduler, SCHEDULERS))
     if not 1 <= threads <= 1024:
         raise UsageError(f"expected 1 to 1024 threads, found {threads}")
     if scheduler == "sequential" and threads != 1:
@@ -103,11 +108,15 @@ def checked_run(scheduler: str, threads: int, seed: int) -> None:
 
 
 def checked_machine(
-    machine: Machine,
+    machine: Machine | str | Path,
     noise: AnyNoise | Literal["machine"] | None,
     noise_reaches: Iterable[str] | None,
 ) -> Machine:
-    """The machine with that noise. Raises UsageError for a part of a CPU's work that does not exist."""
+    """The machine, or the one of that name, with that noise.
+
+    Raises UsageError for a part of a CPU's work that does not exist, InputError as `Machine.named` does.
+    """
+    machine = as_machine(machine)
     if noise != "machine":
         machine = machine.with_noise(noise)
     if noise_reaches is not None:
@@ -115,11 +124,32 @@ def checked_machine(
     return machine
 
 
+def as_machine(machine: Machine | str | Path) -> Machine:
+    """The machine, or the one of that name. Raises UsageError for anything else, InputError as `Machine.named` does."""
+    if isinstance(machine, Machine):
+        return machine
+    if isinstance(machine, (str, Path)):
+        return Machine.named(machine)
+    raise UsageError(
+        f"expected a Machine, or the name of a preset or of a machine.toml, found {type(machine).__name__}"
+    )
+
+
+def checked_schedule(schedule: Schedule) -> Schedule:
+    """The schedule. Raises UsageError that says how to get one for anything else."""
+    if isinstance(schedule, Schedule):
+        return schedule
+    raise UsageError(
+        "expected a Schedule, such as Schedule.load('x.goal'), Schedule.from_trace('trace/') or "
+        f"Schedule.pattern('bcast', ranks=64), found {type(schedule).__name__}"
+    )
+
+
 def _parts(reaches: Iterable[str]) -> list[str]:
     parts = [reaches] if isinstance(reaches, str) else list(reaches)
     for part in parts:
         if part not in REACHES:
-            raise UsageError(f"noise reaches {', '.join(REACHES)}; there is no '{part}'")
+            raise UsageError(f"noise reaches {', '.join(REACHES)}; there is no {quote(part)}")
     return parts
 
 

@@ -7,13 +7,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import UsageError
 from .machine import Machine
 from .provenance import Provenance
 from .schedule import Schedule
-from .simulation import simulate
+from .simulation import as_machine, checked_schedule, simulate
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -36,7 +37,7 @@ class _Case:
 
 def study(
     schedule: Schedule,
-    machine: Machine,
+    machine: Machine | str | Path,
     *,
     ranks: Iterable[int] | None = None,
     seeds: Iterable[int] = range(16),
@@ -55,7 +56,8 @@ def study(
 
     import pandas as pd
 
-    sizes = [schedule.ranks] if ranks is None else list(ranks)
+    machine = as_machine(machine)
+    sizes = [checked_schedule(schedule).ranks] if ranks is None else list(ranks)
     seeds = list(seeds)
     if not sizes:
         raise UsageError("expected at least one number of ranks")

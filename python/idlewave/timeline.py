@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import _core
 from .errors import UsageError
 from .kernel import EventRun
-from .origin import Origin
+from .lineage import Lineage
 from .provenance import KEY, Provenance
 
 if TYPE_CHECKING:
@@ -83,19 +83,19 @@ class Timeline:
     path: Columns = field(default_factory=dict)
     queues: Columns = field(default_factory=dict)
     run: EventRun | None = None
-    origin: Origin | None = field(default=None, repr=False, compare=False)
+    lineage: Lineage | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in self.__dict__.items() if name not in ("finish", "origin")}
+        state = {name: value for name, value in self.__dict__.items() if name not in ("finish", "lineage")}
         return state | {"finish_view": self.finish_view.tobytes(), "provenance": self.provenance}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state | {"finish_view": memoryview(state["finish_view"]).cast("q"), "origin": None})
+        self.__dict__.update(state | {"finish_view": memoryview(state["finish_view"]).cast("q"), "lineage": None})
 
     @cached_property
     def provenance(self) -> Provenance | None:
         """What it was made from; None of a timeline that nobody simulated. Large files are read for it, once."""
-        return None if self.origin is None else self.origin.provenance
+        return None if self.lineage is None else self.lineage.provenance
 
     @cached_property
     def finish(self) -> npt.NDArray[np.int64]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import os
+import shlex
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,11 +14,24 @@ import pandas as pd
 from . import _core
 from .digests import Files
 from .errors import InputError
-from .origin import Origin, of_recorded_trace, rank_files
-from .provenance import Provenance
+from .input import read_json
+from .input.kinds import Open
+from .lineage import Lineage, of_recorded_trace, rank_files
+from .provenance import PROVENANCE, Provenance
+from .quoting import name_of
 
 GROUPS = ("point-to-point", "waiting for requests", "collective", "other MPI")
 """The kinds of call, as `calls` numbers them."""
+
+
+class TraceSaid(Open):
+    """What is used of trace.json (docs/trace-format.md)."""
+
+    format: Literal[1]
+    command: list[str] = []  # noqa: RUF012 - msgspec copies it
+    host: str = ""
+    started: str = ""
+    provenance: Any = None
 
 
 class Trace:
@@ -50,28 +64,34 @@ class Trace:
         return float(self._core.duration_ns) / 1e9
 
     @cached_property
-    def description(self) -> dict[str, Any]:
-        """What trace.json says; empty where there is none that can be read."""
-        try:
-            described = json.loads((self.directory / "trace.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return described if isinstance(described, dict) else {}
+    def said(self) -> TraceSaid | None:
+        """What trace.json says, None where there is none. Raises InputError for one that is none."""
+        file = self.directory / "trace.json"
+        return read_json(file, TraceSaid, "what a launcher says of a trace") if os.path.lexists(file) else None
 
     @property
     def command(self) -> str:
-        """The command that was traced, "" if trace.json does not say."""
-        return " ".join(map(str, self.description.get("command", [])))
+        """The command that was traced, "" where there is no trace.json. Raises InputError for one that is none."""
+        return "" if self.said is None else " ".join(self.said.command)
 
     @cached_property
-    def origin(self) -> Origin:
+    def lineage(self) -> Lineage:
         """What it is, without its calls."""
-        return of_recorded_trace(self.directory, self._files, self.description)
+        return of_recorded_trace(self.directory, self._files, self._recorded())
+
+    def _recorded(self) -> Provenance:
+        """What trace.json says of the run; that of an earlier version says less."""
+        said, name = self.said, str(self.directory / "trace.json")
+        if said is None:
+            return Provenance("trace")
+        if said.provenance is not None:
+            return Provenance.from_object(said.provenance, name, PROVENANCE)
+        return Provenance("trace", made_by=shlex.join(said.command), host=said.host, time=said.started)
 
     @property
     def provenance(self) -> Provenance:
         """What it is: the digest of the ranks' files, which are read for it, and what trace.json says of the run."""
-        return self.origin.provenance
+        return self.lineage.provenance
 
     @cached_property
     def processes(self) -> pd.DataFrame:
@@ -137,7 +157,7 @@ class Trace:
         for row in self._core.headers():
             if not row["finalized"]:
                 raise InputError(
-                    f"{self.directory}: rank {row['rank']} never reached MPI_Finalize; "
+                    f"{name_of(self.directory)}: rank {row['rank']} never reached MPI_Finalize; "
                     f"it recorded {row['records']} calls"
                 )
 

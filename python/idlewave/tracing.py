@@ -28,10 +28,11 @@ from ._core import version
 from .carried import said_of
 from .digests import digest_of_files
 from .errors import InputError, MeasurementError, MpiError, ProgramError, UsageError
+from .lineage import rank_files
 from .mpi import MPICH, OPEN_MPI, Mpi
-from .origin import rank_files
 from .output import write_json
 from .provenance import Provenance
+from .quoting import quote
 
 FORMAT = 1
 
@@ -152,7 +153,7 @@ def trace(command: Sequence[str], output: Path, *, overwrite: bool = False) -> T
 
 def _find_mpi(command: Sequence[str]) -> Mpi:
     if not command or not _LAUNCHER.fullmatch(Path(command[0]).name):
-        given = f"'{command[0]}'" if command else "nothing"
+        given = quote(command[0]) if command else "nothing"
         raise UsageError(
             "expected a command that starts with mpiexec, mpirun or srun, such as `mpiexec -n 4 ./program`, "
             f"found {given}"
@@ -160,7 +161,7 @@ def _find_mpi(command: Sequence[str]) -> Mpi:
     name = command[0]
     if Path(name).name == "srun":
         if not shutil.which(name):
-            raise MpiError(f"'{name}' was not found or cannot be run")
+            raise MpiError(f"{quote(name)} was not found or cannot be run")
         return mpi.find()
     if name in ("mpiexec", "mpirun") and not shutil.which(name):
         return mpi.find()
@@ -194,8 +195,8 @@ def _program(command: Sequence[str]) -> str:
     if first is None:
         raise UsageError(f"no program is named in `{' '.join(command)}`")
     if Path(first).is_file():
-        raise InputError(f"'{first}' is a file that cannot be executed: expected a program (chmod +x?)")
-    raise InputError(f"'{first}' was not found: expected a program to trace")
+        raise InputError(f"{quote(first)} is a file that cannot be executed: expected a program (chmod +x?)")
+    raise InputError(f"{quote(first)} was not found: expected a program to trace")
 
 
 def _check_program(command: Sequence[str], found: Mpi) -> None:
@@ -221,7 +222,7 @@ def _prepare(directory: Path, overwrite: bool) -> Path:
             raise InputError(f"{directory} exists and is not empty: name another place for the trace, or overwrite it")
         foreign = [e.name for e in entries if not _is_of_trace(e.name)]
         if foreign:
-            raise InputError(f"{directory} holds more than a trace ('{foreign[0]}') and is not overwritten")
+            raise InputError(f"{directory} holds more than a trace ({quote(foreign[0])}) and is not overwritten")
         for entry in entries:
             entry.unlink()
         directory.mkdir(parents=True, exist_ok=True)

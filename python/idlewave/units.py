@@ -8,20 +8,36 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from .quoting import quote
+
 PICOSECONDS = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12}
 
-_QUANTITY = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(ps|ns|us|µs|ms|s)\s*")
+MOST_TIME = 2**63 - 1
+"""The longest time, ps: 106 days."""
+
+_MOST_CHARACTERS = 100
+_LEAST_EXPONENT, _MOST_EXPONENT = -400, 99
+_QUANTITY = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?)\s*(ps|ns|us|µs|ms|s)\s*", re.ASCII)
 
 
 def parse_time_exactly(text: str) -> Fraction:
     """Picoseconds in `text`, a number with a unit (ps ns us ms s), exactly.
 
-    Raises ValueError when it is not of that form.
+    Raises ValueError when it is not of that form, has more than 100 characters, or is beyond 106 days, either way.
     """
+    if len(text) > _MOST_CHARACTERS:
+        raise ValueError(f"expected a time of at most {_MOST_CHARACTERS} characters, found {quote(text)}")
     match = _QUANTITY.fullmatch(text)
     if not match:
-        raise ValueError(f"expected a time with a unit (ps, ns, us, ms or s), such as '1.3us', found '{text}'")
-    return Fraction(match[1]) * PICOSECONDS[match[2]]
+        raise ValueError(f"expected a time with a unit (ps, ns, us, ms or s), such as '1.3us', found {quote(text)}")
+    exponent = int(match[2] or 0)
+    if exponent < _LEAST_EXPONENT:
+        raise ValueError(f"expected an exponent of at least {_LEAST_EXPONENT}, found {quote(text)}")
+    # An exponent is looked at before there is a number of as many digits.
+    time = Fraction(match[1]) * PICOSECONDS[match[3]] if exponent <= _MOST_EXPONENT else None
+    if time is None or abs(time) > MOST_TIME:
+        raise ValueError(f"expected a time of at most 106 days, found {quote(text)}")
+    return time
 
 
 def parse_time(text: str) -> int:
@@ -30,12 +46,35 @@ def parse_time(text: str) -> int:
 
 
 def parse_cost(text: str) -> float:
-    """Picoseconds per byte in `text` ("2.5ns" is 2500.0). Raises ValueError as above."""
+    """Picoseconds per byte in `text` ("2.5ns" is 2500.0), of at most 106 days. Raises ValueError as above."""
     return float(parse_time_exactly(text))
 
 
+SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+_SIZE = re.compile(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*([A-Za-z]*)\s*")
+
+
+def parse_size(text: str) -> int:
+    """Bytes in `text`, a number that may have a unit (of SIZES): "8KiB" is 8192, "1.5 MB" 1500000.
+
+    Raises ValueError when it is not of that form, or no whole number of bytes.
+    """
+    match = _SIZE.fullmatch(text)
+    scale = SIZES.get(match[2] or "B") if match else None
+    if match is None or scale is None:
+        raise ValueError(f"expected bytes, such as 4096, 8KiB or 1MB (units: {', '.join(SIZES)}), found '{text[:200]}'")
+    size = Fraction(match[1]) * scale
+    if size.denominator != 1:
+        raise ValueError(f"expected a whole number of bytes, found '{text[:200]}'")
+    return int(size)
+
+
 def format_time(picoseconds: float, digits: int = 4) -> str:
-    """`picoseconds` in the unit that reads best, with at most `digits` significant digits: 1300000 -> "1.3us"."""
+    """`picoseconds` in the unit that reads best, with at most `digits` significant digits: 1300000 -> "1.3us".
+
+    For names that people type again, in ASCII and without a space; what they read is `wording.time_text`.
+    """
     if picoseconds == 0:
         return "0ps"
     unit = "ps"

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
+from idlewave.quoting import quote
 from idlewave.units import PICOSECONDS
 
 SPACE = "\u202f"  # narrow, and no line breaks there
 MINUS = "\u2212"
+
+
+def plain(text: str) -> str:
+    """`text` for a terminal, where narrow spaces and typographic minus signs are hard to search for."""
+    return text.replace(SPACE, " ").replace(MINUS, "-")
 
 
 def time_text(picoseconds: float, digits: int = 3) -> str:
@@ -20,6 +29,11 @@ def time_text(picoseconds: float, digits: int = 3) -> str:
     whole = abs(value) >= 10 ** (digits - 1)
     number = f"{value:,.0f}" if whole else f"{value:.{digits}g}"
     return f"{number.replace('-', MINUS)}{SPACE}{unit.replace('us', 'µs')}"
+
+
+def plain_time(picoseconds: float, digits: int = 4) -> str:
+    """The same for a terminal."""
+    return plain(time_text(picoseconds, digits))
 
 
 def seconds_text(seconds: float, digits: int = 3) -> str:
@@ -76,13 +90,34 @@ def percent_number(fraction: float, *, signed: bool = False) -> str:
 
 def percent_text(fraction: float, *, signed: bool = False) -> str:
     """`fraction` in percent: 0.0021 -> "0.21 %"."""
+    if math.isinf(fraction):
+        return "infinite"
     return f"{percent_number(fraction, signed=signed)}{SPACE}%"
+
+
+def plain_percent(fraction: float, *, signed: bool = False) -> str:
+    """The same for a terminal."""
+    return plain(percent_text(fraction, signed=signed))
 
 
 def percent_range(low: float, high: float) -> str:
     """Two fractions in percent: "0.19 to 0.23 %", or one of them where they read the same."""
     first, last = percent_number(low), percent_number(high)
     return f"{last}{SPACE}%" if first == last else f"{first} to {last}{SPACE}%"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a sentence: ": did you mean 'bcast'?", or "." where no known word is like it."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(known), n=1)
+    return f": did you mean '{near[0]}'?" if near else "."
+
+
+def unknown_name(kind: str, word: str, known: Iterable[str]) -> str:
+    """What is said of a name that there is not: the one that was probably meant, and all that there are."""
+    names = list(known)
+    return f"no {kind} is called {quote(word)}{did_you_mean(word, names)} There are {', '.join(names)}"
 
 
 def join_words(words: list[str]) -> str:

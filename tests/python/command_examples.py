@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
-import idlewave
 import pandas as pd
+from command_runs import run_command
 from idlewave import mpi
 from idlewave.cli import cli
 from idlewave.cli.options import OutputFile, OutputFolder
@@ -46,6 +46,7 @@ EXAMPLES = {
     "algorithms": Example(""),
     "convert": Example("{goal}", {"target": "x.idg"}),
     "demo": Example("--small", {"folder": "demo"}, measures=True),
+    "doctor": Example(""),
     "explain": Example("{goal} -m odin"),
     "machines": Example(""),
     "measure": Example("--noise-seconds 0.01 --network-seconds 0.5", {"folder": "machine"}, measures=True),
@@ -64,6 +65,7 @@ EXAMPLES = {
     "pdes epidemic": Example("--persons 200 --days 3 --plot-runs 1", {"plot": "x.png", "statistics": "x.json"}),
     "pdes flood": Example("--end 0.01 --plot-runs 1", {"plot": "x.png", "statistics": "x.json"}),
     "pdes phold": Example("--lps 16 --end 1", {"plot": "x.png", "statistics": "x.json"}),
+    "patterns": Example(""),
     "report": Example("--machine {machine} --study {study}", {"target": "report"}),
     "schedule": Example("bcast --ranks 4", {"file": "x.goal"}),
     "simulate": Example(
@@ -103,6 +105,21 @@ def outputs_of(command: click.Command) -> dict[str, click.Parameter]:
     }
 
 
+def words_of(name: str, material: dict[str, str], outputs: dict[str, Path]) -> list[str]:
+    """The words of a command's example, with these outputs."""
+    options = dict(commands())[name].params
+    written = []
+    for parameter in options:
+        if parameter.name in outputs:
+            path = str(outputs[parameter.name])
+            written += [path] if parameter.param_type_name == "argument" else [max(parameter.opts, key=len), path]
+    example = EXAMPLES[name]
+    more = [words for output, words in example.alone.items() if output in outputs]
+    given = " ".join([example.words.format(**material), *more]).split()
+    before = given.index("--") if "--" in given else len(given)
+    return [*name.split(), *given[:before], *written, *given[before:]]
+
+
 def make_material(folder: Path) -> dict[str, str]:
     """The files and folders that examples read, by the words that stand for them."""
     (folder / "ping.goal").write_text(PING)
@@ -114,10 +131,11 @@ def make_material(folder: Path) -> dict[str, str]:
     write_machine(folder / "machine", noise, network, name="example")
     save_network(folder / "network", network, "example")
     write_detours(folder / "noise", [detours(1.0, [(250, 5e-6)], [(100, 2e-5)], core=core) for core in range(2)])
-    return {name: str(folder / name) for name in ("machine", "network", "noise")} | {
-        "goal": str(folder / "ping.goal"),
-        "study": str(folder / "study.parquet"),
-    }
+    found = {name: str(folder / name) for name in ("machine", "network", "noise")}
+    found |= {"goal": str(folder / "ping.goal"), "study": str(folder / "study.parquet")}
+    made = run_command(["study", found["goal"], "-m", found["machine"], "--seeds", "2", "-o", found["study"]], folder)
+    assert made.status == 0, made.complained
+    return found
 
 
 def make_program(folder: Path) -> dict[str, str]:
@@ -125,6 +143,3 @@ def make_program(folder: Path) -> dict[str, str]:
     found = mpi.find()
     program = mpi.build_example(found, "halo2d", folder / "halo2d")
     return {"mpiexec": str(found.mpiexec), "program": str(program)}
-
-
-__all__ = ["EXAMPLES", "Example", "commands", "idlewave", "make_material", "make_program", "outputs_of"]

@@ -45,7 +45,7 @@ def test_ranks_without_a_job_do_nothing() -> None:
 @pytest.mark.parametrize(
     ("job", "says"),
     [
-        (Job(2, [Operation("nothing")]), "no collective is called 'nothing'"),
+        (Job(2, [Operation("nothing")]), "no pattern is called 'nothing'"),
         (Job(2, [Operation("barrier", group="rows")]), "no group is called 'rows'"),
         (Job(2, [Operation("barrier", group="blocks", group_size=3)]), "group size from 1 to 2, found 3"),
         (Job(0, [Operation("barrier")]), "ranks, found 0"),

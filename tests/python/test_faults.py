@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 import pytest
-from command_examples import EXAMPLES, commands, make_material, make_program, outputs_of
+from command_examples import EXAMPLES, commands, make_material, make_program, outputs_of, words_of
 from command_runs import Ended, run_command
 from idlewave.cli.options import OutputFolder
 from idlewave.errors import MpiError
@@ -30,25 +30,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         found |= make_program(folder)
     except MpiError:
         found |= {"mpiexec": "mpiexec", "program": "program"}
-    made = run_command(["study", found["goal"], "-m", found["machine"], "--seeds", "2", "-o", found["study"]], folder)
-    assert made.status == 0, made.complained
     return found
-
-
-def words_of(name: str, material: dict[str, str], outputs: dict[str, Path]) -> list[str]:
-    """The words of a command's example, with these outputs."""
-    options = ALL[name].params
-    written = []
-    for parameter in options:
-        if parameter.name in outputs:
-            path = str(outputs[parameter.name])
-            written += [path] if parameter.param_type_name == "argument" else [max(parameter.opts, key=len), path]
-    example = EXAMPLES[name]
-    given = " ".join(
-        [example.words.format(**material), *(example.alone[o] for o in outputs if o in example.alone)]
-    ).split()
-    before = given.index("--") if "--" in given else len(given)
-    return [*name.split(), *given[:before], *written, *given[before:]]
 
 
 def required(name: str, folder: Path) -> dict[str, Path]:

@@ -78,8 +78,8 @@ def test_a_measurement_is_read_back_whole(folder, measured):
     [
         ("measurement.json", None, "cannot be read"),
         ("measurement.json", "{", "expected JSON"),
-        ("measurement.json", '{"format": 99}', "expected format 1, found 99"),
-        ("measurement.json", '{"format": 1, "name": "x"}', "'noise' is missing"),
+        ("measurement.json", '{"format": 99}', "format: expected 1, found 99"),
+        ("measurement.json", '{"format": 1, "name": "x"}', "noise: expected a JSON object, found nothing"),
         ("measurement.json", '{"format": 1, "noise": {"cores": "all"}, "network": {}}', "noise.cores: expected a list"),
         (
             "measurement.json",

@@ -109,8 +109,8 @@ def test_a_measurement_of_a_network_is_read_back_whole(recorded, tmp_path):
     [
         ("network.json", None, "cannot be read"),
         ("network.json", "{", "network.json"),
-        ("network.json", '{"format": 9}', "expected format 1, found 9"),
-        ("network.json", '{"format": 1, "network": {}}', "'fit' is missing"),
+        ("network.json", '{"format": 9}', "format: expected 1, found 9"),
+        ("network.json", '{"format": 1, "network": {}}', "network.fit: expected a JSON object, found nothing"),
         ("network-samples.parquet", "no table", "samples"),
     ],
 )
@@ -124,10 +124,10 @@ def test_a_broken_file_of_a_network_is_named(recorded, tmp_path, file, content, 
 
 
 def test_a_folder_without_samples_or_with_something_else_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"samples\.csv cannot be read"):
+    with pytest.raises(InputError, match=r"samples\.csv: cannot be read"):
         read_measurement(tmp_path)
     (tmp_path / "samples.csv").write_text("series,size\nrtt,many\n")
-    with pytest.raises(InputError, match="expected samples of the network probe"):
+    with pytest.raises(InputError, match=r"samples\.csv: lacks the columns n, delay_ns"):
         read_measurement(tmp_path)
 
 
@@ -165,7 +165,7 @@ def test_where_samples_were_recorded_is_never_taken_from_the_machine_that_reads_
         ({"ranks": ["a", "b"]}, r"ranks\[0\]: expected a JSON object"),
         ({"dropped_sizes": 5}, "dropped_sizes: expected a list"),
         ({"pages": 4096}, "pages: expected a JSON object"),
-        ({"pages": {"size": 4096}}, "pages: 'start' is missing"),
+        ({"pages": {"size": 4096}}, "pages.start: expected a whole number from 0 on, found nothing"),
         ({"pages": {"size": 0, "start": 0}}, "pages.size: expected a whole number from 1 on, found 0"),
     ],
 )
@@ -180,11 +180,11 @@ def test_a_summary_of_another_form_is_refused_with_file_and_key(recorded, tmp_pa
 @pytest.mark.parametrize(
     ("column", "value", "words"),
     [
-        ("start_ns", "soon", "expected samples of the network probe"),
-        ("disturbed", "no", "expected samples of the network probe"),
-        ("value_ns", "nan", "value_ns: expected a finite number, found nan in sample 1"),
-        ("value_ns", "inf", "value_ns: expected a finite number, found inf in sample 1"),
-        ("size", "-1", "size: expected a number from 0 on, found -1 in sample 1"),
+        ("start_ns", "soon", "start_ns: row 1: expected a number, found 'soon'"),
+        ("disturbed", "no", "disturbed: row 1: expected a whole number from 0 on, found 'no'"),
+        ("value_ns", "nan", "value_ns: row 1: expected a number .*, found nan"),
+        ("value_ns", "inf", "value_ns: row 1: expected a number .*, found inf"),
+        ("size", "-1", "size: row 1: expected a whole number from 0 .*, found -1"),
     ],
 )
 def test_samples_that_are_no_numbers_are_refused_with_file_and_column(recorded, tmp_path, column, value, words):
@@ -199,11 +199,11 @@ def test_samples_that_are_no_numbers_are_refused_with_file_and_column(recorded, 
     ("place", "value", "words"),
     [
         ((), [1], "expected a JSON object, found"),
-        (("network", "fit", "ranges"), [], "network.fit.ranges: expected at least one range"),
+        (("network", "fit", "ranges"), [], "network.fit.ranges: expected a list of at least one range"),
         (("network", "fit", "ranges", 0, "intervals"), [], r"ranges\[0\].intervals: expected a JSON object"),
         (("network", "fit", "ranges", 0, "intervals", "L"), [1, 2, 3], "intervals.L: expected two numbers in order"),
         (("network", "fit", "ranges", 0, "parameters", "L"), "1", "parameters.L: expected a number"),
-        (("network", "fit", "ranges", 0, "colour"), 1, "not colour"),
+        (("network", "fit", "ranges", 0, "colour"), 1, r"ranges\[0\].colour is not known here"),
         (("network", "fit", "notes"), "none", "network.fit.notes: expected a list"),
         (("network", "probe", "eager_limit"), "4096", "network.probe.eager_limit: expected a whole number"),
         (("network", "environment"), None, "network.environment: expected a JSON object"),

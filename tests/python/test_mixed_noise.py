@@ -50,7 +50,7 @@ def test_what_has_no_random_source_is_a_trace(tmp_path: Path) -> None:
         ("", r"noise.source: expected tables \[\[noise.source\]\], found nothing"),
         (TICK + TICK + DAEMON, "noise.source: expected at most one trace or periodic source"),
         ('[[noise.source]]\nkind = "none"\n', r"noise.source\[0\].kind: expected one of trace, periodic, poisson"),
-        (TICK + DAEMON + 'phase = "same"\n', r"noise.source\[1\].phase: expected one phase for all sources"),
+        (TICK + DAEMON + 'phase = "same"\n', r"noise.source\[1\].phase is not known here"),
         (TICK + '[[noise.source]]\nkind = "poisson"\nrate = 1\n', r"noise.source\[1\].length: expected a time"),
         (
             '[[noise.source]]\nkind = "poisson"\nrate = 0\nlength = "1us"\n',

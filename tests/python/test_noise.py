@@ -165,7 +165,7 @@ def test_lengths_are_listed_or_read_from_a_file_of_detours(tmp_path: Path) -> No
         ('rate = 1\nlength = { distribution = "empirical", file = "none.csv" }', "none.csv: cannot be read"),
         ('rate = 1\nlength = "1us"\nphase = ["1s"]', "noise.phase: expected random or same"),
         ('rate = 1\nlength = "1us"\nperiod = "1s"', "noise.period is not known here"),
-        ('rate = 1\nlength = "1us"\nreaches = ["o"]', "noise.reaches: expected a list of some of o_s, o_r, O, calc"),
+        ('rate = 1\nlength = "1us"\nreaches = ["o"]', r"noise.reaches\[0\]: expected one of o_s, o_r, O, calc"),
         ('rate = 1\nlength = "1us"\nreaches = "calc"', "noise.reaches: expected a list"),
     ],
 )

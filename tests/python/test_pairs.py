@@ -18,7 +18,7 @@ from idlewave.cli.measure_pairs_command import pairs as command
 from idlewave.errors import InputError, MeasurementError
 from idlewave.measure.network import job
 from idlewave.measure.network.levels import find_structure
-from idlewave.measure.network.pairs import COLUMNS, machine_of, measure_pairs, read_pairs, summarise
+from idlewave.measure.network.pairs import SAMPLES, machine_of, measure_pairs, read_pairs, summarise
 from tracer_support import mpich, open_mpi
 
 
@@ -181,7 +181,7 @@ def synthetic(seed: int, hosts: list[str], scatter: float = 0.01, n: int = 8) ->
                             # A paced train is as exact as its pauses, which are measured.
                             wrong = random.normal(0, scatter) if series != "paced" else 0.0
                             rows.append((a, b, size, series, messages, visit, delay, value * (1 + wrong), 0, 0))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(SAMPLES))
 
 
 def recorded(folder: Path, samples: pd.DataFrame, hosts: list[str], **changes: object) -> Path:
@@ -279,14 +279,19 @@ def test_what_is_no_recording_is_refused_with_its_file(tmp_path: Path) -> None:
     recorded(tmp_path, synthetic(1, HOSTS).drop(columns="visit"), HOSTS)
     with pytest.raises(InputError, match=r"pairs\.csv: lacks the columns visit"):
         read_pairs(tmp_path)
-    (tmp_path / "pairs.csv").write_text(",".join(COLUMNS) + "\n0,1,many,rtt,1,0,0,5,0,0\n")
-    with pytest.raises(InputError, match=r"pairs\.csv: cannot be read as samples"):
+    (tmp_path / "pairs.csv").write_text(",".join(SAMPLES) + "\n0,1,many,rtt,1,0,0,5,0,0\n")
+    with pytest.raises(
+        InputError, match=r"pairs\.csv: size: row 1: expected a whole number from 0 to .*, found 'many'"
+    ):
         read_pairs(tmp_path)
-    for row, said in (("0,1,1,rtt,1,0,0,nan,0,0", "value_ns: expected finite"), ("0,1,1,rtt,1,0,0,5,0,no", "samples")):
-        (tmp_path / "pairs.csv").write_text(",".join(COLUMNS) + f"\n{row}\n")
+    for row, said in (
+        ("0,1,1,rtt,1,0,0,nan,0,0", "value_ns: row 1: expected a number .*, found nan"),
+        ("0,1,1,rtt,1,0,0,5,0,no", "disturbed: row 1: expected a whole number"),
+    ):
+        (tmp_path / "pairs.csv").write_text(",".join(SAMPLES) + f"\n{row}\n")
         with pytest.raises(InputError, match=said):
             read_pairs(tmp_path)
-    (tmp_path / "pairs.csv").write_text(",".join(COLUMNS) + "\n")
+    (tmp_path / "pairs.csv").write_text(",".join(SAMPLES) + "\n")
     with pytest.raises(MeasurementError, match="no pair was measured"):
         read_pairs(tmp_path)
 

@@ -9,7 +9,7 @@ from typing import Any
 import idlewave
 import pytest
 from idlewave import Schedule, UsageError
-from idlewave.patterns import PatternOptions
+from idlewave.pattern_options import PatternOptions
 
 PAGE = Path(__file__).parents[2] / "docs" / "algorithms.md"
 

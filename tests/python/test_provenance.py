@@ -246,7 +246,7 @@ def test_a_study_carries_it_through_pandas_and_parquet(machine: Machine, tmp_pat
 
 def test_it_is_read_as_it_was_written() -> None:
     said = Provenance.made("study", "x", by="f", options={"ranks": (1, 2), "n": np.int64(3)}, digests={"a": "b"})
-    said = replace(said, sources=(Provenance("machine", "name with \n and \u2028", {"network": "sha256:0"}),))
+    said = replace(said, sources=(Provenance("machine", "a µ machine", {"network": "sha256:0"}),))
     text = said.to_json()
     assert "\n" not in text
     assert text.isascii()
@@ -257,17 +257,17 @@ def test_it_is_read_as_it_was_written() -> None:
     ("text", "words"),
     [
         ("{", "x: expected JSON"),
-        ("[" * 100_000, "x: expected JSON"),
-        ("[]", r"x: expected an object, found \[\]"),
-        ("{}", r"x\.kind: expected a text, found None"),
-        ('{"kind": "study", "host": 3}', r"x\.host: expected a text, found 3"),
-        ('{"kind": "study", "digests": {"a": 3}}', r"x\.digests\.a: expected a text, found 3"),
-        ('{"kind": "study", "options": []}', r"x\.options: expected an object"),
-        ('{"kind": "study", "sources": {}}', r"x\.sources: expected a list"),
-        ('{"kind": "study", "sources": [{"kind": 1}]}', r"x\.sources\[0\]\.kind: expected a text, found 1"),
-        ('{"kind": "a", "sources": [' * 20 + '{"kind": "a"}' + "]}" * 20, "sources of sources at most 16 deep"),
-        ('{"kind": "' + "x" * 2_000_000 + '"}', "expected at most 1048576 characters"),
-        ('{"kind": ' + "1" * 5000 + "}", "x: expected JSON"),
+        ("[" * 100_000, "x: expected at most 64 levels"),
+        ("[]", r"x: expected a JSON object, found \[\]"),
+        ("{}", "x: kind: expected a text, found nothing"),
+        ('{"kind": "study", "host": 3}', "x: host: expected a text, found 3"),
+        ('{"kind": "study", "digests": {"a": 3}}', "x: digests.*: expected a text, found 3"),
+        ('{"kind": "study", "options": []}', "x: options: expected a JSON object"),
+        ('{"kind": "study", "sources": {}}', "x: sources: expected a list"),
+        ('{"kind": "study", "sources": [{"kind": 1}]}', r"x: sources\[0\]\.kind: expected a text, found 1"),
+        ('{"kind": "a", "sources": [' * 40 + '{"kind": "a"}' + "]}" * 40, "x: expected at most 64 levels"),
+        ('{"kind": "' + "x" * 2_000_000 + '"}', "x: expected a provenance of at most 1048576 characters"),
+        ('{"kind": ' + "1" * 5000 + "}", "x:1: expected numbers of at most 1000 digits"),
     ],
 )
 def test_what_is_damaged_is_named_by_its_key(text: str, words: str) -> None:

@@ -199,7 +199,7 @@ def test_about_what_says_nothing_is_an_error(material: dict[str, str], tmp_path:
     ended = run_command(["about", material["goal"]], tmp_path)
     assert (ended.status, "ping.goal: it does not say what it was made from" in ended.complained) == (1, True)
     ended = run_command(["about", "nowhere"], tmp_path)
-    assert (ended.status, "nowhere: expected a file or a folder" in ended.complained) == (1, True)
+    assert (ended.status, "nowhere: cannot be read as something that Idlewave made" in ended.complained) == (1, True)
 
 
 def test_about_edited_goal_text_says_that_it_was_edited(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ import pytest
 from command_examples import make_material
 from idlewave import InputError, Machine, Provenance, Schedule, simulate
 from idlewave.belonging import Part, belonging
-from idlewave.cli.report_command import read_table
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.noise import summarise
 from idlewave.report import ReportData, build, findings
 from idlewave.reporting import report_data
+from idlewave.study_table import read_study
 from test_measure_emulator import emulate
 from test_measure_loggp import RENDEZVOUS
 from test_measure_noise import recording
@@ -242,9 +242,9 @@ def test_tables_in_files_keep_what_they_are_of(folder: Path, measured, trace, tm
     study = studied(Schedule.from_trace(trace), machine_in(folder))
     for name in ("s.parquet", "s.csv"):
         write_table(tmp_path / name, study)
-        assert report_data(measured, trace, None, read_table(tmp_path / name)).mixed == {}
+        assert report_data(measured, trace, None, read_study(tmp_path / name)).mixed == {}
     study.to_csv(tmp_path / "plain.csv", index=False)
-    assert "does not say" in refusal(measured, trace, None, read_table(tmp_path / "plain.csv"))
+    assert "does not say" in refusal(measured, trace, None, read_study(tmp_path / "plain.csv"))
 
 
 def test_parts_that_nobody_can_hold_against_each_other_are_no_misfits() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import click
 
 from .. import __version__
 from ..errors import IdlewaveError
+from ..quoting import printable
 from .late_commands import LateCommands
 
 INTERRUPTED = 130
@@ -28,6 +30,8 @@ COMMANDS = {
     "demo": ("demo_command", "Measure, trace, simulate at scale, and report."),
     "machines": ("listing_commands", "List the machines that ship with Idlewave."),
     "algorithms": ("listing_commands", "List the algorithms of collective operations."),
+    "patterns": ("listing_commands", "List the patterns that can be simulated."),
+    "doctor": ("doctor_command", "Say what this machine can do for Idlewave, and how to mend the rest."),
 }
 
 
@@ -37,8 +41,13 @@ COMMANDS = {
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(__version__, "-V", "--version", prog_name="idlewave")
-def cli() -> None:
+@click.option("-v", "--verbose", count=True, help="Say what is read, written, started and compiled; -vv: more.")
+def cli(verbose: int) -> None:
     """Measure a machine's noise and network, trace an MPI program, and simulate it, under that noise, at any scale."""
+    if verbose:
+        from .verbosity import say_what_is_done
+
+        say_what_is_done(more=verbose > 1)
 
 
 def main() -> None:
@@ -46,15 +55,17 @@ def main() -> None:
     try:
         cli(prog_name="idlewave", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        words = io.StringIO()
+        error.show(words)
+        click.echo(printable(words.getvalue()), err=True, nl=False)
         sys.exit(error.exit_code)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _say("[yellow]interrupted[/]")
+        _say("interrupted", "yellow")
         sys.exit(INTERRUPTED)
     except IdlewaveError as error:
-        _say(f"[bold red]error:[/] {_plain(str(error))}")
+        _fail(str(error))
         sys.exit(error.exit_status)
     except BrokenPipeError:
         sys.stderr.close()
@@ -62,15 +73,15 @@ def main() -> None:
     except OSError as error:
         if error.filename is None:
             raise
-        _say(f"[bold red]error:[/] {_plain(str(error.filename))}: {_plain(error.strerror or str(error))}")
+        _fail(f"{error.filename}: {error.strerror or error}")
         sys.exit(1)
 
 
-def _say(text: str) -> None:
+def _fail(text: str) -> None:
+    _say(f"error: {text}", "bold red")
+
+
+def _say(text: str, style: str) -> None:
     from .terminal import errors
 
-    errors.print(text, highlight=False, soft_wrap=True)
-
-
-def _plain(text: str) -> str:
-    return text.replace("[", "\\[")
+    errors.print(text, style=style)

@@ -8,16 +8,17 @@ import click
 
 from ..schedule import FORMATS, format_for
 from ..schedule import convert as run
-from .options import OutputFile
+from .options import OutputFile, as_json, print_json
 from .progress import rank_progress
-from .terminal import output
+from .terminal import say
 
 
 @click.command()
 @click.argument("source", metavar="IN", type=click.Path(path_type=Path))
 @click.argument("target", metavar="OUT", type=OutputFile())
 @click.option("--to", type=click.Choice(FORMATS), help="OUT's format.  [default: by extension: .goal, .bin, .idg]")
-def convert(source: Path, target: Path, to: str | None) -> None:
+@as_json
+def convert(source: Path, target: Path, to: str | None, as_json: bool) -> None:
     """Write the schedule in the file IN in another format: GOAL text (goal), LogGOPSim's binary (loggopsim), or
     Idlewave's (idg), which is the smallest and fastest to read.
 
@@ -26,4 +27,7 @@ def convert(source: Path, target: Path, to: str | None) -> None:
     form = format_for(target, to)
     with rank_progress(f"converting {source.name}") as progress:
         run(source, target, to=form, progress=progress)
-    output.print(f"written: {target}, {target.stat().st_size} bytes")
+    if as_json:
+        print_json({"written": str(target), "format": form, "bytes": target.stat().st_size})
+        return
+    say(f"written: {target}, {target.stat().st_size} bytes")

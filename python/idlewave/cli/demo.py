@@ -20,10 +20,11 @@ from ..simulation import simulate
 from ..timeline import Timeline
 from ..trace import Trace
 from ..tracing import trace as run_traced
+from ..wording import plain_percent
 from .measure_network_command import show_network
 from .noise_tables import show_measurement_tables
-from .study_command import run_study, summary
-from .terminal import output, progress_bar, show
+from .study_command import run_study, show_summary
+from .terminal import progress_bar, say, say_note
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,16 @@ class Plan:
     size: Size
 
 
-def run_demo(plan: Plan) -> Path:
-    """Do all seven steps; return the path of the report. What was measured is used as it is, never replaced."""
+@dataclass(frozen=True)
+class Outcome:
+    """Where the report is, and its sentences by what they are about."""
+
+    page: Path
+    findings: dict[str, str]
+
+
+def run_demo(plan: Plan) -> Outcome:
+    """Do all seven steps. What was measured is used as it is, never replaced."""
     begun = time.monotonic()
     found = mpi.find()
     measurement = _measure(plan, found)
@@ -64,9 +73,9 @@ def run_demo(plan: Plan) -> Path:
     schedule = _schedule(plan, trace)
     timeline = _simulate(schedule, machine, trace)
     study = _extrapolate(plan, schedule, machine)
-    page = _report(plan, measurement, trace, timeline, study)
-    output.print(f"all of it took {time.monotonic() - begun:.0f} s")
-    return page
+    outcome = _report(plan, measurement, trace, timeline, study)
+    say(f"all of it took {time.monotonic() - begun:.0f} s")
+    return outcome
 
 
 def _measure(plan: Plan, found: mpi.Mpi) -> Measurement:
@@ -80,7 +89,7 @@ def _measure(plan: Plan, found: mpi.Mpi) -> Measurement:
         network = measure_network(found, plan.size.network_seconds, progress=progress, folder=folder / "raw")
     show_network(network)
     file = write_machine(folder, noise, network, platform.node())
-    output.print(f"written: {file}, with the samples beside it")
+    say(f"written: {file}, with the samples beside it")
     return Measurement.load(folder)
 
 
@@ -92,10 +101,10 @@ def _trace(plan: Plan, found: mpi.Mpi) -> Trace:
     run = run_traced(command, plan.folder / "trace", overwrite=True)
     trace = Trace.load(run.directory)
     records = int(trace.processes["records"].sum())
-    output.print(f"{records} calls in {trace.measured_s:.3f} s; written: {run.directory}")
+    say(f"{records} calls in {trace.measured_s:.3f} s; written: {run.directory}")
     cores = len(os.sched_getaffinity(0))
     if cores < plan.ranks:
-        output.print(f"note: {plan.ranks} ranks shared {cores} cores; the simulation gives each rank its own")
+        say_note(f"{plan.ranks} ranks shared {cores} cores; the simulation gives each rank its own")
     return trace
 
 
@@ -104,7 +113,7 @@ def _schedule(plan: Plan, trace: Trace) -> Schedule:
     schedule = Schedule.from_trace(trace)
     file = plan.folder / f"{plan.program}.goal"
     schedule.save(file)
-    output.print(f"written: {file}")
+    say(f"written: {file}")
     return schedule
 
 
@@ -112,9 +121,8 @@ def _simulate(schedule: Schedule, machine: Machine, trace: Trace) -> Timeline:
     _step(5, "simulate", f"the same {schedule.ranks} ranks on the measured machine, without further noise")
     timeline = simulate(schedule, machine, noise=None)
     predicted = timeline.max_finish / 1e12
-    output.print(
-        f"measured {trace.measured_s:.3f} s, predicted {predicted:.3f} s: {predicted / trace.measured_s - 1:+.1%}"
-    )
+    error = plain_percent(predicted / trace.measured_s - 1, signed=True)
+    say(f"measured {trace.measured_s:.3f} s, predicted {predicted:.3f} s: {error}")
     return timeline
 
 
@@ -124,21 +132,22 @@ def _extrapolate(plan: Plan, schedule: Schedule, machine: Machine) -> pd.DataFra
     _step(6, "extrapolate", f"to {last}, without noise and with the measured noise on {plan.size.seeds} seeds")
     begun = time.monotonic()
     table = run_study(schedule, machine, sizes, plan.size.seeds, plan.folder / "study.parquet")
-    show(summary(table), "Slowdown by noise", {"slowdown": ".3%", "least": ".3%", "most": ".3%"})
-    output.print(f"{table['messages'].sum():,} messages in {time.monotonic() - begun:.1f} s")
+    show_summary(table, "Slowdown by noise")
+    say(f"{table['messages'].sum():,} messages in {time.monotonic() - begun:.1f} s")
     return table
 
 
-def _report(plan: Plan, measurement: Measurement, trace: Trace, timeline: Timeline, study: pd.DataFrame) -> Path:
+def _report(plan: Plan, measurement: Measurement, trace: Trace, timeline: Timeline, study: pd.DataFrame) -> Outcome:
     _step(7, "report", "one HTML file, and its figures as SVG and PNG")
     data = report_data(measurement, trace, timeline, study, title=f"{plan.program} on {measurement.name}")
     with progress_bar() as progress:
         task = progress.add_task("figures", total=None)
         page = build(data, plan.folder, on_figure=lambda name: progress.update(task, description=f"figure {name}"))
-    for sentence in findings(data).values():
-        output.print(f"• {sentence}")
-    return page
+    found = findings(data)
+    for sentence in found.values():
+        say(f"• {sentence}")
+    return Outcome(page, found)
 
 
 def _step(number: int, name: str, what: str) -> None:
-    output.print(f"\n[bold]{number}. {name}[/]: {what}")
+    say(f"\n{number}. {name}: {what}", bold=True)

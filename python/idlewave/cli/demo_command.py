@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from .demo import PROGRAMS, SIZES, Plan, run_demo
-from .options import OutputFolder
-from .terminal import output
+from .options import OutputFolder, as_json, print_json
+from .terminal import say, to_error_stream
 
 
 @click.command()
@@ -24,8 +24,14 @@ from .terminal import output
 @click.option("--program", type=click.Choice(sorted(PROGRAMS)), default="halo2d", show_default=True)
 @click.option("--ranks", type=click.IntRange(2), default=4, show_default=True, help="Ranks that really run.")
 @click.option("--small", is_flag=True, help="Measure shortly, and extrapolate to fewer ranks and seeds.")
-def demo(folder: Path, program: str, ranks: int, small: bool) -> None:
+@as_json
+def demo(folder: Path, program: str, ranks: int, small: bool, as_json: bool) -> None:
     """Measure this machine, trace an MPI program on it, simulate it at scale, and write a report."""
     base = SIZES["small" if small else "full"]
-    page = run_demo(Plan(folder=folder, program=program, ranks=ranks, size=base))
-    output.print(f"[bold]report: {page}[/]")
+    if as_json:
+        to_error_stream()
+    found = run_demo(Plan(folder=folder, program=program, ranks=ranks, size=base))
+    if as_json:
+        print_json({"report": str(found.page), "findings": found.findings})
+        return
+    say(f"report: {found.page}", bold=True)

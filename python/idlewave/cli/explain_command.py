@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ..carried import said_of
-from ..errors import InputError
-from ..sensitivity import LatencyTolerance, Sensitivities, latency_tolerance, sensitivities
+from ..machine import Machine
+from ..sensitivity import Sensitivities, sensitivities
 from ..simulation import simulate
-from ..units import format_time
+from ..tolerance import MOST_SIMULATIONS, LatencyTolerance, latency_tolerance
+from ..wording import plain_time
+from .explain_tolerance import tolerance_as_json, tolerance_in_words
 from .inputs import load_machine, machine_option
+from .options import as_json, print_json
+from .progress import rank_progress, time_progress
 from .run import run_arguments, run_options
 from .source import schedule_from, source_options
-from .terminal import output, show
+from .terminal import output, say, show_table
 
 if TYPE_CHECKING:
-    from ..machine import Machine
-    from ..schedule import Schedule
     from ..timeline import Timeline
 
 MOST_ROWS = 10
-MOST_SIMULATIONS = 300
 
 
 @click.command()
@@ -32,11 +32,19 @@ MOST_SIMULATIONS = 300
 @machine_option
 @run_options
 @click.option("--no-tolerance", is_flag=True, help="Leave the latency tolerance out, which takes many simulations.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@as_json
+@click.option(
+    "--most-simulations",
+    type=click.IntRange(1),
+    default=MOST_SIMULATIONS,
+    show_default=True,
+    help="How many simulations the latency tolerance may take. More of them make it more exact.",
+)
 def explain(
     source: str,
     machine_name: str,
     no_tolerance: bool,
+    most_simulations: int,
     as_json: bool,
     **options: object,
 ) -> None:
@@ -44,30 +52,32 @@ def explain(
     machine = load_machine(machine_name)
     how = run_arguments(options)
     schedule = schedule_from(source, options)
-    timeline = simulate(schedule, machine, record=True, **how)
-    slopes = sensitivities(schedule, machine, **how)
+    with time_progress("simulating") as progress:
+        timeline = simulate(schedule, machine, record=True, progress=progress, **how)
+    with time_progress("differentiating") as progress:
+        slopes = sensitivities(schedule, machine, progress=progress, **how)
+
+    def tolerance() -> LatencyTolerance | None:
+        if no_tolerance:
+            return None
+        with rank_progress("latency tolerance") as progress:
+            return latency_tolerance(schedule, machine, most_simulations=most_simulations, progress=progress, **how)
+
     if as_json:
-        click.echo(json.dumps(_as_json(timeline, slopes, None if no_tolerance else _tolerance(schedule, machine, how))))
+        print_json(_as_json(timeline, slopes, tolerance()))
         return
-    output.print(
-        f"{schedule.name} on {machine.name}: {schedule.ranks} ranks finish after {format_time(timeline.max_finish, 6)}"
-    )
+    say(f"{schedule.name} on {machine.name}: {schedule.ranks} ranks finish after {plain_time(timeline.max_finish, 6)}")
     _print_path(timeline)
     _print_sensitivities(slopes, machine)
     _print_waits(timeline)
-    if not no_tolerance:
-        _print_tolerance(_tolerance(schedule, machine, how))
+    output.file.flush()  # who reads this through a pipe has it before the long wait
+    found = tolerance()
+    if found is not None:
+        for line in tolerance_in_words(found):
+            say(line)
 
 
-def _tolerance(schedule: Schedule, machine: Machine, how: dict[str, Any]) -> LatencyTolerance | str:
-    """The latency tolerance, or why it was not found."""
-    try:
-        return latency_tolerance(schedule, machine, most_simulations=MOST_SIMULATIONS, **how)
-    except InputError as error:
-        return str(error)
-
-
-def _as_json(timeline: Timeline, slopes: Sensitivities, tolerance: LatencyTolerance | str | None) -> dict[str, object]:
+def _as_json(timeline: Timeline, slopes: Sensitivities, tolerance: LatencyTolerance | None) -> dict[str, object]:
     found: dict[str, object] = {
         "max_finish_ps": timeline.max_finish,
         "critical_path_ps": timeline.path_division(),
@@ -77,13 +87,8 @@ def _as_json(timeline: Timeline, slopes: Sensitivities, tolerance: LatencyTolera
     }
     if timeline.provenance is not None:
         found |= said_of(timeline.provenance)
-    if isinstance(tolerance, str):
-        found["latency_tolerance_failed"] = tolerance
-    elif tolerance is not None:
-        found["latency_tolerance_ps"] = {str(growth): most for growth, most in tolerance.tolerance.items()}
-        found["latency_breakpoints_ps"] = tolerance.breakpoints
-        found["latency_times_ps"] = tolerance.times
-        found["latency_convex"] = tolerance.convex
+    if tolerance is not None:
+        found["latency_tolerance"] = tolerance_as_json(tolerance)
     return found
 
 
@@ -104,33 +109,20 @@ def _print_path(timeline: Timeline) -> None:
     path = timeline.critical_path()
     hops = int((path["until"] == "arrival").sum())
     rows = [
-        (name.replace("_", " "), format_time(span, 4), f"{100 * span / whole:.1f} %")
+        (name.replace("_", " "), plain_time(span, 4), f"{100 * span / whole:.1f} %")
         for name, span in timeline.path_division().items()
         if span > 0
     ]
     ranks = path["rank"].nunique()
-    output.print(f"The critical path has {len(path)} steps on {ranks} ranks, and {hops} messages between them:")
-    show(pd.DataFrame(rows, columns=["spent on", "time", "share"]), "Critical path")
+    say(f"The critical path has {len(path)} steps on {ranks} ranks, and {hops} messages between them:")
+    show_table(pd.DataFrame(rows, columns=["spent on", "time", "share"]), "Critical path")
 
 
 def _print_sensitivities(slopes: Sensitivities, machine: Machine) -> None:
     found = slopes.to_pandas(machine)
     found = found[found["derivative"] > 0].copy()
     found["share"] = ["" if math.isnan(share) else f"{100 * share:.1f} %" for share in found["share"]]
-    show(found, "By how much the time grows")
-
-
-def _print_tolerance(found: LatencyTolerance | str) -> None:
-    if isinstance(found, str):
-        output.print(f"The latency that it bears was not found: {found} (--no-noise; --no-tolerance leaves it out)")
-        return
-    words = [
-        f"{100 * growth:g} %: " + ("any latency" if most is None else f"L + {format_time(most, 4)}")
-        for growth, most in found.tolerance.items()
-    ]
-    pieces = len(found.breakpoints) - 1
-    output.print(f"The latency that it bears before it takes longer by {'; '.join(words)}")
-    output.print(f"({pieces} straight {'piece' if pieces == 1 else 'pieces'}, {found.simulations} simulations)")
+    show_table(found, "By how much the time grows")
 
 
 def _print_waits(timeline: Timeline) -> None:
@@ -139,12 +131,12 @@ def _print_waits(timeline: Timeline) -> None:
     waits = timeline.wait_states(("call",)).sort_values("wait_ps", ascending=False)
     waits["mean_ps"] = waits["wait_ps"] / len(timeline.finish)
     rows = [
-        (row["wait_state"], row["call"], row["ops"], *(format_time(row[w], 4) for w in ("mean_ps", "longest_ps")))
+        (row["wait_state"], row["call"], row["ops"], *(plain_time(row[w], 4) for w in ("mean_ps", "longest_ps")))
         for row in waits.head(MOST_ROWS).to_dict("records")
     ]
-    show(pd.DataFrame(rows, columns=["state", "in", "ops", "mean of a rank", "longest"]), "Waits")
+    show_table(pd.DataFrame(rows, columns=["state", "in", "ops", "mean of a rank", "longest"]), "Waits")
     queues = _queues(timeline)
-    output.print(
+    say(
         f"{queues['unexpected']} of {queues['messages']} messages were unexpected; at most {queues['most_posted']} "
         f"receives were posted and {queues['most_unexpected']} messages unexpected on a rank at one time"
     )

@@ -26,10 +26,10 @@ def save_figure(figure: Figure, file: Path) -> None:
 
     from ..carried import picture_metadata
     from ..output import output_file
-    from ..plotting import STYLE
+    from ..plotting import STYLE, plain_text
     from ..provenance import Provenance
 
     form = file.suffix[1:]
     said = picture_metadata(form, Provenance.made("picture", by="idlewave"))
     with rc_context(STYLE), output_file(file) as stream:
-        figure.savefig(stream, format=form, dpi=200, metadata=said)
+        plain_text(figure).savefig(stream, format=form, dpi=200, metadata=said)

@@ -8,38 +8,52 @@ from typing import Any, TypeVar
 
 import click
 
-from ..errors import InputError, UsageError
+from ..errors import UsageError
 from ..machine import Machine
+from ..quoting import quote
 from ..schedule import Schedule
-from .progress import rank_progress
+from .completion import algorithms, machines
+from .progress import doing, rank_progress
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+_OUTSIDE = f"{__name__}.outside"
+
+
 def machine_option(command: F) -> F:
-    """--machine: a machine.toml, a folder that has one, or the name of a preset."""
+    """--machine: a machine.toml, a folder that has one, or the name of a preset; --allow-outside, for its files."""
+    text = "Files that the machine.toml names may lie outside of its folder."
+    command = click.option("--allow-outside", is_flag=True, expose_value=False, callback=_allow, help=text)(command)
     text = "A machine.toml, a folder that has one, or the name of a preset (idlewave machines)."
-    return click.option("-m", "--machine", "machine_name", required=True, metavar="MACHINE", help=text)(command)
+    return click.option(
+        "-m", "--machine", "machine_name", required=True, metavar="MACHINE", help=text, shell_complete=machines
+    )(command)
+
+
+def _allow(context: click.Context, _option: click.Parameter, given: bool) -> None:
+    context.meta[_OUTSIDE] = given
 
 
 def algorithm_options(command: F) -> F:
     """--algorithm COLLECTIVE=NAME and --reduction-cost."""
     text = "Carry out a collective by this algorithm (idlewave algorithms); may be repeated."
-    command = click.option("-a", "--algorithm", "chosen", multiple=True, metavar="COLLECTIVE=NAME", help=text)(command)
+    command = click.option(
+        "-a",
+        "--algorithm",
+        "chosen",
+        multiple=True,
+        metavar="COLLECTIVE=NAME",
+        help=text,
+        shell_complete=algorithms,
+    )(command)
     text = "Computation of a reduction, ns per byte."
     return click.option("--reduction-cost", type=float, default=0.0, show_default=True, help=text)(command)
 
 
 def load_machine(name: str) -> Machine:
     """The machine that --machine names."""
-    path = Path(name)
-    if path.is_dir():
-        return Machine.load(path / "machine.toml")
-    if path.exists() or path.suffix == ".toml":
-        return Machine.load(path)
-    if name in Machine.presets():
-        return Machine.preset(name)
-    raise InputError(f"{name}: expected a file, a folder, or a preset ({', '.join(Machine.presets())})")
+    return Machine.named(name, outside=bool(click.get_current_context().meta.get(_OUTSIDE)))
 
 
 def load_schedule(source: str, chosen: Iterable[str], reduction_cost: float) -> Schedule:
@@ -47,7 +61,8 @@ def load_schedule(source: str, chosen: Iterable[str], reduction_cost: float) -> 
     if not Path(source).is_dir():
         with rank_progress(f"reading {Path(source).name}") as progress:
             return Schedule.load(source, progress=progress)
-    return Schedule.from_trace(source, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
+    with doing(f"reading the trace {source}"):
+        return Schedule.from_trace(source, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
 
 
 def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:
@@ -56,6 +71,6 @@ def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:
     for text in chosen:
         collective, equals, name = text.partition("=")
         if not equals or not collective or not name:
-            raise UsageError(f"expected COLLECTIVE=NAME, such as allreduce=ring, found '{text}'")
+            raise UsageError(f"expected COLLECTIVE=NAME, such as allreduce=ring, found {quote(text)}")
         named[collective] = name
     return named

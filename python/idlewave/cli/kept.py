@@ -33,9 +33,7 @@ def recording_folder(folder: Path | None, shown_by: Mapping[str, str]) -> Iterat
             if before.get((p, file)) != at
         }
         for found, command in kept.items():
-            errors.print(
-                f"kept: {found}; to show it: {command} {shlex.quote(str(found))}", soft_wrap=True, markup=False
-            )
+            errors.print(f"kept: {found}; to show it: {command} {shlex.quote(str(found))}")
         raise
     finally:
         if folder is None and not kept:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..carried import said_of
+from ..errors import InputError
 from ..kernel import PLACEMENTS, SCHEDULERS, EventRun
 from ..output import write_json
+from ..placement_file import read_placement
 from ..provenance import Provenance
 from .options import OutputFile, OutputFolder
 
@@ -39,8 +41,8 @@ class Placement(PlacementType):
         if value in PLACEMENTS:
             return str(value)
         try:
-            return [int(word) for word in Path(str(value)).read_text(encoding="ascii").split()]
-        except (OSError, ValueError) as error:
+            return read_placement(Path(str(value)))
+        except InputError as error:
             self.fail(f"expected {', '.join(PLACEMENTS)}, or a file of whole numbers: {error}", param, ctx)
 
 

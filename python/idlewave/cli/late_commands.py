@@ -8,8 +8,24 @@ from typing import Any
 
 import click
 
+from ..wording import did_you_mean
 
-class LateCommands(click.Group):
+
+class Commands(click.Group):
+    """A group that says which command was probably meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it. Fails with click's words, and a command that is like the one that there is not."""
+        name = args[0] if args else ""
+        if args and not name.startswith("-") and self.get_command(ctx, name) is None:
+            known = self.list_commands(ctx)
+            ctx.fail(f"there is no command '{name}'{did_you_mean(name, known)} There are {', '.join(known)}")
+        return super().resolve_command(ctx, args)
+
+
+class LateCommands(Commands):
     """A group whose commands are loaded late: what one needs may take a second and a hundred megabytes.
 
     `later` has by name, in the order of the help, the module of this package in which the command has that name, and

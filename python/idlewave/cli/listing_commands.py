@@ -1,32 +1,62 @@
-"""``idlewave machines`` and ``idlewave algorithms``: what there is to choose from."""
+"""``idlewave machines``, ``algorithms`` and ``patterns``: what there is to choose from."""
 
 from __future__ import annotations
+
+from dataclasses import asdict
 
 import click
 import pandas as pd
 
 from ..machine import Machine
 from ..schedule import algorithms as all_algorithms
-from ..schedule import patterns
-from ..units import format_time
-from .terminal import show
+from ..schedule import patterns as all_patterns
+from ..wording import plain_time
+from .options import as_json, print_json
+from .terminal import show_table
 
 
 @click.command()
-def machines() -> None:
-    """List the machines that ship with Idlewave."""
+@as_json
+def machines(as_json: bool) -> None:
+    """List the machines that ship with Idlewave: name, and LogGOPS parameters of small messages."""
+    if as_json:
+        print_json({"machines": [_as_json(name) for name in Machine.presets()]})
+        return
     rows = []
     for name in Machine.presets():
         level = Machine.preset(name).network
         p = level.parameters
         limit = "inf" if level.eager_limit is None else f"{level.eager_limit} B"
-        times = [format_time(t) for t in (p.L, p.o_s, p.o_r, p.g)]
-        rows.append((name, *times, f"{format_time(p.G)}/B", f"{format_time(p.O)}/B", limit, 1 + len(level.segments)))
-    show(pd.DataFrame(rows, columns=["machine", "L", "o_s", "o_r", "g", "G", "O", "S", "segments"]), "Machines")
+        times = [plain_time(t) for t in (p.L, p.o_s, p.o_r, p.g)]
+        rows.append((name, *times, f"{plain_time(p.G)}/B", f"{plain_time(p.O)}/B", limit, 1 + len(level.segments)))
+    show_table(pd.DataFrame(rows, columns=["machine", "L", "o_s", "o_r", "g", "G", "O", "S", "segments"]), "Machines")
+
+
+def _as_json(name: str) -> dict[str, object]:
+    """Times in ps, per-byte costs in ps per byte, sizes in bytes."""
+    machine = Machine.preset(name)
+    level = machine.network
+    segments = [{"from": 0} | asdict(level.parameters)]
+    segments += [{"from": segment.start} | asdict(segment.parameters) for segment in level.segments]
+    return {"name": name, "network": {"S": level.eager_limit, "segments": segments}}
 
 
 @click.command()
-def algorithms() -> None:
-    """List the algorithms of collective operations, of each the default first, and the other patterns."""
-    show(all_algorithms(), "Algorithms")
-    show(patterns(), "Patterns that are no collectives")
+@as_json
+def algorithms(as_json: bool) -> None:
+    """List the algorithms of collective operations, of each collective the default first."""
+    if as_json:
+        print_json({"algorithms": all_algorithms().to_dict("records")})
+        return
+    show_table(all_algorithms(), "Algorithms")
+
+
+@click.command()
+@as_json
+def patterns(as_json: bool) -> None:
+    """List the patterns: each word that `simulate PATTERN --ranks P` takes, with the options that concern it."""
+    table = all_patterns()
+    if as_json:
+        print_json({"patterns": table.to_dict("records")})
+        return
+    show_table(table, "Patterns")

@@ -12,8 +12,8 @@ import click
 from ..measure.network.clocks import ClockMeasurement, measure_clocks, read_clocks
 from .figures import Picture, save_figure
 from .kept import recording_folder
-from .options import FiniteRange, OutputFolder, refuse_given
-from .terminal import errors, output, progress_bar, show
+from .options import FiniteRange, OutputFolder, as_json, print_json, refuse_given
+from .terminal import errors, progress_bar, say, say_note, show_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("--seed", default=1, show_default=True, help="Of the order in which ranks are visited.")
 @click.option("--from", "recorded", type=FOLDER, help="Show a recording instead: the folder of idlewave-clocks.")
 @click.option("-o", "--output", "folder", type=OutputFolder(), help="Keep the recording here.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@as_json
 @click.option("--plot", type=Picture(), help="Write a picture (PNG, PDF, SVG).")
 @click.pass_context
 def clocks(
@@ -58,7 +58,7 @@ def clocks(
         with recording_folder(folder, shown_by) as place, progress_bar() as progress:
             found = measure_clocks(ranks, None, seconds, bursts, one_a_host, progress, place, seed)
     if as_json:
-        click.echo(json.dumps(_as_json(found), indent=1))
+        print_json(_as_json(found))
     else:
         _show(found)
     if plot is not None:
@@ -78,11 +78,11 @@ def _show(found: ClockMeasurement) -> None:
     table["rms (ns)"] = full["rms_ns"]
     table["bursts"] = full["kept"].astype(str) + " of " + full["bursts"].astype(str)
     formats = {"bound": ".0f", "bound ": ".3f", "rms (ns)": ".1f"}
-    show(table, "Clocks: rank 0's minus each rank's, half-way through", formats)
-    output.print("offset: when the rank's clock shows its at_ns (see --json); from then on it grows by the drift")
-    output.print("±: 95 % by scatter; bound: it is not further off even if messages take longer in one direction")
+    show_table(table, "Clocks: rank 0's minus each rank's, half-way through", formats)
+    say("offset: when the rank's clock shows its at_ns (see --json); from then on it grows by the drift")
+    say("±: 95 % by scatter; bound: it is not further off even if messages take longer in one direction")
     for note in found.notes:
-        errors.print(f"note: {note}")
+        say_note(note)
 
 
 def _with(values: pd.Series[float], intervals: pd.Series[float], digits: str) -> list[str]:

@@ -12,8 +12,8 @@ from ..mpi import find
 from ..output import check_output_folder
 from .kept import recording_folder
 from .late_commands import LateCommands
-from .options import FiniteRange, OutputFolder, refuse_given
-from .terminal import output, progress_bar
+from .options import FiniteRange, OutputFolder, as_json, print_json, refuse_given
+from .terminal import progress_bar, say
 
 if TYPE_CHECKING:
     from ..measure import Measurement
@@ -46,8 +46,11 @@ network_seconds = click.option(
 @network_seconds
 @click.option("-o", "--output", "folder", type=FOLDER, default=Path("machine"), show_default=True, help="Folder.")
 @click.option("--name", default=platform.node(), help="The machine's name (default: the host's).")
+@as_json
 @click.pass_context
-def measure(context: click.Context, noise_seconds: float, network_seconds: float, folder: Path, name: str) -> None:
+def measure(
+    context: click.Context, noise_seconds: float, network_seconds: float, folder: Path, name: str, as_json: bool
+) -> None:
     """Measure this machine: its noise and its network together make machine.toml, with all samples beside it.
 
     `measure noise` and `measure network` measure one of them, and only show what they find; `measure pairs` and
@@ -55,9 +58,11 @@ def measure(context: click.Context, noise_seconds: float, network_seconds: float
     """
     if context.invoked_subcommand is not None:
         measured = f"`measure {context.invoked_subcommand}` has options of its own, behind its name"
-        refuse_given(context, ("noise_seconds", "network_seconds", "folder", "name"), measured)
+        refuse_given(context, ("noise_seconds", "network_seconds", "folder", "name", "as_json"), measured)
         return
     from ..measure import Measurement, measure_network, measure_noise, write_machine
+    from ..measure.network.storing import network_as_json
+    from ..measure.records import records
 
     check_output_folder(folder)
     found = find()
@@ -66,8 +71,12 @@ def measure(context: click.Context, noise_seconds: float, network_seconds: float
         noise_found = measure_noise(noise_seconds, progress=progress, folder=raw)
         network_found = measure_network(found, network_seconds, progress=progress, folder=raw)
     file = write_machine(folder, noise_found, network_found, name)
+    if as_json:
+        said = {"overhead": noise_found.overhead, "cores": records(noise_found.cores), "notes": noise_found.notes}
+        print_json({"written": str(file), "noise": said, "network": network_as_json(network_found)})
+        return
     show_measurement(Measurement(name, noise_found, network_found))
-    output.print(f"written: {file}, and the samples beside it")
+    say(f"written: {file}, and the samples beside it")
 
 
 def show_measurement(measurement: Measurement) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,15 +12,16 @@ import click
 from ..environment import metadata_of_samples
 from ..errors import UsageError
 from ..measure import NetworkMeasurement, measure_network
-from ..measure.network.recording import TRANSPORTS, read_measurement
+from ..measure.network.recording import read_measurement
 from ..measure.network.storing import PARAMETERS, load_network, network_as_json, parameter_remark, save_network
+from ..measure.network.transports import TRANSPORTS
 from ..measure.records import records
 from ..output import write_table
-from ..units import format_time
+from ..wording import plain_time
 from .figures import Picture, save_figure
 from .kept import recording_folder
-from .options import FiniteRange, OutputFile, OutputFolder, refuse_given
-from .terminal import errors, output, progress_bar
+from .options import FiniteRange, OutputFile, OutputFolder, Size, as_json, print_json, refuse_given
+from .terminal import progress_bar, say, say_note, show_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,7 @@ class _Wanted:
     type=FiniteRange(0.5),
     help="Seconds of measuring; where the fit fails, twice and then three times as many.",
 )
-@click.option("--max-size", default=256 * 1024, show_default=True, type=click.IntRange(64), help="Largest message.")
+@click.option("--max-size", default=256 * 1024, show_default=True, type=Size(64), help="Largest message.")
 @click.option("--hosts", metavar="A,B", help="Measure between two nodes: one rank on each.")
 @click.option(
     "--connect",
@@ -74,7 +74,7 @@ class _Wanted:
     "--plot", type=Picture(), help="Draw curves and fit; with --methods those; NAME-latency.EXT the distribution."
 )
 @click.option("--samples", type=FILE, help="Write the raw samples (Parquet).")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@as_json
 @click.pass_context
 def network(
     context: click.Context,
@@ -120,13 +120,13 @@ def network(
         from ..measure.network.distribution import latency_quantiles
 
         said = network_as_json(found) | {"notes": found.notes, "latency": records(latency_quantiles(found.samples))}
-        click.echo(json.dumps(said if table is None else said | {"methods": records(table)}, allow_nan=False))
+        print_json(said if table is None else said | {"methods": records(table)})
         return
     show_network(found)
     if table is not None:
         show_methods(table)
     for file in written:
-        output.print(f"written: {file}")
+        say(f"written: {file}")
 
 
 def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
@@ -177,20 +177,20 @@ def _draw(file: Path, found: NetworkMeasurement, table: pd.DataFrame | None) -> 
 
 def show_network(found: NetworkMeasurement) -> None:
     """A row a parameter and range of sizes, with its 95 % interval."""
-    output.print(f"[bold]Network: LogGOPS parameters over {found.carrier}, with 95 % intervals[/]")
+    say(f"Network: LogGOPS parameters over {found.carrier}, with 95 % intervals", bold=True)
     for r in found.fit.ranges:
         kind = "rendezvous" if r.rendezvous else "eager"
         exact = r.onset[0] == r.onset[1] or r.cause == "start"
         begins = "" if exact else f", 95 %: {r.onset[0]} to {r.onset[1]}"
-        output.print(f"  from {r.first} B ({kind}{begins})")
+        say(f"  from {r.first} B ({kind}{begins})")
         for key in PARAMETERS:
             unit = " per byte" if key in ("G", "O") else ""
             said = parameter_remark(r, key).removeprefix("95 %: ").replace(" to ", " … ")
-            output.print(f"    {key:<4}{format_time(getattr(r.parameters, key)):>10}{unit}   {said}")
+            say(f"    {key:<4}{plain_time(getattr(r.parameters, key)):>10}{unit}   {said}")
     limit = "not known: every message is taken as eager" if found.fit.S is None else f"{found.fit.S} B"
-    output.print(f"    S   {limit}")
+    say(f"    S   {limit}")
     for note in found.notes:
-        errors.print(f"note: {note}")
+        say_note(note)
 
 
 def show_methods(table: pd.DataFrame) -> None:
@@ -198,16 +198,15 @@ def show_methods(table: pd.DataFrame) -> None:
     import pandas as pd
 
     from ..measure.network.methods import at_smallest_size
-    from .terminal import show
 
     rows: list[dict[str, Any]] = []
     for method, found in at_smallest_size(table).items():
         row: dict[str, Any] = {"method": method}
         for name, title in _UNITS.items():
             if name in found:
-                value, low, high = (format_time(x, 3) for x in found[name])
+                value, low, high = (plain_time(x, 3) for x in found[name])
                 row[title] = f"{value} ({low} … {high})"
             else:
                 row[title] = "–"
         rows.append(row)
-    show(pd.DataFrame(rows), "By other methods, at the smallest message, with 95 % intervals")
+    show_table(pd.DataFrame(rows), "By other methods, at the smallest message, with 95 % intervals")

@@ -13,8 +13,8 @@ from ..measure.running import shown
 from .figures import Picture
 from .kept import recording_folder
 from .noise_report import KINDS, NoiseReport, chosen_kind, write_environment, write_samples
-from .options import FiniteRange, OutputFile, OutputFolder
-from .terminal import output, progress_bar
+from .options import FiniteRange, OutputFile, OutputFolder, as_json
+from .terminal import progress_bar, say
 
 
 @click.command()
@@ -27,7 +27,7 @@ from .terminal import output, progress_bar
 @click.option("--quantum", type=FiniteRange(1), help="ftq: µs a quantum (default 100). fwq: µs of work (100).")
 @click.option("--attribute", is_flag=True, help="Record the kernel's events, and say what each detour was.")
 @click.option("-o", "--output", "folder", type=OutputFolder(), help="Keep all.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@as_json
 @click.option("--plot", type=Picture(), help="Draw it: .png, .pdf or .svg.")
 @click.option("--kind", type=click.Choice(KINDS), help="Which plot (default: the method's).")
 @click.option("--samples", type=OutputFile(), help="Write the table (Parquet).")
@@ -77,7 +77,7 @@ def noise(
             report.plot(plot, kind)
         written = [file for file in (plot, samples, recording.folder if folder else None) if file is not None]
     for file in written if not as_json else ():
-        output.print(f"written: {file}")
+        say(f"written: {file}")
 
 
 def _arguments(method: str, quantum: float | None, attribute: bool) -> list[str]:

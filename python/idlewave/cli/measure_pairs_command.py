@@ -15,8 +15,8 @@ from ..output import write_text
 from ..provenance import Provenance
 from .figures import Picture, save_figure
 from .kept import recording_folder
-from .options import FiniteRange, OutputFile, OutputFolder, refuse_given
-from .terminal import errors, output, progress_bar, show
+from .options import FiniteRange, OutputFile, OutputFolder, as_json, print_json, refuse_given
+from .terminal import errors, progress_bar, say, say_note, show_table
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -30,7 +30,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("--seed", default=1, show_default=True, help="Of the sample and of the order.")
 @click.option("--from", "recorded", type=FOLDER, help="Show a recording instead: the folder of idlewave-pairs.")
 @click.option("-o", "--output", "folder", type=OutputFolder(), help="Keep the samples here.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@as_json
 @click.option("--plot", type=Picture(), help="Write the matrix as a picture (PNG, PDF, SVG).")
 @click.option("--machine", type=OutputFile(), help="Write the levels as a machine.toml.")
 @click.pass_context
@@ -61,7 +61,7 @@ def pairs(
         with recording_folder(folder, shown_by) as place, progress_bar() as progress:
             found = measure_pairs(ranks, None, seconds, sample, concurrent, visits, progress, place, seed)
     if as_json:
-        click.echo(json.dumps(_as_json(found), indent=1))
+        print_json(_as_json(found))
     else:
         _show(found)
     if plot is not None:
@@ -84,9 +84,9 @@ def _show(found: PairMeasurement) -> None:
     for name, unit in (("latency", "ns"), ("L", "ns"), ("o", "ns"), ("g", "ns"), ("G", "ns/B")):
         table[f"{name} ({unit})"] = full[f"{name}_ns"]
     formats = {column: ".1f" for column in table.columns if str(column).endswith("(ns)")}
-    show(table, "Levels: medians over pairs", {**formats, "G (ns/B)": ".4f"})
+    show_table(table, "Levels: medians over pairs", {**formats, "G (ns/B)": ".4f"})
     latency, hosts = found.pairs["latency_ns"], len(set(found.hosts))
-    output.print(
+    say(
         f"{len(found.pairs)} pairs of {len(found.hosts)} ranks on {hosts} host{'s' if hosts > 1 else ''}; "
         f"half a round trip: {latency.min():.0f} to {latency.max():.0f} ns, median {latency.median():.0f} ns, "
         f"{found.pairs['n'].median():.0f} samples a pair"
@@ -94,13 +94,13 @@ def _show(found: PairMeasurement) -> None:
     for level in found.structure.levels[:-1]:
         groups = "; ".join(listed(list(group)) for group in level.groups[:8])
         more = f"; and {len(level.groups) - 8} more groups" if len(level.groups) > 8 else ""
-        output.print(f"{level.name}: ranks {groups}{more}")
+        say(f"{level.name}: ranks {groups}{more}")
     for rank, times in found.structure.slow_ranks[:8]:
-        output.print(f"slow: rank {rank} on {found.hosts[rank]}, {times:.2f} times its levels' median")
+        say(f"slow: rank {rank} on {found.hosts[rank]}, {times:.2f} times its levels' median")
     for a, b, times in found.structure.slow_pairs[:8]:
-        output.print(f"slow: ranks {a} and {b} ({found.hosts[a]}, {found.hosts[b]}), {times:.2f} times the median")
+        say(f"slow: ranks {a} and {b} ({found.hosts[a]}, {found.hosts[b]}), {times:.2f} times the median")
     for note in found.notes:
-        errors.print(f"note: {note}")
+        say_note(note)
 
 
 def _as_json(found: PairMeasurement) -> dict[str, object]:

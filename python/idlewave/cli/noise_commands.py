@@ -25,20 +25,23 @@ from ..measure.noise.signature import PERIODIC, Signature, end_to_end
 from ..measure.records import records
 from ..output import write_text
 from ..provenance import Provenance
-from ..units import format_time, parse_time
+from ..quoting import quote
+from ..units import parse_time
+from ..wording import plain_percent, plain_time
 from .figures import Picture, save_figure
+from .late_commands import Commands
 from .noise_report import KINDS, NoiseReport, environment_of
-from .noise_tables import MOST_ROWS, percent, show_plain
-from .options import OutputFile, OutputFolder, refuse_given
-from .terminal import errors, output
+from .noise_tables import MOST_ROWS
+from .options import OutputFile, OutputFolder, as_json, print_json, refuse_given
+from .progress import doing
+from .terminal import say, say_note, show_table
 
 FOLDER = click.Path(exists=True, path_type=Path)
 FILE = OutputFile()
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 plot_file = click.option("--plot", type=Picture(), help="Draw it: .png, .pdf or .svg.")
 
 
-@click.group()
+@click.group(cls=Commands)
 def noise() -> None:
     """Recordings of noise: show them, make signatures of them, compare them, rank nodes.
 
@@ -57,7 +60,8 @@ def show(recording: Path, method: str | None, kind: str | None, plot: Path | Non
     """Show what a recording says."""
     if kind is not None and plot is None:
         raise UsageError("--kind goes with --plot")
-    found = read_recording(recording, method)
+    with doing(f"reading {recording}"):
+        found = read_recording(recording, method)
     report = NoiseReport(found, environment_of(found))
     if as_json:
         click.echo(report.to_json())
@@ -82,6 +86,7 @@ def show(recording: Path, method: str | None, kind: str | None, plot: Path | Non
     "--seconds", default=1.0, show_default=True, type=click.FloatRange(0.001), help="Of periodic noise, a core."
 )
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of what is drawn.")
+@as_json
 @click.pass_context
 def signature(
     context: click.Context,
@@ -97,6 +102,7 @@ def signature(
     machine: Path | None,
     seconds: float,
     seed: int,
+    as_json: bool,
 ) -> None:
     """Fit a recording (or read a signature), change it, and write it.
 
@@ -113,10 +119,13 @@ def signature(
         raise UsageError("--replay writes the recording itself: without --thin, --scale, --rates, --drop and --move")
     given = Machine.load(machine) if machine else None
     recorded, name = ([], "") if _is_signature(recording) else _recorded(recording)
-    made = fit_signature(recorded, name, seed) if recorded else Signature.load(recording)
+    with doing(f"fitting {recording}"):
+        made = fit_signature(recorded, name, seed) if recorded else Signature.load(recording)
     changes = {"thin": thin, "scale": lengths, "rates": rates, "move": moves, "drop": drops, "seed": seed}
-    origin = _source_of(recording)
-    said = Provenance.made("signature", made.name, by="idlewave noise signature", options=changes, sources=(origin,))
+    source_said = _source_of(recording)
+    said = Provenance.made(
+        "signature", made.name, by="idlewave noise signature", options=changes, sources=(source_said,)
+    )
     for source in drops:
         _say_where(made, "--drop", source)
         made = made.drop(source)
@@ -134,11 +143,35 @@ def signature(
         if not replay:
             _warn_of_rare(made, seconds)
     write_text(target, comment(said) + made.to_toml())
-    _show_signature(made)
-    output.print(f"written: {target}")
+    written = [target]
     if folder is not None and noise is not None:
-        drawn = origin if replay else replace(said, options={**said.options, "seconds": seconds})
-        output.print(f"written: {write_noise(folder, noise, given, drawn)}")
+        drawn = source_said if replay else replace(said, options={**said.options, "seconds": seconds})
+        written.append(write_noise(folder, noise, given, drawn))
+    if as_json:
+        print_json({"written": [str(file) for file in written]} | _signature_as_json(made))
+        return
+    _show_signature(made)
+    for file in written:
+        say(f"written: {file}")
+
+
+def _signature_as_json(made: Signature) -> dict[str, object]:
+    """Times in ps, overheads as parts of 1."""
+    sources = [
+        {
+            "core": s.core,
+            "source": s.name,
+            "rate_per_s": s.rate_per_s,
+            "jitter_ps": s.jitter_ps if s.kind == PERIODIC else None,
+            "distribution": s.length.kind,
+            "mean_ps": s.length.mean if math.isfinite(s.length.mean) else None,
+            "overhead": s.overhead if math.isfinite(s.overhead) else None,
+        }
+        for s in made.sources
+    ]
+    overhead = made.overhead if math.isfinite(made.overhead) else None
+    fits = records(pd.DataFrame([asdict(fit) for fit in made.goodness]))
+    return {"name": made.name, "overhead": overhead, "sources": sources, "fit": fits, "notes": list(made.notes)}
 
 
 def _say_where(made: Signature, option: str, name: str) -> None:
@@ -150,19 +183,16 @@ def _say_where(made: Signature, option: str, name: str) -> None:
     if near or left:
         also = f", on some as {', '.join(near)}" if near else ""
         rest = f"; the others have {', '.join(left)}" if left else ""
-        errors.print(
-            f"note: {option} '{name}' acts on {len(cores)} of {len(noisy)} cores with noise{also}{rest}", soft_wrap=True
-        )
+        say_note(f"{option} {quote(name)} acts on {len(cores)} of {len(noisy)} cores with noise{also}{rest}")
 
 
 def _warn_of_rare(made: Signature, seconds: float) -> None:
     """Say which periods do not fit into what is drawn and repeated."""
     rare = sorted({s.name for s in made.sources if s.kind == PERIODIC and s.period_ps > seconds * 1e12})
     if rare:
-        errors.print(
-            f"note: a core has {', '.join(rare)} once in its {seconds:g} s or never, since these are repeated: "
-            "take --seconds of several periods",
-            soft_wrap=True,
+        say_note(
+            f"a core has {', '.join(rare)} once in its {seconds:g} s or never, since these are repeated: "
+            "take --seconds of several periods"
         )
 
 
@@ -207,7 +237,7 @@ def _warn(found: list[Recording], problems: list[str]) -> None:
     """Say what is missing: nodes that cannot be read, rows that are cut off, detours that found no place."""
     lost = [note for part in found for note in (*part.notes, *part.losses)]
     for note in [*(f"left out: {problem}" for problem in problems), *lost]:
-        errors.print(f"note: {note}", soft_wrap=True)
+        say_note(note)
 
 
 def _show_signature(made: Signature) -> None:
@@ -217,24 +247,26 @@ def _show_signature(made: Signature) -> None:
                 s.core,
                 s.name,
                 f"{s.rate_per_s:.4g}",
-                format_time(s.jitter_ps, 2) if s.kind == PERIODIC else "",
-                f"{s.length.kind} {format_time(s.length.mean, 3) if math.isfinite(s.length.mean) else 'infinite'}",
-                percent(s.overhead),
+                plain_time(s.jitter_ps, 2) if s.kind == PERIODIC else "",
+                f"{s.length.kind} {plain_time(s.length.mean, 3) if math.isfinite(s.length.mean) else 'infinite'}",
+                plain_percent(s.overhead),
             )
             for s in made.sources
         ],
         columns=["core", "source", "a second", "jitter", "length (mean)", "overhead"],
     )
-    show_plain(table, f"Signature of {made.name}: {percent(made.overhead)} on average over {len(made.cores)} cores")
+    show_table(
+        table, f"Signature of {made.name}: {plain_percent(made.overhead)} on average over {len(made.cores)} cores"
+    )
     if made.goodness:
         fits = pd.DataFrame([asdict(fit) for fit in made.goodness])
-        shown = pd.DataFrame({"core": fits["core"], "measured": fits["overhead"].map(percent)})
-        shown["as fitted"] = fits["fitted_overhead"].map(percent)
+        shown = pd.DataFrame({"core": fits["core"], "measured": fits["overhead"].map(plain_percent)})
+        shown["as fitted"] = fits["fitted_overhead"].map(plain_percent)
         shown["lengths differ"] = fits["ks"].map("{:.3f}".format)
         shown["spectra differ"] = fits["spectrum_distance"].map(_distance)
-        show_plain(shown, "How good the fit is (0 the same, 1 wholly different)")
+        show_table(shown, "How good the fit is (0 the same, 1 wholly different)")
     for note in made.notes:
-        errors.print(f"note: {note}", soft_wrap=True)
+        say_note(note)
 
 
 def _distance(apart: float) -> str:
@@ -256,7 +288,8 @@ def compare_command(
     if not (_is_signature(a) or _is_signature(b)):
         refuse_given(context, ("seconds", "seed"), "nothing is drawn of recordings")
     first, second = _detours(a, seconds, seed), _detours(b, seconds, seed)
-    found = compare(first, second)
+    with doing(f"comparing {a} and {b}"):
+        found = compare(first, second)
     if as_json:
         apart = None if math.isnan(found.spectrum_distance) else found.spectrum_distance
         said = {"a": str(a), "b": str(b), "ks": found.ks, "spectrum_distance": apart}
@@ -270,27 +303,26 @@ def compare_command(
 
 
 def _show_comparison(found: Comparison, a: str, b: str) -> None:
-    output.print(f"A: {a}\nB: {b}")
+    say(f"A: {a}\nB: {b}")
     figures = found.figures
-    texts = {"overhead": percent, "rate_per_s": "{:.4g}".format}
+    texts = {"overhead": plain_percent, "rate_per_s": "{:.4g}".format}
     shown = pd.DataFrame({"quantity": [q.removesuffix("_ps").replace("_", " ") for q in figures["quantity"]]})
     for side in ("a", "b"):
         shown[side.upper()] = [
-            texts.get(q, lambda x: format_time(x, 3))(x)
-            for q, x in zip(figures["quantity"], figures[side], strict=True)
+            texts.get(q, lambda x: plain_time(x, 3))(x) for q, x in zip(figures["quantity"], figures[side], strict=True)
         ]
     shown["B / A"] = [f"{y / x:.3g}" if x else "" for x, y in zip(figures["a"], figures["b"], strict=True)]
-    show_plain(shown, "Two noises")
-    output.print(f"lengths differ by {found.ks:.3f} (Kolmogorov and Smirnov: 0 the same, 1 apart)")
-    output.print(f"spectra differ by {_distance(found.spectrum_distance)} (0 the same, 1 apart)")
-    table = pd.DataFrame({"window": found.maxima["window_ps"].map(format_time), "ranks": found.maxima["ranks"]})
+    show_table(shown, "Two noises")
+    say(f"lengths differ by {found.ks:.3f} (Kolmogorov and Smirnov: 0 the same, 1 apart)")
+    say(f"spectra differ by {_distance(found.spectrum_distance)} (0 the same, 1 apart)")
+    table = pd.DataFrame({"window": found.maxima["window_ps"].map(plain_time), "ranks": found.maxima["ranks"]})
     for side in ("a", "b"):
-        table[side.upper()] = found.maxima[f"{side}_ps"].map(lambda x: format_time(x, 3))
+        table[side.upper()] = found.maxima[f"{side}_ps"].map(lambda x: plain_time(x, 3))
     table["B / A"] = [
         f"{y / x:.3g}" if x else "" for x, y in zip(found.maxima["a_ps"], found.maxima["b_ps"], strict=True)
     ]
     table[""] = found.maxima["beyond"].map({True: "at least", False: ""})
-    show_plain(table, "Expected worst loss of P ranks in a window")
+    show_table(table, "Expected worst loss of P ranks in a window")
 
 
 @noise.command()
@@ -317,14 +349,12 @@ def nodes(recordings: Path, by_core: bool, plot: Path | None, as_json: bool) -> 
 
 def _show_ranking(table: pd.DataFrame, name: str) -> None:
     top = table.head(3 * MOST_ROWS)
-    shown = pd.DataFrame({name: top[name], "overhead": top["overhead"].map(percent)})
+    shown = pd.DataFrame({name: top[name], "overhead": top["overhead"].map(plain_percent)})
     for column, label in (("p999_ps", "99.9 %"), ("longest_ps", "longest"), ("maximum_ps", "worst of 1000")):
-        shown[label] = top[column].map(lambda x: format_time(x, 3))
+        shown[label] = top[column].map(lambda x: plain_time(x, 3))
     shown["outlier in"] = top["outlier"]
-    show_plain(shown, f"The {name}s, noisiest first (worst of 1000: ranks, expected, in a window of 1 ms)")
+    show_table(shown, f"The {name}s, noisiest first (worst of 1000: ranks, expected, in a window of 1 ms)")
     if len(table) > len(top):
-        output.print(f"and {len(table) - len(top)} more, quieter ones")
+        say(f"and {len(table) - len(top)} more, quieter ones")
     marked = table[table["outlier"] != ""]
-    output.print(
-        f"{len(marked)} of {len(table)} are outliers" + (f": {', '.join(marked[name])}" if len(marked) else "")
-    )
+    say(f"{len(marked)} of {len(table)} are outliers" + (f": {', '.join(marked[name])}" if len(marked) else ""))

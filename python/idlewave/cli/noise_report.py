@@ -15,6 +15,7 @@ import pandas as pd
 from ..environment import metadata_of_samples
 from ..errors import InputError, UsageError
 from ..measure import NoiseMeasurement, describe
+from ..measure.environment_file import read_environment
 from ..measure.noise.attribution import attribute
 from ..measure.noise.compare import maximum_table
 from ..measure.noise.detour import measurement_of
@@ -26,10 +27,10 @@ from ..measure.noise.sources import name_peaks, tick_rate, timer_rate
 from ..measure.noise.spectrum import FALSE_ALARM, Peak, Spectrum, detour_spectrum, named_peaks
 from ..measure.records import records
 from ..output import write_json, write_table
-from ..units import format_time
+from ..wording import plain_percent, plain_time
 from .figures import save_figure
-from .noise_tables import percent, show_causes, show_counted, show_measurement_tables, show_peaks, show_plain
-from .terminal import errors
+from .noise_tables import show_causes, show_counted, show_measurement_tables, show_peaks
+from .terminal import say_note, show_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,7 +108,7 @@ class NoiseReport:
         """Print tables and notes."""
         {"detour": self._show_detours, "ftq": self._show_ftq, "fwq": self._show_fwq}[self.recording.probe]()
         for note in self.recording.notes:
-            errors.print(f"note: {note}", soft_wrap=True)
+            say_note(note)
 
     def _show_detours(self) -> None:
         show_measurement_tables(self.measurement)
@@ -125,23 +126,23 @@ class NoiseReport:
         shown = table[["core", "quanta"]].copy()
         shown["work of a full one"] = table["full"].map("{:.0f}".format)
         for name, label in (("overhead", "overhead"), ("p99", "99 % lose less"), ("worst", "worst")):
-            shown[label] = table[name].map(percent)
+            shown[label] = table[name].map(plain_percent)
         shown["lost wholly"] = table["lost_wholly"]
-        show_plain(shown, f"Noise: work in quanta of {format_time(self.ftq.quantum_s * 1e12)}")
+        show_table(shown, f"Noise: work in quanta of {plain_time(self.ftq.quantum_s * 1e12)}")
         show_peaks(self.peaks, "Periodic sources", FALSE_ALARM)
         for note in (*self._disturbed(), *self.ftq.notes):
-            errors.print(f"note: {note}")
+            say_note(note)
 
     def _show_fwq(self) -> None:
         table = fwq_table(analyse_fwq(self.recording))
         shown = table[["core", "quanta"]].copy()
-        shown["shortest"] = table["shortest_ps"].map(lambda x: format_time(x, 4))
-        shown["overhead"] = table["overhead"].map(percent)
+        shown["shortest"] = table["shortest_ps"].map(lambda x: plain_time(x, 4))
+        shown["overhead"] = table["overhead"].map(plain_percent)
         for name, label in (("p50", "50 %"), ("p90", "90 %"), ("p99", "99 %"), ("p999", "99.9 %"), ("max", "worst")):
             shown[label] = table[name].map("{:.4g}".format)
-        show_plain(shown, "Noise: time of the same work, over the shortest")
+        show_table(shown, "Noise: time of the same work, over the shortest")
         for note in self._disturbed():
-            errors.print(f"note: {note}")
+            say_note(note)
 
     def _disturbed(self) -> list[str]:
         """Sentences about what disturbed cores whose work was recorded; those on detours are their measurement's."""
@@ -261,8 +262,7 @@ def write_environment(folder: Path, environment: dict[str, Any]) -> None:
 
 def environment_of(recording: Recording) -> dict[str, Any]:
     """As it was written beside a recording; of one that the probe wrote alone, what the probe says."""
-    try:
-        said = json.loads((recording.folder / "environment.json").read_text())
-        return said if isinstance(said, dict) else {}
-    except (OSError, ValueError):
+    said = read_environment(recording.folder)
+    if said is None:
         return {"host": recording.said.get("host"), "clock_source": recording.said.get("clock_source")}
+    return said

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,8 +11,8 @@ from ..measure import NoiseMeasurement
 from ..measure.noise.attribution import counted_sources
 from ..measure.noise.detour import DECADES
 from ..measure.noise.spectrum import Peak
-from ..units import format_time
-from .terminal import errors, output, show
+from ..wording import plain_percent, plain_time
+from .terminal import say, say_note, show_table
 
 MOST_CORES = 16
 MOST_ROWS = 12
@@ -32,33 +31,33 @@ def show_measurement_tables(found: NoiseMeasurement) -> None:
     first = pd.DataFrame(
         {
             "core": cores["core"],
-            "t_min": cores["resolution_ps"].map(lambda x: format_time(x, 3)),
+            "t_min": cores["resolution_ps"].map(lambda x: plain_time(x, 3)),
             "detours": cores["detours"] + cores["dropped"],
-            "overhead": cores["overhead"].map(percent),
-            "median": cores["p50_ps"].map(lambda x: format_time(x, 3)),
-            "99 %": cores["p99_ps"].map(lambda x: format_time(x, 3)),
-            "99.9 %": cores["p999_ps"].map(lambda x: format_time(x, 3)),
-            "longest": cores["longest_ps"].map(lambda x: format_time(x, 3)),
+            "overhead": cores["overhead"].map(plain_percent),
+            "median": cores["p50_ps"].map(lambda x: plain_time(x, 3)),
+            "99 %": cores["p99_ps"].map(lambda x: plain_time(x, 3)),
+            "99.9 %": cores["p999_ps"].map(lambda x: plain_time(x, 3)),
+            "longest": cores["longest_ps"].map(lambda x: plain_time(x, 3)),
         }
     )
     which = f", the {MOST_CORES} noisiest of {len(found.cores)} cores" if len(found.cores) > MOST_CORES else ""
     seconds = found.cores["duration_ps"].median() / 1e12
-    show_plain(first, f"Noise: detours on each core in {seconds:.2f} s{which}")
+    show_table(first, f"Noise: detours on each core in {seconds:.2f} s{which}")
     second = pd.DataFrame({"core": cores["core"]})
     for name, label in zip(DECADES, _DECADES, strict=True):
-        second[label] = cores[f"overhead_{name}"].map(percent)
-    second["foreign load"] = cores["foreign_load"].map(lambda x: f"{x:.1%}")
+        second[label] = cores[f"overhead_{name}"].map(plain_percent)
+    second["foreign load"] = cores["foreign_load"].map(plain_percent)
     second["steal"] = cores["steal_s"].map("{:.2f}s".format)
-    show_plain(second, "Overhead by the detours' length, and what disturbed")
-    output.print(f"overhead of all cores: {percent(found.overhead)}")
+    show_table(second, "Overhead by the detours' length, and what disturbed")
+    say(f"overhead of all cores: {plain_percent(found.overhead)}")
     for note in found.notes:
-        errors.print(f"note: {note}")
+        say_note(note)
 
 
 def show_peaks(peaks: Sequence[Peak], title: str, false_alarm: float, most: int = MOST_ROWS) -> None:
     """A row a periodic source: frequency, cost, what it probably is; many single lines without a name are counted."""
     if not peaks:
-        output.print(f"{title}: none stands out of the noise ({false_alarm:.0%} false alarms)")
+        say(f"{title}: none stands out of the noise ({false_alarm:.0%} false alarms)")
         return
     single = [p for p in peaks if len(p.harmonics) == 1 and p.source == "unknown"]
     shown = [p for p in peaks if p not in single] if len(single) > FEW_LINES else list(peaks)
@@ -67,8 +66,8 @@ def show_peaks(peaks: Sequence[Peak], title: str, false_alarm: float, most: int 
             (
                 f"{p.frequency:.6g} Hz",
                 f"±{p.uncertainty:.1g}",
-                percent(p.share),
-                format_time(p.length_ps, 2),
+                plain_percent(p.share),
+                plain_time(p.length_ps, 2),
                 len(p.harmonics),
                 p.source,
             )
@@ -76,11 +75,9 @@ def show_peaks(peaks: Sequence[Peak], title: str, false_alarm: float, most: int 
         ],
         columns=["frequency", "1 sigma", "overhead", "each", "lines", "probably"],
     )
-    show_plain(table, f"{title} ({false_alarm:.0%} false alarms in all)")
+    show_table(table, f"{title} ({false_alarm:.0%} false alarms in all)")
     if left := len(peaks) - len(shown[:most]):
-        output.print(
-            f"{left} more, most of a single line: sidebands of the noise's ups and downs look so (--json has all)"
-        )
+        say(f"{left} more, most of a single line: sidebands of the noise's ups and downs look so (--json has all)")
 
 
 def show_causes(causes: pd.DataFrame) -> None:
@@ -89,13 +86,13 @@ def show_causes(causes: pd.DataFrame) -> None:
         {
             "cause": causes["cause"],
             "count": causes["count"],
-            "total": causes["total_ps"].map(lambda x: format_time(x, 3)),
-            "share": causes["share"].map(lambda x: f"{x:.1%}"),
-            "median": causes["median_ps"].map(lambda x: format_time(x, 3)),
-            "longest": causes["longest_ps"].map(lambda x: format_time(x, 3)),
+            "total": causes["total_ps"].map(lambda x: plain_time(x, 3)),
+            "share": causes["share"].map(plain_percent),
+            "median": causes["median_ps"].map(lambda x: plain_time(x, 3)),
+            "longest": causes["longest_ps"].map(lambda x: plain_time(x, 3)),
         }
     ).head(MOST_ROWS)
-    show_plain(table, "What the detours were (share: of the time they took)")
+    show_table(table, "What the detours were (share: of the time they took)")
 
 
 def show_counted(summaries: Sequence[dict[str, Any]], detours: dict[int, int]) -> None:
@@ -119,22 +116,10 @@ def show_counted(summaries: Sequence[dict[str, Any]], detours: dict[int, int]) -
     )
     for row in total[total["steal"] > 0].itertuples():
         table.loc[row.Index, "a second"] = f"{row.steal:.2f}s"
-    show_plain(table, "What the system counted meanwhile (a second and core; at most that part of detours)")
+    show_table(table, "What the system counted meanwhile (a second and core; at most that part of detours)")
 
 
 def _short(meaning: str) -> str:
     """Without what all have: "Local timer interrupts" -> "Local timer"; of a device its name, which comes last."""
     words = meaning.removesuffix(" interrupts").split()
     return words[-1] if any(word.startswith(("PCI-", "IO-", "GIC")) for word in words) else " ".join(words)
-
-
-def show_plain(table: pd.DataFrame, title: str) -> None:
-    """A table whose cells are ready; those of numbers with units are set right."""
-    show(table.reset_index(drop=True), title)
-
-
-def percent(part: float) -> str:
-    """A part of 1 in percent, with three digits; "infinite" of an infinite one."""
-    if math.isinf(part):
-        return "infinite"
-    return f"{100 * part:.3g} %" if abs(part) >= 1e-6 else "0 %" if part == 0 else f"{100 * part:.1e} %"

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from ..errors import UsageError
 from ..output import check_new_folder, check_output, check_output_folder
+from ..quoting import quote
+from ..units import parse_size, parse_time
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, as output.")
+"""--json, which every command has: what it found goes to the output stream as one object, all else elsewhere."""
+
+
+def print_json(value: object) -> None:
+    """A command's result as one JSON object, which has neither infinities nor NaN."""
+    click.echo(json.dumps(value, allow_nan=False))
 
 
 class FiniteRange(click.FloatRange):
@@ -23,6 +34,60 @@ class FiniteRange(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"expected a finite number, found {value}", param, ctx)
         return number
+
+
+if TYPE_CHECKING:
+    NumberType = click.ParamType[int]
+else:
+    NumberType = click.ParamType  # which older versions of click cannot subscript
+
+
+class Size(NumberType):
+    """Bytes, which may be written with a unit: 4096, 8KiB, 1MB."""
+
+    name = "bytes"
+
+    def __init__(self, least: int = 0) -> None:
+        self._least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's
+        """The number of bytes."""
+        try:
+            size = value if isinstance(value, int) else parse_size(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if size < self._least:
+            self.fail(f"expected at least {self._least} bytes, found {value}", param, ctx)
+        return size
+
+
+class Count(NumberType):
+    """A whole number, which may be written as 1e6."""
+
+    name = "count"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's
+        """The number."""
+        try:
+            number = float(value)
+        except ValueError:
+            self.fail(f"expected a number such as 1024 or 1e6, found {quote(value)}", param, ctx)
+        if not number.is_integer() or abs(number) > 2**53:
+            self.fail(f"expected a whole number, found {quote(value)}", param, ctx)
+        return int(number)
+
+
+class Duration(NumberType):
+    """A time with its unit, such as 2ms; in picoseconds."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's
+        """Picoseconds."""
+        try:
+            return value if isinstance(value, int) else parse_time(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 class OutputFile(click.Path):
@@ -38,7 +103,7 @@ class OutputFile(click.Path):
         """The path. Fails with click's words where it has another ending, raises OutputError where no file can be."""
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if self._endings and path.suffix not in self._endings:
-            self.fail(f"expected a name that ends with {', '.join(self._endings)}, found '{value}'", param, ctx)
+            self.fail(f"expected a name that ends with {', '.join(self._endings)}, found {quote(value)}", param, ctx)
         return check_new_folder(path) if path.suffix in self._folders else check_output(path)
 
 

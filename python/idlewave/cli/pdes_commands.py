@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict
 from itertools import product
@@ -28,6 +27,8 @@ from .kernel_options import (
     where,
     write_statistics,
 )
+from .late_commands import Commands
+from .options import Count, as_json, print_json
 from .progress import share_progress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,17 +36,6 @@ NOT_KEPT: dict[str, Any] = {"checkpoint": None, "restart": False}
 """Of runs for a picture."""
 BOT_STEPS = 8
 """Numbers of bots of which a plot shows the effect, beside none."""
-
-
-def count(value: str) -> int:
-    """A whole number, which may be written as 1e6."""
-    try:
-        number = float(value)
-    except ValueError:
-        raise click.BadParameter(f"expected a number such as 1024 or 1e6, found '{value}'") from None
-    if not number.is_integer() or abs(number) > 2**53:
-        raise click.BadParameter(f"expected a whole number, found '{value}'")
-    return int(number)
 
 
 run_options = all_of(
@@ -56,7 +46,7 @@ run_options = all_of(
         click.option("--placement", type=Placement(), default=PLACEMENTS[0], show_default=True),
         *LEGS,
         STATISTICS,
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        as_json,
     )
 )
 """How to run a model: the answer is the same in all."""
@@ -77,13 +67,13 @@ def plot_options(command: F) -> F:
     return PLOT(runs(command))
 
 
-@click.group()
+@click.group(cls=Commands)
 def pdes() -> None:
     """Run a model on the kernel: a parallel discrete-event simulation."""
 
 
 @pdes.command()
-@click.option("--lps", type=count, default="1024", show_default=True, help="Logical processes (1e6 will do).")
+@click.option("--lps", type=Count(), default="1024", show_default=True, help="Logical processes (1e6 will do).")
 @click.option("--start-events", type=click.IntRange(0), default=16, show_default=True, help="Of each LP.")
 @click.option("--remote", type=click.FloatRange(0, 1), default=0.1, show_default=True, help="Share sent to any LP.")
 @click.option("--mean", type=click.FloatRange(0), default=0.9, show_default=True, help="Of the exponential delay.")
@@ -105,14 +95,14 @@ def phold(*, plot: Path | None, statistics: Path | None, as_json: bool, **option
 
         save_figure(plot_run(run.series_to_pandas(), tick=1e-6, unit="PHOLD's time"), plot)
     if as_json:
-        click.echo(json.dumps(counts_of(run) | said_of(provenance)))
+        print_json(counts_of(run) | said_of(provenance))
         return
     show_run(f"phold, {options['lps']} LPs, {where(options)}", run)
 
 
 @pdes.command()
-@click.option("--persons", type=count, default="1e5", show_default=True)
-@click.option("--districts", type=count, default="1", show_default=True, help="Connected by travel alone.")
+@click.option("--persons", type=Count(), default="1e5", show_default=True)
+@click.option("--districts", type=Count(), default="1", show_default=True, help="Connected by travel alone.")
 @click.option("--home-contacts", type=click.FloatRange(0), default=4.0, show_default=True, help="A day.")
 @click.option("--work-contacts", type=click.FloatRange(0), default=4.5, show_default=True, help="A day.")
 @click.option("--travel-contacts", type=click.FloatRange(0), default=4.5, show_default=True, help="A day.")
@@ -120,7 +110,7 @@ def phold(*, plot: Path | None, statistics: Path | None, as_json: bool, **option
 @click.option("--latent", type=click.FloatRange(0), default=1.9, show_default=True, help="Mean, days.")
 @click.option("--infectious", type=click.FloatRange(0), default=4.1, show_default=True, help="Mean, days.")
 @click.option("--contact", type=click.FloatRange(0), default=1 / 96, show_default="1/96", help="Length, days.")
-@click.option("--first-infectious", type=count, default="10", show_default=True, help="Persons.")
+@click.option("--first-infectious", type=Count(), default="10", show_default=True, help="Persons.")
 @click.option("--vaccinated", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share, at first.")
 @click.option("--isolated", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share of the ill.")
 @click.option("--isolated-after", type=click.FloatRange(0), default=0.0, show_default=True, help="Days.")
@@ -139,7 +129,7 @@ def epidemic(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_j
         draw_epidemic(found, as_arguments(options), plot, plot_runs)
     if as_json:
         days = {name: getattr(found, name) for name in ("susceptible", "exposed", "infectious", "recovered", "immune")}
-        click.echo(json.dumps({"days": days} | counts_of(found.run) | said_of(provenance)))
+        print_json({"days": days} | counts_of(found.run) | said_of(provenance))
         return
     click.echo(
         f"{options['persons']:,} persons: {found.attack_rate:.1%} infected in {options['days']} days; most infectious "
@@ -149,9 +139,9 @@ def epidemic(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_j
 
 
 @pdes.command()
-@click.option("--routers", type=count, default="64", show_default=True)
-@click.option("--hosts", type=count, default="1024", show_default=True)
-@click.option("--bots", type=count, default="128", show_default=True, help="Of the hosts.")
+@click.option("--routers", type=Count(), default="64", show_default=True)
+@click.option("--hosts", type=Count(), default="1024", show_default=True)
+@click.option("--bots", type=Count(), default="128", show_default=True, help="Of the hosts.")
 @click.option("--link-delay", type=click.FloatRange(0), default=1e-3, show_default=True, help="s.")
 @click.option("--legitimate-gap", type=click.FloatRange(0), default=10e-3, show_default=True, help="Mean, s.")
 @click.option("--attack-gap", type=click.FloatRange(0), default=250e-6, show_default=True, help="Mean, s.")
@@ -161,7 +151,7 @@ def epidemic(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_j
 @click.option("--access-utilization", type=float, default=0.5, show_default=True, help="Of the victim's link.")
 @click.option("--utilization", type=float, default=0.2, show_default=True, help="Of the other links.")
 @click.option("--exponential", is_flag=True, help="Times on a link are drawn.")
-@click.option("--buffer", type=count, default="64", show_default=True, help="Packets of a router; 0: any number.")
+@click.option("--buffer", type=Count(), default="64", show_default=True, help="Packets of a router; 0: any number.")
 @click.option("--measured-from", type=click.FloatRange(0), default=0.0, show_default=True, help="s.")
 @click.option("--end", type=click.FloatRange(0), default=1.0, show_default=True, help="s.")
 @plot_options
@@ -176,7 +166,7 @@ def flood(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_json
         draw_flood(as_arguments(options), plot, plot_runs)
     if as_json:
         classes = {"legitimate": asdict(found.legitimate), "attack": asdict(found.attack)}
-        click.echo(json.dumps(classes | counts_of(found.run) | said_of(provenance)))
+        print_json(classes | counts_of(found.run) | said_of(provenance))
         return
     for name, packets in (("legitimate", found.legitimate), ("attack", found.attack)):
         click.echo(

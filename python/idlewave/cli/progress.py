@@ -3,18 +3,39 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from ..schedule import RankProgress
+from ..wording import plain_time
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 PATIENCE = 0.3
 """Seconds: a display of what is over sooner costs more time than it says of."""
+LONG = 2.0
+"""Seconds after which a wait is given a word, where there is no display of it."""
+
+
+@contextmanager
+def doing(description: str) -> Iterator[None]:
+    """Says on the error stream what is being done, once that has taken a while."""
+
+    def tell() -> None:
+        if sys.stderr is not None:
+            print(f"{description} …", file=sys.stderr, flush=True)  # noqa: T201 - where rich may not be loaded
+
+    timer = threading.Timer(LONG, tell)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextmanager
@@ -23,6 +44,8 @@ def rank_progress(description: str) -> Iterator[RankProgress]:
     begin = time.monotonic()
     bar: Progress | None = None
     with ExitStack() as stack:
+        if not _watched():
+            stack.enter_context(doing(description))
 
         def update(done: int, ranks: int) -> None:
             nonlocal bar
@@ -53,10 +76,10 @@ def share_progress(description: str) -> Iterator[Callable[[float], None]]:
 def time_progress(description: str) -> Iterator[Callable[[int], None] | None]:
     """Shows the simulated time of a run, once that has taken a while; yields None where nobody looks."""
     if not _watched():
-        yield None
+        with doing(description):
+            yield None
         return
-    from ..units import format_time
-    from .terminal import status
+        from .terminal import status
 
     begin = time.monotonic()
     with ExitStack() as stack:
@@ -68,7 +91,7 @@ def time_progress(description: str) -> Iterator[Callable[[int], None] | None]:
                 if time.monotonic() - begin < PATIENCE:
                     return
                 shown = stack.enter_context(status(description))
-            shown(f"{description}: {format_time(now, 4)} simulated")
+            shown(f"{description}: {plain_time(now, 4)} simulated")
 
         yield update
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import pandas as pd
 
-from ..errors import InputError, UsageError
+from ..errors import UsageError
 from ..machine import Machine
 from ..measure import Measurement
-from ..provenance import Provenance
 from ..report import build, findings
 from ..reporting import report_data
 from ..schedule import Schedule
 from ..simulation import simulate
+from ..study_table import read_study
 from ..trace import Trace
 from .inputs import algorithm_options, algorithms_from
-from .options import OutputFolder
-from .terminal import output
+from .options import OutputFolder, as_json, print_json
+from .progress import doing
+from .terminal import say
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -39,6 +39,7 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
     show_default=True,
     help="Folder.",
 )
+@as_json
 def report(
     measured: Path | None,
     traced: Path | None,
@@ -48,6 +49,7 @@ def report(
     title: str,
     allow_mixed: bool,
     target: Path,
+    as_json: bool,
 ) -> None:
     """Write the report of a measured machine, a trace, a study, or all of them.
 
@@ -55,27 +57,23 @@ def report(
     """
     if measured is None and traced is None and studied is None:
         raise UsageError("expected at least one of --machine, --trace and --study")
-    measurement = Measurement.load(measured) if measured else None
-    trace = Trace.load(traced) if traced else None
+    with doing("reading what was measured"):
+        measurement = Measurement.load(measured) if measured else None
+        trace = Trace.load(traced) if traced else None
     timeline = None
     if measured and trace:
-        schedule = Schedule.from_trace(trace, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
-        timeline = simulate(schedule, Machine.load(measured / "machine.toml"), noise=None)
-    study = read_table(studied) if studied else None
+        with doing("simulating the traced run"):
+            schedule = Schedule.from_trace(trace, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
+            timeline = simulate(schedule, Machine.load(measured / "machine.toml"), noise=None)
+    study = read_study(studied) if studied else None
     data = report_data(
         measurement, trace, timeline, study, title=title, allow_mixed=allow_mixed, study_name=str(studied)
     )
-    page = build(data, target)
+    with doing("drawing figures"):
+        page = build(data, target)
+    if as_json:
+        print_json({"written": str(page), "findings": findings(data)})
+        return
     for sentence in findings(data).values():
-        output.print(f"• {sentence}")
-    output.print(f"written: {page}")
-
-
-def read_table(file: Path) -> pd.DataFrame:
-    """A study's table. Raises InputError naming the file."""
-    try:
-        table = pd.read_csv(file) if file.suffix == ".csv" else pd.read_parquet(file)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file}: cannot be read as a study: {error}") from error
-    found = Provenance.read(file)
-    return table if found is None else found.attach(table)
+        say(f"• {sentence}")
+    say(f"written: {page}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,13 @@ from ..carried import said_of
 from ..errors import UsageError
 from ..kernel import PLACEMENTS, Manner
 from ..output import write_table
+from ..quoting import name_of
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
-from ..units import format_time
+from ..wording import plain_time
 from .inputs import load_machine, machine_option
 from .kernel_options import LEGS, SCHEDULER, STATISTICS, THREADS, all_of, counts_of, show_run, where, write_statistics
-from .options import OutputFile
+from .options import OutputFile, as_json, print_json
 from .progress import time_progress
 from .run import NOISE, run_arguments
 from .source import schedule_from, source_options
@@ -40,7 +40,7 @@ KEPT = ("processes", "lazy", "pin", "migrate", "checkpoint", "checkpoint_every",
     )
 )
 @click.option("--ops", type=OutputFile(), help="Write when each op ran (Parquet).")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@as_json
 def simulate(
     source: str,
     machine_name: str,
@@ -50,7 +50,7 @@ def simulate(
     as_json: bool,
     **options: object,
 ) -> None:
-    """Simulate a GOAL file, a trace, or a PATTERN (a collective, or "dissemination") on a machine."""
+    """Simulate a GOAL file, a trace, or a PATTERN (such as allreduce, halo2d or sweep; all: idlewave patterns)."""
     machine = load_machine(machine_name)
     how = run_arguments(options)
     legs: dict[str, Any] = {name: options.pop(name) for name in KEPT}
@@ -82,11 +82,11 @@ def simulate(
             found |= {"run": counts_of(timeline.run), "peak_rss_bytes": timeline.run.peak_rss_bytes}
         if timeline.provenance is not None:
             found |= said_of(timeline.provenance)
-        click.echo(json.dumps(found))
+        print_json(found)
         return
     click.echo(
         f"{schedule.name} on {machine.name}: {schedule.ranks} ranks finish after "
-        f"{format_time(timeline.max_finish, 6)} ({timeline.messages} messages, simulated in {timeline.seconds:.3f} s)"
+        f"{plain_time(timeline.max_finish, 6)} ({timeline.messages} messages, simulated in {timeline.seconds:.3f} s)"
     )
     if timeline.run is not None:
-        show_run(f"{schedule.name}, {where(how | legs)}", timeline.run, "messages")
+        show_run(f"{name_of(schedule.name)}, {where(how | legs)}", timeline.run, "messages")

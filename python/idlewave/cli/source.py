@@ -8,46 +8,66 @@ from typing import Any, TypeVar
 
 import click
 
-from ..errors import UsageError
-from ..patterns import DEFAULT_SEGMENT
+from ..errors import InputError, UsageError
+from ..pattern_options import DEFAULT_SEGMENT, PATTERNS
+from ..quoting import quote
 from ..schedule import Schedule
+from ..units import parse_size
+from ..wording import did_you_mean
+from .completion import algorithms, sources
 from .inputs import load_schedule
+from .options import Size
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _numbers(separator: str) -> Callable[[click.Context, click.Parameter, str | None], tuple[int, ...] | None]:
-    """Reads whole numbers with something between them: 4x4x2, or 100,200."""
+def _numbers(
+    separator: str, number: Callable[[str], int], what: str
+) -> Callable[[click.Context, click.Parameter, str | None], tuple[int, ...] | None]:
+    """Reads numbers with something between them: 4x4x2, or 100,8KiB."""
 
     def read(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[int, ...] | None:
         if text is None:
             return None
         try:
-            return tuple(int(part) for part in text.split(separator))
+            return tuple(number(part) for part in text.split(separator))
         except ValueError:
-            raise click.BadParameter(f"expected whole numbers with '{separator}' between them") from None
+            raise click.BadParameter(f"expected {what} with '{separator}' between them") from None
 
     return read
 
 
+_DIMS = _numbers("x", int, "whole numbers")
+_SIZES = _numbers(",", parse_size, "bytes")
+
 OPTIONS = (
     click.option("--ranks", type=click.IntRange(1), help="Ranks of a pattern; or extrapolate a trace to so many."),
-    click.option("--bytes", "size", type=click.IntRange(0), help="Bytes of a pattern's messages.  [default: 1]"),
+    click.option("--bytes", "size", type=Size(), help="Bytes of a pattern's messages, such as 8KiB.  [default: 1]"),
     click.option(
-        "-a", "--algorithm", "chosen", multiple=True, help="A pattern's algorithm; of a trace COLLECTIVE=NAME."
+        "-a",
+        "--algorithm",
+        "chosen",
+        multiple=True,
+        shell_complete=algorithms,
+        help="A pattern's algorithm; of a trace COLLECTIVE=NAME (idlewave algorithms).",
     ),
     click.option("--reduction-cost", type=float, default=0.0, show_default=True, help="ns per byte reduced."),
     click.option("--root", type=click.IntRange(0), help="Root of bcast, reduce, gather, scatter.  [default: 0]"),
     click.option(
         "--segment",
-        type=click.IntRange(0),
+        type=Size(),
         help=f"Bytes of a piece in a pipeline; 0: all at once.  [default: {DEFAULT_SEGMENT}]",
     ),
     click.option("--ways", type=click.IntRange(1), help="n of nway_dissemination.  [default: 2]"),
-    click.option("--send-counts", callback=_numbers(","), metavar="N,N,...", help="Bytes to each rank; repeated."),
-    click.option("--recv-counts", callback=_numbers(","), metavar="N,N,...", help="Bytes from each rank; repeated."),
-    click.option("--dims", callback=_numbers("x"), metavar="NxNxN", help="Grid of a halo or sweep; 0: chosen."),
-    click.option("--face-bytes", callback=_numbers(","), metavar="N,N,N", help="Bytes through a face, by dimension."),
+    click.option("--send-counts", callback=_SIZES, metavar="N,N,...", help="Bytes to each rank; repeated."),
+    click.option("--recv-counts", callback=_SIZES, metavar="N,N,...", help="Bytes from each rank; repeated."),
+    click.option(
+        "--dims",
+        callback=_DIMS,
+        metavar="NxNxN",
+        help="Grid of a halo or sweep; 0: chosen.",
+    ),
+    click.option("--face-bytes", callback=_SIZES, metavar="N,N,N", help="Bytes through a face, by dimension."),
     click.option("--periodic/--no-periodic", default=None, help="Whether a halo wraps around.  [default: periodic]"),
     click.option("--compute-ns", type=click.IntRange(0), help="Computation of a halo, or a sweep's block."),
     click.option("--blocks", type=click.IntRange(1), help="Blocks of planes of a sweep.  [default: 1]"),
@@ -59,7 +79,7 @@ def source_options(command: F) -> F:
     """SOURCE, and what belongs to it; the command gets them as keywords and hands them to `schedule_from`."""
     for option in reversed(OPTIONS):
         command = option(command)
-    return click.argument("source", metavar="FILE|TRACE|PATTERN")(command)
+    return click.argument("source", metavar="FILE|TRACE|PATTERN", shell_complete=sources)(command)
 
 
 def schedule_from(source: str, options: Mapping[str, object]) -> Schedule:
@@ -76,8 +96,13 @@ def schedule_from(source: str, options: Mapping[str, object]) -> Schedule:
             raise UsageError(f"--{option} belongs to a pattern, not to a file or a trace")
         schedule = load_schedule(source, chosen, reduction_cost)
         return schedule if ranks is None or ranks == schedule.ranks else schedule.extrapolate(ranks)
+    if source not in PATTERNS:
+        raise InputError(
+            f"{quote(source)} is no file, no trace, and no pattern{did_you_mean(source, PATTERNS)} "
+            f"There are the patterns {', '.join(PATTERNS)}"
+        )
     if ranks is None:
-        raise UsageError(f"'{source}' is no file; as a pattern it needs --ranks")
+        raise UsageError(f"the pattern {source} needs --ranks")
     if len(chosen) > 1:
         raise UsageError("a pattern has one algorithm")
     algorithm = chosen[0].removeprefix(f"{source}=") if chosen else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import click
@@ -9,13 +10,17 @@ import pandas as pd
 
 from ..errors import UsageError
 from ..machine import Machine
+from ..measure.records import records
 from ..output import TABLE_ENDINGS, write_table
+from ..quoting import quote
 from ..schedule import Schedule
 from ..study import COLUMNS, study_provenance
 from ..study import study as run
+from ..wording import plain_percent, plain_time
 from .inputs import algorithm_options, load_machine, load_schedule, machine_option
-from .options import OutputFile
-from .terminal import errors, output, progress_bar, show
+from .options import OutputFile, as_json, print_json
+from .progress import doing
+from .terminal import Format, errors, progress_bar, say, show_table
 
 
 @click.command()
@@ -34,6 +39,7 @@ from .terminal import errors, output, progress_bar, show
     show_default=True,
     help="Table to write: .parquet or .csv.",
 )
+@as_json
 def study(
     source: str,
     machine_name: str,
@@ -43,13 +49,17 @@ def study(
     seeds: int,
     threads: int | None,
     file: Path,
+    as_json: bool,
 ) -> None:
     """Simulate without noise, and with the machine's noise under many seeds, at several numbers of ranks."""
     machine = load_machine(machine_name)
     schedule = load_schedule(source, chosen, reduction_cost)
     table = run_study(schedule, machine, ranks_from(sizes) or [schedule.ranks], seeds, file, threads)
-    show(summary(table), "Run time and slowdown by noise", {"slowdown": ".3%", "least": ".3%", "most": ".3%"})
-    output.print(f"written: {file}")
+    if as_json:
+        print_json({"written": str(file), "runs": records(table), "summary": records(summary(table))})
+        return
+    show_summary(table, "Run time and slowdown by noise")
+    say(f"written: {file}")
 
 
 def run_study(
@@ -63,7 +73,7 @@ def run_study(
     made_of = study_provenance(schedule, machine, sizes, range(seeds))
     total = len(sizes) * (1 + (seeds if machine.noise else 0))
     finished = False
-    with progress_bar(count=True) as progress:
+    with progress_bar(count=True) as progress, doing(f"{total} simulations"):
         task = progress.add_task("simulations", total=total)
 
         def keep(row: dict[str, object]) -> None:
@@ -89,15 +99,26 @@ def ranks_from(text: str | None) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(f"expected numbers of ranks such as 64,1024, found '{text}'") from None
+        raise UsageError(f"expected numbers of ranks such as 64,1024, found {quote(text)}") from None
+
+
+def show_summary(table: pd.DataFrame, title: str) -> None:
+    """A row a number of ranks."""
+    formats: dict[str, Format] = dict.fromkeys(("slowdown", "least", "most"), _part)
+    formats["quiet run"] = lambda seconds: plain_time(1e12 * seconds)
+    show_table(summary(table).rename(columns={"quiet_s": "quiet run"}), title, formats)
+
+
+def _part(fraction: float) -> str:
+    return "–" if math.isnan(fraction) else plain_percent(fraction)
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """A row a number of ranks: run time without noise, and the median, least and greatest slowdown over the seeds."""
+    """A row a number of ranks: run time without noise, s; median, least and greatest slowdown over so many seeds."""
     rows = []
     for ranks, group in table.groupby("ranks"):
         quiet = float(group.loc[~group["noise"], "finish_ps"].iloc[0])
         noisy = group.loc[group["noise"], "finish_ps"]
-        slowdown = noisy / quiet - 1 if len(noisy) else pd.Series([0.0])
-        rows.append((ranks, f"{quiet / 1e12:.4f}", slowdown.median(), slowdown.min(), slowdown.max(), len(noisy)))
-    return pd.DataFrame(rows, columns=["ranks", "quiet run, s", "slowdown", "least", "most", "seeds"])
+        slowdown = noisy / quiet - 1 if len(noisy) else pd.Series([math.nan])
+        rows.append((ranks, quiet / 1e12, slowdown.median(), slowdown.min(), slowdown.max(), len(noisy)))
+    return pd.DataFrame(rows, columns=["ranks", "quiet_s", "slowdown", "least", "most", "seeds"])

@@ -1,12 +1,13 @@
-"""What the commands print by: two streams, progress, tables."""
+"""What the commands print by: results on the output stream, all else on the error stream."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -16,19 +17,66 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
+
+from .. import wording
+from ..quoting import printable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-output = Console(highlight=False)
-errors = Console(stderr=True)
+_ANY_WIDTH = 10_000
+
+
+class _Stream(Console):
+    """A stream whose lines and tables are never cut: what is no terminal is as wide as they are, unless told.
+
+    Texts of files and programs are shown as they are: they have no markup, and no control characters.
+    """
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+    def render_str(self, text: str, **options: Any) -> Text:  # noqa: ANN401 - rich's
+        """What is printed, the cells of tables among it."""
+        return super().render_str(printable(text), **options)
+
+    @property
+    def size(self) -> ConsoleDimensions:
+        """Columns and lines."""
+        if not self.is_terminal and "COLUMNS" not in self._environ:
+            return ConsoleDimensions(_ANY_WIDTH, 25)
+        return super().size
+
+    @size.setter
+    def size(self, new_size: tuple[int, int]) -> None:
+        self._width, self._height = new_size
+
+
+output = _Stream()
+errors = _Stream(stderr=True)
+
+
+def say(text: str, *, bold: bool = False) -> None:
+    """A line of a command's result."""
+    output.print(wording.plain(text), style="bold" if bold else None)
+
+
+def say_note(text: str) -> None:
+    """A line on the error stream: what one must know of a result, or what was done beside it."""
+    errors.print(f"note: {wording.plain(text)}")
+
+
+def to_error_stream() -> None:
+    """From now on what people read goes to the error stream, and leaves the output to JSON."""
+    output.stderr = True
 
 
 def progress_bar(*, count: bool = False) -> Progress:
     """A progress display on the error stream, so that output can be piped; nothing where nobody looks at it."""
     middle = [MofNCompleteColumn()] if count else []
     return Progress(
-        TextColumn("{task.description:<28}"),
+        TextColumn("{task.description:<28}", markup=False),
         BarColumn(),
         *middle,
         TimeElapsedColumn(),
@@ -43,19 +91,27 @@ def progress_bar(*, count: bool = False) -> Progress:
 @contextmanager
 def status(description: str) -> Iterator[Callable[[str], None]]:
     """A line on the error stream that moves, where it is not known how much is left; yields what changes it."""
-    with errors.status(description) as line:
-        yield line.update
+    with errors.status(escape(printable(description))) as line:
+        yield lambda text: line.update(escape(printable(text)))
 
 
-def show(table: pd.DataFrame, title: str, formats: dict[str, str] | None = None) -> None:
-    """Print a data frame as a table."""
+Format = str | Callable[[Any], str]
+"""How a cell becomes text: a format, or what makes it."""
+
+
+def show_table(table: pd.DataFrame, title: str, formats: Mapping[str, Format] | None = None) -> None:
+    """Print a data frame as a table; `formats` by column."""
     import pandas as pd
 
-    shown = Table(title=title, title_justify="left", title_style="bold")
+    shown = Table(title=wording.plain(title), title_justify="left", title_style="bold")
     for column in table.columns:
         numeric = pd.api.types.is_numeric_dtype(table[column]) and not pd.api.types.is_bool_dtype(table[column])
-        shown.add_column(str(column), justify="right" if numeric else "left")
+        shown.add_column(str(column), justify="right" if numeric else "left", overflow="fold")
     for row in table.itertuples(index=False):
         cells = zip(table.columns, row, strict=True)
-        shown.add_row(*(format(value, (formats or {}).get(str(name), "")) for name, value in cells))
+        shown.add_row(*(_cell(value, (formats or {}).get(str(name), "")) for name, value in cells))
     output.print(shown)
+
+
+def _cell(value: object, form: Format) -> str:
+    return wording.plain(form(value) if callable(form) else format(value, form))

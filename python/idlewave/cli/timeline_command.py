@@ -8,14 +8,15 @@ import click
 
 from ..errors import UsageError
 from ..export import writer_for
+from ..quoting import quote
 from ..simulation import simulate as run
 from ..timeline import Recording
-from ..units import parse_time
 from .inputs import load_machine, machine_option
-from .options import OutputFile
+from .options import Duration, OutputFile, as_json, print_json
+from .progress import doing, time_progress
 from .run import run_arguments, run_options
 from .source import schedule_from, source_options
-from .terminal import output
+from .terminal import say
 
 
 @click.command()
@@ -23,16 +24,18 @@ from .terminal import output
 @machine_option
 @run_options
 @click.option("--only-ranks", metavar="FIRST-LAST", help="Record these ranks only.")
-@click.option("--since", metavar="TIME", default="0ps", help="Record ops that start from this time on, such as 2ms.")
-@click.option("--until", metavar="TIME", help="Record ops that start before this time.")
+@click.option("--since", type=Duration(), default="0ps", help="Record ops that start from this time on, such as 2ms.")
+@click.option("--until", type=Duration(), help="Record ops that start before this time.")
 @click.option("-o", "--output", "file", type=OutputFile(folders=(".otf2",)), required=True, help="What to write.")
+@as_json
 def timeline(
     source: str,
     machine_name: str,
     only_ranks: str | None,
-    since: str,
-    until: str | None,
+    since: int,
+    until: int | None,
     file: Path,
+    as_json: bool,
     **options: object,
 ) -> None:
     """Simulate a GOAL file, a trace, or a PATTERN on a machine, and write when each op ran and why it waited.
@@ -44,21 +47,18 @@ def timeline(
     machine = load_machine(machine_name)
     how = run_arguments(options)
     schedule = schedule_from(source, options)
-    found = run(
-        schedule,
-        machine,
-        record=Recording(
-            ranks=None if only_ranks is None else _ranks(only_ranks),
-            since_ps=_time(since),
-            until_ps=None if until is None else _time(until),
-        ),
-        **how,
-    )
+    recording = Recording(None if only_ranks is None else _ranks(only_ranks), since, until)
+    with time_progress("simulating") as progress:
+        found = run(schedule, machine, record=recording, progress=progress, **how)
     ops = found.ops_to_arrow()
     if not len(ops):
         raise UsageError("no op of these ranks starts in that time: nothing to write")
-    write(ops, f"{schedule.name} on {machine.name}")
-    output.print(f"{len(ops)} ops of {schedule.ranks} ranks; written: {file}")
+    with doing(f"writing {file}"):
+        write(ops, f"{schedule.name} on {machine.name}")
+    if as_json:
+        print_json({"written": str(file), "ops": len(ops), "ranks": schedule.ranks, "max_finish_ps": found.max_finish})
+        return
+    say(f"{len(ops)} ops of {schedule.ranks} ranks; written: {file}")
 
 
 def _ranks(text: str) -> tuple[int, int]:
@@ -67,10 +67,4 @@ def _ranks(text: str) -> tuple[int, int]:
         return int(first), int(last if dash else first)
     except ValueError:
         raise UsageError(f"expected ranks such as 0-7, found '{text}'") from None
-
-
-def _time(text: str) -> int:
-    try:
-        return parse_time(text)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(f"expected ranks such as 0-7, found {quote(text)}") from None

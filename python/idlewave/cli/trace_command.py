@@ -8,8 +8,8 @@ import click
 
 from ..trace import Trace
 from ..tracing import trace as run_traced
-from .options import OutputFolder
-from .terminal import output
+from .options import OutputFolder, as_json, print_json
+from .terminal import say
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -23,16 +23,29 @@ from .terminal import output
     help="Where the trace goes.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace an earlier trace.")
+@as_json
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
-def trace(folder: Path, overwrite: bool, command: tuple[str, ...]) -> None:
+def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]) -> None:
     """Run COMMAND (such as: -- mpiexec -n 4 ./program) with the tracer preloaded into its unmodified ranks."""
     run = run_traced(list(command), folder, overwrite=overwrite)
     found = Trace.load(run.directory)
     records = int(found.processes["records"].sum())
-    output.print(
+    residual = found.clocks["residual_ns"].max()
+    if as_json:
+        print_json(
+            {
+                "written": str(run.directory),
+                "ranks": found.ranks,
+                "calls": records,
+                "seconds": found.measured_s,
+                "clock_residual_ns": float(residual) if residual > 0 else None,
+                "exit_status": run.exit_status,
+            }
+        )
+        return
+    say(
         f"{found.ranks} ranks, {records} calls, {found.measured_s:.3f} s between MPI_Init and MPI_Finalize; "
         f"written: {run.directory}"
     )
-    residual = found.clocks["residual_ns"].max()
     if residual > 0:
-        output.print(f"clocks: put on rank 0's to within {residual:.0f} ns, offset and drift taken at both ends")
+        say(f"clocks: put on rank 0's to within {residual:.0f} ns, offset and drift taken at both ends")

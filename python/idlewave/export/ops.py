@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..provenance import Provenance
+from ..quoting import quote
 from ..timeline import OP_KINDS
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def _kinds(table: pa.Table) -> npt.NDArray[np.int32]:
     column = _names(table, "kind")
     unknown = [name for name in column.names if name not in OP_KINDS]
     if unknown:
-        raise InputError(f"column kind of the ops: expected {', '.join(OP_KINDS)}, found '{unknown[0]}'")
+        raise InputError(f"column kind of the ops: expected {', '.join(OP_KINDS)}, found {quote(unknown[0])}")
     return np.array([OP_KINDS.index(name) for name in column.names], dtype=np.int32)[column.codes]
 
 

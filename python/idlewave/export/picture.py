@@ -20,7 +20,7 @@ from matplotlib.ticker import MaxNLocator
 from ..carried import picture_metadata
 from ..errors import UsageError
 from ..output import output_file
-from ..plotting import BLUE, INK, ORANGE, STYLE, VERMILLION, new_figure, styled, tidy
+from ..plotting import BLUE, INK, ORANGE, STYLE, VERMILLION, new_figure, plain_text, styled, tidy
 from ..provenance import Provenance
 from .ops import CALC, RECV, SEND, Ints, Ops, read_ops
 from .spans import cpu_spans, waiting_spans
@@ -106,7 +106,7 @@ def write_picture(ops: Table, path: str | Path, *, title: str = "") -> None:
     with rc_context(STYLE), output_file(path) as file:
         form = path.suffix[1:]
         metadata = picture_metadata(form, Provenance.of_table(ops), title)
-        figure.savefig(file, format=form, dpi=DOTS_PER_INCH, metadata=metadata)
+        plain_text(figure).savefig(file, format=form, dpi=DOTS_PER_INCH, metadata=metadata)
 
 
 def _lines(ops: Ops, ranks: Iterable[int] | None) -> dict[int, int]:

@@ -9,7 +9,6 @@ measurement.json        environment, summaries, the fit with its intervals and r
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,23 +18,27 @@ import pandas as pd
 from ..carried import comment, said_of
 from ..digests import digest_of_file
 from ..environment import metadata_of_samples, provenance_of
-from ..errors import InputError
+from ..input import checked, load_json
+from ..input.tables import WHOLE, read_table
 from ..machine import Machine
 from ..noise import Noise, as_times
 from ..output import OutputFiles
 from ..provenance import PROVENANCE, Provenance, parts_that_differ
-from ..tables import quoted
+from ..quoting import name_of, toml_text
 from ..units import exact_time
 from .network import NetworkMeasurement
-from .network.json_part import JsonPart
-from .network.recording import checked_samples
+from .network.recording import SAMPLES
+from .network.said import MeasurementFile
 from .network.storing import network_as_json, network_from_json, network_toml
 from .noise import NoiseMeasurement
 from .noise.replay import noise_csv
 from .records import records
 
 FORMAT = 1
-SAMPLES = ("noise-samples.parquet", "network-samples.parquet", "node-network-samples.parquet")
+FILES = ("noise-samples.parquet", "network-samples.parquet", "node-network-samples.parquet")
+"""The tables of samples."""
+DETOURS = {"core": WHOLE, "start_ps": WHOLE, "length_ps": WHOLE}
+"""The columns of the first of them."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Measurement:
 
     def machine(self) -> Machine:
         """The machine that was measured, as machine.toml has it if nobody changed that."""
-        lines = [f"name = {quoted(self.name)}", *network_toml(self.network, self.node, self.node_ranks)]
+        lines = [f"name = {toml_text(self.name)}", *network_toml(self.network, self.node, self.node_ranks)]
         detours, period = self.noise.trace()
         noise = Noise(as_times(detours["start_ps"]), as_times(detours["length_ps"]), period)
         return Machine.from_toml("\n".join(lines), name=self.name).with_noise(noise)
@@ -65,7 +68,7 @@ class Measurement:
             return []
         said, toml = self.folder / "measurement.json", self.folder / "machine.toml"
         written = {
-            name: digest for source in self.sources for name, digest in source.digests.items() if name in SAMPLES
+            name: digest for source in self.sources for name, digest in source.digests.items() if name in FILES
         }
         found = [
             f"{self.folder / name} is not the file that {said} was written with."
@@ -87,30 +90,23 @@ class Measurement:
         """Read back what write_machine wrote. Raises InputError naming the file that is missing or broken."""
         place = Path(folder)
         file = place / "measurement.json"
-        said = _read_json(file)
-        if said.get("format") != FORMAT:
-            raise InputError(f"{file}: expected format {FORMAT}, found {said.get('format')!r}")
-        try:
-            noise, network = said["noise"], said["network"]
-            for table in ("cores", "interrupts"):
-                for row in JsonPart(file, noise[table], f"noise.{table}").parts():
-                    row.object()
-            return cls(
-                said["name"],
-                NoiseMeasurement(
-                    _read_table(place / SAMPLES[0]),
-                    pd.DataFrame(noise["cores"]),
-                    pd.DataFrame(noise["interrupts"], columns=["core", "name", "meaning", "count"]),
-                    noise["environment"],
-                ),
-                network_from_json(JsonPart(file, network, "network"), _network_table(place / SAMPLES[1])),
-                _node_from(said, place),
-                said.get("node_ranks", 1),
-                Provenance.from_object(said[PROVENANCE], f"{file}: {PROVENANCE}") if PROVENANCE in said else None,
-                place,
-            )
-        except (KeyError, TypeError) as error:
-            raise InputError(f"{file}: {error} is missing or of another form") from error
+        raw: dict[str, Any] = load_json(file, "the measurement of a machine")
+        said = checked(raw, MeasurementFile, name_of(file))
+        of_noise, of_network, of_node = (place / name for name in FILES)
+        noise = NoiseMeasurement(
+            read_table(of_noise, DETOURS, "detours"),
+            pd.DataFrame(raw["noise"]["cores"]),
+            pd.DataFrame(raw["noise"]["interrupts"], columns=["core", "name", "meaning", "count"]),
+            raw["noise"]["environment"],
+        )
+        network = network_from_json(said.network, raw["network"], _samples(of_network))
+        node = None
+        if said.node_network is not None:
+            node = network_from_json(said.node_network, raw["node_network"], _samples(of_node))
+        provenance = None
+        if PROVENANCE in raw:
+            provenance = Provenance.from_object(raw[PROVENANCE], name_of(file), PROVENANCE)
+        return cls(said.name, noise, network, node, said.node_ranks, provenance, place)
 
 
 def write_machine(
@@ -129,7 +125,7 @@ def write_machine(
     place = Path(folder)
     trace, period = noise.trace()
     target = place / "machine.toml"
-    of_noise, of_network, of_node = SAMPLES
+    of_noise, of_network, of_node = FILES
     recordings = {
         of_noise: ("noise", noise.detours, noise.environment),
         of_network: ("network", network.samples, network.environment),
@@ -161,7 +157,7 @@ def machine_toml(
     """The text of machine.toml; `noise_period` in ps. Times are exact, per-byte costs have six digits."""
     lines = [
         "# measurement.json has intervals, residuals and the environment.",
-        f"name = {quoted(name)}",
+        f"name = {toml_text(name)}",
         "",
         *network_toml(network, node, node_ranks),
         "",
@@ -195,31 +191,5 @@ def _as_json(
     } | ({} if node is None else {"node_network": network_as_json(node), "node_ranks": node_ranks})
 
 
-def _node_from(said: dict[str, Any], place: Path) -> NetworkMeasurement | None:
-    if "node_network" not in said:
-        return None
-    node = JsonPart(place / "measurement.json", said["node_network"], "node_network")
-    return network_from_json(node, _network_table(place / SAMPLES[2]))
-
-
-def _network_table(file: Path) -> pd.DataFrame:
-    return checked_samples(_read_table(file), file)
-
-
-def _read_json(file: Path) -> dict[str, Any]:
-    try:
-        said = json.loads(file.read_text())
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(f"{file}: expected JSON: {error}") from error
-    if not isinstance(said, dict):
-        raise InputError(f"{file}: expected a JSON object")
-    return said
-
-
-def _read_table(file: Path) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(file)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file} cannot be read: {error}") from error
+def _samples(file: Path) -> pd.DataFrame:
+    return read_table(file, SAMPLES, "samples of the network probe")

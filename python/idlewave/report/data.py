@@ -14,6 +14,7 @@ import pandas as pd
 from idlewave.errors import InputError
 from idlewave.measure.network.quantities import QUANTITIES
 from idlewave.provenance import Provenance
+from idlewave.study_table import checked_study
 
 
 def require_columns(table: pd.DataFrame, columns: tuple[str, ...], name: str) -> None:
@@ -185,8 +186,7 @@ class StudyData:
     noise: str = "noise"
 
     def __post_init__(self) -> None:
-        columns = ("ranks", "noise", "seed", "finish_ps", "messages", "seconds")
-        require_columns(self.runs, columns, "study.runs")
+        checked_study(self.runs, "the table 'study.runs'")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from idlewave.carried import picture_metadata
 from idlewave.measure.noise.detour_plots import plot_detour_lengths, plot_detours
-from idlewave.plotting import STYLE
+from idlewave.plotting import STYLE, plain_text
 from idlewave.provenance import Provenance
 from idlewave.report import captions
 from idlewave.report.data import ReportData
@@ -78,7 +78,8 @@ def svg_of(figure: Figure, provenance: Provenance | None = None) -> str:
     """`figure` as a text of SVG, the same each time: no date, no random names; with what it was made from."""
     buffer = io.StringIO()
     with rc_context(STYLE):
-        figure.savefig(buffer, format="svg", dpi=DOTS_PER_INCH, metadata=picture_metadata("svg", provenance))
+        said = picture_metadata("svg", provenance)
+        plain_text(figure).savefig(buffer, format="svg", dpi=DOTS_PER_INCH, metadata=said)
     return buffer.getvalue()
 
 
@@ -86,7 +87,8 @@ def png_of(figure: Figure, provenance: Provenance | None = None) -> bytes:
     """`figure` as PNG, the same each time; with what it was made from."""
     buffer = io.BytesIO()
     with rc_context(STYLE):
-        figure.savefig(buffer, format="png", dpi=DOTS_PER_INCH, metadata=picture_metadata("png", provenance))
+        said = picture_metadata("png", provenance)
+        plain_text(figure).savefig(buffer, format="png", dpi=DOTS_PER_INCH, metadata=said)
     return buffer.getvalue()
 
 

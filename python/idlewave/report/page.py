@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from idlewave.output import OutputFiles
+from idlewave.quoting import printable
 from idlewave.report.caveats import caveats
 from idlewave.report.data import ReportData
 from idlewave.report.figures import inline_svg, png_of, report_figures, svg_of
@@ -77,6 +78,7 @@ def render(data: ReportData, figures: dict[str, PlacedFigure]) -> str:
         loader=PackageLoader("idlewave.report"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_shown,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -89,6 +91,11 @@ def render(data: ReportData, figures: dict[str, PlacedFigure]) -> str:
         tables=_tables(data),
         made_from=made_from(data.provenance),
     )
+
+
+def _shown(value: object) -> object:
+    """Text of data without controls; what the page itself has made stays."""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _tables(data: ReportData) -> dict[str, Table]:

@@ -30,8 +30,11 @@ from ...environment import metadata_of_samples
 from ...errors import InputError, MeasurementError
 from ...mpi import Mpi
 from ...output import write_table
-from .job import read_columns, read_environment, read_summary, run_job
+from ...quoting import name_of
+from ..environment_file import read_environment
+from .job import read_columns, read_summary, run_job
 from .levels import listed
+from .said import ClocksSaid
 
 Array = NDArray[np.float64]
 
@@ -172,11 +175,13 @@ def read_clocks(folder: str | Path) -> ClockMeasurement:
     has bursts enough.
     """
     place = Path(folder)
-    said = read_summary(place, "clocks")
-    bursts = _checked(pd.DataFrame(read_columns(place, said, "bursts")), place, len(said["ranks"]))
+    said = read_summary(place, "clocks", ClocksSaid)
+    bursts = _checked(pd.DataFrame(read_columns(place, "clocks", said, "bursts")), place, len(said["ranks"]))
     lines = fit_lines(bursts)
     if not lines:
-        raise MeasurementError(f"{place}: no rank's clock was looked at {FEWEST} times; the time was too short")
+        raise MeasurementError(
+            f"{name_of(place)}: no rank's clock was looked at {FEWEST} times; the time was too short"
+        )
     return ClockMeasurement(bursts, lines, said, read_environment(place))
 
 
@@ -184,14 +189,16 @@ def _checked(bursts: pd.DataFrame, place: Path, ranks: int) -> pd.DataFrame:
     """The bursts, if they can be some: of ranks that ran, and one after the other."""
     missing = [c for c in COLUMNS if c not in bursts.columns]
     if missing:
-        raise InputError(f"{place}: the table of bursts lacks the columns {', '.join(missing)}")
+        raise InputError(f"{name_of(place)}: the table of bursts lacks the columns {', '.join(missing)}")
     beyond = bursts.loc[(bursts["rank"] < 1) | (bursts["rank"] >= ranks), "rank"]
     if len(beyond):
-        raise InputError(f"{place}: expected bursts of the ranks 1 to {ranks - 1}, found one of rank {beyond.iloc[0]}")
+        raise InputError(
+            f"{name_of(place)}: expected bursts of the ranks 1 to {ranks - 1}, found one of rank {beyond.iloc[0]}"
+        )
     twice = bursts.loc[bursts.duplicated(["rank", "at_ns"])]
     if len(twice):
         rank, at = twice[["rank", "at_ns"]].iloc[0]
-        raise InputError(f"{place}: expected bursts at different times, found two of rank {rank} at {at} ns")
+        raise InputError(f"{name_of(place)}: expected bursts at different times, found two of rank {rank} at {at} ns")
     return bursts
 
 

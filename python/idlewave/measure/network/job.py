@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,12 @@ from rich.progress import Progress
 from ... import mpi as mpis
 from ...environment import describe_recording
 from ...errors import InputError, UsageError
+from ...input import below, checked, load_json, read_bytes
+from ...input.bounds import MOST_TABLE
 from ...mpi import Mpi
+from ...quoting import found, name_of
 from ..running import begin_folder, run_probe, shown
-from .json_part import JsonPart, read_object
+from .said import JobSaid
 
 PATIENCE = 180.0
 """Seconds beyond the time asked for after which a probe is given up: MPI's own start and end are in it."""
@@ -50,44 +52,27 @@ def run_job(
         run_probe(command, mpi.environment(), name, seconds + PATIENCE, advance)
 
 
-def read_summary(folder: Path, name: str) -> dict[str, Any]:
-    """What the probe `name` says of its run in `folder`. Raises InputError naming the file."""
+def read_summary(folder: Path, name: str, kind: type[JobSaid]) -> dict[str, Any]:
+    """What the probe `name` says of its run in `folder`, which is a `kind`. Raises InputError naming the file."""
     file = folder / f"{name}.json"
-    try:
-        said = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read as a recording of {name}: {error}") from error
-    except ValueError as error:
-        raise InputError(f"{file}: expected JSON: {error}") from error
-    if not isinstance(said, dict) or said.get("probe") != name or not isinstance(said.get("ranks"), list):
-        raise InputError(f"{file}: expected what the probe of {name} writes")
-    for rank in JsonPart(file, said).at("ranks").parts():
-        rank.at("host").text()
+    said: dict[str, Any] = load_json(file, f"a recording of {name}")
+    if isinstance(said, dict) and said.get("probe") != name:
+        probe = found(said["probe"]) if "probe" in said else "nothing"
+        raise InputError(f"{name_of(file)}: probe: expected what the probe of {name} writes, found {probe}")
+    checked(said, kind, name_of(file))
     return said
 
 
-def read_environment(folder: Path) -> dict[str, Any] | None:
-    """Where a recording was made, by its environment.json; None if there is none. Raises InputError naming it."""
-    part = read_object(folder / "environment.json")
-    return None if part is None else part.object()
-
-
-def read_columns(folder: Path, said: dict[str, Any], table: str) -> dict[str, NDArray[np.int64]]:
-    """A table of int64 of a probe, by column; a row that was cut off at the end is left out.
+def read_columns(folder: Path, name: str, said: dict[str, Any], table: str) -> dict[str, NDArray[np.int64]]:
+    """A table of int64 of the probe `name`, by column; a row that was cut off at the end is left out.
 
     Raises InputError naming the file.
     """
-    try:
-        described = said["tables"][table]
-        columns, file = list(JsonPart(folder, described["columns"], "columns").texts()), folder / str(described["file"])
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{folder}: the recording does not say where its table of {table} is") from error
-    if not columns:
-        raise InputError(f"{folder}: the recording says no columns of its table of {table}")
-    try:
-        numbers = np.fromfile(file, "<i8")
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error}") from error
-    rows = len(numbers) // len(columns)
-    whole = numbers[: rows * len(columns)].reshape(rows, len(columns))
-    return {column: whole[:, i] for i, column in enumerate(columns)}
+    described = said["tables"][table]
+    columns: list[str] = described["columns"]
+    key = f"tables.{table}.file"
+    file = below(folder, described["file"], f"{name_of(folder / name)}.json: {key}")
+    data = read_bytes(file, f"a table of {table}", most=MOST_TABLE)
+    width = len(columns) * np.dtype("<i8").itemsize
+    whole = np.frombuffer(data, "<i8", len(data) // width * len(columns)).reshape(-1, len(columns))
+    return {column: whole[:, i].astype(np.int64) for i, column in enumerate(columns)}

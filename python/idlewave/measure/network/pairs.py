@@ -17,7 +17,6 @@ import contextlib
 import tempfile
 from dataclasses import dataclass
 from functools import cached_property
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +29,35 @@ from ... import machine as machines
 from ... import mpi as mpis
 from ...environment import metadata_of_samples
 from ...errors import InputError, MeasurementError
+from ...input import below, read_bytes
+from ...input.bounds import MOST_TABLE
+from ...input.kinds import LONGEST_NS
+from ...input.tables import NUMBER, TEXT, WHOLE, Column, csv_table
 from ...mpi import Mpi
 from ...output import write_table
-from .job import read_environment, read_summary, run_job
+from ...quoting import name_of, quote
+from ..environment_file import read_environment
+from .job import read_summary, run_job
 from .levels import Level, Structure, find_structure, listed
 from .loggp import median_interval
+from .recording import MOST_MESSAGES
+from .said import PairsSaid
 
 Array = NDArray[np.float64]
 
-COLUMNS = ("a", "b", "size", "series", "n", "visit", "delay_ns", "value_ns", "start_ns", "disturbed")
-FINITE = ("delay_ns", "value_ns")
-TYPES = dict.fromkeys(("a", "b", "size", "n", "visit", "disturbed"), "int64") | dict.fromkeys(
-    (*FINITE, "start_ns"), "float64"
-)
+SAMPLES = {
+    "a": Column("whole", 0, 2**31),
+    "b": Column("whole", 0, 2**31),
+    "size": Column("whole", 0, 2**50),
+    "series": TEXT,
+    "n": Column("whole", 0, MOST_MESSAGES),
+    "visit": WHOLE,
+    "delay_ns": Column("number", -LONGEST_NS, LONGEST_NS),
+    "value_ns": Column("number", -LONGEST_NS, LONGEST_NS),
+    "start_ns": NUMBER,
+    "disturbed": WHOLE,
+}
+"""The columns of pairs.csv."""
 MOST_RANKS = 8192
 """A matrix of more does not fit into the memory of a usual machine, several times over."""
 DISTURBED = 0.5
@@ -139,19 +154,19 @@ def read_pairs(folder: str | Path) -> PairMeasurement:
     measured.
     """
     place = Path(folder)
-    said = read_summary(place, "pairs")
-    samples = _read_samples(place / str(said.get("file")))
+    said = read_summary(place, "pairs", PairsSaid)
+    samples = _read_samples(below(place, said["file"], f"{name_of(place / 'pairs.json')}: file"))
     if not len(samples):
-        raise MeasurementError(f"{place}: no pair was measured; the time was too short")
+        raise MeasurementError(f"{name_of(place)}: no pair was measured; the time was too short")
     ranks = len(said["ranks"])
     if ranks > MOST_RANKS:
-        raise InputError(f"{place}: levels are looked for among at most {MOST_RANKS} ranks, found {ranks}")
+        raise InputError(f"{name_of(place)}: levels are looked for among at most {MOST_RANKS} ranks, found {ranks}")
     if int(samples[["a", "b"]].to_numpy().max()) >= ranks or int(samples[["a", "b"]].to_numpy().min()) < 0:
-        raise InputError(f"{place}: there are samples of ranks beyond the {ranks} that ran")
+        raise InputError(f"{name_of(place)}: there are samples of ranks beyond the {ranks} that ran")
     pairs = summarise(samples)
     if not len(pairs):
         raise MeasurementError(
-            f"{place}: of no pair a round trip of the smallest size was measured; the time was too short"
+            f"{name_of(place)}: of no pair a round trip of the smallest size was measured; the time was too short"
         )
     hosts = [str(rank["host"]) for rank in said["ranks"]]
     latency, low = (matrix_of(pairs, ranks, name) for name in ("latency_ns", "low_ns"))
@@ -160,22 +175,9 @@ def read_pairs(folder: str | Path) -> PairMeasurement:
 
 def _read_samples(file: Path) -> pd.DataFrame:
     """What is in the file, without a line that an interrupt cut off."""
-    try:
-        text = file.read_text(encoding="ascii")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read as samples of pairs: {error}") from error
-    try:
-        samples = pd.read_csv(StringIO(text[: text.rfind("\n") + 1]))
-        missing = [c for c in COLUMNS if c not in samples.columns]
-        if missing:
-            raise InputError(f"{file}: lacks the columns {', '.join(missing)}")
-        numbers = samples.astype(TYPES)
-    except ValueError as error:
-        raise InputError(f"{file}: cannot be read as samples of pairs: {error}") from error
-    for column in FINITE:
-        if not np.isfinite(numbers[column]).all():
-            raise InputError(f"{file}: {column}: expected finite numbers")
-    return numbers
+    what = "samples of pairs"
+    data = read_bytes(file, what, most=MOST_TABLE)
+    return csv_table(data[: data.rfind(b"\n") + 1], SAMPLES, name_of(file), what)
 
 
 def summarise(samples: pd.DataFrame) -> pd.DataFrame:
@@ -284,7 +286,7 @@ def machine_of(found: PairMeasurement, name: str = "pairs") -> machines.Machine:
 def _parameters(row: pd.Series[Any]) -> machines.Parameters:
     latency, o, g, per_byte = (float(row[c]) for c in ("latency_ns", "o_ns", "g_ns", "G_ns"))
     if not all(np.isfinite([latency, o, g, per_byte])):
-        raise MeasurementError(f"of the level '{row['level']}' not all parameters were measured")
+        raise MeasurementError(f"of the level {quote(row['level'])} not all parameters were measured")
     o = min(max(o, 0.0), latency / 2)
     return machines.Parameters(
         L=round(1000 * (latency - 2 * o)),

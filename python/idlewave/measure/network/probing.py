@@ -16,8 +16,10 @@ from ... import mpi as mpis
 from ...environment import describe_recording
 from ...errors import MeasurementError, UsageError
 from ...mpi import OPEN_MPI, Mpi
+from ...quoting import quote
 from ..running import begin_folder, run_probe, shown
-from .recording import LOCAL, TRANSPORTS, NetworkMeasurement, read_measurement
+from .recording import NetworkMeasurement, read_measurement
+from .transports import LOCAL, TRANSPORTS
 
 PATIENCE = 120.0
 """Seconds beyond the time asked for after which a probe is given up: MPI's own start and end are in it."""
@@ -53,13 +55,13 @@ def measure_network(
     loses nothing (`read_measurement`).
     """
     if transport not in TRANSPORTS:
-        raise UsageError(f"the transport '{transport}' is not known: expected one of {', '.join(TRANSPORTS)}")
+        raise UsageError(f"the transport {quote(transport)} is not known: expected one of {', '.join(TRANSPORTS)}")
     if hosts and len(hosts) != 2:
         raise UsageError(f"expected two hosts, found {len(hosts)}: {', '.join(hosts)}")
     if connect is not None and (hosts or mpi is not None):
         raise UsageError("connect starts one probe alone: hosts and an MPI have no meaning beside it")
     if connect is not None and transport in OF_MPI:
-        raise UsageError(f"the transport '{transport}' needs MPI, and cannot connect to a probe that waits")
+        raise UsageError(f"the transport {quote(transport)} needs MPI, and cannot connect to a probe that waits")
     launch = _launch(mpi, transport, tuple(hosts), connect)
     asked = {"transport": transport, "seconds": seconds, "max_size": max_size, "seed": seed, "hosts": list(hosts)}
     environment = describe_recording("network", launch.mpi, by="idlewave.measure.measure_network", options=asked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,20 +11,31 @@ import numpy as np
 import pandas as pd
 
 from ...environment import describe
-from ...errors import InputError
-from .json_part import JsonPart, read_object
+from ...input import checked, load_json, read_bytes
+from ...input.bounds import MOST_TABLE
+from ...input.kinds import LONGEST_NS
+from ...input.tables import TEXT, WHOLE, Column, csv_table
+from ...quoting import name_of
+from ..environment_file import read_environment
 from .loggp import LogGP, estimate
 from .pages import Pages
+from .said import LoggpSaid
 
-LOCAL = ("tcp", "udp", "shm")
-"""Transports that need no MPI within a node."""
-TRANSPORTS = ("mpi", "put", "get", *LOCAL, "libfabric", "ucx")
-EMULATED = "emulated"
 LOADED = 0.02
 """A foreign load of a rank's core above this is said."""
-FINITE = ("delay_ns", "value_ns", "start_ns")
-TYPES = dict.fromkeys(("size", "n", "repetition", "disturbed"), "int64") | dict.fromkeys(FINITE, "float64")
-"""Of the columns of samples, as far as they are there; older ones have no start_ns and disturbed."""
+MOST_MESSAGES = 2**20
+"""Of a train; the rules go through them one by one."""
+SAMPLES = {
+    "series": TEXT,
+    "size": Column("whole", 0, 2**50),
+    "n": Column("whole", 0, MOST_MESSAGES),
+    "delay_ns": Column("number", -LONGEST_NS, LONGEST_NS),
+    "repetition": WHOLE,
+    "value_ns": Column("number", -LONGEST_NS, LONGEST_NS),
+    "start_ns": Column("number", optional=True),
+    "disturbed": Column("whole", 0, optional=True),
+}
+"""The columns of samples; older ones have no start_ns and disturbed."""
 
 
 @dataclass(frozen=True)
@@ -73,75 +84,27 @@ def read_measurement(
     """
     place = Path(folder)
     samples = read_samples(place / "samples.csv")
-    said = read_object(place / "loggp.json")
-    probe: dict[str, Any] = {"complete": False, "ended": "killed"} if said is None else checked_probe(said)
+    probe: dict[str, Any] = {"complete": False, "ended": "killed"}
+    if os.path.lexists(place / "loggp.json"):
+        said: dict[str, Any] = load_json(place / "loggp.json", "what the network probe says")
+        checked(said, LoggpSaid, name_of(place / "loggp.json"))
+        probe = known_transport(said)
     probe = {"transport": transport or "mpi"} | probe
-    stated = read_object(place / "environment.json")
-    environment = (None if stated is None else stated.object()) or _unknown_place(probe)
+    environment = read_environment(place) or _unknown_place(probe)
     fit = estimate(samples, probe.get("eager_limit"), seed, str(probe["transport"]), _pages(probe))
     return NetworkMeasurement(samples, fit, probe, environment, attempts)
 
 
-def checked_probe(said: JsonPart) -> dict[str, Any]:
-    """What the probe says of its run, if what is read of it has its form. Raises InputError naming file and key."""
-    transport = said.maybe("transport")
-    if transport.value is not None and transport.value not in (*TRANSPORTS, EMULATED):
-        raise transport.refused(f"one of {', '.join((*TRANSPORTS, EMULATED))}")
-    for name, read in (
-        ("eager_limit", JsonPart.whole),
-        ("lost", JsonPart.whole),
-        ("library", JsonPart.text),
-        ("fabric", JsonPart.text),
-        ("ended", JsonPart.text),
-        ("same_node", JsonPart.truth),
-    ):
-        said.maybe(name).optional(read)
-    for size in said.maybe("dropped_sizes").optional(JsonPart.parts) or ():
-        size.whole()
-    for rank in said.maybe("ranks").optional(JsonPart.parts) or ():
-        rank.maybe("host").optional(JsonPart.text)
-    if (pages := said.maybe("pages")).value is not None:
-        pages.at("start").whole()
-        if pages.at("size").whole() < 1:
-            raise pages.at("size").refused("a whole number from 1 on")
-    load = said.maybe("foreign_load")
-    for side in load.optional(JsonPart.object) or ():
-        for share in load.at(side).parts():
-            share.optional(JsonPart.number)
-    return {name: value for name, value in said.object().items() if name != "transport" or value is not None}
+def known_transport(said: dict[str, Any]) -> dict[str, Any]:
+    """What the probe says of its run, without a transport that it does not know."""
+    return {name: value for name, value in said.items() if name != "transport" or value is not None}
 
 
 def read_samples(file: str | Path) -> pd.DataFrame:
     """The samples in a probe's file; a line that an interrupt cut off is left out. Raises InputError."""
-    file = Path(file)
-    try:
-        text = file.read_text()
-        whole = len(text) if text.endswith("\n") else text.rfind("\n") + 1
-        with tempfile.TemporaryFile("w+") as lines:
-            lines.write(text[:whole])
-            lines.seek(0)
-            return checked_samples(pd.read_csv(lines, dtype={"series": "str"} | TYPES), file)
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(f"{file}: expected samples of the network probe: {error}") from error
-
-
-def checked_samples(samples: pd.DataFrame, file: Path) -> pd.DataFrame:
-    """The samples, if they are numbers where numbers belong. Raises InputError naming file, column and row."""
-    for column, kind in TYPES.items():
-        if column not in samples.columns:
-            continue
-        values = samples[column]
-        if values.dtype != kind:
-            raise InputError(f"{file}: {column}: expected numbers ({kind}), found {values.dtype}")
-        wrong = np.flatnonzero(~np.isfinite(values)) if column in FINITE else np.flatnonzero(values < 0)
-        if len(wrong):
-            expected = "a finite number" if column in FINITE else "a number from 0 on"
-            raise InputError(
-                f"{file}: {column}: expected {expected}, found {values.iloc[wrong[0]]} in sample {wrong[0] + 1}"
-            )
-    return samples
+    what = "samples of the network probe"
+    data = read_bytes(file, what, most=MOST_TABLE)
+    return csv_table(data[: data.rfind(b"\n") + 1], SAMPLES, name_of(file), what)
 
 
 def _pages(probe: dict[str, Any]) -> Pages | None:

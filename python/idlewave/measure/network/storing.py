@@ -12,21 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from msgspec import structs
 
 from ...carried import comment, said_of
 from ...environment import metadata_of_samples, provenance_of
-from ...errors import InputError
+from ...input import checked, load_json
+from ...input.tables import read_table
 from ...machine import Machine
 from ...output import OutputFiles
 from ...provenance import Provenance
-from ...tables import quoted
+from ...quoting import name_of, toml_text
 from ...units import exact_time, format_time
 from ..records import records
-from .json_part import JsonPart, read_object
 from .loggp import LogGP
 from .ranges import Range
-from .recording import NetworkMeasurement, checked_probe, checked_samples
+from .recording import SAMPLES, NetworkMeasurement, known_transport
 from .rules import Parameters
+from .said import FitSaid, MedianRow, NetworkFile, NetworkSaid, PredictionRow, RangeSaid
 
 FORMAT = 1
 PARAMETERS = ("L", "o_s", "o_r", "g", "G", "O")
@@ -89,14 +91,10 @@ def network_as_json(network: NetworkMeasurement) -> dict[str, Any]:
     }
 
 
-def network_from_json(said: JsonPart, samples: pd.DataFrame) -> NetworkMeasurement:
-    """What `network_as_json` made. Raises InputError where something is missing or of another form."""
+def network_from_json(said: NetworkSaid, raw: dict[str, Any], samples: pd.DataFrame) -> NetworkMeasurement:
+    """What `network_as_json` made: checked, and `raw`, with what probe and environment say beyond what is used."""
     return NetworkMeasurement(
-        samples,
-        _fit_from(said.at("fit")),
-        checked_probe(said.at("probe")),
-        said.at("environment").object(),
-        said.at("attempts").whole(),
+        samples, _fit_from(said.fit, raw["fit"]), known_transport(raw["probe"]), raw["environment"], said.attempts
     )
 
 
@@ -111,7 +109,7 @@ def save_network(
     place = Path(folder)
     target = place / "machine.toml"
     table = place / "network-samples.parquet"
-    text = "\n".join([f"name = {quoted(name)}", "", *network_toml(network, node, node_ranks)]) + "\n"
+    text = "\n".join([f"name = {toml_text(name)}", "", *network_toml(network, node, node_ranks)]) + "\n"
     recording = provenance_of("network", network.environment)
     with OutputFiles() as files:
         files.table(table, network.samples, metadata_of_samples("network", network.environment))
@@ -130,17 +128,11 @@ def save_network(
 def load_network(folder: str | Path) -> NetworkMeasurement:
     """Read back what `save_network` wrote. Raises InputError naming the file that is missing or broken."""
     place = Path(folder)
-    file, table = place / "network.json", place / "network-samples.parquet"
-    said = read_object(file)
-    if said is None:
-        raise InputError(f"{file} cannot be read: there is no such file")
-    if said.maybe("format").value != FORMAT:
-        raise InputError(f"{file}: expected format {FORMAT}, found {said.maybe('format').value!r}")
-    try:
-        samples = pd.read_parquet(table)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{table}, the samples, cannot be read: {error}") from error
-    return network_from_json(said.at("network"), checked_samples(samples, table))
+    file = place / "network.json"
+    raw: dict[str, Any] = load_json(file, "the measurement of a network")
+    said = checked(raw, NetworkFile, name_of(file))
+    samples = read_table(place / "network-samples.parquet", SAMPLES, "samples of the network probe")
+    return network_from_json(said.network, raw["network"], samples)
 
 
 def _level(fit: LogGP, table: str, *first: str) -> list[str]:
@@ -163,51 +155,21 @@ def _parameter_lines(r: Range) -> list[str]:
     return lines
 
 
-def _fit_from(said: JsonPart) -> LogGP:
-    ranges = [_range_from(part) for part in said.at("ranges").parts()]
-    if not ranges:
-        raise said.at("ranges").refused("at least one range")
+def _fit_from(said: FitSaid, raw: dict[str, Any]) -> LogGP:
     return LogGP(
-        tuple(ranges),
-        said.at("S").optional(JsonPart.whole),
-        _table_from(said.at("medians")),
-        _table_from(said.at("predictions")),
-        said.at("repetitions").whole(),
-        said.at("steady").whole(),
-        said.at("notes").texts(),
-        said.maybe("S_bounds").optional(_sizes),
+        tuple(_range_from(r) for r in said.ranges),
+        said.S,
+        pd.DataFrame(raw["medians"], columns=list(MedianRow.__struct_fields__)),
+        pd.DataFrame(raw["predictions"], columns=list(PredictionRow.__struct_fields__)),
+        said.repetitions,
+        said.steady,
+        said.notes,
+        said.S_bounds,
     )
 
 
-def _range_from(said: JsonPart) -> Range:
-    parameters, intervals = said.at("parameters"), said.at("intervals")
-    known = set(Range.__dataclass_fields__)
-    if unknown := set(said.object()) - known:
-        raise said.refused(f"only the keys {', '.join(sorted(known))}, not {', '.join(sorted(unknown))}")
-    optional: dict[str, Any] = {
-        "onset": said.maybe("onset").optional(_sizes),
-        "cause": said.maybe("cause").optional(JsonPart.text),
-        "kept": said.maybe("kept").optional(JsonPart.texts),
-        "held": said.maybe("held").optional(JsonPart.number),
-    }
-    return Range(
-        said.at("first").whole(),
-        said.at("rendezvous").truth(),
-        Parameters(**{name: parameters.at(name).number() for name in PARAMETERS}),
-        {name: intervals.at(name).pair() for name in PARAMETERS},
-        said.at("hidden").texts(),
-        said.at("tail").number(),
-        said.at("stall").number(),
-        {name: said.at("scatter").at(name).number() for name in said.at("scatter").object()},
-        **{name: value for name, value in optional.items() if value is not None},
-    )
-
-
-def _sizes(said: JsonPart) -> tuple[int, int]:
-    said.pair()
-    low, high = (part.whole() for part in said.parts())
-    return low, high
-
-
-def _table_from(said: JsonPart) -> pd.DataFrame:
-    return pd.DataFrame([part.object() for part in said.parts()])
+def _range_from(said: RangeSaid) -> Range:
+    fields = structs.asdict(said)
+    fields["parameters"] = Parameters(**structs.asdict(said.parameters))
+    fields["intervals"] = structs.asdict(said.intervals)
+    return Range(**fields)

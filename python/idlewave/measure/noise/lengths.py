@@ -18,6 +18,7 @@ from ...noise import (
     LognormalLength,
     ParetoLength,
 )
+from ...quoting import found
 from .compare import ks_distance
 
 KINDS = {"fixed": 1, "exponential": 2, "lognormal": 2, "pareto": 2, "empirical": 0}
@@ -42,15 +43,17 @@ class LengthLaw:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise InputError(f"length: expected one of {', '.join(KINDS)}, found {self.kind!r}")
+            raise InputError(f"length: expected one of {', '.join(KINDS)}, found {found(self.kind)}")
         if len(self.numbers) != (KINDS[self.kind] or max(len(self.numbers), 1)):
             raise InputError(
-                f"length: expected {KINDS[self.kind] or 'some'} numbers of {self.kind}, found {self.numbers}"
+                f"length: expected {KINDS[self.kind] or 'some'} numbers of {self.kind}, found {found(self.numbers)}"
             )
         if not all(np.isfinite(self.numbers)) or min(self.numbers) < 0:
-            raise InputError(f"length: expected numbers that are not negative, found {self.numbers}")
+            raise InputError(f"length: expected numbers that are not negative, found {found(self.numbers)}")
         if self.kind == "pareto" and self.numbers[1] == 0:
             raise InputError("length: expected an alpha of pareto above 0, found 0")
+        if self.kind in ("lognormal", "pareto") and self.numbers[0] == 0:
+            raise InputError(f"length: expected a first number of {self.kind} above 0, found 0")
 
     def quantile(self, part: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """The length, in ps, that the share `part` (of [0, 1)) of detours does not exceed."""
@@ -60,10 +63,11 @@ class LengthLaw:
             return np.full(u.shape, n[0])
         if self.kind == "exponential":
             return np.asarray(n[0] - n[1] * np.log1p(-u))
-        if self.kind == "lognormal":
-            return np.asarray(n[0] * np.exp(n[1] * special.ndtri(np.maximum(u, np.finfo(float).tiny))))
-        if self.kind == "pareto":
-            return np.asarray(n[0] * (1 - u) ** (-1 / n[1]))
+        with np.errstate(over="ignore"):  # what is longer than all numbers is infinite
+            if self.kind == "lognormal":
+                return np.asarray(n[0] * np.exp(n[1] * special.ndtri(np.maximum(u, np.finfo(float).tiny))))
+            if self.kind == "pareto":
+                return np.asarray(n[0] * (1 - u) ** (-1 / n[1]))
         return np.asarray(n)[np.minimum((u * len(n)).astype(np.int64), len(n) - 1)]
 
     @property
@@ -75,7 +79,8 @@ class LengthLaw:
         if self.kind == "exponential":
             return n[0] + n[1]
         if self.kind == "lognormal":
-            return float(n[0] * np.exp(n[1] ** 2 / 2))
+            with np.errstate(over="ignore"):
+                return float(n[0] * np.exp(n[1] ** 2 / 2))
         if self.kind == "pareto":
             return n[0] * n[1] / (n[1] - 1) if n[1] > 1 else float("inf")
         return float(np.mean(n))

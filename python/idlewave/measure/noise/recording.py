@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from ...errors import InputError
+from ...input.bounds import MOST_TABLE
+from ...input.files import Origin, read_bytes
+from ...quoting import cut, name_of, printable
 from .keys import COLUMNS, PROBES, read_said
 
 EVENT_COLUMNS = ("begin_ns", "end_ns", "kind", "name", "net_ns")
 _ITEM = np.dtype("<i8").itemsize
 _ROUNDING_PS = 1000  # the duration is said in ns
+_LAST_NS = 9.2e15  # of an event, either way: as ps it fits into 64 bits
 _EMPTY = pd.DataFrame({name: [] for name in EVENT_COLUMNS})
 
 Times = npt.NDArray[np.int64]
@@ -99,16 +104,21 @@ def read_recording(folder: str | Path, probe: str | None = None) -> Recording:
     place = Path(folder)
     found = _probes_in(place)
     if probe is not None and probe not in found:
-        raise InputError(f"{place}: expected a recording of the probe {probe}, {probe}.json; found {_listed(found)}")
+        raise InputError(
+            f"{name_of(place)}: expected a recording of the probe {probe}, {probe}.json; found {_listed(found)}"
+        )
     if not found:
-        raise InputError(f"{place}: expected a recording, one of {_listed([f'{name}.json' for name in PROBES])}")
+        raise InputError(
+            f"{name_of(place)}: expected a recording, one of {_listed([f'{name}.json' for name in PROBES])}"
+        )
     if probe is None and len(found) > 1:
-        raise InputError(f"{place}: expected one probe's recording, found {_listed(found)}; say which")
+        raise InputError(f"{name_of(place)}: expected one probe's recording, found {_listed(found)}; say which")
     name = probe or found[0]
     file = place / f"{name}.json"
     said = read_said(file, name)
     notes: list[str] = []
-    cores = tuple(_core(place, name, entry, notes) for entry in said["cores"])
+    origin = Origin(name_of(file), place)
+    cores = tuple(_core(origin, name, number, entry, notes) for number, entry in enumerate(said["cores"]))
     return Recording(name, place, said, cores, tuple(notes))
 
 
@@ -120,7 +130,7 @@ def read_nodes(folder: str | Path, probe: str | None = None) -> tuple[list[Recor
     """
     place = Path(folder)
     if not place.is_dir():
-        raise InputError(f"{place}: expected a folder with recordings")
+        raise InputError(f"{name_of(place)}: expected a folder with recordings")
     own = [place] if _probes_in(place) else []
     recordings, problems = [], []
     for part in own + sorted(p for p in place.iterdir() if p.is_dir()):
@@ -130,7 +140,7 @@ def read_nodes(folder: str | Path, probe: str | None = None) -> tuple[list[Recor
         except InputError as error:
             problems.append(str(error))
     if not recordings:
-        raise InputError("; ".join(problems) or f"{place}: expected a recording, or subfolders with one each")
+        raise InputError("; ".join(problems) or f"{name_of(place)}: expected a recording, or subfolders with one each")
     times = Counter(part.node for part in recordings)
     named = [
         replace(part, apart=str(part.folder.relative_to(place))) if times[part.node] > 1 else part
@@ -146,7 +156,9 @@ def detours_of(recording: Recording) -> list[Detours]:
     Raises InputError if the recording is of another probe.
     """
     if recording.probe != "detour":
-        raise InputError(f"{recording.folder}: expected a recording of detours, found one of {recording.probe}")
+        raise InputError(
+            f"{name_of(recording.folder)}: expected a recording of detours, found one of {recording.probe}"
+        )
     cores = []
     for core in recording.cores:
         starts, lengths = (core.table[name].to_numpy(dtype=np.int64) for name in COLUMNS["detour"])
@@ -181,75 +193,86 @@ def _probes_in(place: Path) -> list[str]:
     try:
         return [name for name in PROBES if (place / f"{name}.json").is_file()]
     except OSError as error:
-        raise InputError(f"{place} cannot be read: {error.strerror}") from error
+        raise InputError(f"{name_of(place)}: cannot be read: {error.strerror}") from error
 
 
-def _core(place: Path, probe: str, entry: dict[str, Any], notes: list[str]) -> CoreRecording:
-    file, rows = place / entry["file"], entry.get("rows")
+def _core(origin: Origin, probe: str, number: int, entry: dict[str, Any], notes: list[str]) -> CoreRecording:
+    key = f"cores[{number}]"
+    file, rows = origin.file(entry["file"], f"{key}.file"), entry.get("rows")
     before = len(notes)
     table = read_table(file, entry["columns"], rows, notes)
     cut_off = len(notes) > before and (rows is None or len(table) < rows)
     if cut_off and table.empty:
-        raise InputError(f"{file}: expected {rows or 'some'} rows, found none that is whole")
+        raise InputError(f"{name_of(file)}: expected {rows or 'some'} rows, found none that is whole")
     if probe == "detour":
         _check_detours(file, table, round(entry["duration_ns"] * 1000))
-    return CoreRecording(entry["cpu"], table, entry, _events(place, entry, notes), cut_off)
+    for name in () if probe == "detour" else COLUMNS[probe]:
+        if (table[name] < 0).any():
+            row = int((table[name] < 0).to_numpy().argmax())
+            raise InputError(f"{name_of(file)}: row {row}: {name}: expected a number that is not negative")
+    return CoreRecording(entry["cpu"], table, entry, _events(origin, f"{key}.events", entry, notes), cut_off)
 
 
 def _check_detours(file: Path, table: pd.DataFrame, duration: int) -> None:
     starts, lengths = (table[name].to_numpy() for name in COLUMNS["detour"])
     wrong = np.flatnonzero((starts < 0) | (lengths < 0))
     if len(wrong):
-        raise InputError(f"{file}: row {wrong[0]}: expected times that are not negative")
+        raise InputError(f"{name_of(file)}: row {wrong[0]}: expected times that are not negative")
     last = min(duration + _ROUNDING_PS, 2**63 - 1)
     beyond = np.flatnonzero(lengths > last - starts)
     if len(beyond):
-        raise InputError(f"{file}: row {beyond[0]}: expected it to end within the recording, {duration} ps")
+        raise InputError(f"{name_of(file)}: row {beyond[0]}: expected it to end within the recording, {duration} ps")
     crossing = np.flatnonzero(starts[1:] < starts[:-1] + lengths[:-1])
     if len(crossing):
-        raise InputError(f"{file}: row {crossing[0] + 1}: expected it to begin after the detour before it has ended")
+        raise InputError(
+            f"{name_of(file)}: row {crossing[0] + 1}: expected it to begin after the detour before it has ended"
+        )
 
 
 def read_table(file: Path, columns: list[str], rows: int | None, notes: list[str]) -> pd.DataFrame:
     """A file of columns; what is cut off is noted. Raises InputError if it cannot be read."""
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}") from error
+    data = read_bytes(file, "a table of 64-bit numbers", most=MOST_TABLE)
     width = len(columns) * _ITEM
     whole = len(data) // width
     if len(data) % width:
-        notes.append(f"{file} is cut off: {whole} rows of {width} bytes are whole, {len(data) % width} bytes are left.")
+        notes.append(
+            f"{name_of(file)} is cut off: {whole} rows of {width} bytes are whole, {len(data) % width} bytes are left."
+        )
     elif rows is not None and whole != rows:
-        notes.append(f"{file} has {whole} rows where {rows} were announced.")
+        notes.append(f"{name_of(file)} has {whole} rows where {rows} were announced.")
     values = np.frombuffer(data, "<i8", whole * len(columns)).reshape(-1, len(columns)).astype(np.int64)
     return pd.DataFrame(values, columns=columns)
 
 
-def _events(place: Path, entry: dict[str, Any], notes: list[str]) -> pd.DataFrame | None:
+def _events(origin: Origin, key: str, entry: dict[str, Any], notes: list[str]) -> pd.DataFrame | None:
     named = entry.get("events")
     if isinstance(named, dict):
-        named = named.get("file")
+        named, key = named.get("file"), f"{key}.file"
     if not isinstance(named, str) or not named.endswith(".csv"):
         return None
-    file = place / named
+    path = origin.file(named, key)
+    file = name_of(path)
+    data = BytesIO(read_bytes(path, "a file of events", most=MOST_TABLE))
     try:
-        table = pd.read_csv(file, keep_default_na=False, on_bad_lines="skip", encoding_errors="replace")
+        table = pd.read_csv(data, dtype=str, keep_default_na=False, on_bad_lines="skip", encoding_errors="replace")
     except pd.errors.EmptyDataError:
         return _EMPTY
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file} cannot be read as a file of events: {error}") from error
+    except ValueError as error:
+        raise InputError(f"{file}: cannot be read as a file of events: {cut(str(error))}") from error
     if tuple(table.columns) == EVENT_COLUMNS[:-1]:  # of a probe that did not ask for net lengths
         table["net_ns"] = ""
     if tuple(table.columns) != EVENT_COLUMNS:
-        raise InputError(f"{file}:1: expected the header {','.join(EVENT_COLUMNS)}, found {','.join(table.columns)}")
+        raise InputError(
+            f"{file}:1: expected the header {','.join(EVENT_COLUMNS)}, found {cut(','.join(map(str, table.columns)))}"
+        )
     times = table[["begin_ns", "end_ns"]].apply(pd.to_numeric, errors="coerce")
     net = pd.to_numeric(table["net_ns"], errors="coerce")
-    whole = times.notna().all(axis=1) & (times["end_ns"] >= times["begin_ns"])
-    whole &= (table["net_ns"].astype(str) == "") | (net >= 0)
+    whole = (times.abs() <= _LAST_NS).all(axis=1) & (times["end_ns"] >= times["begin_ns"])
+    whole &= (table["net_ns"] == "") | (net >= 0)
     if not whole.all():
         notes.append(f"{file}: {int((~whole).sum())} lines are no events {','.join(EVENT_COLUMNS)} and are left out.")
-    events: pd.DataFrame = pd.concat([times, table[["kind", "name"]].astype(str), net], axis=1)[whole]
+    words = table[["kind", "name"]].map(lambda text: printable(text, keep=""))
+    events: pd.DataFrame = pd.concat([times, words, net], axis=1)[whole]
     return events.reset_index(drop=True)
 
 

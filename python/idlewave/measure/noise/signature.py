@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import structs
 
 from ...errors import InputError
+from ...input import read_text, read_toml
 from ...noise import MixedNoise, Noise, PoissonNoise
-from ...tables import quoted
+from ...quoting import cut, found, name_of, quote, toml_text
 from ...units import parse_time
 from .lengths import LengthLaw
 from .recording import Detours
+from .signature_file import SignatureTable
 
 FORMAT = 1
 PERIODIC, RANDOM = "periodic", "random"
@@ -51,11 +52,13 @@ class Source:
 
     def __post_init__(self) -> None:
         if self.kind not in (PERIODIC, RANDOM):
-            raise InputError(f"source {self.name}: kind: expected {PERIODIC} or {RANDOM}, found {self.kind!r}")
+            raise InputError(
+                f"source {cut(self.name)}: kind: expected {PERIODIC} or {RANDOM}, found {found(self.kind)}"
+            )
         if not (math.isfinite(self.period_ps) and self.period_ps >= 1000):
-            raise InputError(f"source {self.name}: period: expected at least 1 ns, found {self.period_ps} ps")
+            raise InputError(f"source {cut(self.name)}: period: expected at least 1 ns, found {self.period_ps} ps")
         if not (0 <= self.share <= 1 and 0 <= self.jitter_ps < math.inf):
-            raise InputError(f"source {self.name}: expected a share from 0 to 1 and a jitter that is not negative")
+            raise InputError(f"source {cut(self.name)}: expected a share from 0 to 1 and a jitter that is not negative")
 
     @property
     def rate_per_s(self) -> float:
@@ -159,7 +162,7 @@ class Signature:
         exact = [source for source in self.sources if source.name == name]
         if not exact:
             names = ", ".join(sorted({source.name for source in self.sources}))
-            raise InputError(f"no source is called '{name}'; there are {names or 'none'}")
+            raise InputError(f"no source is called {quote(name)}; there are {cut(names) or 'none'}")
         cores = {source.core for source in exact}
         near = [s for s in self.sources if s.core not in cores and _alike(s.name, name)]
         return (*exact, *near)
@@ -211,7 +214,7 @@ class Signature:
         rank has that of the average core. Raises InputError if the sources leave no time, or one's mean is infinite.
         """
         if not self.overhead < 1:
-            raise InputError(f"{self.name}: its sources leave no time: {_percent(self.overhead)} of it is taken")
+            raise InputError(f"{cut(self.name)}: its sources leave no time: {_percent(self.overhead)} of it is taken")
         by_clock = self._with([s for s in self.sources if s.kind == PERIODIC]).realise(seconds, seed, phase)
         free = 1 - self.overhead
         random = tuple(
@@ -225,13 +228,13 @@ class Signature:
 
     def to_toml(self) -> str:
         """The text of a noise-signature.toml. Periods and lengths in ps, goodness of the fit as remarks."""
-        lines = [f"format = {FORMAT}", f"name = {quoted(self.name)}", f"cores = {list(self.cores)}"]
+        lines = [f"format = {FORMAT}", f"name = {toml_text(self.name)}", f"cores = {list(self.cores)}"]
         lines += [f"# {note}" for note in self.notes]
         for source in self.sources:
             lines += [
                 "",
                 "[[source]]",
-                f"name = {quoted(source.name)}",
+                f"name = {toml_text(source.name)}",
                 f"core = {source.core}",
                 f'kind = "{source.kind}"',
                 f"period_ps = {float(source.period_ps)!r}",
@@ -246,34 +249,21 @@ class Signature:
     @classmethod
     def from_toml(cls, text: str, where: str = "signature") -> Signature:
         """Read what to_toml wrote. Raises InputError that names the key; `where` is what messages call it."""
-        try:
-            said = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{where}: not TOML: {error}") from error
-        if said.get("format") != FORMAT:
-            raise InputError(f"{where}: format: expected {FORMAT}, found {said.get('format')!r}")
-        try:
-            sources = [_source(entry) for entry in said.get("source", [])]
-            goodness = [Goodness(**entry) for entry in said.get("goodness", [])]
-            cores = _cores(said["cores"])
-            name = str(said["name"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{where}: {error} is missing or of another form") from error
-        except InputError as error:
-            raise InputError(f"{where}: {error}") from error
-        stray = sorted({source.core for source in sources} - set(cores))
-        if stray:
-            raise InputError(f"{where}: source: expected cores of {list(cores)}, found {stray}")
-        return cls(name, cores, tuple(sources), tuple(goodness))
+        table = read_toml(text, SignatureTable, where)
+        sources = []
+        for number, row in enumerate(table.source):
+            try:
+                law = LengthLaw(row.length.kind, tuple(row.length.numbers))
+            except InputError as error:
+                raise InputError(f"{where}: source[{number}].{error}") from None
+            sources.append(Source(row.name, row.core, row.kind, row.period_ps, law, row.jitter_ps, row.share))
+        goodness = tuple(Goodness(**structs.asdict(fit)) for fit in table.goodness)
+        return cls(table.name, tuple(table.cores), tuple(sources), goodness)
 
     @classmethod
     def load(cls, path: str | Path) -> Signature:
-        """Read a noise-signature.toml. Raises InputError that names the file."""
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: cannot be read as a signature: {error}") from error
-        return cls.from_toml(text, str(path))
+        """Read a noise-signature.toml, a file or a pipe. Raises InputError that names the file."""
+        return cls.from_toml(read_text(path, "a signature", pipe=True), name_of(path))
 
     def _with(self, sources: Sequence[Source]) -> Signature:
         return replace(self, sources=tuple(sources), goodness=())
@@ -290,24 +280,6 @@ def _alike(name: str, other: str) -> bool:
 
 def _percent(part: float) -> str:
     return f"{part:.0%}" if math.isfinite(part) else "an infinite part"
-
-
-def _cores(said: object) -> tuple[int, ...]:
-    numbers = said if isinstance(said, list) else [said]
-    if not all(type(core) is int and core >= 0 for core in numbers):
-        raise InputError(f"cores: expected a list of whole numbers that are not negative, found {said!r}")
-    return tuple(numbers)
-
-
-def _source(entry: dict[str, Any]) -> Source:
-    said = dict(entry)
-    name, core = said.get("name"), said.get("core")
-    if not isinstance(name, str):
-        raise InputError(f"source: name: expected a text, found {name!r}")
-    if type(core) is not int:
-        raise InputError(f"source {name}: core: expected a whole number, found {core!r}")
-    law = said.pop("length")
-    return Source(**said, length=LengthLaw(law["kind"], tuple(float(x) for x in law["numbers"])))
 
 
 def queued(
@@ -360,6 +332,8 @@ def end_to_end(cores: Sequence[Detours], phase: str = "random") -> Noise:
     """The cores' detours one after the other in one period, as the simulator takes them. Raises InputError for none."""
     if not cores:
         raise InputError("noise: expected at least one core")
+    if sum(core.duration for core in cores) >= 2**63:
+        raise InputError("noise: expected recordings of at most 106 days in all cores together")
     offsets = np.concatenate([[0], np.cumsum([core.duration for core in cores])])
     starts = [core.starts + offset for core, offset in zip(cores, offsets[:-1].tolist(), strict=True)]
     return Noise(np.concatenate(starts), np.concatenate([core.lengths for core in cores]), int(offsets[-1]), phase)

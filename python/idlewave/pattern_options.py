@@ -7,6 +7,33 @@ from dataclasses import dataclass
 
 from .errors import UsageError
 
+PATTERNS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "barrier": ("all ranks wait for each other", ("ways",)),
+    "bcast": ("the root's bytes go to all", ("bytes", "root", "segment")),
+    "reduce": ("all ranks' vectors are combined at the root", ("bytes", "root", "segment", "reduction_cost")),
+    "allreduce": ("all ranks' vectors are combined, and all get the result", ("bytes", "reduction_cost")),
+    "gather": ("the root gets a part of every rank", ("bytes", "root", "send_counts", "recv_counts")),
+    "scatter": ("every rank gets a part of the root's", ("bytes", "root", "send_counts", "recv_counts")),
+    "allgather": ("every rank gets a part of every rank", ("bytes", "send_counts", "recv_counts")),
+    "alltoall": ("every rank sends a part to every rank", ("bytes", "send_counts", "recv_counts")),
+    "reduce_scatter": (
+        "all ranks' vectors are combined, and each gets a part",
+        ("bytes", "send_counts", "recv_counts", "reduction_cost"),
+    ),
+    "scan": ("each rank gets the combination of the ranks up to itself", ("bytes", "reduction_cost")),
+    "exscan": ("each rank gets the combination of the ranks before it", ("bytes", "reduction_cost")),
+    "dissemination": ("the barrier of that name, with messages of any size", ("bytes",)),
+    "halo1d": ("neighbours in a row exchange faces", ("bytes", "dims", "face_bytes", "periodic", "compute_ns")),
+    "halo2d": ("neighbours in a grid exchange faces", ("bytes", "dims", "face_bytes", "periodic", "compute_ns")),
+    "halo3d": ("neighbours in a cube exchange faces", ("bytes", "dims", "face_bytes", "periodic", "compute_ns")),
+    "sweep": (
+        "a wavefront goes through a grid from a corner, block by block",
+        ("bytes", "dims", "face_bytes", "compute_ns", "blocks", "sweeps"),
+    ),
+    "compute": ("every rank computes", ("compute_ns",)),
+}
+"""Every pattern's name, what it does, and the options that concern it, beside ranks and a collective's algorithm."""
+
 DEFAULT_SEGMENT = 65536
 MOST_BYTES = 2**50
 

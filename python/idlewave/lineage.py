@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from functools import cached_property
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .digests import Files, digest_of, digest_of_files, digest_of_schedule, plain
 from .errors import InputError
-from .provenance import PROVENANCE, Provenance
+from .provenance import Provenance
 
 if TYPE_CHECKING:
     from .compose import Job
@@ -21,7 +20,7 @@ LONGEST_OPTIONS = 4000
 """Characters of options that are listed; of longer ones the digest alone is kept."""
 
 
-class Origin:
+class Lineage:
     """What something was made of, without the thing itself, so that it takes no memory.
 
     What it takes long to find out, such as the digest of a large file, is found out when it is first asked for.
@@ -36,20 +35,20 @@ class Origin:
         return self._tell()
 
 
-def of_file(name: str, files: Files) -> Origin:
+def of_file(name: str, files: Files) -> Lineage:
     """Of a schedule in a file, and of what GOAL text says of itself, if nobody has changed it since."""
 
     def tell() -> Provenance:
         with files.paths[0].open("rb") as file:
             return _of_stream(name, file)
 
-    return Origin(lambda: _unless_changed("schedule", name, files, tell))
+    return Lineage(lambda: _unless_changed("schedule", name, files, tell))
 
 
-def of_text(name: str, text: str) -> Origin:
+def of_text(name: str, text: str) -> Lineage:
     """Of a schedule that is GOAL text."""
     found = _of_stream(name, io.BytesIO(text.encode()))
-    return Origin(lambda: found)
+    return Lineage(lambda: found)
 
 
 def _of_stream(name: str, stream: io.BufferedReader | io.BytesIO) -> Provenance:
@@ -69,32 +68,20 @@ def rank_files(directory: Path) -> list[Path]:
     return sorted(directory.glob("*.iwtrace"))
 
 
-def of_recorded_trace(directory: Path, files: Files, said: Mapping[str, Any]) -> Origin:
-    """Of a trace, whose trace.json is `said`. If the ranks' files are not those of which that has the digest, the
-    option "changed" says so."""
+def of_recorded_trace(directory: Path, files: Files, recorded: Provenance) -> Lineage:
+    """Of a trace of which trace.json says `recorded`. If the ranks' files are not those of which that has the digest,
+    the option "changed" says so."""
     name = str(directory)
 
     def tell() -> Provenance:
         content = digest_of_files(directory, files.paths)
-        recorded = _recorded(said)
         changed = {"changed": True} if recorded.digests.get("content", content) != content else {}
         return replace(recorded, name=name, digests={"content": content}, options={**recorded.options, **changed})
 
-    return Origin(lambda: _unless_changed("trace", name, files, tell))
+    return Lineage(lambda: _unless_changed("trace", name, files, tell))
 
 
-def _recorded(said: Mapping[str, Any]) -> Provenance:
-    """What trace.json says of itself; one of an earlier version, or of another hand, says less."""
-    try:
-        return Provenance.from_object(said[PROVENANCE])
-    except (InputError, KeyError):
-        command = said.get("command")
-        words = [str(word) for word in command] if isinstance(command, list) else []
-        host, started = (text if isinstance(text := said.get(key), str) else "" for key in ("host", "started"))
-        return Provenance("trace", made_by=shlex.join(words), host=host, time=started)
-
-
-def of_trace(name: str, trace: Origin, algorithms: Mapping[str, str], reduction_cost: float) -> Origin:
+def of_trace(name: str, trace: Lineage, algorithms: Mapping[str, str], reduction_cost: float) -> Lineage:
     """Of the schedule that is made of a trace."""
 
     def tell() -> Provenance:
@@ -102,12 +89,12 @@ def of_trace(name: str, trace: Origin, algorithms: Mapping[str, str], reduction_
         options = {"algorithms": dict(algorithms), "reduction_cost": float(reduction_cost)}
         return _derived(name, source, options)
 
-    return Origin(tell)
+    return Lineage(tell)
 
 
-def of_extrapolation(name: str, base: Origin, ranks: int) -> Origin:
+def of_extrapolation(name: str, base: Lineage, ranks: int) -> Lineage:
     """Of a schedule that is extrapolated from another one."""
-    return Origin(lambda: _derived(name, base.provenance, {"ranks": ranks}))
+    return Lineage(lambda: _derived(name, base.provenance, {"ranks": ranks}))
 
 
 def _derived(name: str, source: Provenance, options: dict[str, Any]) -> Provenance:
@@ -118,7 +105,7 @@ def _derived(name: str, source: Provenance, options: dict[str, Any]) -> Provenan
     return Provenance("schedule", name, digests, options, (source,))
 
 
-def of_jobs(name: str, jobs: Sequence[Job], ranks: int) -> Origin:
+def of_jobs(name: str, jobs: Sequence[Job], ranks: int) -> Lineage:
     """Of a pattern, or of several beside each other."""
     listed = list(jobs)
 
@@ -129,7 +116,7 @@ def of_jobs(name: str, jobs: Sequence[Job], ranks: int) -> Origin:
             options = {"jobs": f"{len(listed)}, too long to be listed"}
         return Provenance("schedule", name, {"content": digest}, options)
 
-    return Origin(tell)
+    return Lineage(tell)
 
 
 def _said(value: object) -> Any:  # noqa: ANN401 - a value of JSON

@@ -1,0 +1,79 @@
+"""Files of detours, as a machine's noise names them: CSV with a header, then start_ns,length_ns."""
+
+from __future__ import annotations
+
+import csv
+import re
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from .errors import InputError
+from .input.bounds import MOST_LINE, MOST_TABLE, size_words
+from .input.files import opened
+from .noise import as_times
+from .quoting import cut, name_of
+from .units import parse_time
+
+if TYPE_CHECKING:
+    from .noise import Times
+
+_COLUMNS = ["start_ns", "length_ns"]
+_PLAIN = re.compile(r"(\d{1,15})(?:\.(\d{1,3}))?", re.ASCII)
+
+
+def read_detours(path: str | Path) -> tuple[Times, Times]:
+    """Read a CSV file of detours: a header, then start_ns,length_ns (decimals allowed). Returns ps, int64.
+
+    Raises InputError naming file and line. Whether they fit a period is checked when a machine is made of them.
+    """
+    starts, lengths = array("q"), array("q")
+    name = name_of(path)
+    with opened(path, "a file of detours") as file:
+        rows = csv.reader(_lines(file, name))
+        try:
+            header = next(rows, None)
+            if header is None or [word.strip() for word in header[:2]] != _COLUMNS:
+                raise InputError(f"{name}:1: expected the header start_ns,length_ns, found {_row(header)}")
+            for row in rows:
+                if row:
+                    start, length = _times(row, f"{name}:{rows.line_num}")
+                    starts.append(start)
+                    lengths.append(length)
+        except csv.Error as error:
+            raise InputError(f"{name}:{rows.line_num}: cannot be read as a file of detours: {error}") from error
+    return as_times(starts), as_times(lengths)
+
+
+def _lines(file: BinaryIO, name: str) -> Iterator[str]:
+    """The lines of a file of bounded size, each of bounded length."""
+    size = 0
+    while line := file.readline(MOST_LINE):
+        size += len(line)
+        if len(line) == MOST_LINE or size > MOST_TABLE:
+            bound = f"lines of less than {size_words(MOST_LINE)}, and at most {size_words(MOST_TABLE)} of them"
+            raise InputError(f"{name}: cannot be read as a file of detours: expected {bound}")
+        yield line.decode("utf-8", "replace")
+
+
+def _times(row: list[str], where: str) -> tuple[int, int]:
+    try:
+        start, length = (_picoseconds(cell.strip()) for cell in row[:2])
+    except ValueError:
+        said = f"expected start_ns,length_ns, found {_row(row)}"
+        raise InputError(f"{where}: {said}; both are numbers, of at most 106 days") from None
+    if start < 0 or length < 0:
+        raise InputError(f"{where}: expected times that are not negative, found {_row(row)}")
+    return start, length
+
+
+def _picoseconds(cell: str) -> int:
+    plain = _PLAIN.fullmatch(cell)
+    if plain is None:
+        return parse_time(f"{cell}ns")
+    return int(plain[1]) * 1000 + int((plain[2] or "").ljust(3, "0"))
+
+
+def _row(cells: list[str] | None) -> str:
+    return "nothing" if cells is None else cut(",".join(cells))

@@ -1,0 +1,98 @@
+"""JSON and TOML as Python's values, of bounded depth and with numbers of bounded length."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+import msgspec
+
+from ..errors import InputError
+from ..quoting import cut, printable
+from .bounds import MOST_DEPTH, MOST_DIGITS
+
+# Strings, which may not have ended where the text does, so that each character is looked at once.
+_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)
+_TOML_STRING = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*+(?:"""|\Z)'
+    r"|'''.*?(?:'''|\Z)"
+    r'|"(?:[^"\\\n]|\\.)*+(?:["\n]|\Z)'
+    r"|'[^'\n]*(?:['\n]|\Z)"
+    r"|#[^\n]*",
+    re.DOTALL,
+)
+_LONG_NUMBER = re.compile(rf"(?<!\w)\d[\d_a-fA-Fx]{{{MOST_DIGITS},}}+")
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MOST_DEPTH},}}+")
+_JSON = msgspec.json.Decoder(float_hook=float)
+_DEPTH = {"[": 1, "{": 1, "]": -1, "}": -1}
+_NO_SPACE = str.maketrans("", "", " \n\t\r\u202f")
+_NO_BRACKET = re.compile(r"[^][{}]+")
+
+
+def decode_json(text: str, name: str) -> Any:  # noqa: ANN401 - a decoded file is anything
+    """What `text` holds; a number that is beyond all floats is infinite. Raises InputError with the line.
+
+    Its texts are names and sentences of programs, which tables and pictures show: they are printable.
+    """
+    _check(text, _JSON_STRING, name)
+    try:
+        value = _JSON.decode(text)
+    except msgspec.DecodeError as error:
+        raise InputError(f"{name}: expected JSON: {_with_line(str(error), text)}") from error
+    plain = "\\" not in text and text.translate(_NO_SPACE).isprintable()
+    return value if plain else _printable(value)
+
+
+def decode_toml(text: str, name: str) -> dict[str, Any]:
+    """What `text` holds. Raises InputError with the line."""
+    _check(text, _TOML_STRING, name)
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:  # also for a number or a date that Python has not
+        raise InputError(f"{name}: not TOML: {cut(str(error))}") from error
+
+
+def _check(text: str, string: re.Pattern[str], name: str) -> None:
+    """Raise InputError for what is nested too deeply, or too long, before a decoder does."""
+    if text.count("[") + text.count("{") + text.count(".") <= MOST_DEPTH and len(text) <= MOST_DIGITS:
+        return
+    bare = string.sub(_blank, text)
+    if long := _LONG_NUMBER.search(bare):
+        raise InputError(f"{name}:{_line(bare, long.start())}: expected numbers of at most {MOST_DIGITS} digits")
+    key = _LONG_KEY.search(bare)
+    if key is not None:
+        raise InputError(f"{name}:{_line(bare, key.start())}: expected keys of at most {MOST_DEPTH} parts")
+    depth = 0
+    for bracket in _NO_BRACKET.sub("", bare):
+        depth += _DEPTH[bracket]
+        if depth > MOST_DEPTH:
+            raise InputError(f"{name}: expected at most {MOST_DEPTH} levels of tables and lists within each other")
+
+
+def _printable(value: Any) -> Any:  # noqa: ANN401 - a decoded file is anything
+    if isinstance(value, str):
+        return printable(value, keep="")
+    if isinstance(value, list):
+        return [_printable(item) for item in value]
+    if isinstance(value, dict):
+        return {printable(key, keep=""): _printable(item) for key, item in value.items()}
+    return value
+
+
+def _blank(string: re.Match[str]) -> str:
+    """In place of a string: a word, which may be a part of a key, and its ends of lines."""
+    return "_" + "\n" * string[0].count("\n")
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+def _with_line(message: str, text: str) -> str:
+    """A decoder's words, with the line in place of the byte."""
+    match = re.search(r" \(byte (\d+)\)$", message)
+    if match is None:
+        return message
+    line = text.encode()[: int(match[1])].count(b"\n") + 1
+    return f"{message[: match.start()]} in line {line}"

@@ -1,0 +1,66 @@
+"""The types of single values in files. Each has the words for what is expected where something else is found."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeVar
+
+from msgspec import Meta, Struct
+
+from ..units import parse_cost, parse_time
+
+T = TypeVar("T")
+
+MOST_WHOLE = 2**63 - 1
+_MOST_PICOSECONDS = 2**62
+_LARGE = 9.2e18
+LONGEST_NS = 9.2e15
+"""106 days, whose ps fit into 64 bits."""
+
+Whole = Annotated[int, Meta(ge=0, le=MOST_WHOLE, description="a whole number from 0 on")]
+WholeFrom1 = Annotated[int, Meta(ge=1, le=MOST_WHOLE, description="a whole number from 1 on")]
+Cpu = Annotated[int, Meta(ge=0, lt=2**31, description="a whole number from 0 on")]
+Number = Annotated[float, Meta(ge=-_LARGE, le=_LARGE, description="a number")]
+"""Finite: neither so large that a time of so many ns or ps does not fit, nor no number."""
+Amount = Annotated[float, Meta(ge=0, le=_LARGE, description="a number that is not negative")]
+Positive = Annotated[float, Meta(gt=0, le=_LARGE, description="a number above 0")]
+Nanoseconds = Annotated[float, Meta(ge=0, le=LONGEST_NS, description="a number from 0 on, of ns of at most 106 days")]
+PositiveNanoseconds = Annotated[
+    float, Meta(ge=0.001, le=LONGEST_NS, description="a number above 0, of ns of at most 106 days")
+]
+Seconds = Annotated[float, Meta(ge=-1e10, le=1e10, description="a number, of s below 300 years")]
+
+
+class Open(Struct, kw_only=True):
+    """A table of which some keys are known and checked: a later version may write others."""
+
+
+class Closed(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A table that people write: a key that is not known is a mistake."""
+
+
+class Time(int):
+    """ps, written with a unit: "1.3us"."""
+
+    words = "a time with a unit, such as '1.3us'"
+
+
+class Cost(float):
+    """ps per byte, written with a unit: "2.5ns"."""
+
+    words = "a time with a unit, such as '1.3us'"
+
+
+class WrongValueError(ValueError):
+    """A value that is not of its type; the message says what is expected of it."""
+
+
+def from_file(kind: type, value: object) -> object:
+    """A value of those types above that files have as text. Raises WrongValueError."""
+    if kind is not Time and kind is not Cost:
+        raise NotImplementedError(f"no value of {kind} is read from a file")
+    if not isinstance(value, str):
+        raise WrongValueError
+    time = (parse_time if kind is Time else parse_cost)(value)
+    if not 0 <= time < _MOST_PICOSECONDS:
+        raise WrongValueError("a time that is not negative and below 50 days")
+    return kind(time)

@@ -1,0 +1,44 @@
+"""environment.json, and what else says where a measurement was made: as environment.describe() says it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from ..input import checked, load_json
+from ..input.kinds import Number, Open, Whole
+from ..quoting import name_of
+
+
+class MpiSaid(Open):
+    """The MPI of a measurement."""
+
+    vendor: str | None = None
+    version: str | None = None
+
+
+class EnvironmentSaid(Open):
+    """What is used of it; all of it may be unknown."""
+
+    time: str | None = None
+    host: str | None = None
+    kernel: str | None = None
+    processor: str | None = None
+    hypervisor: bool | None = None
+    cores: Whole | None = None
+    affinity: list[Whole] | None = None
+    clock_source: str | None = None
+    governor: str | None = None
+    load_average: list[Number] | None = None
+    mpi: MpiSaid | None = None
+
+
+def read_environment(folder: Path) -> dict[str, Any] | None:
+    """Where a recording was made, by its environment.json; None if there is none. Raises InputError naming it."""
+    file = folder / "environment.json"
+    if not os.path.lexists(file):
+        return None
+    said: dict[str, Any] = load_json(file, "the environment of a measurement")
+    checked(said, EnvironmentSaid, name_of(file))
+    return said

@@ -1,0 +1,28 @@
+"""Files of a placement: for every LP the number of its thread, separated by blanks or ends of lines."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from .errors import InputError
+from .input import read_text
+from .quoting import name_of, quote
+
+MOST_PARTITIONS = 2**32 - 1
+_WORD = re.compile(r"\S+")
+
+
+def read_placement(path: str | Path) -> list[int]:
+    """The number of each LP's thread, from a file or a pipe. Raises InputError with line and word."""
+    text = read_text(path, "a placement", pipe=True)
+    placed = []
+    for word in _WORD.finditer(text):
+        number = int(word[0]) if word[0].isascii() and word[0].isdecimal() and len(word[0]) <= 10 else -1
+        if not 0 <= number <= MOST_PARTITIONS:
+            line = text.count("\n", 0, word.start()) + 1
+            raise InputError(
+                f"{name_of(path)}:{line}: expected whole numbers from 0 to {MOST_PARTITIONS}, found {quote(word[0])}"
+            )
+        placed.append(number)
+    return placed
