@@ -7,14 +7,14 @@ LogGOPS Model" (LSAP'10); what each does to a simulated rank is in docs/model.md
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from . import _core
 from .digests import digests_of_machine
-from .errors import InputError
+from .errors import InputError, UsageError
 from .input.files import Origin, read_text
 from .noise import REACHES, AnyNoise
 from .provenance import Provenance
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 _TIMES = ("L", "o_s", "o_r", "g")
 _COSTS = ("G", "O")
+
+Place = Literal["within a node", "between nodes"]
+"""Where a network was measured."""
+WITHIN: Place = "within a node"
+BETWEEN: Place = "between nodes"
 
 
 @dataclass(frozen=True)
@@ -70,9 +75,32 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Machine:
-    """A machine to simulate on. Immutable; `with_noise` and `dataclasses.replace` make variants.
+class Scope:
+    """Which networks a machine has between its ranks, for sentences about it.
 
+    `measured` says where the network between any two ranks was measured, None where that is not known; `latency` is its
+    L in ps, `network` its name where it is another machine's. `node_ranks` are the ranks of a node, None where no node
+    is known of, and `node_latency` is L within a node, None where that has no network of its own.
+    """
+
+    network: str
+    measured: Place | None
+    latency: int
+    node_ranks: int | None = None
+    node_latency: int | None = None
+
+    def beyond_node(self, ranks: int) -> bool:
+        """Whether so many ranks need more than the node within which the only network was measured."""
+        return self.measured == WITHIN and self.node_ranks is not None and ranks > self.node_ranks
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine to simulate on. Immutable; `with_noise`, `between` and `dataclasses.replace` make variants.
+
+    `node` is the network within a node of `node_ranks` ranks, where that differs. `measured` says where `network` was
+    measured, None where that is not known; of one measured within a node, `node_ranks` are the ranks of that node.
+    `network_name` is the name of the network where it is another machine's; `description` is a line for lists.
     `noise_reaches` names the parts of a CPU's work that noise lengthens, of REACHES.
     """
 
@@ -82,6 +110,9 @@ class Machine:
     node_ranks: int = 1
     noise: AnyNoise | None = None
     noise_reaches: tuple[str, ...] = REACHES
+    measured: Place | None = None
+    network_name: str = ""
+    description: str = ""
     _compiled: list[_core.Machine] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
@@ -143,16 +174,72 @@ class Machine:
         """This machine with noise that lengthens only these parts of a CPU's work. Raises InputError naming one."""
         return replace(self, noise_reaches=tuple(reaches))
 
+    def between(self, other: Machine | str | Path, *, node_ranks: int | None = None) -> Machine:
+        """This machine as the node of a larger one, between whose nodes the network of `other` lies.
+
+        Its own network holds within a node of `node_ranks` ranks (default: of the node that it was measured in), as
+        `[network.node]` does; of `other`, a machine or what names one, nothing but the network is taken. Raises
+        UsageError if this machine was measured between nodes or `other` within one, if either has a node level itself,
+        or if it is not known how many ranks a node has.
+        """
+        other = other if isinstance(other, Machine) else Machine.named(other)
+        network = other.network_between_nodes()
+        if self.node is not None:
+            raise UsageError(f"'{self.name}' has a network between nodes already, beside its [network.node]")
+        if self.measured == BETWEEN:
+            raise UsageError(f"'{self.name}' was measured between nodes: expected a machine measured within a node")
+        if node_ranks is None and self.measured is None:
+            raise UsageError(f"how many ranks a node of '{self.name}' has is not known: expected --node-ranks")
+        if node_ranks is not None and node_ranks < 1:
+            raise UsageError(f"expected nodes of at least 1 rank, found {node_ranks}")
+        return replace(
+            self,
+            name=f"{self.name}, {other.name} between nodes",
+            network=network,
+            node=self.network,
+            node_ranks=self.node_ranks if node_ranks is None else node_ranks,
+            measured=BETWEEN,
+            network_name=other.network_name or other.name,
+        )
+
+    def network_between_nodes(self) -> Level:
+        """This machine's network, to lie between the nodes of another. Raises UsageError if it cannot."""
+        if self.node is not None:
+            raise UsageError(f"'{self.name}' has a network within nodes, too ([network.node]): expected one alone")
+        if self.measured == WITHIN:
+            raise UsageError(f"'{self.name}' was measured within a node: expected a network measured between nodes")
+        return self.network
+
+    @property
+    def scope(self) -> Scope:
+        """Which networks lie between the ranks."""
+        return Scope(
+            network=self.network_name,
+            measured=self.measured,
+            latency=self.network.parameters.L,
+            node_ranks=self.node_ranks if self.node or self.measured == WITHIN else None,
+            node_latency=self.node.parameters.L if self.node else None,
+        )
+
     @cached_property
     def provenance(self) -> Provenance:
-        """What it is: the digests of its network, of that within a node, and of its noise, as far as it has them."""
-        options = {} if self.node is None else {"node_ranks": self.node_ranks}
-        return Provenance("machine", self.name, digests_of_machine(self), options)
+        """What it is: the digests of its network, of that within a node, and of its noise, as far as it has them; and
+        its scope."""
+        options = {"node_ranks": self.node_ranks} if self.node else {}
+        return Provenance("machine", self.name, digests_of_machine(self), {**options, "scope": asdict(self.scope)})
 
     def to_toml(self) -> str:
         """The text of a machine.toml that says the same, but for the noise, whose detours belong in a file, and
         what it reaches."""
-        lines = [f"name = {toml_text(self.name)}", "[network]", *_level_lines(self.network, "network")]
+        lines = [f"name = {toml_text(self.name)}"]
+        if self.description:
+            lines.append(f"description = {toml_text(self.description)}")
+        lines.append("[network]")
+        if self.network_name:
+            lines.append(f"name = {toml_text(self.network_name)}")
+        if self.measured:
+            lines += measured_lines(self.measured, self.node_ranks)
+        lines += _level_lines(self.network, "network")
         if self.node:
             lines += [
                 "[network.node]",
@@ -172,12 +259,17 @@ class Machine:
                 _core.Machine(
                     _core_level(self.network),
                     _core_level(self.node) if self.node else None,
-                    self.node_ranks,
+                    self.node_ranks if self.node else 1,
                     self.noise._core() if self.noise else None,
                     (reached("o_s"), reached("o_r"), reached("O"), reached("calc"), reached("reduction")),
                 )
             )
         return self._compiled[0]
+
+
+def measured_lines(measured: Place, ranks: int) -> list[str]:
+    """The lines of [network] that say where it was measured; `ranks` are those of a node."""
+    return [f'measured = "{measured}"', *([f"ranks = {ranks}"] if measured == WITHIN else [])]
 
 
 def _presets() -> Traversable:

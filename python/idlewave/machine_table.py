@@ -10,7 +10,7 @@ from msgspec import Meta, field
 from .input import read_toml
 from .input.files import Origin
 from .input.kinds import Closed, Cost, Time, Whole, WholeFrom1
-from .machine import Level, Machine, Parameters, Segment
+from .machine import BETWEEN, WITHIN, Level, Machine, Parameters, Place, Segment
 from .noise_table import NoiseTable, noise_of
 
 NodeRanks = Annotated[int, Meta(ge=1, lt=2**32, description="a whole number from 1 to 4294967295")]
@@ -49,9 +49,12 @@ class NodeTable(LevelTable, kw_only=True):
 
 
 class NetworkTable(LevelTable):
-    """[network]."""
+    """[network]: `name` where the network is another machine's, `ranks` of the node that it was measured within."""
 
     node: NodeTable | None = None
+    name: str = ""
+    measured: Place | None = None
+    ranks: NodeRanks | None = None
 
 
 class MachineTable(Closed):
@@ -59,6 +62,7 @@ class MachineTable(Closed):
 
     network: NetworkTable
     name: str = "unnamed"
+    description: str = ""
     noise: NoiseTable | None = None
 
 
@@ -67,11 +71,33 @@ def machine_from(text: str, origin: Origin) -> Machine:
     table = read_toml(text, MachineTable, origin.name)
     network = _level(table.network, "network", None, origin)
     noise, reaches = noise_of(table.noise, origin)
-    machine = Machine(table.name, network, noise=noise, noise_reaches=reaches)
+    machine = Machine(
+        table.name,
+        network,
+        node_ranks=_node_of(table.network, origin),
+        noise=noise,
+        noise_reaches=reaches,
+        measured=table.network.measured,
+        network_name=table.network.name,
+        description=table.description,
+    )
     node = table.network.node
     if node is None:
         return machine
     return replace(machine, node=_level(node, "network.node", network, origin), node_ranks=node.ranks)
+
+
+def _node_of(table: NetworkTable, origin: Origin) -> int:
+    """The ranks of a node that the network was measured within, else 1."""
+    if table.measured != WITHIN:
+        if table.ranks is not None:
+            raise origin.refusal("network.ranks", f"it beside measured = '{WITHIN}' alone", table.ranks)
+        return 1
+    if table.node is not None:
+        raise origin.refusal("network.measured", f"'{BETWEEN}' beside [network.node]", table.measured)
+    if table.ranks is None:
+        raise origin.refusal("network.ranks", "the ranks of the node that it was measured within", None)
+    return table.ranks
 
 
 def _level(table: LevelTable, where: str, inherited: Level | None, origin: Origin) -> Level:

@@ -13,7 +13,8 @@ import pandas as pd
 
 from .belonging import MACHINE, Belonging, Part, belonging
 from .errors import InputError
-from .machine import Machine
+from .input import checked
+from .machine import Machine, Scope
 from .measure import Measurement
 from .measure.network.quantities import quantities_of, residuals_of
 from .provenance import Provenance
@@ -66,7 +67,7 @@ def report_data(
         network=network_data(measurement) if measurement else None,
         program=program_data(trace) if trace else None,
         comparison=comparison_data(trace, timeline) if trace and timeline else None,
-        study=StudyData(study, noise=found.noise) if study is not None else None,
+        study=study_data(study, parts.of_study, found.noise) if study is not None else None,
         foreign_load=_foreign_load(measurement) if measurement else {},
         notes=tuple(notes),
         environment=_environment(measurement) if measurement else {},
@@ -177,6 +178,7 @@ def machine_data(measurement: Measurement) -> MachineData:
         segments,
         dict(first.intervals),
         residuals=residuals_of(fit),
+        place=measurement.network.place,
     )
 
 
@@ -225,6 +227,15 @@ def comparison_data(trace: Trace, timeline: Timeline) -> ComparisonData:
         {"rank": measured["rank"], "measured_s": measured["seconds"], "predicted_s": timeline.finish / 1e12}
     )
     return ComparisonData(trace.measured_s, timeline.max_finish / 1e12, ranks, noise=False)
+
+
+def study_data(study: pd.DataFrame, provenance: Provenance | None = None, noise: str = "noise") -> StudyData:
+    """The runs, with what slows the program in them, and over which networks they went, where `provenance` (default:
+    what the table carries) says so."""
+    made_of = provenance or Provenance.of_table(study, "the study")
+    machine = None if made_of is None else made_of.find("machine")
+    scope = None if machine is None else machine.options.get("scope")
+    return StudyData(study, None if scope is None else checked(scope, Scope, "the study", key="scope"), noise)
 
 
 def _foreign_load(measurement: Measurement) -> dict[str, float]:

@@ -60,6 +60,19 @@ def test_the_machine_is_the_one_that_was_measured(demo: tuple[Path, str]) -> Non
     assert {"noise-samples.parquet", "network-samples.parquet"} <= {f.name for f in (folder / "machine").iterdir()}
 
 
+def test_the_network_between_nodes_is_named_in_the_text_and_in_the_report(demo: tuple[Path, str]) -> None:
+    folder, said = demo
+    machine = idlewave.Machine.load(folder / "machine" / "machine.toml")
+    node = max(4, os.cpu_count() or 1)
+    assert (machine.measured, machine.node_ranks) == ("within a node", os.cpu_count())
+    assert f"between nodes of {node} ranks lies that of infiniband-hdr: HDR InfiniBand" in said
+    page = (folder / "report.html").read_text(encoding="utf-8").replace("\u202f", " ")
+    assert re.search(r"L = [\d.,]+ [nµ]s of latency within one node \(shared memory\)", page)
+    if node < 64:
+        within = rf"messages within a node of {node} ranks have L = "
+        assert re.search(within + ".*those between nodes L = 1.31 µs of infiniband-hdr", page)
+
+
 def test_the_trace_is_of_four_ranks_that_ended(demo: tuple[Path, str]) -> None:
     folder, _ = demo
     trace = idlewave.Trace.load(folder / "trace")

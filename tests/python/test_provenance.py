@@ -81,7 +81,7 @@ def test_the_network_of_a_machine_has_the_same_digest_as_the_network_within_a_no
     machine = Machine.from_toml(NETWORK)
     cluster = replace(Machine.preset("odin"), node=machine.network, node_ranks=16)
     assert digests(cluster)["node"] == digests(machine)["network"]
-    assert cluster.provenance.options == {"node_ranks": 16}
+    assert cluster.provenance.options["node_ranks"] == 16
 
 
 def test_a_traces_digest_is_what_sha256sum_says_twice(tmp_path: Path) -> None:

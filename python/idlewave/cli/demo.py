@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from .. import mpi
-from ..machine import Machine
+from ..machine import WITHIN, Machine
 from ..measure import Measurement, measure_network, measure_noise, write_machine
 from ..report import build, findings
 from ..reporting import report_data
@@ -43,16 +43,24 @@ SIZES = {
     "small": Size(0.5, 4.0, (4, 16), 4, {"halo2d": ("256", "40", "5"), "cg": ("32", "100")}),
 }
 PROGRAMS = ("halo2d", "cg")
+BETWEEN = "infiniband-hdr"
+"""The preset that lies between nodes, unless another network is named."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the demo does, and where it puts it."""
+    """What the demo does, and where it puts it.
+
+    `between` has the network between nodes of `node_ranks` ranks (None: as many as this one has processors, and at
+    least `ranks`, which all run on it).
+    """
 
     folder: Path
     program: str
     ranks: int
     size: Size
+    between: Machine
+    node_ranks: int | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,7 @@ def run_demo(plan: Plan) -> Outcome:
     trace = _trace(plan, found)
     schedule = _schedule(plan, trace)
     timeline = _simulate(schedule, machine, trace)
-    study = _extrapolate(plan, schedule, machine)
+    study = _extrapolate(plan, schedule, _cluster(plan, machine))
     outcome = _report(plan, measurement, trace, timeline, study)
     say(f"all of it took {time.monotonic() - begun:.0f} s")
     return outcome
@@ -126,10 +134,23 @@ def _simulate(schedule: Schedule, machine: Machine, trace: Trace) -> Timeline:
     return timeline
 
 
+def _cluster(plan: Plan, machine: Machine) -> Machine:
+    """Nodes like this one, with the network between them that the plan names."""
+    if machine.measured != WITHIN:
+        return machine
+    return machine.between(plan.between, node_ranks=plan.node_ranks or max(machine.node_ranks, plan.ranks))
+
+
 def _extrapolate(plan: Plan, schedule: Schedule, machine: Machine) -> pd.DataFrame:
     sizes = [plan.ranks, *(plan.ranks * copies for copies in plan.size.copies)]
     last = f"{sizes[-1]:,} ranks"
     _step(6, "extrapolate", f"to {last}, without noise and with the measured noise on {plan.size.seeds} seeds")
+    if machine.node is not None:
+        far = plan.between
+        say(
+            f"the network was measured within this node; between nodes of {machine.node_ranks} ranks lies that of "
+            f"{far.name}{f': {far.description}' if far.description else ''}"
+        )
     begun = time.monotonic()
     table = run_study(schedule, machine, sizes, plan.size.seeds, plan.folder / "study.parquet")
     show_summary(table, "Slowdown by noise")

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
-from .demo import PROGRAMS, SIZES, Plan, run_demo
+from ..machine import Machine
+from .demo import BETWEEN, PROGRAMS, SIZES, Plan, run_demo
+from .inputs import between_options
 from .options import OutputFolder, as_json, print_json
 from .terminal import say, to_error_stream
 
@@ -23,14 +25,23 @@ from .terminal import say, to_error_stream
 )
 @click.option("--program", type=click.Choice(sorted(PROGRAMS)), default="halo2d", show_default=True)
 @click.option("--ranks", type=click.IntRange(2), default=4, show_default=True, help="Ranks that really run.")
+@between_options(BETWEEN)
 @click.option("--small", is_flag=True, help="Measure shortly, and extrapolate to fewer ranks and seeds.")
 @as_json
-def demo(folder: Path, program: str, ranks: int, small: bool, as_json: bool) -> None:
-    """Measure this machine, trace an MPI program on it, simulate it at scale, and write a report."""
+def demo(
+    folder: Path, program: str, ranks: int, between: str, node_ranks: int | None, small: bool, as_json: bool
+) -> None:
+    """Measure this machine, trace an MPI program on it, simulate it at scale, and write a report.
+
+    The network is measured between two ranks of this node, and so is not that of a cluster: where more ranks are
+    simulated than a node has (as many as it has processors, and at least those that ran), a published one lies between.
+    """
     base = SIZES["small" if small else "full"]
+    far = Machine.named(between)
+    far.network_between_nodes()
     if as_json:
         to_error_stream()
-    found = run_demo(Plan(folder=folder, program=program, ranks=ranks, size=base))
+    found = run_demo(Plan(folder=folder, program=program, ranks=ranks, size=base, between=far, node_ranks=node_ranks))
     if as_json:
         print_json({"report": str(found.page), "findings": found.findings})
         return

@@ -14,7 +14,7 @@ from ..simulation import simulate
 from ..tolerance import MOST_SIMULATIONS, LatencyTolerance, latency_tolerance
 from ..wording import plain_time
 from .explain_tolerance import tolerance_as_json, tolerance_in_words
-from .inputs import load_machine, machine_option
+from .inputs import load_machine, machine_options, note_scope
 from .options import as_json, print_json
 from .progress import rank_progress, time_progress
 from .run import run_arguments, run_options
@@ -29,7 +29,7 @@ MOST_ROWS = 10
 
 @click.command()
 @source_options
-@machine_option
+@machine_options
 @run_options
 @click.option("--no-tolerance", is_flag=True, help="Leave the latency tolerance out, which takes many simulations.")
 @as_json
@@ -43,15 +43,18 @@ MOST_ROWS = 10
 def explain(
     source: str,
     machine_name: str,
+    between: str | None,
+    node_ranks: int | None,
     no_tolerance: bool,
     most_simulations: int,
     as_json: bool,
     **options: object,
 ) -> None:
     """Say what the time of a GOAL file, a trace, or a PATTERN is made of: critical path, waits, sensitivities."""
-    machine = load_machine(machine_name)
+    machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
     schedule = schedule_from(source, options)
+    note_scope(machine, schedule.ranks)
     with time_progress("simulating") as progress:
         timeline = simulate(schedule, machine, record=True, progress=progress, **how)
     with time_progress("differentiating") as progress:

@@ -16,7 +16,7 @@ from ..quoting import name_of
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
 from ..wording import plain_time
-from .inputs import load_machine, machine_option
+from .inputs import load_machine, machine_options, note_scope
 from .kernel_options import LEGS, SCHEDULER, STATISTICS, THREADS, all_of, counts_of, show_run, where, write_statistics
 from .options import OutputFile, as_json, print_json
 from .progress import time_progress
@@ -29,7 +29,7 @@ KEPT = ("processes", "lazy", "pin", "migrate", "checkpoint", "checkpoint_every",
 
 @click.command()
 @source_options
-@machine_option
+@machine_options
 @click.option("--dialect", type=click.Choice(DIALECTS), default=DIALECTS[0], show_default=True)
 @all_of((SCHEDULER, THREADS, *NOISE))
 @all_of(
@@ -44,6 +44,8 @@ KEPT = ("processes", "lazy", "pin", "migrate", "checkpoint", "checkpoint_every",
 def simulate(
     source: str,
     machine_name: str,
+    between: str | None,
+    node_ranks: int | None,
     dialect: str,
     ops: Path | None,
     statistics: Path | None,
@@ -51,12 +53,13 @@ def simulate(
     **options: object,
 ) -> None:
     """Simulate a GOAL file, a trace, or a PATTERN (such as allreduce, halo2d or sweep; all: idlewave patterns)."""
-    machine = load_machine(machine_name)
+    machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
     legs: dict[str, Any] = {name: options.pop(name) for name in KEPT}
     if statistics is not None and not Manner(scheduler=how["scheduler"], **legs).in_partitions:
         raise UsageError("--statistics are counted by the kernel's partitions: with timewarp, check, or --processes")
     schedule = schedule_from(source, options)
+    note_scope(machine, schedule.ranks)
     with time_progress("simulating") as progress:
         timeline = run(
             schedule,

@@ -17,7 +17,7 @@ from ..schedule import Schedule
 from ..study import COLUMNS, study_provenance
 from ..study import study as run
 from ..wording import plain_percent, plain_time
-from .inputs import algorithm_options, load_machine, load_schedule, machine_option
+from .inputs import algorithm_options, load_machine, load_schedule, machine_options, note_scope
 from .options import OutputFile, as_json, print_json
 from .progress import doing
 from .terminal import Format, errors, progress_bar, say, show_table
@@ -25,7 +25,7 @@ from .terminal import Format, errors, progress_bar, say, show_table
 
 @click.command()
 @click.argument("source", metavar="TRACE|FILE")
-@machine_option
+@machine_options
 @algorithm_options
 @click.option("--ranks", "sizes", help="Numbers of ranks, such as 64,1024,16384 (default: as traced).")
 @click.option("--seeds", type=click.IntRange(0), default=16, show_default=True, help="How many seeds of the noise.")
@@ -43,6 +43,8 @@ from .terminal import Format, errors, progress_bar, say, show_table
 def study(
     source: str,
     machine_name: str,
+    between: str | None,
+    node_ranks: int | None,
     chosen: tuple[str, ...],
     reduction_cost: float,
     sizes: str | None,
@@ -52,9 +54,11 @@ def study(
     as_json: bool,
 ) -> None:
     """Simulate without noise, and with the machine's noise under many seeds, at several numbers of ranks."""
-    machine = load_machine(machine_name)
+    machine = load_machine(machine_name, between, node_ranks)
     schedule = load_schedule(source, chosen, reduction_cost)
-    table = run_study(schedule, machine, ranks_from(sizes) or [schedule.ranks], seeds, file, threads)
+    scales = ranks_from(sizes) or [schedule.ranks]
+    note_scope(machine, max(scales))
+    table = run_study(schedule, machine, scales, seeds, file, threads)
     if as_json:
         print_json({"written": str(file), "runs": records(table), "summary": records(summary(table))})
         return

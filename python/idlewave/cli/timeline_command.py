@@ -11,7 +11,7 @@ from ..export import writer_for
 from ..quoting import quote
 from ..simulation import simulate as run
 from ..timeline import Recording
-from .inputs import load_machine, machine_option
+from .inputs import load_machine, machine_options, note_scope
 from .options import Duration, OutputFile, as_json, print_json
 from .progress import doing, time_progress
 from .run import run_arguments, run_options
@@ -21,7 +21,7 @@ from .terminal import say
 
 @click.command()
 @source_options
-@machine_option
+@machine_options
 @run_options
 @click.option("--only-ranks", metavar="FIRST-LAST", help="Record these ranks only.")
 @click.option("--since", type=Duration(), default="0ps", help="Record ops that start from this time on, such as 2ms.")
@@ -31,6 +31,8 @@ from .terminal import say
 def timeline(
     source: str,
     machine_name: str,
+    between: str | None,
+    node_ranks: int | None,
     only_ranks: str | None,
     since: int,
     until: int | None,
@@ -44,9 +46,10 @@ def timeline(
     .svg and .pdf are pictures (of up to 64 ranks and 20,000 ops), .parquet is a table.
     """
     write = writer_for(file)
-    machine = load_machine(machine_name)
+    machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
     schedule = schedule_from(source, options)
+    note_scope(machine, schedule.ranks)
     recording = Recording(None if only_ranks is None else _ranks(only_ranks), since, until)
     with time_progress("simulating") as progress:
         found = run(schedule, machine, record=recording, progress=progress, **how)
@@ -66,5 +69,4 @@ def _ranks(text: str) -> tuple[int, int]:
     try:
         return int(first), int(last if dash else first)
     except ValueError:
-        raise UsageError(f"expected ranks such as 0-7, found '{text}'") from None
         raise UsageError(f"expected ranks such as 0-7, found {quote(text)}") from None

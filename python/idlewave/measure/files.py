@@ -67,9 +67,7 @@ class Measurement:
         if self.folder is None:
             return []
         said, toml = self.folder / "measurement.json", self.folder / "machine.toml"
-        written = {
-            name: digest for source in self.sources for name, digest in source.digests.items() if name in FILES
-        }
+        written = {name: digest for source in self.sources for name, digest in source.digests.items() if name in FILES}
         found = [
             f"{self.folder / name} is not the file that {said} was written with."
             for name, digest in written.items()

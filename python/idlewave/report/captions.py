@@ -15,6 +15,7 @@ from idlewave.report.findings import communication_share
 from idlewave.report.noise import noise_figures
 from idlewave.report.plot_program import MOST_BARS, MOST_CELLS
 from idlewave.report.scale import scales
+from idlewave.report.scope import scope_sentence
 from idlewave.wording import (
     count_text,
     percent_range,
@@ -144,7 +145,7 @@ def slowdown_caption(study: StudyData) -> str:
         "median "
         f"(line, numbers), single seeds (points), least to most (band). On {plural(last.ranks, 'rank')} it "
         "is "
-        f"{percent_range(min(last.slowdowns), max(last.slowdowns))}."
+        f"{percent_range(min(last.slowdowns), max(last.slowdowns))}.{scope_sentence(study)}"
     )
 
 
@@ -162,4 +163,4 @@ def run_time_caption(study: StudyData, *, measured: bool) -> str:
             f"{plural(first.ranks, 'rank')} to "
             f"{seconds_text(last.baseline_s or 0)} on {count_text(last.ranks)}"
         )
-    return f"{text}."
+    return f"{text}.{scope_sentence(study)}"

@@ -10,6 +10,7 @@ from idlewave.measure.network.plot_curves import LABELS
 from idlewave.report.data import MachineData, NetworkData, NoiseData, ProgramData, ReportData
 from idlewave.report.network import quantities
 from idlewave.report.scale import scales
+from idlewave.report.scope import scope_caveat
 from idlewave.wording import count_text, percent_text, plural, seconds_text, size_text
 
 BUSY = 0.05  # a foreign load above 5 % is called out
@@ -39,7 +40,7 @@ def caveats(data: ReportData) -> list[Caveat]:
     if data.comparison is not None or data.study is not None:
         found.append(Caveat("Computation", _computation(data)))
     if data.study is not None:
-        found.append(Caveat("Extrapolation", _EXTRAPOLATION))
+        found.append(Caveat("Extrapolation", _EXTRAPOLATION + scope_caveat(data.study)))
         found.append(Caveat("Seeds", _seeds(data)))
     return found + [Caveat("Note", note) for note in data.notes]
 

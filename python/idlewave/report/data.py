@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from idlewave.errors import InputError
+from idlewave.machine import Scope
 from idlewave.measure.network.quantities import QUANTITIES
 from idlewave.provenance import Provenance
 from idlewave.study_table import checked_study
@@ -45,6 +46,8 @@ class MachineData:
     """LogGOPS parameters of a machine.
 
     L, o_s, o_r and g in picoseconds; G and O in picoseconds per byte; S in bytes, None if always eager.
+    `place` says between which ranks they were measured ("within one node (shared memory)"), empty where that is not
+    known.
     `intervals`: for a parameter's name the ends of its confidence interval, in the parameter's own unit;
     `confidence` is their level. `residuals`: one row a fitted point, columns size (bytes), series (one of
     QUANTITIES), measured_ns, predicted_ns.
@@ -62,6 +65,7 @@ class MachineData:
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     confidence: float = 0.95
     residuals: pd.DataFrame | None = None
+    place: str = ""
 
     def __post_init__(self) -> None:
         if self.residuals is not None:
@@ -178,11 +182,12 @@ class StudyData:
     """Simulations at several scales.
 
     `runs`: ranks, noise (bool), seed, finish_ps (the slowest rank's), messages, seconds (the simulation's own
-    wall-clock time); one row a simulation. `noise` is what slows the program in them, as the subject of a sentence:
-    "the measured noise" if it is that.
+    wall-clock time); one row a simulation. `scope`: which networks lay between the ranks, None where that is not known.
+    `noise` is what slows the program in them, as the subject of a sentence: "the measured noise" if it is that.
     """
 
     runs: pd.DataFrame
+    scope: Scope | None = None
     noise: str = "noise"
 
     def __post_init__(self) -> None:

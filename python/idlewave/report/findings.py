@@ -9,6 +9,7 @@ import pandas as pd
 from idlewave.report.data import ComparisonData, MachineData, NoiseData, ProgramData, ReportData, StudyData
 from idlewave.report.noise import noise_figures
 from idlewave.report.scale import Scale, scales
+from idlewave.report.scope import scope_text
 from idlewave.wording import (
     count_text,
     join_words,
@@ -64,8 +65,9 @@ def _network_clause(machine: MachineData) -> str:
     negative = [name for name in ("L", "o_s", "o_r", "g", "G", "O") if getattr(machine, name) < 0]
     if negative:
         return f"the network’s parameters could not be fitted: {join_words(negative)} came out negative"
+    place = f" {machine.place}" if machine.place else ""
     text = (
-        f"a small message costs L = {time_text(machine.L)} of latency, o_s = {time_text(machine.o_s)} to "
+        f"a small message costs L = {time_text(machine.L)} of latency{place}, o_s = {time_text(machine.o_s)} to "
         "send and "
         f"o_r = {time_text(machine.o_r)} to receive, at least g = {time_text(machine.g)} apart"
     )
@@ -146,24 +148,25 @@ def _prediction_clause(comparison: ComparisonData) -> str:
 
 
 def scale_sentence(study: StudyData) -> str:
-    """The slowdown by noise at each scale with its spread over seeds, and whether it grows."""
+    """The slowdown by noise at each scale with its spread over seeds, whether it grows, and over which networks."""
     points = [scale for scale in scales(study) if scale.slowdowns]
     if not points:
         return "Slowdown by noise is not known: no scale was simulated both with and without noise."
     seeds = min(len(scale.slowdowns) for scale in points)
     largest = max(max(abs(value) for value in scale.slowdowns) for scale in points)
     over = f"over {plural(seeds, 'seed')}"
+    networks = f"; {text}" if (text := scope_text(study)) else ""
     if largest < NEGLIGIBLE:
         where = _span(points)
         return _sentence(
             f"{study.noise} slows the program by less than {percent_text(NEGLIGIBLE)} {where} "
-            f"({over}), which is negligible"
+            f"({over}), which is negligible{networks}"
         )
     listed = join_words([_slowdown(scale, first=scale is points[0]) for scale in _selected(points)])
     single = seeds == 1
     spread = "with one seed, so that its spread is not known" if single else f"median and range {over}"
     effect = "slows the program by" if all(scale.median >= 0 for scale in points) else "changes the run time by"
-    return _sentence(f"{study.noise} {effect} {listed} ({spread}){_trend(points)}")
+    return _sentence(f"{study.noise} {effect} {listed} ({spread}){_trend(points)}{networks}")
 
 
 def _span(points: list[Scale]) -> str:

@@ -65,7 +65,8 @@ def parameters_table(machine: MachineData) -> Table:
     headings: tuple[str, ...] = ("", "parameter", "value", f"{percent_text(machine.confidence)} interval")
     if not machine.intervals:
         headings, rows = headings[:3], [row[:3] for row in rows]
-    return Table(f"LogGOPS parameters of {machine.name}", headings, rows, text_columns=2)
+    place = f", {machine.place}" if machine.place else ""
+    return Table(f"LogGOPS parameters of {machine.name}{place}", headings, rows, text_columns=2)
 
 
 def segments_table(machine: MachineData) -> Table | None:

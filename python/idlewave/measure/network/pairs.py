@@ -270,7 +270,7 @@ def machine_of(found: PairMeasurement, name: str = "pairs") -> machines.Machine:
     levels, table = found.structure.levels, found.levels
     outer = _parameters(table.iloc[-1])
     if len(levels) == 1:
-        return machines.Machine(name, machines.Level(outer))
+        return _one_level(found, name, machines.Level(outer))
     inner = next((i for i, level in enumerate(levels[:-1]) if level.name == "node"), 0)
     size = len(levels[inner].groups[0])
     ranks = [rank for group in levels[inner].groups for rank in group]
@@ -280,7 +280,24 @@ def machine_of(found: PairMeasurement, name: str = "pairs") -> machines.Machine:
             "the innermost groups are no blocks of as many ranks each, in order, as a machine's nodes must be: they "
             f"have {listed(sizes)} ranks, the first is rank {listed(list(levels[inner].groups[0]))}"
         )
-    return machines.Machine(name, machines.Level(outer), machines.Level(_parameters(table.iloc[inner])), size)
+    return machines.Machine(
+        name,
+        machines.Level(outer),
+        machines.Level(_parameters(table.iloc[inner])),
+        size,
+        measured=machines.BETWEEN if len(set(found.hosts)) > 1 else None,
+    )
+
+
+def _one_level(found: PairMeasurement, name: str, network: machines.Level) -> machines.Machine:
+    """A machine whose ranks are all alike: on one host, on a host each, or on hosts that differ from no neighbour."""
+    hosts = set(found.hosts)
+    cores = (found.environment or {}).get("cores")
+    if len(hosts) == len(found.hosts):
+        return machines.Machine(name, network, measured=machines.BETWEEN)
+    if len(hosts) == 1 and isinstance(cores, int) and cores > 0:
+        return machines.Machine(name, network, node_ranks=cores, measured=machines.WITHIN)
+    return machines.Machine(name, network)
 
 
 def _parameters(row: pd.Series[Any]) -> machines.Parameters:

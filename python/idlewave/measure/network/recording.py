@@ -20,6 +20,7 @@ from ..environment_file import read_environment
 from .loggp import LogGP, estimate
 from .pages import Pages
 from .said import LoggpSaid
+from .transports import EMULATED
 
 LOADED = 0.02
 """A foreign load of a rank's core above this is said."""
@@ -63,6 +64,26 @@ class NetworkMeasurement:
     def carrier(self) -> str:
         """The transport by its own words where one name stands for several: library, version, provider."""
         return str(self.probe.get("fabric") or self.transport)
+
+    @property
+    def one_node(self) -> bool | None:
+        """Whether both ranks were on one node; None where the recording does not tell, or there was no node."""
+        if self.transport == EMULATED:
+            return None
+        if (said := self.probe.get("same_node")) is not None:
+            return bool(said)
+        hosts = [rank.get("host") for rank in self.probe.get("ranks") or ()]
+        return len(set(hosts)) == 1 if len(hosts) == 2 and all(hosts) else None
+
+    @property
+    def place(self) -> str:
+        """Between which ranks, and over what within a node, for sentences; empty where that is not known."""
+        if self.one_node is None:
+            return ""
+        if not self.one_node:
+            return "between two nodes"
+        memory = self.transport in ("mpi", "put", "get", "shm")
+        return f"within one node ({'shared memory' if memory else self.carrier})"
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from ...carried import comment, said_of
 from ...environment import metadata_of_samples, provenance_of
 from ...input import checked, load_json
 from ...input.tables import read_table
-from ...machine import Machine
+from ...machine import BETWEEN, WITHIN, Machine, measured_lines
 from ...output import OutputFiles
 from ...provenance import Provenance
 from ...quoting import name_of, toml_text
@@ -37,7 +37,7 @@ PARAMETERS = ("L", "o_s", "o_r", "g", "G", "O")
 def network_toml(network: NetworkMeasurement, node: NetworkMeasurement | None = None, node_ranks: int = 1) -> list[str]:
     """The tables [network], its segments, and [network.node] if `node` was measured within a node of `node_ranks`
     ranks. Times are exact, per-byte costs have six digits."""
-    lines = [f"# {where(network)}", *_level(network.fit, "network")]
+    lines = [f"# {where(network)}", *_level(network.fit, "network", *_place(network, node))]
     if node is not None:
         lines += ["", f"# {where(node)}", *_level(node.fit, "network.node", f"ranks = {node_ranks}")]
     return lines
@@ -47,13 +47,13 @@ def where(network: NetworkMeasurement) -> str:
     """A sentence on where, when and over what it was measured."""
     probe = network.probe
     host, processor, time = (network.environment.get(name) for name in ("host", "processor", "time"))
-    pair = "within one node" if probe.get("same_node", True) else "between two nodes"
+    pair = {True: "within one node, ", False: "between two nodes, ", None: ""}[network.one_node]
     library = str(probe.get("library") or "").split(",")[0]
     over = f"with {library}" if library else f"over {network.carrier}"
     if library and network.transport != "mpi":
         over += f", {network.carrier}"
     on = f"{host or 'a host not recorded'} ({processor or 'processor not recorded'})"
-    return f"Measured on {on} at {time or 'a time not recorded'}, {pair}, {over}."
+    return f"Measured on {on} at {time or 'a time not recorded'}, {pair}{over}."
 
 
 def parameter_remark(r: Range, name: str) -> str:
@@ -133,6 +133,16 @@ def load_network(folder: str | Path) -> NetworkMeasurement:
     said = checked(raw, NetworkFile, name_of(file))
     samples = read_table(place / "network-samples.parquet", SAMPLES, "samples of the network probe")
     return network_from_json(said.network, raw["network"], samples)
+
+
+def _place(network: NetworkMeasurement, node: NetworkMeasurement | None) -> list[str]:
+    """Where it was measured, as [network] says it; nothing where that, or how many ranks a node has, is not known."""
+    cores = network.environment.get("cores")
+    if network.one_node is False:
+        return measured_lines(BETWEEN, 1)
+    if network.one_node and node is None and isinstance(cores, int) and cores > 0:
+        return measured_lines(WITHIN, cores)
+    return []
 
 
 def _level(fit: LogGP, table: str, *first: str) -> list[str]:
