@@ -8,10 +8,12 @@ from pathlib import Path
 import click
 import pandas as pd
 
+from ..carried import said_of
 from ..errors import UsageError
 from ..machine import Machine
 from ..measure.records import records
 from ..output import TABLE_ENDINGS, write_table
+from ..provenance import Provenance
 from ..quoting import quote
 from ..schedule import Schedule
 from ..study import COLUMNS, study_provenance
@@ -60,7 +62,9 @@ def study(
     note_scope(machine, max(scales))
     table = run_study(schedule, machine, scales, seeds, file, threads)
     if as_json:
-        print_json({"written": str(file), "runs": records(table), "summary": records(summary(table))})
+        found = {"written": str(file), "runs": records(table), "summary": records(summary(table))}
+        said = Provenance.of_table(table)
+        print_json(found if said is None else found | said_of(said))
         return
     show_summary(table, "Run time and slowdown by noise")
     say(f"written: {file}")
