@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
-from .input import read_toml
+from .input import checked, read_toml
 from .input.files import Origin
 from .input.kinds import Closed, Cost, Time, Whole, WholeFrom1
-from .machine import BETWEEN, WITHIN, Level, Machine, Parameters, Place, Segment
+from .machine import BETWEEN, WITHIN, Level, Machine, Parameters, Place, Scope, Segment
 from .noise_table import NoiseTable, noise_of
 
 NodeRanks = Annotated[int, Meta(ge=1, lt=2**32, description="a whole number from 1 to 4294967295")]
@@ -64,6 +64,22 @@ class MachineTable(Closed):
     name: str = "unnamed"
     description: str = ""
     noise: NoiseTable | None = None
+
+
+class ScopeTable(Closed, kw_only=True):
+    """A Scope, as a study's metadata has it."""
+
+    network: str = ""
+    measured: Place | None = None
+    latency: Whole
+    node_ranks: NodeRanks | None = None
+    node_latency: Whole | None = None
+
+
+def scope_from(said: object, name: str) -> Scope:
+    """What `dataclasses.asdict` made of a Scope. `name` is what messages call its file. Raises InputError."""
+    table = checked(said, ScopeTable, name, key="scope")
+    return Scope(table.network, table.measured, table.latency, table.node_ranks, table.node_latency)
 
 
 def machine_from(text: str, origin: Origin) -> Machine:

@@ -13,8 +13,8 @@ import pandas as pd
 
 from .belonging import MACHINE, Belonging, Part, belonging
 from .errors import InputError
-from .input import checked
-from .machine import Machine, Scope
+from .machine import Machine
+from .machine_table import scope_from
 from .measure import Measurement
 from .measure.network.quantities import quantities_of, residuals_of
 from .provenance import Provenance
@@ -235,7 +235,7 @@ def study_data(study: pd.DataFrame, provenance: Provenance | None = None, noise:
     made_of = provenance or Provenance.of_table(study, "the study")
     machine = None if made_of is None else made_of.find("machine")
     scope = None if machine is None else machine.options.get("scope")
-    return StudyData(study, None if scope is None else checked(scope, Scope, "the study", key="scope"), noise)
+    return StudyData(study, None if scope is None else scope_from(scope, "the study"), noise)
 
 
 def _foreign_load(measurement: Measurement) -> dict[str, float]:

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from idlewave import InputError, Machine, UsageError
 from idlewave.cli import cli
 from idlewave.machine import Scope
+from idlewave.machine_table import scope_from
 from idlewave.measure import LogGP, NetworkMeasurement, Parameters, Range, describe
 from idlewave.measure.network.storing import network_toml
 from idlewave.report import StudyData
@@ -63,13 +64,16 @@ def test_no_number_of_ranks_is_beyond_a_node_that_was_not_measured_within(text: 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (WITHIN.replace("within a node", "here"), "network.measured: expected 'within a node' or 'between nodes'"),
+        (WITHIN.replace("within a node", "here"), "network.measured: expected within a node or between nodes"),
         (
             WITHIN.replace('"within a node"', "1"),
-            "network.measured: expected 'within a node' or 'between nodes', found 1",
+            "network.measured: expected within a node or between nodes, found 1",
         ),
-        (WITHIN.replace("ranks = 4\n", ""), "network.ranks: expected a whole number from 1 on, found nothing"),
-        (WITHIN.replace("ranks = 4", "ranks = 0"), "network.ranks: expected a whole number from 1 on, found 0"),
+        (WITHIN.replace("ranks = 4\n", ""), "network.ranks: expected the ranks of the node"),
+        (
+            WITHIN.replace("ranks = 4", "ranks = 0"),
+            "network.ranks: expected a whole number from 1 to",
+        ),
         (
             BETWEEN.replace("[network]\n", "[network]\nranks = 4\n"),
             "network.ranks: .*beside measured = 'within a node'",
@@ -79,8 +83,8 @@ def test_no_number_of_ranks_is_beyond_a_node_that_was_not_measured_within(text: 
             "network.ranks: .*beside measured = 'within a node'",
         ),
         (WITHIN + "[network.node]\nranks = 2\n", r"network.measured: expected 'between nodes' beside \[network.node\]"),
-        (BETWEEN.replace("[network]\n", "[network]\nname = 3\n"), "network.name: expected a string, found 3"),
-        ("description = 3\n" + BETWEEN, "description: expected a string, found 3"),
+        (BETWEEN.replace("[network]\n", "[network]\nname = 3\n"), "network.name: expected a text, found 3"),
+        ("description = 3\n" + BETWEEN, "description: expected a text, found 3"),
     ],
 )
 def test_what_makes_no_sense_there_is_named_with_its_key(text: str, expected: str) -> None:
@@ -284,16 +288,16 @@ def test_a_study_keeps_which_networks_lay_between_its_ranks(here: str, tmp_path:
 @pytest.mark.parametrize(
     ("scope", "words"),
     [
-        ([], "study: expected a table"),
-        ({"measured": "here"}, "study: measured: expected 'within a node'"),
-        ({"latency": "1us"}, "study: study.latency: expected a whole number"),
-        ({"latency": 1, "node_ranks": 0}, "study: study.node_ranks: expected a whole number from 1 on"),
-        ({"latency": 1, "colour": 0}, "study: colour is not known here"),
+        ([], "study: scope: expected"),
+        ({"latency": 1, "measured": "here"}, "study: scope.measured: expected within a node or between nodes"),
+        ({"latency": "1us"}, "study: scope.latency: expected a whole number"),
+        ({"latency": 1, "node_ranks": 0}, "study: scope.node_ranks: expected a whole number from 1"),
+        ({"latency": 1, "colour": 0}, "study: scope.colour is not known here"),
     ],
 )
 def test_a_scope_of_another_form_is_refused(scope: object, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        Scope.from_dict(scope, "study")
+        scope_from(scope, "study")
 
 
 # The report
@@ -360,4 +364,4 @@ def test_latency_is_said_with_where_it_was_measured() -> None:
 
 def test_a_scope_is_read_back_as_it_was() -> None:
     for machine in (HERE, BOTH, Machine.from_toml(UNKNOWN)):
-        assert Scope.from_dict(asdict(machine.scope), "study") == machine.scope
+        assert scope_from(asdict(machine.scope), "study") == machine.scope

@@ -15,6 +15,7 @@ from idlewave import InputError, Machine, Provenance, Schedule, simulate
 from idlewave.belonging import Part, belonging
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.noise import summarise
+from idlewave.output import write_table
 from idlewave.report import ReportData, build, findings
 from idlewave.reporting import report_data
 from idlewave.study_table import read_study
@@ -131,13 +132,17 @@ def test_a_study_alone_is_joined_with_nothing_and_names_its_machine(folder: Path
     assert findings(report_data(None, None, None, study))["scale"].startswith("Noise of unknown origin slows")
 
 
-def test_a_network_between_nodes_like_the_measured_one_fits(folder: Path, measured) -> None:
-    machine = machine_in(folder)
-    cluster = replace(machine, network=Machine.preset("odin").network, node=machine.network, node_ranks=2)
-    data = report_data(measured, None, None, studied(Schedule.from_trace(folder / "trace"), cluster))
-    assert data.study is not None
-    assert data.study.noise == "the measured noise"
+def test_a_network_between_nodes_like_the_measured_one_fits_and_is_named(
+    folder: Path, measured, tmp_path: Path
+) -> None:
+    cluster = machine_in(folder).between(Machine.preset("infiniband-hdr"), node_ranks=2)
+    schedule = Schedule.from_trace(folder / "trace").extrapolate(8)
+    write_table(tmp_path / "s.csv", studied(schedule, cluster))
+    data = report_data(measured, None, None, read_study(tmp_path / "s.csv"))
     assert data.mixed == {}
+    scale = findings(data)["scale"]
+    assert scale.startswith("The measured noise slows the program by")
+    assert "of infiniband-hdr" in scale
 
 
 def test_another_network_is_no_measured_one(folder: Path, measured) -> None:
@@ -237,8 +242,6 @@ def test_a_program_that_ran_elsewhere_is_joined_and_said_to_have(measured, trace
 
 
 def test_tables_in_files_keep_what_they_are_of(folder: Path, measured, trace, tmp_path: Path) -> None:
-    from idlewave.output import write_table
-
     study = studied(Schedule.from_trace(trace), machine_in(folder))
     for name in ("s.parquet", "s.csv"):
         write_table(tmp_path / name, study)

@@ -24,12 +24,15 @@ def machines(as_json: bool) -> None:
         return
     rows = []
     for name in Machine.presets():
-        level = Machine.preset(name).network
+        machine = Machine.preset(name)
+        level = machine.network
         p = level.parameters
         limit = "inf" if level.eager_limit is None else f"{level.eager_limit} B"
         times = [plain_time(t) for t in (p.L, p.o_s, p.o_r, p.g)]
-        rows.append((name, *times, f"{plain_time(p.G)}/B", f"{plain_time(p.O)}/B", limit, 1 + len(level.segments)))
-    show_table(pd.DataFrame(rows, columns=["machine", "L", "o_s", "o_r", "g", "G", "O", "S", "segments"]), "Machines")
+        costs = [f"{plain_time(cost)}/B" for cost in (p.G, p.O)]
+        rows.append((name, *times, *costs, limit, 1 + len(level.segments), machine.description))
+    columns = ["machine", "L", "o_s", "o_r", "g", "G", "O", "S", "segments", "where"]
+    show_table(pd.DataFrame(rows, columns=columns), "Machines")
 
 
 def _as_json(name: str) -> dict[str, object]:
@@ -38,7 +41,7 @@ def _as_json(name: str) -> dict[str, object]:
     level = machine.network
     segments = [{"from": 0} | asdict(level.parameters)]
     segments += [{"from": segment.start} | asdict(segment.parameters) for segment in level.segments]
-    return {"name": name, "network": {"S": level.eager_limit, "segments": segments}}
+    return {"name": name, "description": machine.description, "network": {"S": level.eager_limit, "segments": segments}}
 
 
 @click.command()

@@ -22,7 +22,8 @@ from ...machine import BETWEEN, WITHIN, Machine, measured_lines
 from ...output import OutputFiles
 from ...provenance import Provenance
 from ...quoting import name_of, toml_text
-from ...units import exact_time, format_time
+from ...units import exact_time
+from ...wording import plain_time
 from ..records import records
 from .loggp import LogGP
 from .ranges import Range
@@ -58,7 +59,7 @@ def where(network: NetworkMeasurement) -> str:
 
 def parameter_remark(r: Range, name: str) -> str:
     """What is known of a parameter beside its value: its 95 % interval, or why there is none."""
-    low, high = (format_time(value, 3) for value in r.intervals[name])
+    low, high = (plain_time(value, 3) for value in r.intervals[name])
     seen = f"95 %: {low} to {high}"
     if name in r.kept:
         return f"as below; these sizes tell {seen}"
