@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .provenance import Provenance, parts_that_differ
+from .quoting import cut, quote
 from .wording import join_words
 
 MACHINE, PROGRAM, SCALE = "machine", "program", "scale"
@@ -78,8 +79,10 @@ def noise_of(measured: Part | None, study: Part | None) -> str:
     machine = None if study.provenance is None else study.provenance.find("machine")
     if machine is None:
         return "noise of unknown origin"
+    if "noise" not in machine.digests:
+        return Belonging.noise
     if measured is None or measured.provenance is None:
-        return f"the noise of '{machine.name}'"
+        return f"the noise of {quote(machine.name)}"
     if "noise" not in parts_that_differ(machine, measured.provenance):
         return "the measured noise"
     return f"the noise of {_called(machine, measured)}, not the measured one,"
@@ -93,7 +96,7 @@ def _begin(name: str) -> str:
 def _called(machine: Provenance, measured: Part) -> str:
     """A machine that is not the measured one, though its name may be the same."""
     same = measured.provenance is not None and machine.name == measured.provenance.name
-    return f"another machine that is called '{machine.name}'" if same else f"'{machine.name}'"
+    return f"another machine that is called {quote(machine.name)}" if same else quote(machine.name)
 
 
 def _other_machine(name: str, measured: Part, made: Provenance) -> list[str]:
@@ -122,7 +125,7 @@ def _is_node_of(measured: Provenance, machine: Provenance) -> bool:
 
 def _changes_of_trace(name: str, trace: Provenance) -> list[str]:
     if "unknown" in trace.options:
-        return [f"What {name} was simulated from is not known: {trace.options['unknown']}."]
+        return [f"What {name} was simulated from is not known: {cut(str(trace.options['unknown']))}."]
     if trace.options.get("changed"):
         return [f"The ranks’ files in {name} are not those that its trace.json was written with."]
     return []
@@ -134,13 +137,15 @@ def _other_program(name: str, trace: Part, study: Provenance) -> list[str]:
         return [f"{_begin(name)} does not say of which program it is."]
     edited = [found.name for source in study.sources for found in source.all() if found.options.get("edited")]
     if edited:
-        return [f"{_begin(name)} is of {edited[0]}, which was edited after it was made."]
+        return [f"{_begin(name)} is of {cut(edited[0])}, which was edited after it was made."]
     content = None if traced is None else traced.digests.get("content")
     own = None if trace.provenance is None else trace.provenance.digests.get("content")
     if content is None or own is None:
-        return [f"{_begin(name)} is of {schedule.name}, of which is not known whether it was made of {trace.name}."]
+        return [
+            f"{_begin(name)} is of {cut(schedule.name)}, of which is not known whether it was made of {trace.name}."
+        ]
     if content != own:
-        of = "another trace that had this name" if traced and traced.name == trace.name else schedule.name
+        of = "another trace that had this name" if traced and traced.name == trace.name else cut(schedule.name)
         return [f"{_begin(name)} is of {of}, not of the run in {trace.name}."]
     return []
 
@@ -165,5 +170,5 @@ def _conversion(made: Provenance) -> dict[str, object] | None:
 def _algorithms(conversion: dict[str, object]) -> str:
     chosen, cost = conversion["algorithms"], conversion["cost"]
     words = [f"{name}={how}" for name, how in chosen.items()] if isinstance(chosen, dict) else []
-    text = join_words(words) if words else "the default algorithms"
+    text = cut(join_words(words)) if words else "the default algorithms"
     return f"{text} and {cost} ns per byte reduced" if cost else text

@@ -8,7 +8,9 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -25,6 +27,7 @@ CSVW = "dc:provenance"
 WHAT = "something that Idlewave made"
 _HEAD, _TAIL = 1 << 22, 1 << 20
 _BEGIN = '{"kind": "'
+_MOST_TRIES = 64
 _IN_FOLDERS = (
     "trace.json",
     "measurement.json",
@@ -146,14 +149,11 @@ def _of_text(file: BinaryIO, path: Path) -> Provenance | None:
         text = html.unescape(text)
     if head.startswith(b"%PDF"):
         text = re.sub(r"\\([()\\])", r"\1", text)
-    decoder, at = json.JSONDecoder(), text.find(_BEGIN)
-    while at >= 0:
-        try:
-            _, end = decoder.raw_decode(text[: at + MOST_CHARACTERS], at)
-            found = Provenance.from_json(text[at:end], name_of(path))
+    for begin in islice(re.finditer(re.escape(_BEGIN), text), _MOST_TRIES):
+        piece = text[begin.start() : begin.start() + MOST_CHARACTERS]
+        with suppress(ValueError, RecursionError, InputError):
+            _, end = json.JSONDecoder().raw_decode(piece)
+            found = Provenance.from_json(piece[:end], name_of(path))
             if found.version:
                 return found
-        except (ValueError, RecursionError, InputError):
-            pass
-        at = text.find(_BEGIN, at + 1)
     return None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import stat
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from .noise import (
     UniformLength,
     as_times,
 )
+from .quoting import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -166,7 +168,8 @@ def _digest_of_times(values: npt.ArrayLike) -> str:
 
 
 def plain(value: object) -> Any:  # noqa: ANN401 - a value of JSON
-    """`value` as one of JSON: data classes as objects, sequences as lists, numpy's numbers as Python's."""
+    """`value` as one of JSON: data classes as objects, sequences as lists, numpy's numbers as Python's; as texts, which
+    are printable, whatever JSON has not."""
     if is_dataclass(value) and not isinstance(value, type):
         return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, dict):
@@ -175,7 +178,9 @@ def plain(value: object) -> Any:  # noqa: ANN401 - a value of JSON
         return [plain(item) for item in value]
     if hasattr(value, "tolist"):
         return plain(value.tolist())
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return printable(str(value), keep="")
 
 
 class Files:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from . import _core
-from .digests import digests_of_machine
+from .digests import digest_of, digests_of_machine
 from .errors import InputError, UsageError
 from .input.files import Origin, read_text
 from .noise import REACHES, AnyNoise
@@ -220,6 +220,10 @@ class Machine:
             node_ranks=self.node_ranks if self.node or self.measured == WITHIN else None,
             node_latency=self.node.parameters.L if self.node else None,
         )
+
+    def identity(self) -> str:
+        """A digest of all that the simulator sees of it; two machines of one digest give the same times."""
+        return digest_of([dict(self.provenance.digests), self.node_ranks if self.node else 1])
 
     @cached_property
     def provenance(self) -> Provenance:

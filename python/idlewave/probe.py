@@ -14,7 +14,6 @@ Beside what the probe writes, ``environment.json`` says where it was measured. `
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -109,11 +108,12 @@ def _describe(folder: Path, chosen: mpi.Mpi | None, arguments: list[str]) -> Non
     """Write environment.json: that of an MPI job by its rank 0, of other probes by each task for its own node."""
     from .environment import describe_recording
     from .output import write_json
+    from .provenance import command_text
 
     task = Task.mine(dict(os.environ))
     if chosen is not None and task.rank > 0:
         return
     if chosen is None and task.ranks > 1:
         folder = folder / f"{os.uname().nodename}-{task.rank}"
-    by = shlex.join(["idlewave-probe", *arguments])
+    by = command_text(["idlewave-probe", *arguments])
     write_json(folder / "environment.json", describe_recording(arguments[0], chosen, by=by))

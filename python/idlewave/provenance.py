@@ -14,13 +14,13 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._core import version
-from .digests import digest_of, plain
+from .digests import plain
 from .errors import InputError
 from .input import checked
 from .input.decoding import decode_json
@@ -35,6 +35,9 @@ KEY = "idlewave"
 PROVENANCE = "provenance"
 """Under which JSON files have it."""
 MOST_CHARACTERS = 1 << 20
+DEEPEST = 24
+"""Levels of sources of sources that are kept."""
+LONGEST_COMMAND = 4000
 _TEXTS = {"name": "name", "made_by": "made_by", "version": "idlewave", "host": "host", "time": "time"}
 """Fields that are texts, and their names in JSON."""
 
@@ -43,10 +46,10 @@ _TEXTS = {"name": "name", "made_by": "made_by", "version": "idlewave", "host": "
 class Provenance:
     """What an artefact is, and what it was made from.
 
-    `kind` is machine, trace, schedule, timeline, study, measurement, recording, signature, picture or report. `digests`
-    are those of its content, by part (docs/provenance.md); `options` what it was made with that changes its content,
-    seeds too; `sources` what it was made from. `made_by` is the command or function, `version` that of Idlewave; `host`
-    and `time` (ISO 8601, UTC) say where and when. What is not known is empty.
+    `kind` is machine, trace, schedule, timeline, study, measurement, recording, signature, run (of a model), picture or
+    report. `digests` are those of its content, by part (docs/provenance.md); `options` what it was made with that
+    changes its content, seeds too; `sources` what it was made from. `made_by` is the command or function, `version`
+    that of Idlewave; `host` and `time` (ISO 8601, UTC) say where and when. What is not known is empty.
     """
 
     kind: str
@@ -89,10 +92,6 @@ class Provenance:
         """The same but for host and time: for what is to be the same, to the byte, wherever and whenever it is made."""
         return replace(self, host="", time="")
 
-    def identity(self) -> str:
-        """A digest that two artefacts share if they have the same content, as far as their digests and options tell."""
-        return digest_of([self.kind, dict(self.digests), plain(dict(self.options))])
-
     def all(self) -> Iterator[Provenance]:
         """This one and all that it was made from, nearest first."""
         level: tuple[Provenance, ...] = (self,)
@@ -104,12 +103,13 @@ class Provenance:
         """The nearest of that kind among this one and what it was made from."""
         return next((found for found in self.all() if found.kind == kind), None)
 
-    def as_json(self) -> dict[str, Any]:
-        """As an object of JSON; what is empty is left out."""
+    def as_json(self, deepest: int = DEEPEST) -> dict[str, Any]:
+        """As an object of JSON, whose texts are printable; what is empty is left out, and sources more than `deepest`
+        levels below."""
         said: dict[str, Any] = {"kind": self.kind}
         said |= {key: getattr(self, name) for name, key in _TEXTS.items()}
-        said |= {"digests": dict(self.digests), "options": dict(self.options)}
-        said["sources"] = [source.as_json() for source in self.sources]
+        said = plain(said | {"digests": dict(self.digests), "options": dict(self.options)})
+        said["sources"] = [source.as_json(deepest - 1) for source in self.sources] if deepest else []
         return {key: value for key, value in said.items() if value not in ("", {}, [])}
 
     def to_json(self) -> str:
@@ -175,7 +175,13 @@ def command_line() -> str:
     """The command of Idlewave that this process runs; empty in other programs, whose arguments are their own matter."""
     program = Path(sys.argv[0]) if sys.argv else Path()
     is_module = program.name == "__main__.py" and program.parent.name == KEY
-    return shlex.join([KEY, *sys.argv[1:]]) if program.name == KEY or is_module else ""
+    return command_text([KEY, *sys.argv[1:]]) if program.name == KEY or is_module else ""
+
+
+def command_text(words: Sequence[str]) -> str:
+    """A command as a shell would take it; of one that is very long the beginning."""
+    text = shlex.join(words)
+    return text if len(text) <= LONGEST_COMMAND else f"{text[:LONGEST_COMMAND]}…"
 
 
 class _Said(Open):
@@ -195,4 +201,4 @@ class _Said(Open):
 def _from_said(said: _Said) -> Provenance:
     texts = {name: getattr(said, key) for name, key in _TEXTS.items()}
     sources = tuple(_from_said(source) for source in said.sources)
-    return Provenance(said.kind, digests=said.digests, options=said.options, sources=sources, **texts)
+    return Provenance(said.kind, digests=said.digests, options=plain(said.options), sources=sources, **texts)

@@ -162,7 +162,7 @@ def _simulate_in_legs(
     machine = replace(machine)  # of which nothing is compiled, so that it can be sent to processes
     run = ""
     if manner.checkpoint is not None:
-        costs = machine.provenance.identity()
+        costs = machine.identity()
         run = f"simulate schedule {schedule.identity()} of {schedule.ranks} ranks on machine {costs}, seed {seed}"
     core = manner.core(run)
     if manner.processes > 1:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+MOST_LISTED = 1000
 COLUMNS = ["ranks", "noise", "seed", "finish_ps", "messages", "seconds"]
 
 
@@ -98,11 +99,18 @@ def study(
 
 def study_provenance(schedule: Schedule, machine: Machine, sizes: Sequence[int], seeds: Sequence[int]) -> Provenance:
     """Of a study of these, which is finished now, or as far as it got."""
-    consecutive = list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))) if seeds else False
-    listed: object = f"{seeds[0]} to {seeds[-1]}" if consecutive and len(seeds) > 1 else list(seeds)
-    options = {"ranks": list(sizes), "seeds": listed}
+    options = {"ranks": _listed(sizes), "seeds": _listed(seeds)}
     sources = (schedule.provenance, machine.provenance)
     return Provenance.made("study", by="idlewave.study", options=options, sources=sources)
+
+
+def _listed(numbers: Sequence[int]) -> list[int] | str:
+    """Numbers, in short where they follow each other or are very many."""
+    ordered = sorted(numbers)
+    if len(numbers) > 2 and ordered == list(range(ordered[0], ordered[0] + len(ordered))):
+        return f"{ordered[0]} to {ordered[-1]}"
+    many = f"{len(numbers)} numbers from {ordered[0]} to {ordered[-1]}" if numbers else ""
+    return list(numbers) if len(numbers) <= MOST_LISTED else many
 
 
 def _check(stop: threading.Event) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +16,7 @@ from .errors import InputError
 from .input import read_json
 from .input.kinds import Open
 from .lineage import Lineage, of_recorded_trace, rank_files
-from .provenance import PROVENANCE, Provenance
+from .provenance import PROVENANCE, Provenance, command_text
 from .quoting import name_of
 
 GROUPS = ("point-to-point", "waiting for requests", "collective", "other MPI")
@@ -86,7 +85,7 @@ class Trace:
             return Provenance("trace")
         if said.provenance is not None:
             return Provenance.from_object(said.provenance, name, PROVENANCE)
-        return Provenance("trace", made_by=shlex.join(said.command), host=said.host, time=said.started)
+        return Provenance("trace", made_by=command_text(said.command), host=said.host, time=said.started)
 
     @property
     def provenance(self) -> Provenance:

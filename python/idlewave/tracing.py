@@ -11,7 +11,6 @@ import contextlib
 import mmap
 import os
 import re
-import shlex
 import shutil
 import signal
 import socket
@@ -31,7 +30,7 @@ from .errors import InputError, MeasurementError, MpiError, ProgramError, UsageE
 from .lineage import rank_files
 from .mpi import MPICH, OPEN_MPI, Mpi
 from .output import write_json
-from .provenance import Provenance
+from .provenance import Provenance, command_text
 from .quoting import quote
 
 FORMAT = 1
@@ -319,7 +318,7 @@ def _write_description(run: TraceRun) -> None:
         "exit_status": run.exit_status,
         "ranks": run.ranks,
     }
-    made_by = Provenance("trace", made_by=shlex.join(run.command), version=version(), host=run.host)
+    made_by = Provenance("trace", made_by=command_text(run.command), version=version(), host=run.host)
     provenance = replace(made_by, time=str(description["started"]), digests=_digests(run))
     write_json(run.directory / "trace.json", description | said_of(provenance))
 

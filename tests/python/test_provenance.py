@@ -275,5 +275,20 @@ def test_what_is_damaged_is_named_by_its_key(text: str, words: str) -> None:
         Provenance.from_json(text, "x")
 
 
+def test_names_that_are_no_text_and_numbers_that_are_none_survive_as_texts() -> None:
+    said = Provenance("schedule", "x\udcff\x1b\n.goal", options={"most": float("inf")})
+    again = Provenance.from_json(said.to_json())
+    assert again.name == "x\\xff\\x1b\\x0a.goal"
+    assert again.options == {"most": "inf"}
+    assert Provenance.from_json('{"kind": "schedule", "options": {"a": 1e999}}').options == {"a": "inf"}
+
+
+def test_a_schedule_that_was_converted_very_often_is_still_read(tmp_path: Path) -> None:
+    Schedule.pattern("bcast", ranks=2).save(tmp_path / "0.goal")
+    for i in range(40):
+        idlewave.convert(tmp_path / f"{i}.goal", tmp_path / f"{i + 1}.goal")
+    assert Schedule.load(tmp_path / "40.goal").provenance.options == {}
+
+
 def test_what_a_later_version_adds_is_passed_over() -> None:
     assert Provenance.from_json('{"kind": "study", "mood": {"good": true}}') == Provenance("study")

@@ -231,6 +231,11 @@ def test_a_damaged_file_is_named(name: str, content: str, tmp_path: Path) -> Non
         Provenance.read(tmp_path / name)
 
 
+def test_a_file_full_of_beginnings_is_given_up(tmp_path: Path) -> None:
+    (tmp_path / "x.svg").write_text('{"kind": "' * 400_000)
+    assert Provenance.read(tmp_path / "x.svg") is None
+
+
 def test_a_trace_made_here_says_what_its_rank_files_are(tmp_path: Path) -> None:
     folder = write_trace(tmp_path / "trace")
     found = idlewave.Trace.load(folder).provenance
