@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -28,9 +30,25 @@ typedef struct {
     Call growth;  // the time that the last growth took, to be recorded behind the record that caused it
     bool full;
     int file;
+    char path[PATH_MAX];
 } File;
 
 static File file = {.file = -1};
+
+// Leaves word of an error in the file that the launcher has made for it, if it has: a full disk has no room for a new
+// one. Of several ranks the last one's word stays.
+static void leave_word(const char* path, uint32_t rank, int error) {
+    char name[PATH_MAX];
+    const char* slash = strrchr(path, '/');
+    const int folder = slash ? (int)(slash - path) : 0;
+    if (snprintf(name, sizeof name, "%.*s/failure", folder, path) >= (int)sizeof name) return;
+    const int words = open(name, O_WRONLY | O_CLOEXEC);
+    if (words < 0) return;
+    const int32_t said[2] = {error, (int32_t)rank};
+    const ssize_t written = pwrite(words, said, sizeof said, 0);
+    (void)written;
+    close(words);
+}
 
 static size_t page_size(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
@@ -88,18 +106,30 @@ static bool map_window(size_t bytes) {
     return true;
 }
 
-int record_open(const char* path, uint32_t rank, uint32_t ranks) {
+// Creates the file and maps its first chunk and its header. Returns 0 or an errno.
+static int open_mapped(const char* path) {
     file.file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file.file < 0) return errno;
-    if (!map_window(CHUNK)) {
-        const int error = errno;
-        close(file.file);
-        unlink(path);
+    snprintf(file.path, sizeof file.path, "%s", path);
+    if (map_window(CHUNK)) {
+        void* first = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, file.file, 0);
+        if (first != MAP_FAILED) {
+            file.header = first;
+            return 0;
+        }
+    }
+    const int error = errno;
+    close(file.file);
+    unlink(path);
+    return error;
+}
+
+int record_open(const char* path, uint32_t rank, uint32_t ranks) {
+    const int error = open_mapped(path);
+    if (error != 0) {
+        if (error != EEXIST) leave_word(path, rank, error);
         return error;
     }
-    void* first = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, file.file, 0);
-    if (first == MAP_FAILED) return errno;
-    file.header = first;
     *file.header = (Header){.version = 1, .header_bytes = sizeof(Header), .rank = rank, .ranks = ranks};
     file.header->pid = (uint64_t)getpid();
     memcpy(file.header->magic, "IDLEWTR1", sizeof file.header->magic);
@@ -118,6 +148,7 @@ static size_t room(void) {
 static bool grow(size_t bytes) {
     const int64_t begin = now();
     file.full = !map_window(bytes);
+    if (file.full) leave_word(file.path, file.header->rank, errno);
     file.growth = (Call){.begin = begin, .end = now()};
     return !file.full;
 }

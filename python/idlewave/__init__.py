@@ -5,52 +5,89 @@
 >>> timeline = idlewave.simulate(schedule, machine, seed=1)
 >>> timeline.finish  # int64, one a rank, picoseconds
 
-What a plain simulation does without is loaded when it is first used, so that it needs neither numpy nor pandas nor
-pyarrow, and begins at once.
+Everything is loaded when it is first used: a plain simulation needs neither numpy nor pandas nor pyarrow, and a command
+answers signals before it loads anything.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._core import version as _version
-from .errors import (
-    Deadlock,
-    IdlewaveError,
-    InputError,
-    LibraryError,
-    MeasurementError,
-    MpiError,
-    OutputError,
-    ProgramError,
-    UsageError,
-)
-from .machine import Level, Machine, Parameters, Segment
-from .noise import (
-    EmpiricalLength,
-    ExponentialLength,
-    FixedLength,
-    LognormalLength,
-    MixedNoise,
-    Noise,
-    ParetoLength,
-    PoissonNoise,
-    UniformLength,
-)
-from .pattern_options import PatternOptions
-from .provenance import Provenance
-from .schedule import Schedule, algorithms, convert, patterns
-from .simulation import simulate
-from .study import study
-from .timeline import Recording, Timeline
-
 if TYPE_CHECKING:
     from .compose import Job, Operation
+    from .errors import (
+        Deadlock,
+        IdlewaveError,
+        InputError,
+        LibraryError,
+        MeasurementError,
+        MemoryLimit,
+        MpiError,
+        OutputError,
+        ProgramError,
+        UsageError,
+    )
+    from .machine import Level, Machine, Parameters, Segment
+    from .noise import (
+        EmpiricalLength,
+        ExponentialLength,
+        FixedLength,
+        LognormalLength,
+        MixedNoise,
+        Noise,
+        ParetoLength,
+        PoissonNoise,
+        UniformLength,
+    )
+    from .pattern_options import PatternOptions
+    from .provenance import Provenance
+    from .schedule import Schedule, algorithms, convert, patterns
     from .sensitivity import Sensitivities, sensitivities
+    from .simulation import simulate
+    from .studying import study
+    from .timeline import Recording, Timeline
     from .tolerance import LatencyBracket, LatencyTolerance, latency_tolerance
     from .trace import Trace
 
-__version__ = _version()
+    __version__: str
+
+_NAMES = {
+    "compose": ("Job", "Operation"),
+    "errors": (
+        "Deadlock",
+        "IdlewaveError",
+        "InputError",
+        "LibraryError",
+        "MeasurementError",
+        "MemoryLimit",
+        "MpiError",
+        "OutputError",
+        "ProgramError",
+        "UsageError",
+    ),
+    "machine": ("Level", "Machine", "Parameters", "Segment"),
+    "noise": (
+        "EmpiricalLength",
+        "ExponentialLength",
+        "FixedLength",
+        "LognormalLength",
+        "MixedNoise",
+        "Noise",
+        "ParetoLength",
+        "PoissonNoise",
+        "UniformLength",
+    ),
+    "pattern_options": ("PatternOptions",),
+    "provenance": ("Provenance",),
+    "schedule": ("Schedule", "algorithms", "convert", "patterns"),
+    "sensitivity": ("Sensitivities", "sensitivities"),
+    "simulation": ("simulate",),
+    "studying": ("study",),
+    "timeline": ("Recording", "Timeline"),
+    "tolerance": ("LatencyBracket", "LatencyTolerance", "latency_tolerance"),
+    "trace": ("Trace",),
+}
+"""What is public, by the module that has it."""
 
 __all__ = [
     "Deadlock",
@@ -67,6 +104,7 @@ __all__ = [
     "LognormalLength",
     "Machine",
     "MeasurementError",
+    "MemoryLimit",
     "MixedNoise",
     "MpiError",
     "Noise",
@@ -97,24 +135,23 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # else every name would pass for one that the package has
-    _LATER = {
-        "Job": "compose",
-        "LatencyBracket": "tolerance",
-        "LatencyTolerance": "tolerance",
-        "Operation": "compose",
-        "Sensitivities": "sensitivity",
-        "Trace": "trace",
-        "latency_tolerance": "tolerance",
-        "sensitivities": "sensitivity",
-    }
+    _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
     def __getattr__(name: str) -> object:
-        if name not in _LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
+        from importlib.util import find_spec
 
-        return getattr(import_module(f".{_LATER[name]}", __name__), name)
+        if name in _MODULES:
+            found = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+        elif name == "__version__":
+            found = import_module("._core", __name__).version()
+        elif not name.startswith("__") and find_spec(f".{name}", __name__):
+            found = import_module(f".{name}", __name__)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), "__version__", *__all__})

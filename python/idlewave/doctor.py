@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from . import __version__, mpi
+from .caching import cache_directory
 from .environment import describe
 from .errors import MpiError
 from .wording import plain, volume_text
@@ -84,7 +85,7 @@ def _mpi() -> Iterator[Finding]:
         yield Finding("MPI", State.MISSING, f"no measuring over MPI, no tracing: {error}", remedy)
         return
     yield Finding("MPI", State.OK, f"{found.vendor} {found.version}: {found.mpiexec}")
-    cache = mpi.cache_directory()
+    cache = cache_directory()
     try:
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=cache):

@@ -37,6 +37,10 @@ class TimeOverflow(InputError):  # noqa: N818 - the core's name
     """A simulated time leaves the range of int64 picoseconds, which is 106 days."""
 
 
+class MemoryLimit(IdlewaveError):  # noqa: N818 - what is in the way, as Deadlock is
+    """What is to be done needs more memory than there is: the message says how much, and what the limit is."""
+
+
 class UsageError(IdlewaveError):
     """A command or function was called in a way that has no meaning."""
 

@@ -2,13 +2,11 @@
 
 The Python package never links MPI. Its sources of the tracer and the probes travel with it; they are compiled with
 the ``mpicc``/``mpicxx`` that belongs to the ``mpiexec`` in use, into a cache that is keyed by that MPI and those
-sources. ``IDLEWAVE_CACHE`` names the cache; else it is ``$XDG_CACHE_HOME/idlewave`` or ``~/.cache/idlewave``.
+sources (`caching`).
 """
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import os
 import platform
@@ -16,12 +14,18 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import _core
-from .errors import MpiError
+from .caching import cache_directory, is_sound, keep, locked, not_kept
+from .children import run
+from .errors import MpiError, OutputError
+from .native import package_data as package_data
+from .output import make_folder, write_text
 from .quoting import quote
+from .waiting import said_late
 
 OPEN_MPI = "Open MPI"
 MPICH = "MPICH"
@@ -54,11 +58,6 @@ class Mpi:
             if (self.mpiexec.parent / "ompirun_wrapper").exists():
                 env.setdefault("OPAL_PREFIX", str(self.mpiexec.parent.parent))
         return env
-
-
-def package_data() -> Path:
-    """Where the package keeps what is not Python: the sources of tracer and probes, and the noise probes."""
-    return Path(_core.__file__).resolve().parent / "native"
 
 
 def find(mpiexec: str | Path | None = None) -> Mpi:
@@ -105,15 +104,18 @@ def build(mpi: Mpi, name: str) -> Path:
 
 
 def build_example(mpi: Mpi, name: str, target: Path) -> Path:
-    """Compile an example program (halo2d, cg) to `target`, and return it. Raises MpiError with the compiler's words."""
+    """Compile an example program (halo2d, cg) to `target`, and return it.
+
+    Raises MpiError with the compiler's words, OutputError if there is no room for it.
+    """
     source = package_data() / "examples" / f"{name}.c"
     if not source.is_file():
         raise MpiError(f"this installation of idlewave lacks {source}")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    command = [str(mpi.mpicc), "-O2", str(source), "-o", str(target), "-lm"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=mpi.environment())
-    if done.returncode != 0:
-        raise MpiError(f"{name} could not be built with {mpi.mpicc}:\n{(done.stdout + done.stderr).strip()}")
+    unfinished = make_folder(target.absolute().parent) / f".{os.getpid()}-{target.name}"
+    with _compiled(mpi, [str(mpi.mpicc), "-O2", str(source), "-lm", "-o"], unfinished, name) as refused:
+        if refused:
+            raise OutputError(target, refused)
+        unfinished.replace(target)
     return target
 
 
@@ -151,19 +153,12 @@ def pkg_config(library: str) -> list[str] | None:
         return None
     said = []
     for question in (("--modversion",), ("--cflags", "--libs")):
-        done = subprocess.run([program, *question, library], capture_output=True, text=True, check=False, timeout=60)
+        done = run([program, *question, library], seconds=60)
         if done.returncode != 0:
             return None
         said.append(done.stdout.split())
     version, flags = said
     return [f"-D{FABRICS[library]}={' '.join(version)}", *flags]
-
-
-def cache_directory() -> Path:
-    """Where builds are kept."""
-    if named := os.environ.get("IDLEWAVE_CACHE"):
-        return Path(named).absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "idlewave"
 
 
 def _launcher(named: str | Path | None) -> Path:
@@ -184,7 +179,7 @@ def _launcher(named: str | Path | None) -> Path:
 
 def _identify(launcher: Path) -> tuple[str, str]:
     try:
-        done = subprocess.run([launcher, "--version"], capture_output=True, text=True, timeout=60, check=False)
+        done = run([launcher, "--version"], seconds=60)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MpiError(f"{launcher} --version could not be run: {error}") from error
     said = done.stdout + done.stderr
@@ -195,6 +190,10 @@ def _identify(launcher: Path) -> tuple[str, str]:
     if "HYDRA" in said or "MPICH" in said or "mpich" in said:
         return MPICH, number
     raise MpiError(f"{launcher} is neither Open MPI's nor MPICH's launcher; it says: {said.strip()[:200]}")
+
+
+_REFUSED = re.compile("No space left on device|Disk quota exceeded|Read-only file system|File size limit exceeded")
+"""What compilers and linkers say when it is not the source that is at fault."""
 
 
 def _beside(folders: list[Path], names: list[str]) -> Path | None:
@@ -219,40 +218,57 @@ def _build(
         digest.update(file.read_bytes())
     folder = cache_directory() / "mpi" / digest.hexdigest()[:16]
     target = folder / product
-    if target.exists():
+    if is_sound(target):
         return target
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / ".lock").open("w")
-    except OSError as error:
-        raise MpiError(f"{folder} cannot be made ({error.strerror}); name another place with IDLEWAVE_CACHE") from error
-    with lock:  # the tasks of a job all come here at once: one compiles, the others wait
-        with contextlib.suppress(OSError):  # a file system without locks: each compiles, and the last one's is kept
-            fcntl.lockf(lock, fcntl.LOCK_EX)
-        if target.exists():
+    with locked(folder):  # the tasks of a job all come here at once: one compiles, the others wait
+        if is_sound(target):
             return target
         failed = folder / "failed"
-        if remembers_failure and failed.exists():
-            raise MpiError(failed.read_text())
+        if remembers_failure and (said := _text_of(failed)):
+            raise MpiError(said)
         try:
-            return _compile(mpi, source, target, command)
+            _compile(mpi, source, target, command)
         except MpiError as error:
             if remembers_failure:
-                failed.write_text(str(error))
+                with suppress(OutputError):
+                    write_text(failed, str(error))
             raise
-
-
-def _compile(mpi: Mpi, source: Path, target: Path, command: list[str]) -> Path:
-    unfinished = target.with_name(f".{platform.node()}-{os.getpid()}-{target.name}")
-    done = subprocess.run(
-        [*command, str(unfinished)],
-        cwd=source,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=mpi.environment(),
-    )
-    if done.returncode != 0:
-        raise MpiError(f"{target.name} could not be built with {mpi.mpicc}:\n{(done.stdout + done.stderr).strip()}")
-    unfinished.rename(target)
     return target
+
+
+def _compile(mpi: Mpi, source: Path, target: Path, command: list[str]) -> None:
+    unfinished = target.with_name(f".{platform.node()}-{os.getpid()}-{target.name}")
+    with (
+        said_late(f"compiling {target.name} for {mpi.vendor} {mpi.version}, which is done once …"),
+        _compiled(mpi, command, unfinished, target.name, source) as refused,
+    ):
+        if refused:
+            raise not_kept(target, refused)
+        keep(unfinished, target)
+
+
+@contextmanager
+def _compiled(
+    mpi: Mpi, command: list[str], unfinished: Path, name: str, folder: Path | None = None
+) -> Iterator[str | None]:
+    """What `command` makes, as the file `unfinished`, which is gone in the end; or why there is no place for it.
+
+    Raises MpiError with the compiler's words about anything else.
+    """
+    try:
+        done = run([*command, str(unfinished)], environment=mpi.environment(), folder=folder)
+        said = (done.stdout + done.stderr).strip()
+        refused = _REFUSED.search(said)
+        if done.returncode != 0 and not refused:
+            raise MpiError(f"{name} could not be built with {mpi.mpicc}:\n{said}")
+        yield refused[0] if refused and done.returncode != 0 else None
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _text_of(file: Path) -> str:
+    """What a file says, "" if it is not there."""
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -21,8 +21,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from . import mpi
-from .errors import IdlewaveError, MeasurementError, UsageError
+from .endings import run
+from .errors import MeasurementError, UsageError
+from .interrupts import leave_signals
 from .quoting import quote
+from .waiting import show_words
 
 ALONE = ("detour", "ftq", "fwq", "inject", "loggp-local")
 """Probes that link no MPI: each task measures its own node."""
@@ -75,15 +78,13 @@ def output_folder(options: Sequence[str]) -> Path | None:
 
 
 def main() -> NoReturn:
-    """Become the probe that the command line names. Exit status: the probe's own; 2 wrong use; 1 any other error."""
-    try:
-        _become(sys.argv[1:])
-    except IdlewaveError as error:
-        print(f"idlewave-probe: {error}", file=sys.stderr)  # noqa: T201 - a program's own words
-        sys.exit(error.exit_status)
+    """Become the probe that the command line names. Exit status: the probe's own; else as `endings` says."""
+    run(lambda: become(sys.argv[1:]))
 
 
-def _become(arguments: list[str]) -> NoReturn:
+def become(arguments: list[str]) -> NoReturn:
+    """Become the probe that `arguments` name, with the options behind its name. Raises what is in the way."""
+    show_words()
     if not arguments or arguments[0] in ("-h", "--help"):
         print(__doc__)  # noqa: T201
         print(f"Probes: {', '.join((*ALONE, *TOGETHER))}")  # noqa: T201
@@ -98,6 +99,7 @@ def _become(arguments: list[str]) -> NoReturn:
     if folder is not None:
         _describe(folder, chosen, arguments)
     sys.stdout.flush()
+    leave_signals()  # what came between our answer and the probe's would be lost
     try:
         os.execve(path, [str(path), *options], chosen.environment() if chosen else os.environ)
     except OSError as error:

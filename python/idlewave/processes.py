@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from . import _core, mpi
+from .children import Child
 from .errors import IdlewaveError, MpiError
 from .interrupts import ended_by_signals
 
@@ -28,7 +28,7 @@ Answer = dict[str, Any]
 
 POLL = 0.1
 """Seconds between two looks at how far the processes are."""
-PATIENCE = 5.0
+GRACE = 5.0
 """Seconds that they have to end when they are told to."""
 
 
@@ -68,9 +68,15 @@ def _watch(
     progress: Callable[[int], None] | None,
 ) -> int:
     """Runs a command to its end, shows how far it is meanwhile, and takes all of it along if that is interrupted."""
-    running = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stderr=said, start_new_session=True)
     shown = ""
-    try:
+    with Child.start(
+        command,
+        grace=GRACE,
+        environment=environment,
+        stdin=subprocess.DEVNULL,
+        stderr=said,
+        start_new_session=True,
+    ) as running:
         while True:
             try:
                 return running.wait(POLL)
@@ -79,19 +85,6 @@ def _watch(
                 if progress is not None and now not in ("", shown):
                     shown = now
                     progress(int(now))
-    except BaseException:
-        _end(running)
-        raise
-
-
-def _end(running: subprocess.Popen[bytes]) -> None:
-    for how in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(running.pid, how)
-            running.wait(PATIENCE)
-        except (ProcessLookupError, subprocess.TimeoutExpired):
-            continue
-        return
 
 
 def _text_of(path: Path) -> str:

@@ -22,11 +22,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from . import mpi
+from . import mpi, untraced
 from ._core import version
 from .carried import said_of
+from .children import Child
+from .children import run as run_tool
 from .digests import digest_of_files
-from .errors import InputError, MeasurementError, MpiError, ProgramError, UsageError
+from .errors import InputError, MeasurementError, MpiError, OutputError, ProgramError, UsageError
+from .interrupts import Interrupted, ended_by_signals, shielded
 from .lineage import rank_files
 from .mpi import MPICH, OPEN_MPI, Mpi
 from .output import write_json
@@ -82,6 +85,9 @@ _HEADER = struct.Struct("<8s4I Q 2q I 52x Q")
 _FIXED = struct.Struct("<IHHqq")
 _FINALIZED, _ABORTED, _TERMINATED = 1, 2, 3
 
+GRACE = 8.0
+"""Seconds that launcher and ranks have to end: less than batch systems give all of us."""
+
 
 @dataclass(frozen=True)
 class TraceRun:
@@ -97,6 +103,8 @@ class TraceRun:
     wall_seconds: float
     exit_status: int
     ranks: int
+    interrupted_by: str | None = None
+    """The signal that ended it, such as SIGTERM."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +130,8 @@ def trace(command: Sequence[str], output: Path, *, overwrite: bool = False) -> T
 
     Raises UsageError when the command does not start with a launcher; MpiError when the launcher is missing,
     or the program belongs to another MPI; InputError when there is no such program, or `output` is in use;
-    ProgramError when the program fails, is interrupted, or is no MPI program; MeasurementError when there was
-    no space for all records. What was recorded stays in `output` in any case.
+    OutputError when it cannot be written, or the disk is full meanwhile; ProgramError when the program fails, or is
+    no MPI program; Interrupted when a signal ends it, with all its ranks. What was recorded stays in any case.
     """
     found = _find_mpi(command)
     _check_program(command, found)
@@ -131,22 +139,30 @@ def trace(command: Sequence[str], output: Path, *, overwrite: bool = False) -> T
     directory = _prepare(output.absolute(), overwrite)
     started = datetime.now(UTC)
     began = time.monotonic()
-    status, interrupted = _run(_with_tracer(command, found, library, directory), found.environment())
-    ranks = _read_ranks(directory)
-    run = TraceRun(
-        directory,
-        tuple(command),
-        found,
-        socket.gethostname(),
-        started,
-        time.monotonic() - began,
-        status,
-        max((r.ranks for r in ranks), default=0),
-    )
-    _write_description(run)
-    if interrupted:
-        raise ProgramError(f"interrupted; what {_count(ranks)} had recorded is kept in {directory}")
-    _check_run(run, ranks)
+    with ended_by_signals():
+        status, end = _run(_with_tracer(command, found, library, directory), found.environment())
+        with shielded():
+            ranks = _read_ranks(directory)
+            run = TraceRun(
+                directory,
+                tuple(command),
+                found,
+                socket.gethostname(),
+                started,
+                time.monotonic() - began,
+                status,
+                max((r.ranks for r in ranks), default=0),
+                signal.Signals(end.number).name if end else None,
+            )
+            failure = untraced.take_word(directory)
+            unwritten = _write_description(run)
+    if end:
+        raise Interrupted(end.number, _kept(run, ranks))
+    _check_run(run, ranks, failure)
+    if unwritten is None:  # again, with the digest, which takes long of a large trace: a signal may end that
+        unwritten = _write_description(run, digest_of_files(directory, rank_files(directory)))
+    if unwritten:
+        raise unwritten
     return run
 
 
@@ -201,7 +217,7 @@ def _program(command: Sequence[str]) -> str:
 def _check_program(command: Sequence[str], found: Mpi) -> None:
     program = _program(command)
     try:
-        done = subprocess.run(["ldd", program], capture_output=True, text=True, check=False, timeout=60)
+        done = run_tool(["ldd", program], seconds=60)
     except (OSError, subprocess.TimeoutExpired):
         return
     for soname in re.findall(r"^\s*(\S+) =>", done.stdout, re.MULTILINE):
@@ -225,15 +241,16 @@ def _prepare(directory: Path, overwrite: bool) -> Path:
         for entry in entries:
             entry.unlink()
         directory.mkdir(parents=True, exist_ok=True)
+        untraced.make_room(directory)
     except NotADirectoryError as error:
         raise InputError(f"{directory} is not a directory: expected a place for the trace") from error
     except OSError as error:
-        raise InputError(f"{directory} cannot be made or written: {error.strerror}") from error
+        raise OutputError(directory, error.strerror or str(error)) from error
     return directory
 
 
 def _is_of_trace(name: str) -> bool:
-    return name == "trace.json" or re.fullmatch(r"rank-\d+\.iwtrace|conflict-\d+", name) is not None
+    return name in ("trace.json", untraced.FILE) or re.fullmatch(r"rank-\d+\.iwtrace|conflict-\d+", name) is not None
 
 
 def _with_tracer(command: Sequence[str], found: Mpi, library: Path, directory: Path) -> list[str]:
@@ -254,30 +271,17 @@ def _with_tracer(command: Sequence[str], found: Mpi, library: Path, directory: P
     return words
 
 
-def _run(words: list[str], environment: dict[str, str]) -> tuple[int, bool]:
-    """Run to the end; the exit status, and whether the user interrupted it (the ranks are then given time to
-    end).
-    """
+def _run(words: list[str], environment: dict[str, str]) -> tuple[int, Interrupted | None]:
+    """Run to the end; the exit status, and what interrupted it: then the launcher was told to end its ranks."""
     try:
-        process = subprocess.Popen(words, env=environment)
+        launcher = Child.start(words, grace=GRACE, environment=environment)
     except OSError as error:
         raise MpiError(f"{words[0]} cannot be started: {error.strerror}") from error
-    try:
-        return process.wait(), False
-    except KeyboardInterrupt:
-        return _end(process), True
-
-
-def _end(process: subprocess.Popen[bytes]) -> int:
-    """Ends an interrupted launcher. Ctrl-C on a terminal reached it too; a second one would make it leave its
-    ranks.
-    """
-    for sent, seconds in ((None, 2), (signal.SIGINT, 10), (signal.SIGTERM, 5), (signal.SIGKILL, None)):
-        if sent is not None:
-            process.send_signal(sent)
-        with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
-            return process.wait(timeout=seconds)
-    return process.wait()
+    with launcher:
+        try:
+            return launcher.wait(), None
+        except KeyboardInterrupt as end:
+            return launcher.end(), Interrupted.by(end)
 
 
 def _read_ranks(directory: Path) -> list[_Rank]:
@@ -307,7 +311,9 @@ def _count_records(path: Path) -> int:
     return count
 
 
-def _write_description(run: TraceRun) -> None:
+def _write_description(run: TraceRun, digest: str = "") -> OutputError | None:
+    """Writes trace.json, or says why not: what is wrong with the run itself comes first. `digest` is that of what the
+    ranks wrote, empty where it is not known."""
     description = {
         "format": FORMAT,
         "command": list(run.command),
@@ -316,26 +322,34 @@ def _write_description(run: TraceRun) -> None:
         "started": run.started.isoformat(timespec="seconds"),
         "wall_seconds": round(run.wall_seconds, 6),
         "exit_status": run.exit_status,
+        "interrupted_by": run.interrupted_by,
         "ranks": run.ranks,
     }
     made_by = Provenance("trace", made_by=command_text(run.command), version=version(), host=run.host)
-    provenance = replace(made_by, time=str(description["started"]), digests=_digests(run))
-    write_json(run.directory / "trace.json", description | said_of(provenance))
+    provenance = replace(made_by, time=str(description["started"]), digests={"content": digest} if digest else {})
+    try:
+        write_json(run.directory / "trace.json", description | said_of(provenance))
+    except OutputError as error:
+        return error
+    return None
 
 
-def _digests(run: TraceRun) -> dict[str, str]:
-    """Of what the ranks wrote; of a run that failed none, for nothing is made of it and its end is waited for."""
-    files = rank_files(run.directory)
-    return {"content": digest_of_files(run.directory, files)} if files and run.exit_status == 0 else {}
+def _kept(run: TraceRun, ranks: list[_Rank]) -> str:
+    if not ranks:
+        return "no rank had recorded anything yet"
+    return f"what {_count(ranks)} had recorded is kept in {run.directory}"
 
 
-def _check_run(run: TraceRun, ranks: list[_Rank]) -> None:
+def _check_run(run: TraceRun, ranks: list[_Rank], failure: untraced.Untraced | None) -> None:
     ended = f"{run.mpi.mpiexec.name} ended with {_status(run.exit_status)}"
     if any(run.directory.glob("conflict-*")):
         raise MpiError(
             "several processes each said that they are rank 0 of 1, or are linked with another MPI: "
             f"the program's MPI is not that of {run.mpi.mpiexec} ({run.mpi.vendor} {run.mpi.version})"
         )
+    if failure is not None:
+        lost = sum(r.lost for r in ranks)
+        raise OutputError(run.directory, f"{failure.sentence(bool(ranks), lost)} ({ended})")
     if not ranks and run.exit_status != 0:
         raise ProgramError(f"{ended} before any rank had passed MPI_Init; nothing was recorded")
     if not ranks:

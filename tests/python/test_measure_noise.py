@@ -186,7 +186,7 @@ def test_a_signal_ends_the_probe_and_what_it_recorded_is_kept_and_said_where(fak
         time.sleep(0.05)
     running.send_signal(number)
     words = running.communicate(timeout=60)[1]
-    assert running.returncode == 130
+    assert running.returncode == 128 + number
     place = next(tmp_path.glob(places)).parent
     assert f"kept: {place}; to show it: idlewave noise show --method detour {place}\n" in words
     assert len(read_recording(place).cores[0].table) == 1

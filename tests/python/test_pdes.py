@@ -159,7 +159,7 @@ def test_an_interrupt_ends_all_processes(how: signal.Signals, tmp_path: Path) ->
         running.communicate(timeout=60)
     finally:
         running.kill()
-    assert running.returncode == 130
+    assert running.returncode == 128 + how
     await_the_end_of_children(str(tmp_path))
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import sys
+from typing import NoReturn
 
 import click
 
-from .. import __version__
-from ..errors import IdlewaveError
-from ..quoting import printable
-from .late_commands import LateCommands
-
-INTERRUPTED = 130
+from .._core import version
+from ..endings import run, say_error
+from ..waiting import show_more, show_words
+from .late_commands import Ended, LateCommands
 
 COMMANDS = {
     "measure": ("measure_commands", "Measure this machine: its noise and its network."),
@@ -40,48 +38,39 @@ COMMANDS = {
     later=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-@click.version_option(__version__, "-V", "--version", prog_name="idlewave")
+@click.version_option(version(), "-V", "--version", prog_name="idlewave")
 @click.option("-v", "--verbose", count=True, help="Say what is read, written, started and compiled; -vv: more.")
 def cli(verbose: int) -> None:
     """Measure a machine's noise and network, trace an MPI program, and simulate it, under that noise, at any scale."""
     if verbose:
-        from .verbosity import say_what_is_done
-
-        say_what_is_done(more=verbose > 1)
+        show_more(everything=verbose > 1)
 
 
-def main() -> None:
-    """Run the command line. Exit status: 0; 2 wrong use; 3 deadlock; 130 interrupted; 1 any other error."""
+def commands() -> None:
+    """What the command line asks for. Raises what is told of it by `endings.run`."""
+    show_words()
     try:
-        cli(prog_name="idlewave", standalone_mode=False)
-    except click.ClickException as error:
-        words = io.StringIO()
-        error.show(words)
-        click.echo(printable(words.getvalue()), err=True, nl=False)
+        status = cli(prog_name="idlewave", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
         sys.exit(error.exit_code)
-    except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        _say("interrupted", "yellow")
-        sys.exit(INTERRUPTED)
-    except IdlewaveError as error:
-        _fail(str(error))
-        sys.exit(error.exit_status)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(1)
-    except OSError as error:
-        if error.filename is None:
-            raise
-        _fail(f"{error.filename}: {error.strerror or error}")
-        sys.exit(1)
+    except click.ClickException as error:
+        say_error(_in_one_line(error))
+        sys.exit(error.exit_code)
+    except (Ended, click.Abort) as end:
+        raise end.__cause__ or KeyboardInterrupt() from end
+    sys.exit(status if isinstance(status, int) else 0)
 
 
-def _fail(text: str) -> None:
-    _say(f"error: {text}", "bold red")
+def main() -> NoReturn:
+    """Run the command line. Exit status: as `endings` says."""
+    run(commands)
 
 
-def _say(text: str, style: str) -> None:
-    from .terminal import errors
-
-    errors.print(text, style=style)
+def _in_one_line(error: click.ClickException) -> str:
+    """What click says, and where to look it up."""
+    said = error.format_message()
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return said
+    return f"{said.removesuffix('.')} (see {context.command_path} --help)"

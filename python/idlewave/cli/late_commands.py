@@ -11,6 +11,10 @@ import click
 from ..wording import did_you_mean
 
 
+class Ended(Exception):  # noqa: N818 - no error: somebody asked
+    """A command was interrupted, as its cause says: click would answer a KeyboardInterrupt itself."""
+
+
 class Commands(click.Group):
     """A group that says which command was probably meant."""
 
@@ -47,6 +51,13 @@ class LateCommands(Commands):
         module, _ = self.later[cmd_name]
         command: click.Command = getattr(import_module(f".{module}", __package__), cmd_name)
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command. Raises Ended where a signal interrupts it."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as end:
+            raise Ended from end
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Their list in the help, without loading them."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from ..schedule import RankProgress
+from ..waiting import said_late
 from ..wording import plain_time
 
 if TYPE_CHECKING:
@@ -17,25 +17,11 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.3
 """Seconds: a display of what is over sooner costs more time than it says of."""
-LONG = 2.0
-"""Seconds after which a wait is given a word, where there is no display of it."""
 
 
-@contextmanager
-def doing(description: str) -> Iterator[None]:
+def doing(description: str) -> AbstractContextManager[None]:
     """Says on the error stream what is being done, once that has taken a while."""
-
-    def tell() -> None:
-        if sys.stderr is not None:
-            print(f"{description} …", file=sys.stderr, flush=True)  # noqa: T201 - where rich may not be loaded
-
-    timer = threading.Timer(LONG, tell)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+    return said_late(f"{description} …")
 
 
 @contextmanager

@@ -16,8 +16,8 @@ from ..output import TABLE_ENDINGS, write_table
 from ..provenance import Provenance
 from ..quoting import quote
 from ..schedule import Schedule
-from ..study import COLUMNS, study_provenance
-from ..study import study as run
+from ..studying import COLUMNS, study_provenance
+from ..studying import study as run
 from ..wording import plain_percent, plain_time
 from .inputs import algorithm_options, load_machine, load_schedule, machine_options, note_scope
 from .options import OutputFile, as_json, print_json

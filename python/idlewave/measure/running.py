@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from ..children import Child
 from ..errors import MeasurementError, OutputError
 from ..interrupts import ended_by_signals
 from ..output import make_folder, write_json
@@ -59,15 +60,13 @@ def run_probe(
 
     `environment`: its variables, None for this process's. `advance` is called with the part that is done, from 0 to 1.
     What else the probe prints is returned. Raises MeasurementError with the probe's words if it fails, cannot be run or
-    does not end in time. When SIGINT or SIGTERM interrupts this, the probe keeps what it has before KeyboardInterrupt
-    goes on.
+    does not end in time. When a signal interrupts this, the probe keeps what it has before KeyboardInterrupt goes on.
     """
     late = threading.Event()
     said = []
     with tempfile.TemporaryFile("w+", errors="replace") as complaints:
         with ended_by_signals(), _process(command, environment, complaints, limit, late) as running:
-            assert running.stdout is not None
-            for line in running.stdout:
+            for line in running.output:
                 words = line.split()
                 if len(words) == 2 and words[0] == "progress":
                     if advance is not None:
@@ -89,17 +88,18 @@ def run_probe(
 @contextlib.contextmanager
 def _process(
     command: Sequence[str], environment: dict[str, str] | None, complaints: IO[str], limit: float, late: threading.Event
-) -> Iterator[subprocess.Popen[str]]:
+) -> Iterator[Child]:
     """A running probe that ends with the block, whatever ends that, and after `limit` seconds, which sets `late`."""
     try:
-        running = subprocess.Popen(
-            list(command),
+        running = Child.start(
+            command,
+            grace=ENDING,
+            environment=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=complaints,
             text=True,
             errors="replace",
-            env=environment,
         )
     except OSError as error:
         raise MeasurementError(f"the probe {command[0]} cannot be run: {error}") from error
@@ -110,21 +110,9 @@ def _process(
 
     watch = threading.Timer(min(limit, threading.TIMEOUT_MAX), give_up)
     watch.daemon = True
-    watch.start()
-    try:
-        yield running
-    finally:
-        watch.cancel()
-        if running.poll() is None:
-            _end(running)
-
-
-def _end(running: subprocess.Popen[str]) -> None:
-    """Tell it to end, and wait until it has kept what it recorded: ENDING seconds, or until a second interrupt."""
-    running.terminate()
-    try:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            running.communicate(timeout=ENDING)  # reads on: a probe whose output nobody takes could not end
-    finally:
-        running.kill()
-        running.wait()
+    with running:
+        watch.start()
+        try:
+            yield running
+        finally:
+            watch.cancel()

@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.progress import Progress
 
 from ... import mpi as mpis
+from ...children import run
 from ...environment import describe_recording
 from ...errors import MeasurementError, UsageError
 from ...mpi import OPEN_MPI, Mpi
@@ -128,9 +129,11 @@ def _is_here(transport: str) -> bool:
         return False
     program = _program()
     try:
-        done = subprocess.run([program, "--transports"], capture_output=True, text=True, check=True, timeout=ANSWER)
+        done = run([program, "--transports"], seconds=ANSWER)
     except (OSError, subprocess.SubprocessError) as error:
         raise MeasurementError(f"{program} does not run: {error}") from error
+    if done.returncode != 0:
+        raise MeasurementError(f"{program} does not run: it ended with status {done.returncode}")
     return transport in json.loads(done.stdout)
 
 

@@ -1,0 +1,148 @@
+"""Whatever ends a trace, the job ends with it, and what was recorded is kept and described."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ending_support import ENDING, await_true, idlewave, pids_with, started, words_of
+from idlewave import tracing
+from idlewave.errors import OutputError
+from trace_reader import read_trace
+from tracer_support import command_of, mpich, open_mpi, program
+
+pytestmark = pytest.mark.mpi
+
+RANKS = 4
+EVERY = [
+    *(pytest.param(open_mpi, number) for number in ENDING),
+    *3 * [pytest.param(open_mpi, signal.SIGTERM)],
+    pytest.param(mpich, signal.SIGTERM),
+    *(pytest.param(mpich, number, marks=pytest.mark.long) for number in (signal.SIGINT, signal.SIGHUP)),
+]
+
+
+def traced(use, folder: Path) -> list[str]:
+    """A trace of ranks that hang."""
+    return [
+        *idlewave(),
+        "trace",
+        "-o",
+        str(folder / "trace"),
+        "--",
+        *command_of(use, RANKS, program(use, "dies"), "hang", 0),
+    ]
+
+
+@pytest.mark.parametrize(("find", "number"), EVERY)
+def test_a_signal_ends_launcher_and_ranks_and_the_trace_is_kept(tmp_path: Path, find, number: signal.Signals) -> None:
+    with started(traced(find(), tmp_path), tmp_path) as running:
+        for _ in range(RANKS):
+            assert running.process.stdout.readline() == "hanging\n"
+        status, said = running.end_by(number)
+        assert running.left() == []
+    folder = tmp_path / "trace"
+    assert status == 128 + number
+    assert said.endswith(f"interrupted by {number.name}; what {RANKS} ranks had recorded is kept in {folder}\n")
+    described = json.loads((folder / "trace.json").read_text())
+    assert (described["interrupted_by"], described["ranks"]) == (number.name, RANKS)
+    for rank in read_trace(folder):
+        assert len(rank.named("Sendrecv")) == 10
+    assert not (folder / "failure").exists()
+
+
+@pytest.mark.parametrize("group", [False, True])
+@pytest.mark.parametrize("find", [open_mpi, mpich])
+def test_a_job_ends_within_a_second_of_its_trace_being_killed(tmp_path: Path, find, group: bool) -> None:
+    with started(traced(find(), tmp_path), tmp_path) as running:
+        for _ in range(RANKS):
+            assert running.process.stdout.readline() == "hanging\n"
+        (os.killpg if group else os.kill)(running.process.pid, signal.SIGKILL)
+        running.process.wait()
+        await_true(lambda: running.left() == [])
+
+
+def test_a_launcher_that_is_killed_leaves_no_ranks(tmp_path: Path) -> None:
+    use = open_mpi()
+    with started(traced(use, tmp_path), tmp_path) as running:
+        for _ in range(RANKS):
+            assert running.process.stdout.readline() == "hanging\n"
+        for number in pids_with(running.mark):
+            if words_of(number)[0].endswith(("/mpiexec", "/prterun", "/prte")):
+                os.kill(number, signal.SIGKILL)
+        running.process.communicate(timeout=60)
+        assert running.process.returncode == 1
+        assert running.left() == []
+
+
+def test_a_trace_may_read_what_is_typed(tmp_path: Path) -> None:
+    use = open_mpi()
+    words = f"read line; echo got $line; exec {program(use, 'many')} 3"
+    command = [
+        *idlewave(),
+        "trace",
+        "-o",
+        str(tmp_path / "trace"),
+        "--",
+        str(use.mpiexec),
+        "-n",
+        "1",
+        "sh",
+        "-c",
+        words,
+    ]
+    done = subprocess.run(command, input="typed\n", capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "got typed\n" in done.stdout
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 6 MiB, or a skip."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "none", place], capture_output=True, check=False)
+    if mounted.returncode != 0:
+        pytest.skip("a small file system cannot be mounted here")
+    yield place
+    subprocess.run(["umount", "--lazy", place], check=True)
+
+
+def test_ranks_that_find_the_disk_full_are_told_of_as_that(small_disk: Path) -> None:
+    use = open_mpi()
+    (small_disk / "ballast").write_bytes(bytes(4 << 20))
+    words = r"trace: cannot be written: No space left on device: rank 0 could not make its file; the program went on"
+    with pytest.raises(OutputError, match=words):
+        tracing.trace(command_of(use, 1, program(use, "many"), 3), small_disk / "trace")
+
+
+def test_a_disk_that_becomes_full_keeps_what_was_recorded_before(small_disk: Path) -> None:
+    use = open_mpi()
+    words = r"No space left on device: rank 0 could not extend its file; .* \d+ records were lost"
+    with pytest.raises(OutputError, match=words):
+        tracing.trace(command_of(use, 1, program(use, "many"), 200_000), small_disk / "trace")
+    (rank,) = read_trace(small_disk / "trace")
+    assert len(rank.named("Send")) > 0
+
+
+def test_a_place_without_any_room_is_refused_before_anything_runs(small_disk: Path) -> None:
+    use = open_mpi()
+    fill(small_disk / "ballast")
+    with pytest.raises(OutputError, match="No space left on device"):
+        tracing.trace(command_of(use, 1, program(use, "many"), 3), small_disk / "trace")
+    assert not list(small_disk.glob("trace/rank-*"))
+
+
+def fill(path: Path) -> None:
+    """Takes what room there is."""
+    with path.open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            return
