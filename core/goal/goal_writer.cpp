@@ -4,12 +4,18 @@
 #include <array>
 #include <charconv>
 #include <concepts>
+#include <cstdio>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/crc32c.hpp"
+
 namespace idlewave {
 namespace {
+
+constexpr std::string_view comment_begin = "// idlewave: ";
 
 void put(std::string& out, std::string_view text) {
     out += text;
@@ -83,14 +89,33 @@ void write_rank(std::string& out, std::uint32_t rank, const Listing& listing) {
     put(out, "}\n");
 }
 
-GoalWriter::GoalWriter(OutputFile& out, std::uint32_t ranks) : out_(out) {
-    out_.append("num_ranks " + std::to_string(ranks) + "\n");
+GoalWriter::GoalWriter(OutputFile& out, std::uint32_t ranks, const std::string& origin)
+    : out_(out), sealed_(!origin.empty()) {
+    if (sealed_) {
+        out_.append(std::string(comment_begin) + origin + "\n");
+    }
+    append("num_ranks " + std::to_string(ranks) + "\n");
 }
 
 void GoalWriter::add(const Listing& rank) {
     text_.clear();
     write_rank(text_, written_++, rank);
-    out_.append(text_);
+    append(text_);
+}
+
+void GoalWriter::finish() {
+    if (sealed_) {
+        std::array<char, 9> digits{};
+        static_cast<void>(std::snprintf(digits.data(), digits.size(), "%08x", crc_));
+        out_.append(std::string(comment_begin) + "CRC-32C " + digits.data() + "\n");
+    }
+}
+
+void GoalWriter::append(const std::string& text) {
+    out_.append(text);
+    if (sealed_) {
+        crc_ = crc32c(std::as_bytes(std::span(text)), crc_);
+    }
 }
 
 }  // namespace idlewave

@@ -26,17 +26,25 @@ std::string goal_text(std::uint32_t ranks, List list) {
 }
 
 /// Writes GOAL text into a file, rank by rank.
+///
+/// `origin`, if there is one, is a line that says what the schedule was made from. It stands above the text as a
+/// comment, and below the text stands another one, the seal, with the text's CRC-32C: so that a reader can tell whether
+/// the text is still the one that was made so.
 class GoalWriter {
   public:
-    GoalWriter(OutputFile& out, std::uint32_t ranks);
+    GoalWriter(OutputFile& out, std::uint32_t ranks, const std::string& origin = {});
 
     void add(const Listing& rank);
 
     /// Call it once after the last rank.
-    static void finish() {}
+    void finish();
 
   private:
+    void append(const std::string& text);
+
     OutputFile& out_;
+    bool sealed_;
+    std::uint32_t crc_ = 0;
     std::uint32_t written_ = 0;
     std::string text_;
 };

@@ -113,14 +113,14 @@ Graph read_schedule(const std::string& path, const RankProgress& progress) {
 }
 
 void convert_schedule(const std::string& from, const std::string& to, ScheduleFormat format,
-                      const RankProgress& progress) {
+                      const RankProgress& progress, const std::string& origin) {
     InputFile file(from);
     with_reader(file, [&](auto& reader) {
         OutputFile out(to);
         std::optional<ScheduleWriter> writer;
         each_rank(reader, progress, [&](const Listing& rank) {
             if (!writer) {
-                writer.emplace(out, format, reader.ranks());
+                writer.emplace(out, format, reader.ranks(), origin);
             }
             writer->add(rank);
         });
@@ -129,10 +129,10 @@ void convert_schedule(const std::string& from, const std::string& to, ScheduleFo
     });
 }
 
-ScheduleWriter::ScheduleWriter(OutputFile& out, ScheduleFormat format, std::uint32_t ranks) {
+ScheduleWriter::ScheduleWriter(OutputFile& out, ScheduleFormat format, std::uint32_t ranks, const std::string& origin) {
     switch (format) {
         case ScheduleFormat::goal:
-            writer_.emplace<GoalWriter>(out, ranks);
+            writer_.emplace<GoalWriter>(out, ranks, origin);
             break;
         case ScheduleFormat::loggopsim:
             writer_.emplace<GoalBinaryWriter>(out, ranks);

@@ -35,15 +35,16 @@ ScheduleFormat format_of(InputFile& file);
 /// Reads a file of any format into memory. Throws InputError that names file, place, what was found and expected.
 Graph read_schedule(const std::string& path, const RankProgress& progress = {});
 
-/// Reads a file of any format and writes it in another, a rank at a time. `to` is there whole or not at all. Throws
-/// InputError as `read_schedule`, and if `to` cannot be written.
+/// Reads a file of any format and writes it in another, a rank at a time. `to` is there whole or not at all; `origin`
+/// as for `ScheduleWriter`. Throws InputError as `read_schedule`, and if `to` cannot be written.
 void convert_schedule(const std::string& from, const std::string& to, ScheduleFormat format,
-                      const RankProgress& progress = {});
+                      const RankProgress& progress = {}, const std::string& origin = {});
 
-/// Writes ranks into a file of any format.
+/// Writes ranks into a file of any format. `origin` is a line that says what the schedule was made from; GOAL text has
+/// it as a comment, the binary forms have no room for it.
 class ScheduleWriter {
   public:
-    ScheduleWriter(OutputFile& out, ScheduleFormat format, std::uint32_t ranks);
+    ScheduleWriter(OutputFile& out, ScheduleFormat format, std::uint32_t ranks, const std::string& origin = {});
 
     void add(const Listing& rank);
     void finish();
@@ -53,12 +54,12 @@ class ScheduleWriter {
 };
 
 /// Writes a schedule of `ranks` ranks, each as `list(rank, listing)` writes it out. The file is there whole or not at
-/// all. Throws InputError if it cannot be written.
+/// all; `origin` as for `ScheduleWriter`. Throws InputError if it cannot be written.
 template <class List>
 void write_schedule(const std::string& path, ScheduleFormat format, std::uint32_t ranks, List list,
-                    const RankProgress& progress = {}) {
+                    const RankProgress& progress = {}, const std::string& origin = {}) {
     OutputFile out(path);
-    ScheduleWriter writer(out, format, ranks);
+    ScheduleWriter writer(out, format, ranks, origin);
     Listing listing;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         list(rank, listing);

@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "base/crc32c.hpp"
 #include "bindings.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/composition.hpp"
@@ -49,11 +50,12 @@ ScheduleFormat format_named(const std::string& name) {
 }
 
 template <class S>
-void save(const S& source, const std::filesystem::path& path, const std::string& format, const nb::object& progress) {
+void save(const S& source, const std::filesystem::path& path, const std::string& format, const nb::object& progress,
+          const std::string& origin) {
     const ScheduleFormat as = format_named(format);
     const auto list_rank = [&source](std::uint32_t rank, Listing& listing) { list(source, rank, listing); };
     const nb::gil_scoped_release released;
-    write_schedule(path.string(), as, source.ranks(), list_rank, RankPoll(progress));
+    write_schedule(path.string(), as, source.ranks(), list_rank, RankPoll(progress), origin);
 }
 
 template <class S>
@@ -74,8 +76,9 @@ template <class S>
 void bind_source(nb::class_<S>& source) {
     source.def_prop_ro("ranks", [](const S& s) { return s.ranks(); })
         .def("to_goal", &to_goal<S>, nb::call_guard<nb::gil_scoped_release>(), "The schedule as GOAL text.")
-        .def("save", &save<S>, "path"_a, "format"_a, "progress"_a.none(),
-             "Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all.");
+        .def("save", &save<S>, "path"_a, "format"_a, "progress"_a.none(), "origin"_a,
+             "Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all; `origin` is a "
+             "line for GOAL's comment, empty: none.");
 }
 
 template <std::size_t n, class T>
@@ -175,13 +178,19 @@ void bind_schedule(nb::module_& m) {
     m.def(
         "convert_schedule",
         [](const std::filesystem::path& source, const std::filesystem::path& target, const std::string& format,
-           const nb::object& progress) {
+           const nb::object& progress, const std::string& origin) {
             const ScheduleFormat as = format_named(format);
             const nb::gil_scoped_release released;
-            convert_schedule(source.string(), target.string(), as, RankPoll(progress));
+            convert_schedule(source.string(), target.string(), as, RankPoll(progress), origin);
         },
-        "source"_a, "target"_a, "format"_a, "progress"_a.none(),
-        "Write a schedule's file in another format, rank by rank: goal, loggopsim or idg.");
+        "source"_a, "target"_a, "format"_a, "progress"_a.none(), "origin"_a,
+        "Write a schedule's file in another format, rank by rank: goal, loggopsim or idg. `origin` as in `save`.");
+    m.def(
+        "crc32c",
+        [](const nb::bytes& bytes, std::uint32_t before) {
+            return crc32c({static_cast<const std::byte*>(bytes.data()), bytes.size()}, before);
+        },
+        "bytes"_a, "before"_a, "The CRC-32C of bytes that follow others with the CRC `before`, 0: none.");
 
     nb::class_<ProgramSource> program(m, "Program", "Ranks' programs, whose ops are made on demand.");
     bind_source(program);

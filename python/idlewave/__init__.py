@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         UniformLength,
     )
     from .pattern_options import PatternOptions
+    from .provenance import Provenance
     from .schedule import Schedule, algorithms, convert, patterns
     from .sensitivity import Sensitivities, sensitivities
     from .simulation import simulate
@@ -87,6 +88,7 @@ _NAMES = {
         "UniformLength",
     ),
     "pattern_options": ("PatternOptions",),
+    "provenance": ("Provenance",),
     "schedule": ("Schedule", "algorithms", "convert", "patterns"),
     "sensitivity": ("Sensitivities", "sensitivities"),
     "simulation": ("simulate",),
@@ -123,6 +125,7 @@ __all__ = [
     "PatternOptions",
     "PoissonNoise",
     "ProgramError",
+    "Provenance",
     "Recording",
     "Schedule",
     "Segment",

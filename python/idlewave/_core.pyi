@@ -115,9 +115,9 @@ class Graph:
     def to_goal(self) -> str:
         """The schedule as GOAL text."""
 
-    def save(self, path: str | os.PathLike, format: str, progress: object | None) -> None:
+    def save(self, path: str | os.PathLike, format: str, progress: object | None, origin: str) -> None:
         """
-        Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all.
+        Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all; `origin` is a line for GOAL's comment, empty: none.
         """
 
     @property
@@ -136,9 +136,14 @@ def read_schedule(path: str | os.PathLike, progress: object | None) -> Graph:
     Read a schedule of any format, told by its content. `progress` is called with ranks done and all.
     """
 
-def convert_schedule(source: str | os.PathLike, target: str | os.PathLike, format: str, progress: object | None) -> None:
+def convert_schedule(source: str | os.PathLike, target: str | os.PathLike, format: str, progress: object | None, origin: str) -> None:
     """
-    Write a schedule's file in another format, rank by rank: goal, loggopsim or idg.
+    Write a schedule's file in another format, rank by rank: goal, loggopsim or idg. `origin` as in `save`.
+    """
+
+def crc32c(bytes: bytes, before: int) -> int:
+    """
+    The CRC-32C of bytes that follow others with the CRC `before`, 0: none.
     """
 
 class Program:
@@ -150,9 +155,9 @@ class Program:
     def to_goal(self) -> str:
         """The schedule as GOAL text."""
 
-    def save(self, path: str | os.PathLike, format: str, progress: object | None) -> None:
+    def save(self, path: str | os.PathLike, format: str, progress: object | None, origin: str) -> None:
         """
-        Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all.
+        Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all; `origin` is a line for GOAL's comment, empty: none.
         """
 
     def copies(self, copies: int) -> Program:
@@ -174,9 +179,9 @@ class Composition:
     def to_goal(self) -> str:
         """The schedule as GOAL text."""
 
-    def save(self, path: str | os.PathLike, format: str, progress: object | None) -> None:
+    def save(self, path: str | os.PathLike, format: str, progress: object | None, origin: str) -> None:
         """
-        Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all.
+        Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all; `origin` is a line for GOAL's comment, empty: none.
         """
 
 class Stage:

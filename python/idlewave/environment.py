@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import platform
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from .carried import said_of
+from .errors import InputError
 from .mpi import Mpi
+from .provenance import KEY, PROVENANCE, Provenance
 
 _MPI_VARIABLES = ("OMPI_", "PMIX_MCA_", "PRTE_MCA_", "MPIR_CVAR_", "MPICH_", "UCX_", "FI_", "I_MPI_")
 _CPU = Path("/sys/devices/system/cpu")
@@ -47,6 +50,29 @@ def describe(mpi: Mpi | None = None) -> dict[str, Any]:
         "job": {k: v for k, v in sorted(os.environ.items()) if k.startswith(("SLURM_JOB_", "PBS_JOBID", "LSB_JOBID"))},
         "mpi": None if mpi is None else _describe_mpi(mpi),
     }
+
+
+def describe_recording(
+    name: str, mpi: Mpi | None = None, *, by: str, options: Mapping[str, object] | None = None
+) -> dict[str, Any]:
+    """`describe`, and under "provenance" what is recorded here and now, by which function or command: what
+    environment.json says beside a recording."""
+    return describe(mpi) | said_of(Provenance.made("recording", name, by=by, options=options))
+
+
+def provenance_of(name: str, environment: Mapping[str, Any]) -> Provenance:
+    """Of what was recorded in an environment, as far as that says it."""
+    try:
+        return Provenance.from_object(environment[PROVENANCE])
+    except (KeyError, InputError):
+        host, said = (str(environment.get(key) or "") for key in ("host", "time"))
+        return Provenance("recording", name, host=host, time=said)
+
+
+def metadata_of_samples(name: str, environment: Mapping[str, Any]) -> dict[str, str]:
+    """What a table of samples carries that were recorded in an environment."""
+    source = provenance_of(name, environment)
+    return {KEY: Provenance.made("recording", name, by="idlewave.measure", sources=(source,)).to_json()}
 
 
 def _describe_mpi(mpi: Mpi) -> dict[str, Any]:

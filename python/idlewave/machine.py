@@ -7,14 +7,17 @@ LogGOPS Model" (LSAP'10); what each does to a simulated rank is in docs/model.md
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from . import _core
+from .digests import digest_of, digests_of_machine
 from .errors import InputError, UsageError
 from .input.files import Origin, read_text
 from .noise import REACHES, AnyNoise
+from .provenance import Provenance
 from .quoting import found, name_of, toml_text
 from .units import exact_time
 from .wording import did_you_mean, unknown_name
@@ -220,6 +223,17 @@ class Machine:
             node_ranks=self.node_ranks if self.node or self.measured == WITHIN else None,
             node_latency=self.node.parameters.L if self.node else None,
         )
+
+    def identity(self) -> str:
+        """A digest of all that the simulator sees of it; two machines of one digest give the same times."""
+        return digest_of([dict(self.provenance.digests), self.node_ranks if self.node else 1])
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """What it is: the digests of its network, of that within a node, and of its noise, as far as it has them; and
+        its scope."""
+        options = {"node_ranks": self.node_ranks} if self.node else {}
+        return Provenance("machine", self.name, digests_of_machine(self), {**options, "scope": asdict(self.scope)})
 
     def to_toml(self) -> str:
         """The text of a machine.toml that says the same, but for the noise, whose detours belong in a file, and

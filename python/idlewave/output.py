@@ -19,7 +19,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from .digests import digest_of_stream
 from .errors import OutputError
+from .provenance import KEY, carried_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,20 +111,36 @@ class OutputFiles:
     def table(
         self, path: str | Path, table: pd.DataFrame | pa.Table, metadata: Mapping[str, str] | None = None
     ) -> None:
-        """Write `table` without its index, as its name says: .csv, or else Parquet with `metadata` in its schema."""
+        """Write `table` without its index, as its name says: .csv, or else Parquet.
+
+        `metadata`, and the provenance that the table carries, are in the schema of Parquet. CSV has no room for them:
+        beside it the provenance is in PATH-metadata.json, where CSV on the Web looks for what concerns a table.
+        """
         import pyarrow as pa
 
+        carried = carried_by(table)
+        said = ({} if carried is None else {KEY: carried}) | dict(metadata or {})
         if Path(path).suffix == ".csv":
             rows = table.to_pandas() if isinstance(table, pa.Table) else table
-            self.text(path, rows.to_csv(index=False))
+            text = rows.to_csv(index=False)
+            self.text(path, text)
+            if KEY in said and not _is_special(Path(path)):
+                from .carried import beside_csv, metadata_of_csv
+
+                self.json(beside_csv(Path(path)), metadata_of_csv(Path(path).name, text, said[KEY]))
             return
         from pyarrow import parquet
 
         columns = table if isinstance(table, pa.Table) else pa.Table.from_pandas(table, preserve_index=False)
         file = self.open(path)
-        if metadata:
-            columns = columns.replace_schema_metadata({**(columns.schema.metadata or {}), **metadata})
+        if said:
+            columns = columns.replace_schema_metadata({**(columns.schema.metadata or {}), **said})
         parquet.write_table(columns, file)
+
+    def digest(self, path: str | Path) -> str:
+        """Of what was written to `path`, which was opened here, so far: as `digest_of_file` gives it of the file."""
+        unfinished = next(file for file in reversed(self._files) if file.asked == Path(path))
+        return unfinished.digest()
 
 
 @contextmanager
@@ -201,6 +219,7 @@ class _Unfinished:
     """A file that is written beside its place; what is no regular file, at its place."""
 
     def __init__(self, path: Path) -> None:
+        self.asked = path
         self._path = path
         self._beside: Path | None = None
         make_folder(path.absolute().parent)
@@ -226,6 +245,15 @@ class _Unfinished:
                     os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
             return descriptor
         raise FileExistsError(f"{_TRIES} unfinished files are in its place")
+
+    def digest(self) -> str:
+        """Of what was written so far."""
+        try:
+            self.stream.flush()
+            with Path(f"/proc/self/fd/{self.stream.fileno()}").open("rb") as again:
+                return digest_of_stream(again)
+        except OSError as error:
+            raise OutputError(self._path, _reason(error)) from error
 
     def finish(self) -> None:
         """Brings all to the disk."""
@@ -256,6 +284,11 @@ class _Unfinished:
             self.stream.close()
         if self._beside is not None:
             self._beside.unlink(missing_ok=True)
+
+
+def _is_special(path: Path) -> bool:
+    """Whether it is there, and no regular file."""
+    return path.exists() and not path.is_file()
 
 
 def _sync(path: Path) -> None:

@@ -97,7 +97,7 @@ def become(arguments: list[str]) -> NoReturn:
     path, chosen = program(name)
     folder = output_folder(options)
     if folder is not None:
-        _describe(folder, chosen)
+        _describe(folder, chosen, arguments)
     sys.stdout.flush()
     leave_signals()  # what came between our answer and the probe's would be lost
     try:
@@ -106,14 +106,16 @@ def become(arguments: list[str]) -> NoReturn:
         raise MeasurementError(f"the probe {path} cannot be run: {error.strerror}") from error
 
 
-def _describe(folder: Path, chosen: mpi.Mpi | None) -> None:
+def _describe(folder: Path, chosen: mpi.Mpi | None, arguments: list[str]) -> None:
     """Write environment.json: that of an MPI job by its rank 0, of other probes by each task for its own node."""
-    from .environment import describe
+    from .environment import describe_recording
     from .output import write_json
+    from .provenance import command_text
 
     task = Task.mine(dict(os.environ))
     if chosen is not None and task.rank > 0:
         return
     if chosen is None and task.ranks > 1:
         folder = folder / f"{os.uname().nodename}-{task.rank}"
-    write_json(folder / "environment.json", describe(chosen))
+    by = command_text(["idlewave-probe", *arguments])
+    write_json(folder / "environment.json", describe_recording(arguments[0], chosen, by=by))

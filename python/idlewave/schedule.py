@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import pickle
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from .digests import Files
 from .errors import InputError, UsageError
+from .lineage import Lineage, of_extrapolation, of_file, of_jobs, of_text, of_trace
 from .output import make_folder
 from .pattern_options import DEFAULT_SEGMENT, PATTERNS, PatternOptions
+from .provenance import Provenance
 from .quoting import quote
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ FORMATS = ("goal", "loggopsim", "idg")
 
 EXTENSIONS = {".goal": "goal", ".bin": "loggopsim", ".idg": "idg"}
 
+COMMENTED = ("goal",)
+"""Those of them that have room for what the schedule was made from."""
+
 RankProgress = Callable[[int, int], object]
 """Is called now and then with how many ranks are done, and of how many."""
 
@@ -36,11 +40,16 @@ class Schedule:
     """
 
     def __init__(
-        self, core: _core.Graph | _core.Program | _core.Composition, name: str, made: tuple[str, tuple[Any, ...]]
+        self,
+        core: _core.Graph | _core.Program | _core.Composition,
+        name: str,
+        made: tuple[str, tuple[Any, ...]],
+        lineage: Lineage,
     ) -> None:
         self._core = core
         self.name = name
         self._made = made
+        self.lineage = lineage
 
     def __reduce__(self) -> tuple[Callable[..., Schedule], tuple[Any, ...]]:
         return _make_again, self._made
@@ -51,12 +60,14 @@ class Schedule:
 
         Raises InputError that names file, line and column, or byte, rank and op, what was expected and what found.
         """
-        return cls(_core.read_schedule(str(path), progress), str(path), ("load", (Path(path).absolute(),)))
+        place = Path(path).absolute()
+        lineage = of_file(str(path), Files([place]))
+        return cls(_core.read_schedule(str(path), progress), str(path), ("load", (place,)), lineage)
 
     @classmethod
     def from_goal(cls, text: str, *, name: str = "GOAL") -> Schedule:
         """Read GOAL text; `name` is what messages call it."""
-        return cls(_core.read_goal(text, name), name, ("from_goal", (text, name)))
+        return cls(_core.read_goal(text, name), name, ("from_goal", (text, name)), of_text(name, text))
 
     @classmethod
     def from_trace(
@@ -79,7 +90,8 @@ class Schedule:
             trace = Trace.load(trace)
         core = _core.convert(trace.core(), dict(algorithms or {}), _cost(reduction_cost))
         made = (Path(trace.directory).absolute(), dict(algorithms or {}), reduction_cost)
-        return cls(core, str(trace.directory), ("from_trace", made))
+        name = str(trace.directory)
+        return cls(core, name, ("from_trace", made), of_trace(name, trace.lineage, *made[1:]))
 
     @classmethod
     def pattern(
@@ -139,30 +151,23 @@ class Schedule:
         if not jobs:
             raise UsageError("expected at least one job")
         core = _core.compose([job.core() for job in jobs], ranks)
-        return cls(core, name, ("compose", (list(jobs), ranks, name)))
+        return cls(core, name, ("compose", (list(jobs), ranks, name)), of_jobs(name, jobs, ranks))
+
+    @property
+    def provenance(self) -> Provenance:
+        """What it was made from. Large files are read for their digest when it is first asked for."""
+        return self.lineage.provenance
 
     def identity(self) -> str:
-        """A word for what it was made of; two schedules of one word are the same.
+        """A word for its content, `provenance.digests["content"]`; two schedules of one word are the same.
 
-        Raises InputError if the files that it was made of are no longer there.
+        Raises InputError if the files that it was made of are no longer there, or have changed since.
         """
-        try:
-            return self._identity()
-        except OSError as error:
-            raise InputError(f"{self.name}: what it was made of can no longer be read: {error}") from error
-
-    def _identity(self) -> str:
-        how, arguments = self._made
-        if how == "extrapolate":
-            base, ranks = arguments
-            made: tuple[Any, ...] = (base.identity(), ranks)
-        elif how in ("load", "from_trace"):
-            path: Path = arguments[0]
-            files = sorted(path.iterdir()) if path.is_dir() else [path]
-            made = (self._made, [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files])
-        else:
-            made = self._made
-        return hashlib.sha256(pickle.dumps(made)).hexdigest()[:16]
+        content = self.provenance.digests.get("content")
+        if content is None:
+            problem = self.provenance.options["unknown"]
+            raise InputError(f"{self.name}: what it was made of can no longer be read: {problem}")
+        return content
 
     @property
     def ranks(self) -> int:
@@ -181,7 +186,8 @@ class Schedule:
         base = int(self._core.base_ranks)
         if ranks < base or ranks % base:
             raise UsageError(f"expected a multiple of the {base} traced ranks, found {ranks}")
-        return Schedule(self._core.copies(ranks // base), self.name, ("extrapolate", (self, ranks)))
+        core, made = self._core.copies(ranks // base), ("extrapolate", (self, ranks))
+        return Schedule(core, self.name, made, of_extrapolation(self.name, self.lineage, ranks))
 
     def to_goal(self) -> str:
         """The schedule written out as GOAL text."""
@@ -191,11 +197,14 @@ class Schedule:
         """Write the schedule in the format `to`, one of `FORMATS`; if not given, as the extension says: `.goal`,
         `.bin` (LogGOPSim) or `.idg`.
 
-        The file is there whole or not at all; folders are made. Raises UsageError if the format is not known,
+        GOAL text says in a comment what it was made from; the binary forms have no room for that. The file is there
+        whole or not at all; folders are made. Raises UsageError if the format is not known,
         InputError if the file cannot be written.
         """
+        form = format_for(path, to)
         make_folder(Path(path).absolute().parent)
-        self._core.save(str(path), format_for(path, to), progress)
+        said = self.provenance.written(by="idlewave.Schedule.save").to_json() if form in COMMENTED else ""
+        self._core.save(str(path), form, progress, said)
 
     def core(self) -> _core.Graph | _core.Program | _core.Composition:
         """The schedule as the compiled core sees it."""
@@ -260,8 +269,13 @@ def convert(
     `source` is told by its content, `target` by `to` or its extension, as with `Schedule.load` and `save`; it is there
     whole or not at all. Raises InputError and UsageError as these do.
     """
+    form = format_for(target, to)
     make_folder(Path(target).absolute().parent)
-    _core.convert_schedule(str(source), str(target), format_for(target, to), progress)
+    said = ""
+    if form in COMMENTED and Path(source).is_file():
+        lineage = of_file(str(source), Files([Path(source).absolute()]))
+        said = lineage.provenance.written(by="idlewave.convert").to_json()
+    _core.convert_schedule(str(source), str(target), form, progress, said)
 
 
 def _cost(reduction_cost: float) -> float:

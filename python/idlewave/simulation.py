@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import pickle
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 from . import _core
 from .errors import UsageError
 from .kernel import PLACEMENTS, EventRun, Legs, Manner, checked_seed
+from .lineage import Lineage
 from .machine import Machine
 from .noise import REACHES, AnyNoise
+from .provenance import Provenance
 from .quoting import quote
 from .schedule import Schedule
 from .timeline import Recording, Timeline
@@ -65,6 +66,7 @@ def simulate(
         raise UsageError(unknown_name("dialect", dialect, DIALECTS))
     checked_schedule(schedule)
     machine = checked_machine(machine, noise, noise_reaches)
+    lineage = lineage_of_run(schedule, machine, {"seed": seed, "dialect": dialect})
     manner = Manner(scheduler=scheduler, threads=threads, **legs)
     if manner.in_partitions:
         manner.check()
@@ -74,14 +76,26 @@ def simulate(
                 f"ops are recorded, and the loggopsim dialect is simulated, on {' and '.join(SCHEDULERS)} in one "
                 "process, without checkpoints"
             )
-        return _simulate_in_legs(schedule, machine, seed, manner, progress)
+        return Timeline(**_simulate_in_legs(schedule, machine, seed, manner, progress), lineage=lineage)
     checked_run(scheduler, threads, seed)
     if dialect == "loggopsim":
-        return _simulate_loggopsim(schedule, machine, record, scheduler, progress)
+        return Timeline(**_simulate_loggopsim(schedule, machine, record, scheduler, progress), lineage=lineage)
     if not record:
-        return Timeline(**_core.simulate(schedule.core(), machine.core(), seed, threads, progress))
+        return Timeline(**_core.simulate(schedule.core(), machine.core(), seed, threads, progress), lineage=lineage)
     kept = record if isinstance(record, Recording) else Recording()
-    return Timeline(**_core.record(schedule.core(), machine.core(), seed, threads, progress, **kept.core()))
+    answer = _core.record(schedule.core(), machine.core(), seed, threads, progress, **kept.core())
+    return Timeline(**answer, lineage=lineage)
+
+
+def lineage_of_run(schedule: Schedule, machine: Machine, options: dict[str, Any]) -> Lineage:
+    """Of what is simulated now. How it is done (scheduler, threads) is not in it: the answer is the same."""
+    made_of, begun = schedule.lineage, time.time()
+
+    def tell() -> Provenance:
+        sources = (made_of.provenance, machine.provenance)
+        return Provenance.made("timeline", by="idlewave.simulate", options=options, sources=sources, at=begun)
+
+    return Lineage(tell)
 
 
 def checked_run(scheduler: str, threads: int, seed: int) -> None:
@@ -143,14 +157,14 @@ def _parts(reaches: Iterable[str]) -> list[str]:
 
 def _simulate_in_legs(
     schedule: Schedule, machine: Machine, seed: int, manner: Manner, progress: Callable[[int], None] | None
-) -> Timeline:
+) -> dict[str, Any]:
     """In partitions of the kernel."""
     if not isinstance(manner.placement, str):
         raise UsageError(f"ranks are placed by {' or '.join(PLACEMENTS)}")
     machine = replace(machine)  # of which nothing is compiled, so that it can be sent to processes
     run = ""
     if manner.checkpoint is not None:
-        costs = hashlib.sha256(pickle.dumps(machine)).hexdigest()[:16]
+        costs = machine.identity()
         run = f"simulate schedule {schedule.identity()} of {schedule.ranks} ranks on machine {costs}, seed {seed}"
     core = manner.core(run)
     if manner.processes > 1:
@@ -160,7 +174,7 @@ def _simulate_in_legs(
         answer["finish_view"] = memoryview(answer["finish_view"]).cast("q")
     else:
         answer = _core.simulate_in_legs(schedule.core(), machine.core(), seed, core, progress, None)
-    return Timeline(**answer | {"run": EventRun(**answer["run"])})
+    return answer | {"run": EventRun(**answer["run"])}
 
 
 def _simulate_loggopsim(
@@ -169,10 +183,10 @@ def _simulate_loggopsim(
     record: bool | Recording,
     scheduler: str,
     progress: Callable[[int], None] | None,
-) -> Timeline:
+) -> dict[str, Any]:
     if scheduler != "sequential":
         raise UsageError(f"the loggopsim dialect runs on the sequential scheduler, not on {scheduler}")
     if record:
         raise UsageError("the loggopsim dialect gives finish times only: ops are not recorded")
-    answer = _core.simulate_loggopsim(schedule.core(), machine.core(), progress)
-    return Timeline(**answer)
+    answer: dict[str, Any] = _core.simulate_loggopsim(schedule.core(), machine.core(), progress)
+    return answer

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from .input.tables import WHOLE, Column, checked_table, read_table
+from .provenance import Provenance
 
 COLUMNS = {
     "ranks": Column("whole", 1, 2**32 - 2),
@@ -19,8 +20,11 @@ COLUMNS = {
 
 
 def read_study(file: str | Path) -> pd.DataFrame:
-    """A study's table, .csv or Parquet: at least one row. Raises InputError naming the file, the column and the row."""
-    return read_table(file, COLUMNS, "a study", least_rows=1)
+    """A study's table, .csv or Parquet, with the provenance that it carries: at least one row. Raises InputError naming
+    the file, the column and the row."""
+    table = read_table(file, COLUMNS, "a study", least_rows=1)
+    found = Provenance.read(file)
+    return table if found is None else found.attach(table)
 
 
 def checked_study(runs: pd.DataFrame, name: str) -> pd.DataFrame:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import UsageError
 from .machine import Machine
+from .provenance import Provenance
 from .schedule import Schedule
 from .simulation import as_machine, checked_schedule, simulate
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+MOST_LISTED = 1000
 COLUMNS = ["ranks", "noise", "seed", "finish_ps", "messages", "seconds"]
 
 
@@ -47,9 +49,9 @@ def study(
     the machine's noise once for every seed.
 
     Returns a row a simulation: ranks, noise (bool), seed, finish_ps (the slowest rank's), messages, seconds (of
-    computing). Its `attrs["scope"]`, which a Parquet file keeps, says which networks lie between the ranks: the
-    machine's scope as a dictionary. `threads` simulations run at a time (default: one a core). `on_row` is called with
-    each row as it is found, so an interrupted study has lost nothing that it was told.
+    computing). The table carries its provenance (`Provenance.of_table`), also into Parquet files that pandas writes.
+    `threads` simulations run at a time (default: one a core). `on_row` is called with each row as it is found, so an
+    interrupted study has lost nothing that it was told.
     """
     from concurrent.futures import as_completed
 
@@ -57,6 +59,7 @@ def study(
 
     machine = as_machine(machine)
     sizes = [checked_schedule(schedule).ranks] if ranks is None else list(ranks)
+    seeds = list(seeds)
     if not sizes:
         raise UsageError("expected at least one number of ranks")
     scaled = {n: schedule if n == schedule.ranks else schedule.extrapolate(n) for n in sizes}
@@ -89,9 +92,25 @@ def study(
             rows.append(future.result())
             if on_row is not None:
                 on_row(rows[-1])
-    table = pd.DataFrame(rows, columns=COLUMNS).sort_values(["ranks", "noise", "seed"], ignore_index=True)
-    table.attrs["scope"] = asdict(machine.scope)
-    return table
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    table = table.sort_values(["ranks", "noise", "seed"], ignore_index=True)
+    return study_provenance(schedule, machine, sizes, seeds).attach(table)
+
+
+def study_provenance(schedule: Schedule, machine: Machine, sizes: Sequence[int], seeds: Sequence[int]) -> Provenance:
+    """Of a study of these, which is finished now, or as far as it got."""
+    options = {"ranks": _listed(sizes), "seeds": _listed(seeds)}
+    sources = (schedule.provenance, machine.provenance)
+    return Provenance.made("study", by="idlewave.study", options=options, sources=sources)
+
+
+def _listed(numbers: Sequence[int]) -> list[int] | str:
+    """Numbers, in short where they follow each other or are very many."""
+    ordered = sorted(numbers)
+    if len(numbers) > 2 and ordered == list(range(ordered[0], ordered[0] + len(ordered))):
+        return f"{ordered[0]} to {ordered[-1]}"
+    many = f"{len(numbers)} numbers from {ordered[0]} to {ordered[-1]}" if numbers else ""
+    return list(numbers) if len(numbers) <= MOST_LISTED else many
 
 
 def _check(stop: threading.Event) -> None:

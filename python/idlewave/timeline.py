@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import _core
 from .errors import UsageError
 from .kernel import EventRun
+from .lineage import Lineage
+from .provenance import KEY, Provenance
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,7 +72,7 @@ class Timeline:
 
     The rest is empty unless it was recorded. `columns` has the ops, in the order (rank, op); docs/timeline.md says
     what each column is, and `ops_to_pandas` gives them with names for numbers. `path` has the critical path, `queues`
-    what each rank's matching queues were like.
+    what each rank's matching queues were like. `provenance` says what all was made from; tables carry it, too.
     """
 
     max_finish: int
@@ -81,13 +83,19 @@ class Timeline:
     path: Columns = field(default_factory=dict)
     queues: Columns = field(default_factory=dict)
     run: EventRun | None = None
+    lineage: Lineage | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in self.__dict__.items() if name != "finish"}
-        return state | {"finish_view": self.finish_view.tobytes()}
+        state = {name: value for name, value in self.__dict__.items() if name not in ("finish", "lineage")}
+        return state | {"finish_view": self.finish_view.tobytes(), "provenance": self.provenance}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state | {"finish_view": memoryview(state["finish_view"]).cast("q")})
+        self.__dict__.update(state | {"finish_view": memoryview(state["finish_view"]).cast("q"), "lineage": None})
+
+    @cached_property
+    def provenance(self) -> Provenance | None:
+        """What it was made from; None of a timeline that nobody simulated. Large files are read for it, once."""
+        return None if self.lineage is None else self.lineage.provenance
 
     @cached_property
     def finish(self) -> npt.NDArray[np.int64]:
@@ -102,7 +110,7 @@ class Timeline:
         import pyarrow as pa
 
         ranks = pa.array(np.arange(len(self.finish), dtype=np.uint32))
-        return pa.table({"rank": ranks, "finish_ps": _arrow(self.finish)})
+        return self._told(pa.table({"rank": ranks, "finish_ps": _arrow(self.finish)}))
 
     def ops_to_arrow(self) -> pa.Table:
         """The recorded ops as an Arrow table; columns of numbers are not copied, those of names are dictionaries."""
@@ -112,12 +120,16 @@ class Timeline:
         for name, words in (("kind", OP_KINDS), ("wait_state", WAIT_STATES), ("cause", CAUSES), ("call", _calls())):
             if name in columns:
                 columns[name] = _names(self.columns[name], words)
-        return pa.table(columns)
+        return self._told(pa.table(columns))
+
+    def _told(self, table: pa.Table) -> pa.Table:
+        """`table`, whose schema's metadata say what it was made from."""
+        return table if self.provenance is None else table.replace_schema_metadata({KEY: self.provenance.to_json()})
 
     def ops_to_pandas(self) -> pd.DataFrame:
         """The recorded ops as a data frame, with names for numbers."""
         table: pd.DataFrame = self.ops_to_arrow().to_pandas()
-        return table
+        return table if self.provenance is None else self.provenance.attach(table)
 
     def critical_path(self) -> pd.DataFrame:
         """What decides the finish: one row for each thing that a rank did, in order, from 0 ps to the finish.

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from . import _core
+from .digests import Files
 from .errors import InputError
 from .input.checking import read_json
 from .input.kinds import Open
+from .lineage import Lineage, of_recorded_trace, rank_files
+from .provenance import PROVENANCE, Provenance, command_text
 from .quoting import name_of
 
 GROUPS = ("point-to-point", "waiting for requests", "collective", "other MPI")
@@ -25,20 +28,25 @@ class TraceSaid(Open):
 
     format: Literal[1]
     command: list[str] = []  # noqa: RUF012 - msgspec copies it
+    host: str = ""
+    started: str = ""
+    provenance: Any = None
 
 
 class Trace:
     """The trace of one run, as `idlewave trace` leaves it: read, checked, and looked at as tables."""
 
-    def __init__(self, core: _core.Trace, directory: Path) -> None:
+    def __init__(self, core: _core.Trace, directory: Path, files: Files) -> None:
         self._core = core
         self.directory = directory
+        self._files = files
 
     @classmethod
     def load(cls, directory: str | Path) -> Trace:
         """Read the trace in `directory`. Raises InputError naming the file, the byte and what was expected."""
         directory = Path(directory)
-        return cls(_core.Trace.read(str(directory)), directory)
+        files = Files(rank_files(directory))
+        return cls(_core.Trace.read(str(directory)), directory, files)
 
     def core(self) -> _core.Trace:
         """The trace as the compiled core sees it."""
@@ -55,12 +63,34 @@ class Trace:
         return float(self._core.duration_ns) / 1e9
 
     @cached_property
+    def said(self) -> TraceSaid | None:
+        """What trace.json says, None where there is none. Raises InputError for one that is none."""
+        file = self.directory / "trace.json"
+        return read_json(file, TraceSaid, "what a launcher says of a trace") if os.path.lexists(file) else None
+
+    @property
     def command(self) -> str:
         """The command that was traced, "" where there is no trace.json. Raises InputError for one that is none."""
-        file = self.directory / "trace.json"
-        if not os.path.lexists(file):
-            return ""
-        return " ".join(read_json(file, TraceSaid, "what a launcher says of a trace").command)
+        return "" if self.said is None else " ".join(self.said.command)
+
+    @cached_property
+    def lineage(self) -> Lineage:
+        """What it is, without its calls."""
+        return of_recorded_trace(self.directory, self._files, self._recorded())
+
+    def _recorded(self) -> Provenance:
+        """What trace.json says of the run; that of an earlier version says less."""
+        said, name = self.said, str(self.directory / "trace.json")
+        if said is None:
+            return Provenance("trace")
+        if said.provenance is not None:
+            return Provenance.from_object(said.provenance, name, PROVENANCE)
+        return Provenance("trace", made_by=command_text(said.command), host=said.host, time=said.started)
+
+    @property
+    def provenance(self) -> Provenance:
+        """What it is: the digest of the ranks' files, which are read for it, and what trace.json says of the run."""
+        return self.lineage.provenance
 
     @cached_property
     def processes(self) -> pd.DataFrame:

@@ -18,17 +18,22 @@ import struct
 import subprocess
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from . import mpi, untraced
+from ._core import version
+from .carried import said_of
 from .children import Child
 from .children import run as run_tool
+from .digests import digest_of_files
 from .errors import InputError, MeasurementError, MpiError, OutputError, ProgramError, UsageError
 from .interrupts import Interrupted, ended_by_signals, shielded
+from .lineage import rank_files
 from .mpi import MPICH, OPEN_MPI, Mpi
 from .output import write_json
+from .provenance import Provenance, command_text
 from .quoting import quote
 
 FORMAT = 1
@@ -154,6 +159,8 @@ def trace(command: Sequence[str], output: Path, *, overwrite: bool = False) -> T
     if end:
         raise Interrupted(end.number, _kept(run, ranks))
     _check_run(run, ranks, failure)
+    if unwritten is None:  # again, with the digest, which takes long of a large trace: a signal may end that
+        unwritten = _write_description(run, digest_of_files(directory, rank_files(directory)))
     if unwritten:
         raise unwritten
     return run
@@ -304,8 +311,9 @@ def _count_records(path: Path) -> int:
     return count
 
 
-def _write_description(run: TraceRun) -> OutputError | None:
-    """Writes trace.json, or says why not: what is wrong with the run itself comes first."""
+def _write_description(run: TraceRun, digest: str = "") -> OutputError | None:
+    """Writes trace.json, or says why not: what is wrong with the run itself comes first. `digest` is that of what the
+    ranks wrote, empty where it is not known."""
     description = {
         "format": FORMAT,
         "command": list(run.command),
@@ -317,8 +325,10 @@ def _write_description(run: TraceRun) -> OutputError | None:
         "interrupted_by": run.interrupted_by,
         "ranks": run.ranks,
     }
+    made_by = Provenance("trace", made_by=command_text(run.command), version=version(), host=run.host)
+    provenance = replace(made_by, time=str(description["started"]), digests={"content": digest} if digest else {})
     try:
-        write_json(run.directory / "trace.json", description)
+        write_json(run.directory / "trace.json", description | said_of(provenance))
     except OutputError as error:
         return error
     return None

@@ -4,10 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdio>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/crc32c.hpp"
 #include "base/error.hpp"
 #include "dice.hpp"
 #include "goal/goal_binary_reader.hpp"
@@ -118,6 +122,29 @@ TEST(ScheduleFile, EveryFormatLeadsToEveryOtherAndBack) {
                 ASSERT_EQ(text_of(read_schedule(folder / "third")), text_of(read_schedule(folder / "first")));
             }
         }
+    }
+}
+
+TEST(ScheduleFile, GoalTextSaysWhatItWasMadeFromAndSealsTheRest) {
+    const TemporaryFolder folder;
+    write_file(folder / "in.goal", small_text);
+    convert_schedule(folder / "in.goal", folder / "plain.goal", ScheduleFormat::goal);
+    convert_schedule(folder / "in.goal", folder / "told.goal", ScheduleFormat::goal, {}, R"({"kind": "schedule"})");
+    const std::string plain = read_file(folder / "plain.goal");
+    std::array<char, 9> crc{};
+    std::snprintf(crc.data(), crc.size(), "%08x", crc32c(std::as_bytes(std::span(plain))));
+    EXPECT_EQ(read_file(folder / "told.goal"),
+              "// idlewave: {\"kind\": \"schedule\"}\n" + plain + "// idlewave: CRC-32C " + crc.data() + "\n");
+    EXPECT_EQ(text_of(read_schedule(folder / "told.goal")), plain);
+}
+
+TEST(ScheduleFile, BinaryFormsHaveNoRoomForWhatTheyWereMadeFrom) {
+    const TemporaryFolder folder;
+    write_file(folder / "in.goal", small_text);
+    for (const ScheduleFormat format : {ScheduleFormat::loggopsim, ScheduleFormat::idg}) {
+        convert_schedule(folder / "in.goal", folder / "plain", format);
+        convert_schedule(folder / "in.goal", folder / "told", format, {}, "a line");
+        EXPECT_EQ(read_file(folder / "told"), read_file(folder / "plain"));
     }
 }
 

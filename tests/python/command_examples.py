@@ -42,6 +42,7 @@ class Example:
 
 
 EXAMPLES = {
+    "about": Example("{study}"),
     "algorithms": Example(""),
     "convert": Example("{goal}", {"target": "x.idg"}),
     "demo": Example("--small", {"folder": "demo"}, measures=True),

@@ -23,6 +23,7 @@ COMMANDS = {
     "timeline": ("timeline_command", "Simulate, and write when each op ran, to look at."),
     "study": ("study_command", "Simulate at many numbers of ranks and seeds of the noise."),
     "report": ("report_command", "Write what was found as one HTML file."),
+    "about": ("about_command", "Say what a file or folder of Idlewave was made from."),
     "pdes": ("pdes_commands", "Run a model on the kernel: a parallel discrete-event simulation."),
     "demo": ("demo_command", "Measure, trace, simulate at scale, and report."),
     "machines": ("listing_commands", "List the machines that ship with Idlewave."),

@@ -98,7 +98,7 @@ def _measure(plan: Plan, found: mpi.Mpi) -> Measurement:
     show_network(network)
     file = write_machine(folder, noise, network, platform.node())
     say(f"written: {file}, with the samples beside it")
-    return Measurement(platform.node(), noise, network)
+    return Measurement.load(folder)
 
 
 def _trace(plan: Plan, found: mpi.Mpi) -> Trace:

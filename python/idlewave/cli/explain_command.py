@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..carried import said_of
 from ..machine import Machine
 from ..sensitivity import Sensitivities, sensitivities
 from ..simulation import simulate
@@ -87,6 +88,8 @@ def _as_json(timeline: Timeline, slopes: Sensitivities, tolerance: LatencyTolera
         "wait_states": timeline.wait_states(("call",)).to_dict("records"),
         "matching_queues": _queues(timeline),
     }
+    if timeline.provenance is not None:
+        found |= said_of(timeline.provenance)
     if tolerance is not None:
         found["latency_tolerance"] = tolerance_as_json(tolerance)
     return found

@@ -21,11 +21,15 @@ class Picture(OutputFile):
 
 
 def save_figure(figure: Figure, file: Path) -> None:
-    """Write a figure in the style in which it was drawn; folders are made."""
+    """Write a figure in the style in which it was drawn, with the command that drew it; folders are made."""
     from matplotlib import rc_context
 
+    from ..carried import picture_metadata
     from ..output import output_file
     from ..plotting import STYLE, plain_text
+    from ..provenance import Provenance
 
+    form = file.suffix[1:]
+    said = picture_metadata(form, Provenance.made("picture", by="idlewave"))
     with rc_context(STYLE), output_file(file) as stream:
-        plain_text(figure).savefig(stream, format=file.suffix[1:], dpi=200)
+        plain_text(figure).savefig(stream, format=form, dpi=200, metadata=said)

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..carried import said_of
 from ..errors import InputError
 from ..kernel import PLACEMENTS, SCHEDULERS, EventRun
 from ..output import write_json
 from ..placement_file import read_placement
+from ..provenance import Provenance
 from .options import OutputFile, OutputFolder
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -64,11 +66,12 @@ STATISTICS = click.option(
 )
 
 
-def write_statistics(run: EventRun, path: Path | None) -> None:
-    """All that a run counted, to a file if there is to be one."""
+def write_statistics(run: EventRun, path: Path | None, provenance: Provenance | None) -> None:
+    """All that a run counted, and what it was of, to a file if there is to be one."""
     if path is None:
         return
-    write_json(path, counts_of(run) | {"series": run.series})
+    said = {} if provenance is None else said_of(provenance)
+    write_json(path, counts_of(run) | {"series": run.series} | said)
 
 
 def counts_of(run: EventRun) -> dict[str, Any]:

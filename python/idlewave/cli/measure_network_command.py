@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..environment import metadata_of_samples
 from ..errors import UsageError
 from ..measure import NetworkMeasurement, measure_network
 from ..measure.network.recording import read_measurement
@@ -111,7 +112,7 @@ def network(
     if folder is not None:
         written.append(save_network(folder, found, name, within, node_ranks or 1))
     if samples is not None:
-        write_table(samples, found.samples)
+        write_table(samples, found.samples, metadata_of_samples("network", found.environment))
         written.append(samples)
     if plot is not None:
         written += _draw(plot, found, table)

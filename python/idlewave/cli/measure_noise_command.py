@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ..measure import describe
+from ..environment import describe_recording
 from ..measure.noise.keys import PROBES
 from ..measure.noise.probing import chosen_cores, record
 from ..measure.running import shown
@@ -59,7 +59,8 @@ def noise(
     chosen = chosen_cores(cores or None)
     show = f"idlewave noise show --method {method}"
     with recording_folder(folder, {f"{method}.json": show, f"*/{method}.json": show}) as place:
-        environment = describe()
+        asked = {"method": method, "seconds": seconds, "together": together, "cores": chosen, "quantum": quantum}
+        environment = describe_recording("noise", by="idlewave measure noise", options=asked)
         write_environment(place, environment)
         with progress_bar() as progress, shown(progress, f"noise, {method}") as advance:
             arguments = _arguments(method, quantum, attribute)
@@ -67,9 +68,9 @@ def noise(
         if recording.folder != place:
             write_environment(recording.folder, environment)
         if samples is not None:
-            write_samples(recording, samples)
+            write_samples(recording, environment, samples)
         if folder is not None:
-            write_samples(recording)
+            write_samples(recording, environment)
         report = NoiseReport(recording, environment)
         click.echo(report.to_json()) if as_json else report.show()
         if plot is not None:

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import click
 
+from ..carried import comment
+from ..environment import provenance_of
 from ..measure.network.levels import listed
 from ..measure.network.pairs import PairMeasurement, machine_of, measure_pairs, read_pairs
 from ..output import write_text
+from ..provenance import Provenance
 from .figures import Picture, save_figure
 from .kept import recording_folder
 from .options import FiniteRange, OutputFile, OutputFolder, as_json, print_json, refuse_given
@@ -67,7 +70,11 @@ def pairs(
         save_figure(plot_pairs(found), plot)
         errors.print(f"written: {plot}")
     if machine is not None:
-        write_text(machine, machine_of(found).to_toml())
+        made = machine_of(found)
+        source = provenance_of("pairs", found.environment or {})
+        digests = made.provenance.digests
+        said = Provenance.made("machine", made.name, by="idlewave measure pairs", digests=digests, sources=(source,))
+        write_text(machine, comment(said) + made.to_toml())
         errors.print(f"written: {machine}")
 
 

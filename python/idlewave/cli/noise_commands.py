@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
 import pandas as pd
 
+from ..carried import comment
+from ..digests import digest_of_file, digest_of_files
 from ..errors import InputError, UsageError
 from ..machine import Machine
 from ..measure.noise import plots
@@ -22,6 +24,7 @@ from ..measure.noise.replay import write_noise
 from ..measure.noise.signature import PERIODIC, Signature, end_to_end
 from ..measure.records import records
 from ..output import write_text
+from ..provenance import Provenance
 from ..quoting import quote
 from ..units import parse_time
 from ..wording import plain_percent, plain_time
@@ -118,6 +121,11 @@ def signature(
     recorded, name = ([], "") if _is_signature(recording) else _recorded(recording)
     with doing(f"fitting {recording}"):
         made = fit_signature(recorded, name, seed) if recorded else Signature.load(recording)
+    changes = {"thin": thin, "scale": lengths, "rates": rates, "move": moves, "drop": drops, "seed": seed}
+    source_said = _source_of(recording)
+    said = Provenance.made(
+        "signature", made.name, by="idlewave noise signature", options=changes, sources=(source_said,)
+    )
     for source in drops:
         _say_where(made, "--drop", source)
         made = made.drop(source)
@@ -134,10 +142,11 @@ def signature(
         noise = end_to_end(recorded) if replay else made.noise(seconds, seed)
         if not replay:
             _warn_of_rare(made, seconds)
-    write_text(target, made.to_toml())
+    write_text(target, comment(said) + made.to_toml())
     written = [target]
     if folder is not None and noise is not None:
-        written.append(write_noise(folder, noise, given))
+        drawn = source_said if replay else replace(said, options={**said.options, "seconds": seconds})
+        written.append(write_noise(folder, noise, given, drawn))
     if as_json:
         print_json({"written": [str(file) for file in written]} | _signature_as_json(made))
         return
@@ -198,6 +207,16 @@ def _moved(entry: str) -> tuple[str, int]:
 def _is_signature(path: Path) -> bool:
     """Whether that is a signature: a file, where a recording is a folder."""
     return path.is_file()
+
+
+def _source_of(path: Path) -> Provenance:
+    """What a recording or signature says of itself, with the digest of its files."""
+    if _is_signature(path):
+        found = Provenance.read(path) or Provenance("signature", str(path))
+        return replace(found, digests={"content": digest_of_file(path)})
+    found = Provenance.read(path) or Provenance("recording", str(path))
+    files = [*path.rglob("detour.json"), *path.rglob("detour-*.i64")]
+    return replace(found, digests={"content": digest_of_files(path, files)})
 
 
 def _recorded(path: Path) -> tuple[list[Detours], str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ..environment import metadata_of_samples
 from ..errors import InputError, UsageError
 from ..measure import NoiseMeasurement, describe
 from ..measure.environment_file import read_environment
@@ -247,11 +248,11 @@ def samples_table(recording: Recording) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def write_samples(recording: Recording, file: Path | None = None) -> None:
+def write_samples(recording: Recording, environment: Mapping[str, Any], file: Path | None = None) -> None:
     """All cores' rows as Parquet in `file`, whose folder is made, or beside the probe's files."""
     name = "detours" if recording.probe == "detour" else recording.probe
     target = file or recording.folder / f"{name}.parquet"
-    write_table(target, samples_table(recording))
+    write_table(target, samples_table(recording), metadata_of_samples("noise", environment))
 
 
 def write_environment(folder: Path, environment: dict[str, Any]) -> None:

@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 import click
 
 from .. import pdes as models
+from ..carried import said_of
 from ..kernel import PLACEMENTS
+from ..provenance import Provenance
 from .figures import Picture, save_figure
 from .kernel_options import (
     LEGS,
@@ -86,13 +88,14 @@ def phold(*, plot: Path | None, statistics: Path | None, as_json: bool, **option
     """Events that LPs pass on: the benchmark of the field."""
     with share_progress("simulating") as progress:
         run = models.phold(**as_arguments(options), progress=progress)
-    write_statistics(run, statistics)
+    provenance = provenance_of("phold", options)
+    write_statistics(run, statistics, provenance)
     if plot is not None:
         from ..pdes.plots import plot_run
 
         save_figure(plot_run(run.series_to_pandas(), tick=1e-6, unit="PHOLD's time"), plot)
     if as_json:
-        print_json(counts_of(run))
+        print_json(counts_of(run) | said_of(provenance))
         return
     show_run(f"phold, {options['lps']} LPs, {where(options)}", run)
 
@@ -120,12 +123,13 @@ def epidemic(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_j
     """Pandemic flu in a city with homes, places of work, and travel."""
     with share_progress("simulating") as progress:
         found = models.epidemic(**as_arguments(options), progress=progress)
-    write_statistics(found.run, statistics)
+    provenance = provenance_of("epidemic", options)
+    write_statistics(found.run, statistics, provenance)
     if plot is not None:
         draw_epidemic(found, as_arguments(options), plot, plot_runs)
     if as_json:
         days = {name: getattr(found, name) for name in ("susceptible", "exposed", "infectious", "recovered", "immune")}
-        print_json({"days": days} | counts_of(found.run))
+        print_json({"days": days} | counts_of(found.run) | said_of(provenance))
         return
     click.echo(
         f"{options['persons']:,} persons: {found.attack_rate:.1%} infected in {options['days']} days; most infectious "
@@ -156,12 +160,13 @@ def flood(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_json
     """A denial-of-service attack: a bot-net floods a victim behind routers with finite queues."""
     with share_progress("simulating") as progress:
         found = models.flood(**as_arguments(options), progress=progress)
-    write_statistics(found.run, statistics)
+    provenance = provenance_of("flood", options)
+    write_statistics(found.run, statistics, provenance)
     if plot is not None:
         draw_flood(as_arguments(options), plot, plot_runs)
     if as_json:
         classes = {"legitimate": asdict(found.legitimate), "attack": asdict(found.attack)}
-        print_json(classes | counts_of(found.run))
+        print_json(classes | counts_of(found.run) | said_of(provenance))
         return
     for name, packets in (("legitimate", found.legitimate), ("attack", found.attack)):
         click.echo(
@@ -200,6 +205,12 @@ def draw_flood(options: dict[str, Any], plot: Path, runs: int) -> None:
             rows.append({"bots": bots, "lost": run.legitimate.share_lost, "delay": run.legitimate.mean_delay})
             progress(len(rows) / (len(numbers) * runs))
     save_figure(plot_flood(pd.DataFrame(rows)), plot)
+
+
+def provenance_of(model: str, options: dict[str, object]) -> Provenance:
+    """Of a run of a model that is finished now."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return Provenance.made("run", model, by=f"idlewave.pdes.{model}", options=given)
 
 
 def seed_after(options: dict[str, Any], i: int) -> int:

@@ -29,6 +29,7 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.option("-s", "--study", "studied", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A study.")
 @algorithm_options
 @click.option("--title", default="Idlewave report", show_default=True)
+@click.option("--allow-mixed", is_flag=True, help="Join what does not belong together, and say so in the sentences.")
 @click.option(
     "-o",
     "--output",
@@ -46,10 +47,14 @@ def report(
     chosen: tuple[str, ...],
     reduction_cost: float,
     title: str,
+    allow_mixed: bool,
     target: Path,
     as_json: bool,
 ) -> None:
-    """Write the report of a measured machine, a trace, a study, or all of them."""
+    """Write the report of a measured machine, a trace, a study, or all of them.
+
+    They must belong together: a study of another machine or trace is refused, and one that does not say of which.
+    """
     if measured is None and traced is None and studied is None:
         raise UsageError("expected at least one of --machine, --trace and --study")
     with doing("reading what was measured"):
@@ -60,7 +65,10 @@ def report(
         with doing("simulating the traced run"):
             schedule = Schedule.from_trace(trace, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
             timeline = simulate(schedule, Machine.load(measured / "machine.toml"), noise=None)
-    data = report_data(measurement, trace, timeline, read_study(studied) if studied else None, title=title)
+    study = read_study(studied) if studied else None
+    data = report_data(
+        measurement, trace, timeline, study, title=title, allow_mixed=allow_mixed, study_name=str(studied)
+    )
     with doing("drawing figures"):
         page = build(data, target)
     if as_json:

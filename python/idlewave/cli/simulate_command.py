@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from .._core import peak_memory
+from ..carried import said_of
 from ..errors import UsageError
 from ..kernel import PLACEMENTS, Manner
 from ..output import write_table
@@ -70,7 +71,7 @@ def simulate(
             **legs,
         )
     if timeline.run is not None:
-        write_statistics(timeline.run, statistics)
+        write_statistics(timeline.run, statistics, timeline.provenance)
     if ops is not None:
         write_table(ops, timeline.ops_to_arrow())
     if as_json:
@@ -82,6 +83,8 @@ def simulate(
         found["peak_rss_bytes"] = peak_memory()
         if timeline.run is not None:
             found |= {"run": counts_of(timeline.run), "peak_rss_bytes": timeline.run.peak_rss_bytes}
+        if timeline.provenance is not None:
+            found |= said_of(timeline.provenance)
         print_json(found)
         return
     click.echo(

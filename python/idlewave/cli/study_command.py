@@ -8,13 +8,15 @@ from pathlib import Path
 import click
 import pandas as pd
 
+from ..carried import said_of
 from ..errors import UsageError
 from ..machine import Machine
 from ..measure.records import records
 from ..output import TABLE_ENDINGS, write_table
+from ..provenance import Provenance
 from ..quoting import quote
 from ..schedule import Schedule
-from ..studying import COLUMNS
+from ..studying import COLUMNS, study_provenance
 from ..studying import study as run
 from ..wording import plain_percent, plain_time
 from .inputs import algorithm_options, load_machine, load_schedule, machine_options, note_scope
@@ -60,7 +62,9 @@ def study(
     note_scope(machine, max(scales))
     table = run_study(schedule, machine, scales, seeds, file, threads)
     if as_json:
-        print_json({"written": str(file), "runs": records(table), "summary": records(summary(table))})
+        found = {"written": str(file), "runs": records(table), "summary": records(summary(table))}
+        said = Provenance.of_table(table)
+        print_json(found if said is None else found | said_of(said))
         return
     show_summary(table, "Run time and slowdown by noise")
     say(f"written: {file}")
@@ -74,6 +78,7 @@ def run_study(
     What an interrupt or an error leaves of it is kept beside that file, which may hold an earlier study that is whole.
     """
     rows: list[dict[str, object]] = []
+    made_of = study_provenance(schedule, machine, sizes, range(seeds))
     total = len(sizes) * (1 + (seeds if machine.noise else 0))
     finished = False
     with progress_bar(count=True) as progress, doing(f"{total} simulations"):
@@ -89,7 +94,7 @@ def run_study(
         finally:
             if not finished and rows:
                 kept = file.with_stem(f"{file.stem}-interrupted")
-                write_table(kept, pd.DataFrame(rows, columns=COLUMNS))
+                write_table(kept, made_of.attach(pd.DataFrame(rows, columns=COLUMNS)))
                 errors.print(f"{len(rows)} of {total} simulations are kept in {kept}")
     write_table(file, table)
     return table

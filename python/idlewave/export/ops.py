@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from ..provenance import Provenance
 from ..quoting import quote
 from ..timeline import OP_KINDS
 
@@ -39,7 +40,8 @@ class Ops:
 
     `kind` is an index into OP_KINDS. What the table did not have is as if nothing was known of it: `work` is `start`,
     of a recv `end`; `free` is `end`; `noise` and `wait` are 0; ranks and ops -1; names "". `match` is the row of the
-    send whose message a recv took, -1: none, or it is not in the table. `given` names the columns that the table has.
+    send whose message a recv took, -1: none, or it is not in the table. `given` names the columns that the table has,
+    `provenance` is what it carries.
     """
 
     given: frozenset[str]
@@ -63,6 +65,7 @@ class Ops:
     wait_state: Names
     cause: Names
     call: Names
+    provenance: Provenance | None = None
 
     def column(self, name: str) -> Ints:
         """The column of numbers that the table calls `name`."""
@@ -86,6 +89,7 @@ def read_ops(table: Table) -> Ops:
     """
     import pyarrow as pa
 
+    provenance = Provenance.of_table(table, "the table of ops")
     if not isinstance(table, pa.Table):
         table = pa.Table.from_pandas(table, preserve_index=False)
     if not len(table):
@@ -120,6 +124,7 @@ def read_ops(table: Table) -> Ops:
         wait_state=_names(table, "wait_state"),
         cause=_names(table, "cause"),
         call=_names(table, "call"),
+        provenance=provenance,
     )
 
 

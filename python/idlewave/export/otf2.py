@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Library: TypeAlias = Any  # OTF2's bindings have no types
 
 TICKS = 10**12  # a second
+PROPERTY = "IDLEWAVE::PROVENANCE"  # of the archive: what the ops were made from
 ANCHOR = "traces"  # the name that OTF2's tools give to an archive's files
 CHUNK = 1 << 20  # bytes of events, and of definitions, that OTF2 keeps before it writes
 MPI_REGIONS = ("MPI_Send", "MPI_Recv", "MPI_Isend", "MPI_Irecv", "MPI_Wait")
@@ -44,6 +45,8 @@ def write_otf2(ops: Table, directory: str | Path, *, name: str = "timeline") -> 
     columns = read_ops(ops)
     try:
         with output_folder(directory) as folder, _archive(library, folder, name) as archive:
+            if columns.provenance is not None:
+                library.Archive_SetProperty(archive, PROPERTY, columns.provenance.to_json(), True)
             _Writer(library, archive, columns).write(name)
     except library.Error as error:
         raise OutputError(directory, f"OTF2: {error}") from error

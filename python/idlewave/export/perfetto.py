@@ -5,6 +5,8 @@ a message). Where detours took time of it, a slice "noise" of that length lies a
 recorded. Below, on tracks "waiting", are posted receives until their message was received, and rendezvous sends until
 their data went, named after what held them up. An arrow leads from a send to the recv that took its message.
 
+What the ops were made from is an attribute of the trace, which the viewer shows on its page about the trace.
+
 Perfetto counts nanoseconds. Begins and ends are rounded down alike, so what did not overlap does not; the exact
 picoseconds are among a slice's arguments.
 """
@@ -21,6 +23,7 @@ import numpy as np
 
 from ..errors import LibraryError
 from ..output import output_file
+from ..provenance import KEY
 from ..timeline import OP_KINDS
 from .ops import CALC, RECV, SEND, Ints, Ops, read_ops
 from .spans import cpu_spans, lanes, waiting_spans
@@ -56,11 +59,13 @@ def write_perfetto(ops: Table, path: str | Path, *, name: str = "timeline") -> N
 
 
 def load_library() -> Protos:
-    """What protobuf made of Perfetto's messages. Raises LibraryError if it is not installed."""
+    """What protobuf made of Perfetto's messages. Raises LibraryError if it is not installed, or too old."""
     try:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2
     except ImportError as error:
         raise LibraryError("a Perfetto trace", "perfetto", error) from error
+    if "trace_attributes" not in perfetto_trace_pb2.TracePacket.DESCRIPTOR.fields_by_name:
+        raise LibraryError("a Perfetto trace", "perfetto", "it is older than 0.56")
     return perfetto_trace_pb2
 
 
@@ -199,6 +204,9 @@ class _Writer:
         tracks.packet.add().track_descriptor.CopyFrom(
             self.protos.TrackDescriptor(uuid=RANKS, parent_uuid=PROCESS, name="ranks", child_ordering=explicit)
         )
+        if self.ops.provenance is not None:
+            said = self.ops.provenance.to_json()
+            tracks.packet.add().trace_attributes.attribute.add(key=KEY, string_value=said)
         serialized: bytes = tracks.SerializeToString()
         return serialized
 

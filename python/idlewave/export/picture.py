@@ -17,9 +17,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from ..carried import picture_metadata
 from ..errors import UsageError
 from ..output import output_file
 from ..plotting import BLUE, INK, ORANGE, STYLE, VERMILLION, new_figure, plain_text, styled, tidy
+from ..provenance import Provenance
 from .ops import CALC, RECV, SEND, Ints, Ops, read_ops
 from .spans import cpu_spans, waiting_spans
 
@@ -30,7 +32,6 @@ MOST_RANKS = 64
 MOST_OPS = 20_000
 MOST_NUMBERED = 24
 DOTS_PER_INCH = 200
-DATED = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}  # left out: the same ops give the same file
 UNITS = (("s", 10**12), ("ms", 10**9), ("µs", 10**6), ("ns", 10**3), ("ps", 1))
 
 HALF = 0.38  # of a row is filled, to each side of its middle
@@ -103,8 +104,9 @@ def write_picture(ops: Table, path: str | Path, *, title: str = "") -> None:
     path = Path(path)
     figure = plot_timeline(ops, title=title)
     with rc_context(STYLE), output_file(path) as file:
-        metadata = {DATED[path.suffix]: None}
-        plain_text(figure).savefig(file, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=metadata)
+        form = path.suffix[1:]
+        metadata = picture_metadata(form, Provenance.of_table(ops), title)
+        plain_text(figure).savefig(file, format=form, dpi=DOTS_PER_INCH, metadata=metadata)
 
 
 def _lines(ops: Ops, ranks: Iterable[int] | None) -> dict[int, int]:

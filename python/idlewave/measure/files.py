@@ -9,15 +9,21 @@ measurement.json        environment, summaries, the fit with its intervals and r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from ..carried import comment, said_of
+from ..digests import digest_of_file
+from ..environment import metadata_of_samples, provenance_of
 from ..input.checking import checked, load_json
 from ..input.tables import WHOLE, read_table
+from ..machine import Machine
+from ..noise import Noise, as_times
 from ..output import OutputFiles
+from ..provenance import PROVENANCE, Provenance, parts_that_differ
 from ..quoting import name_of, toml_text
 from ..units import exact_time
 from .network import NetworkMeasurement
@@ -29,20 +35,53 @@ from .noise.replay import noise_csv
 from .records import records
 
 FORMAT = 1
+FILES = ("noise-samples.parquet", "network-samples.parquet", "node-network-samples.parquet")
+"""The tables of samples."""
 DETOURS = {"core": WHOLE, "start_ps": WHOLE, "length_ps": WHOLE}
-"""The columns of noise-samples.parquet."""
+"""The columns of the first of them."""
 
 
 @dataclass(frozen=True)
 class Measurement:
     """A machine as measured: its noise and its network; and, if that was measured too, the network within a node of
-    so many ranks."""
+    so many ranks. `provenance` is what measurement.json carries, `folder` where it was read."""
 
     name: str
     noise: NoiseMeasurement
     network: NetworkMeasurement
     node: NetworkMeasurement | None = None
     node_ranks: int = 1
+    provenance: Provenance | None = None
+    folder: Path | None = None
+
+    def machine(self) -> Machine:
+        """The machine that was measured, as machine.toml has it if nobody changed that."""
+        lines = [f"name = {toml_text(self.name)}", *network_toml(self.network, self.node, self.node_ranks)]
+        detours, period = self.noise.trace()
+        noise = Noise(as_times(detours["start_ps"]), as_times(detours["length_ps"]), period)
+        return Machine.from_toml("\n".join(lines), name=self.name).with_noise(noise)
+
+    def misfits(self) -> list[str]:
+        """Sentences about files of its folder that are not of this measurement: samples, and a machine.toml that was
+        changed. Raises InputError if one of them cannot be read."""
+        if self.folder is None:
+            return []
+        said, toml = self.folder / "measurement.json", self.folder / "machine.toml"
+        written = {name: digest for source in self.sources for name, digest in source.digests.items() if name in FILES}
+        found = [
+            f"{self.folder / name} is not the file that {said} was written with."
+            for name, digest in written.items()
+            if digest_of_file(self.folder / name) != digest
+        ]
+        if toml.is_file():
+            changed = parts_that_differ(Machine.load(toml).provenance, self.machine().provenance)
+            found += [f"The {part} in {toml} is not the one that {said} has as measured." for part in changed]
+        return found
+
+    @property
+    def sources(self) -> tuple[Provenance, ...]:
+        """What it was made from, as far as it says that."""
+        return self.provenance.sources if self.provenance else ()
 
     @classmethod
     def load(cls, folder: str | Path) -> Measurement:
@@ -51,18 +90,21 @@ class Measurement:
         file = place / "measurement.json"
         raw: dict[str, Any] = load_json(file, "the measurement of a machine")
         said = checked(raw, MeasurementFile, name_of(file))
+        of_noise, of_network, of_node = (place / name for name in FILES)
         noise = NoiseMeasurement(
-            read_table(place / "noise-samples.parquet", DETOURS, "detours"),
+            read_table(of_noise, DETOURS, "detours"),
             pd.DataFrame(raw["noise"]["cores"]),
             pd.DataFrame(raw["noise"]["interrupts"], columns=["core", "name", "meaning", "count"]),
             raw["noise"]["environment"],
         )
-        network = network_from_json(said.network, raw["network"], _samples(place / "network-samples.parquet"))
+        network = network_from_json(said.network, raw["network"], _samples(of_network))
         node = None
         if said.node_network is not None:
-            samples = _samples(place / "node-network-samples.parquet")
-            node = network_from_json(said.node_network, raw["node_network"], samples)
-        return cls(said.name, noise, network, node, said.node_ranks)
+            node = network_from_json(said.node_network, raw["node_network"], _samples(of_node))
+        provenance = None
+        if PROVENANCE in raw:
+            provenance = Provenance.from_object(raw[PROVENANCE], name_of(file), PROVENANCE)
+        return cls(said.name, noise, network, node, said.node_ranks, provenance, place)
 
 
 def write_machine(
@@ -81,14 +123,25 @@ def write_machine(
     place = Path(folder)
     trace, period = noise.trace()
     target = place / "machine.toml"
+    of_noise, of_network, of_node = FILES
+    recordings = {
+        of_noise: ("noise", noise.detours, noise.environment),
+        of_network: ("network", network.samples, network.environment),
+    }
+    if node is not None:
+        recordings[of_node] = ("network", node.samples, node.environment)
+    digests = Measurement(name, noise, network, node, node_ranks).machine().provenance.digests
     with OutputFiles() as files:
-        files.table(place / "noise-samples.parquet", noise.detours)
-        files.table(place / "network-samples.parquet", network.samples)
-        if node is not None:
-            files.table(place / "node-network-samples.parquet", node.samples)
+        sources = []
+        for file, (kind, table, environment) in recordings.items():
+            files.table(place / file, table, metadata_of_samples(kind, environment))
+            sources.append(replace(provenance_of(kind, environment), digests={file: files.digest(place / file)}))
+        by = "idlewave.measure.write_machine"
+        provenance = Provenance.made("measurement", name, by=by, digests=digests, sources=tuple(sources))
         files.text(place / "noise.csv", noise_csv(trace))
-        files.json(place / "measurement.json", _as_json(name, noise, network, node, node_ranks))
-        files.text(target, machine_toml(name, network, period, node, node_ranks))
+        said = _as_json(name, noise, network, node, node_ranks) | said_of(provenance)
+        files.json(place / "measurement.json", said)
+        files.text(target, comment(provenance) + machine_toml(name, network, period, node, node_ranks))
     return target
 
 

@@ -141,7 +141,7 @@ def slowdown_caption(study: StudyData) -> str:
     number = plural(seeds[0], "seed") if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)} seeds"
     last = points[-1]
     return (
-        f"How much longer the program runs with the measured noise than without ({number} at each scale): "
+        f"How much longer the program runs with {study.noise} than without ({number} at each scale): "
         "median "
         f"(line, numbers), single seeds (points), least to most (band). On {plural(last.ranks, 'rank')} it "
         "is "
@@ -152,7 +152,7 @@ def slowdown_caption(study: StudyData) -> str:
 def run_time_caption(study: StudyData, *, measured: bool) -> str:
     """Of `plot_run_time`."""
     points = [scale for scale in scales(study) if scale.baseline_s is not None or scale.noisy_s]
-    text = "Predicted run time with the measured noise (median, single seeds, least to most) and without"
+    text = f"Predicted run time with {study.noise} (median, single seeds, least to most) and without"
     if measured:
         text += "; the diamond is the real run"
     ends = [scale for scale in points if scale.baseline_s is not None]

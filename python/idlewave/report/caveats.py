@@ -26,7 +26,7 @@ class Caveat:
 
 def caveats(data: ReportData) -> list[Caveat]:
     """All that applies to the parts that `data` has."""
-    found: list[Caveat] = []
+    found = [Caveat("Mixed parts", sentence) for sentences in data.mixed.values() for sentence in sentences]
     if data.noise is not None:
         found.append(Caveat("Noise", _noise(data.noise)))
     if data.network is not None:

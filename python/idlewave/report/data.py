@@ -14,6 +14,7 @@ import pandas as pd
 from idlewave.errors import InputError
 from idlewave.machine import Scope
 from idlewave.measure.network.quantities import QUANTITIES
+from idlewave.provenance import Provenance
 from idlewave.study_table import checked_study
 
 
@@ -182,10 +183,12 @@ class StudyData:
 
     `runs`: ranks, noise (bool), seed, finish_ps (the slowest rank's), messages, seconds (the simulation's own
     wall-clock time); one row a simulation. `scope`: which networks lay between the ranks, None where that is not known.
+    `noise` is what slows the program in them, as the subject of a sentence: "the measured noise" if it is that.
     """
 
     runs: pd.DataFrame
     scope: Scope | None = None
+    noise: str = "noise"
 
     def __post_init__(self) -> None:
         checked_study(self.runs, "the table 'study.runs'")
@@ -198,6 +201,8 @@ class ReportData:
     `foreign_load`: for a step's name, the share of the machine's processor time that others used meanwhile.
     `notes`: further sentences for the section that says what the numbers rest on.
     `environment`: host, kernel, processor, MPI and whatever else was recorded. `versions`: of what was used.
+    `mixed`: sentences about parts that do not belong together, by the finding that they concern: "machine", "program",
+    "scale". `provenance`: what the report is made from.
     """
 
     title: str = "Idlewave report"
@@ -211,3 +216,9 @@ class ReportData:
     notes: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    mixed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    provenance: Provenance | None = None
+
+    def warning(self, topic: str) -> str:
+        """The sentences of `mixed` about a topic, to follow another sentence; empty where there are none."""
+        return "".join(f" {sentence}" for sentence in self.mixed.get(topic, ()))

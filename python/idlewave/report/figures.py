@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from idlewave.carried import picture_metadata
 from idlewave.measure.noise.detour_plots import plot_detour_lengths, plot_detours
 from idlewave.plotting import STYLE, plain_text
+from idlewave.provenance import Provenance
 from idlewave.report import captions
 from idlewave.report.data import ReportData
 from idlewave.report.network import quantities
@@ -72,19 +74,21 @@ def report_figures(data: ReportData) -> Iterator[ReportFigure]:
         )
 
 
-def svg_of(figure: Figure) -> str:
-    """`figure` as a text of SVG, the same each time: no date, no random names."""
+def svg_of(figure: Figure, provenance: Provenance | None = None) -> str:
+    """`figure` as a text of SVG, the same each time: no date, no random names; with what it was made from."""
     buffer = io.StringIO()
     with rc_context(STYLE):
-        plain_text(figure).savefig(buffer, format="svg", dpi=DOTS_PER_INCH, metadata={"Date": None})
+        said = picture_metadata("svg", provenance)
+        plain_text(figure).savefig(buffer, format="svg", dpi=DOTS_PER_INCH, metadata=said)
     return buffer.getvalue()
 
 
-def png_of(figure: Figure) -> bytes:
-    """`figure` as PNG, the same each time."""
+def png_of(figure: Figure, provenance: Provenance | None = None) -> bytes:
+    """`figure` as PNG, the same each time; with what it was made from."""
     buffer = io.BytesIO()
     with rc_context(STYLE):
-        plain_text(figure).savefig(buffer, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
+        said = picture_metadata("png", provenance)
+        plain_text(figure).savefig(buffer, format="png", dpi=DOTS_PER_INCH, metadata=said)
     return buffer.getvalue()
 
 

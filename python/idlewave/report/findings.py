@@ -34,7 +34,7 @@ def findings(data: ReportData) -> dict[str, str]:
         sentences["program"] = program_sentence(data.program, data.comparison)
     if data.study is not None:
         sentences["scale"] = scale_sentence(data.study)
-    return sentences
+    return {topic: sentence + data.warning(topic) for topic, sentence in sentences.items()}
 
 
 def machine_sentence(noise: NoiseData | None, machine: MachineData | None) -> str:
@@ -159,14 +159,14 @@ def scale_sentence(study: StudyData) -> str:
     if largest < NEGLIGIBLE:
         where = _span(points)
         return _sentence(
-            f"the measured noise slows the program by less than {percent_text(NEGLIGIBLE)} {where} "
+            f"{study.noise} slows the program by less than {percent_text(NEGLIGIBLE)} {where} "
             f"({over}), which is negligible{networks}"
         )
     listed = join_words([_slowdown(scale, first=scale is points[0]) for scale in _selected(points)])
     single = seeds == 1
     spread = "with one seed, so that its spread is not known" if single else f"median and range {over}"
     effect = "slows the program by" if all(scale.median >= 0 for scale in points) else "changes the run time by"
-    return _sentence(f"the measured noise {effect} {listed} ({spread}){_trend(points)}{networks}")
+    return _sentence(f"{study.noise} {effect} {listed} ({spread}){_trend(points)}{networks}")
 
 
 def _span(points: list[Scale]) -> str:

@@ -15,6 +15,7 @@ from idlewave.report.caveats import caveats
 from idlewave.report.data import ReportData
 from idlewave.report.figures import inline_svg, png_of, report_figures, svg_of
 from idlewave.report.findings import findings
+from idlewave.report.made_from import made_from
 from idlewave.report.tables import (
     Table,
     calls_table,
@@ -23,6 +24,18 @@ from idlewave.report.tables import (
     segments_table,
     study_table,
 )
+
+TOPICS = {
+    "detours": "machine",
+    "detour-lengths": "machine",
+    "network": "machine",
+    "communication": "program",
+    "time": "program",
+    "prediction": "program",
+    "slowdown": "scale",
+    "run-time": "scale",
+}
+"""The finding to which each figure belongs."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +61,11 @@ def build(data: ReportData, output: Path, on_figure: Callable[[str], None] | Non
     with OutputFiles() as files:
         for number, item in enumerate(report_figures(data), start=1):
             figure = item.draw()
-            svg = svg_of(figure)
+            svg = svg_of(figure, data.provenance)
             files.text(folder / f"{item.name}.svg", svg)
-            files.open(folder / f"{item.name}.png").write(png_of(figure))
-            placed[item.name] = PlacedFigure(number, item.name, item.caption, Markup(inline_svg(svg, item.name)))
+            files.open(folder / f"{item.name}.png").write(png_of(figure, data.provenance))
+            caption = item.caption + data.warning(TOPICS[item.name])
+            placed[item.name] = PlacedFigure(number, item.name, caption, Markup(inline_svg(svg, item.name)))
             if on_figure is not None:
                 on_figure(item.name)
         files.text(page, render(data, placed))
@@ -70,7 +84,12 @@ def render(data: ReportData, figures: dict[str, PlacedFigure]) -> str:
     )
     template = environment.get_template("report.html.j2")
     return template.render(
-        data=data, figures=figures, findings=findings(data), caveats=caveats(data), tables=_tables(data)
+        data=data,
+        figures=figures,
+        findings=findings(data),
+        caveats=caveats(data),
+        tables=_tables(data),
+        made_from=made_from(data.provenance),
     )
 
 

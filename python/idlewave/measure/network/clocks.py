@@ -26,6 +26,7 @@ from scipy.optimize import linprog
 from scipy.stats import t as student
 
 from ... import mpi as mpis
+from ...environment import metadata_of_samples
 from ...errors import InputError, MeasurementError
 from ...mpi import Mpi
 from ...output import write_table
@@ -164,7 +165,8 @@ def measure_clocks(
         run_job(chosen, "clocks", ranks, place, options, seconds, progress)
         found = read_clocks(place)
         if folder is not None:
-            write_table(folder / "clocks.parquet", found.bursts)
+            said = metadata_of_samples("clocks", found.environment or {})
+            write_table(folder / "clocks.parquet", found.bursts, said)
         return found
 
 

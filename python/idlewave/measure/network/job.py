@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rich.progress import Progress
 
 from ... import mpi as mpis
-from ...environment import describe
+from ...environment import describe_recording
 from ...errors import InputError, UsageError
 from ...input.bounds import MOST_TABLE
 from ...input.checking import checked, load_json
@@ -46,7 +46,9 @@ def run_job(
     if ranks < 2:
         raise UsageError(f"{name} are measured between at least 2 ranks, found {ranks}")
     command = [str(mpi.mpiexec), "-n", str(ranks), str(mpis.build(mpi, name)), "--output", str(folder), *options]
-    begin_folder(folder, describe(mpi), RECORDED[name])
+    made = {"ranks": ranks, "arguments": options}
+    environment = describe_recording(name, mpi, by=f"idlewave.measure.measure_{name}", options=made)
+    begin_folder(folder, environment, RECORDED[name])
     with shown(progress, name) as advance:
         run_probe(command, mpi.environment(), name, seconds + PATIENCE, advance)
 

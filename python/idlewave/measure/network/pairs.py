@@ -27,6 +27,7 @@ from rich.progress import Progress
 
 from ... import machine as machines
 from ... import mpi as mpis
+from ...environment import metadata_of_samples
 from ...errors import InputError, MeasurementError
 from ...input.bounds import MOST_TABLE
 from ...input.files import below, read_bytes
@@ -143,7 +144,8 @@ def measure_pairs(
         run_job(chosen, "pairs", ranks, place, options, seconds, progress)
         found = read_pairs(place)
         if folder is not None:
-            write_table(folder / "pairs.parquet", found.samples)
+            said = metadata_of_samples("pairs", found.environment or {})
+            write_table(folder / "pairs.parquet", found.samples, said)
         return found
 
 

@@ -14,7 +14,7 @@ from rich.progress import Progress
 
 from ... import mpi as mpis
 from ...children import run
-from ...environment import describe
+from ...environment import describe_recording
 from ...errors import MeasurementError, UsageError
 from ...mpi import OPEN_MPI, Mpi
 from ...quoting import quote
@@ -64,7 +64,8 @@ def measure_network(
     if connect is not None and transport in OF_MPI:
         raise UsageError(f"the transport {quote(transport)} needs MPI, and cannot connect to a probe that waits")
     launch = _launch(mpi, transport, tuple(hosts), connect)
-    environment = describe(launch.mpi)
+    asked = {"transport": transport, "seconds": seconds, "max_size": max_size, "seed": seed, "hosts": list(hosts)}
+    environment = describe_recording("network", launch.mpi, by="idlewave.measure.measure_network", options=asked)
     with contextlib.ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
         failure = MeasurementError(f"attempts must be at least 1, found {attempts}")

@@ -7,17 +7,20 @@ network-samples.parquet  every sample
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from msgspec import structs
 
+from ...carried import comment, said_of
+from ...environment import metadata_of_samples, provenance_of
 from ...input.checking import checked, load_json
 from ...input.tables import read_table
-from ...machine import BETWEEN, WITHIN, measured_lines
+from ...machine import BETWEEN, WITHIN, Machine, measured_lines
 from ...output import OutputFiles
+from ...provenance import Provenance
 from ...quoting import name_of, toml_text
 from ...units import exact_time
 from ...wording import plain_time
@@ -106,11 +109,20 @@ def save_network(
     """Write the three files into `folder`, which is made if need be; return the path of machine.toml."""
     place = Path(folder)
     target = place / "machine.toml"
-    lines = [f"name = {toml_text(name)}", "", *network_toml(network, node, node_ranks)]
+    table = place / "network-samples.parquet"
+    text = "\n".join([f"name = {toml_text(name)}", "", *network_toml(network, node, node_ranks)]) + "\n"
+    recording = provenance_of("network", network.environment)
     with OutputFiles() as files:
-        files.table(place / "network-samples.parquet", network.samples)
-        files.json(place / "network.json", {"format": FORMAT, "name": name, "network": network_as_json(network)})
-        files.text(target, "\n".join(lines) + "\n")
+        files.table(table, network.samples, metadata_of_samples("network", network.environment))
+        sources = [replace(recording, digests={table.name: files.digest(table)})]
+        if node is not None:
+            sources.append(provenance_of("network", node.environment))
+        digests = Machine.from_toml(text, name=name).provenance.digests
+        by = "idlewave.measure.measure_network"
+        provenance = Provenance.made("measurement", name, by=by, digests=digests, sources=tuple(sources))
+        said = {"format": FORMAT, "name": name, "network": network_as_json(network)} | said_of(provenance)
+        files.json(place / "network.json", said)
+        files.text(target, comment(provenance) + text)
     return target
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ...environment import describe
+from ...environment import describe, describe_recording
 from ..records import records as rows_of
 from ..running import shown
 from .disturbance import disturbance, disturbance_notes
@@ -97,6 +97,7 @@ def measure_noise(
     KeyboardInterrupt goes on.
     """
     chosen = chosen_cores(cores)
+    asked = {"seconds": seconds_per_core, "cores": chosen, "together": together, "trace_events": trace_events}
     with tempfile.TemporaryDirectory(prefix="idlewave-") as temporary:
         recording = record_detours(
             seconds_per_core,
@@ -107,7 +108,8 @@ def measure_noise(
             together=together,
             trace_events=trace_events,
         )
-    return measurement_of(recording)
+    environment = describe_recording("noise", by="idlewave.measure.measure_noise", options=asked)
+    return measurement_of(recording, environment)
 
 
 def record_detours(

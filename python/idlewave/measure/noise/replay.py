@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from ...carried import comment
 from ...machine import Level, Machine, Parameters
 from ...noise import (
     REACHES,
@@ -20,6 +21,7 @@ from ...noise import (
     ParetoLength,
 )
 from ...output import OutputFiles
+from ...provenance import Provenance
 from ...units import exact_time
 
 
@@ -35,10 +37,12 @@ def noise_table(period_ps: int, phase: str = "random") -> str:
     return "\n".join(["[noise]", *_trace_lines(period_ps), f'phase = "{phase}"', ""])
 
 
-def write_noise(folder: Path, noise: Noise | MixedNoise, machine: Machine | None = None) -> Path:
+def write_noise(
+    folder: Path, noise: Noise | MixedNoise, machine: Machine | None = None, source: Provenance | None = None
+) -> Path:
     """Write the [noise] table: in machine.toml with the network of `machine`, else in noise.toml alone; and its files.
 
-    What the noise of `machine` reaches, that which is written reaches, too.
+    What the noise of `machine` reaches, that which is written reaches, too. `source` is what the noise was made from.
 
     Returns the path of the former. Raises InputError if the simulator would refuse what is written.
     """
@@ -53,7 +57,13 @@ def write_noise(folder: Path, noise: Noise | MixedNoise, machine: Machine | None
             table = _mixture_table(folder, noise, phase, files)
         if machine and machine.noise_reaches != REACHES:
             table = table.replace("[noise]", f"[noise]\nreaches = {list(machine.noise_reaches)}", 1)
-        files.text(target, f"{machine.to_toml()}\n{table}" if machine else table)
+        sources = tuple(part for part in (source, machine.provenance if machine else None) if part is not None)
+        said = comment(
+            Provenance.made(
+                "machine", machine.name if machine else "", by="idlewave.measure.noise.write_noise", sources=sources
+            )
+        )
+        files.text(target, said + (f"{machine.to_toml()}\n{table}" if machine else table))
     if machine:
         Machine.load(target)
     else:

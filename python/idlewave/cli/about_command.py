@@ -1,0 +1,48 @@
+"""``idlewave about``: what an artefact was made from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..errors import InputError
+from ..provenance import Provenance
+from ..quoting import name_of, printable
+from .options import as_json, print_json
+from .terminal import say
+
+
+@click.command()
+@click.argument("artefact", metavar="FILE|FOLDER", type=click.Path(path_type=Path))
+@as_json
+def about(artefact: Path, as_json: bool) -> None:
+    """Say what a file or folder was made from: its provenance, as it carries it.
+
+    Of traces, schedules in GOAL text, timelines in all forms, studies, machines, measurements, signatures, pictures and
+    reports. Nothing is checked but that GOAL text and CSV are as they were written; `idlewave report` checks what
+    belongs together.
+    """
+    found = Provenance.read(artefact)
+    if found is None:
+        raise InputError(f"{name_of(artefact)}: it does not say what it was made from")
+    if as_json:
+        print_json(found.as_json())
+        return
+    for line in lines_about(found):
+        say(line)
+
+
+def lines_about(found: Provenance, indent: str = "") -> list[str]:
+    """The lines of a provenance, and below them, indented, those of what it was made from."""
+    made = [f"on {found.host}" if found.host else "", f"at {found.time}" if found.time else ""]
+    said = {
+        "made": " ".join(text for text in made if text),
+        "by": found.made_by,
+        "version": found.version,
+        **{name: str(value) for name, value in found.options.items()},
+        **{f"digest, {part}" if part != "content" else "digest": digest for part, digest in found.digests.items()},
+    }
+    lines = [f"{found.kind} {found.name}".strip(), *(f"  {name}: {value}" for name, value in said.items() if value)]
+    below = [line for source in found.sources for line in lines_about(source, "  ")]
+    return [indent + printable(line, keep="") for line in [*lines, *below]]
