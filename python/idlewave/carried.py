@@ -16,8 +16,8 @@ from typing import Any, BinaryIO
 
 from .digests import COMMENT, digest_of_schedule, digest_of_stream
 from .errors import InputError
-from .input import load_json
 from .input.bounds import MOST_TEXT
+from .input.checking import load_json
 from .input.files import opened
 from .provenance import KEY, MOST_CHARACTERS, PROVENANCE, Provenance
 from .quoting import cut, name_of

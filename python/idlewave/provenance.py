@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from ._core import version
 from .digests import plain
 from .errors import InputError
-from .input import checked
+from .input.checking import checked
 from .input.decoding import decode_json
 from .input.kinds import Open
 
