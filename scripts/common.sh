@@ -22,12 +22,10 @@ fail() {
 
 # logged NAME COMMAND...: run COMMAND with its output in build/logs/NAME.log; if it fails, show the log's end.
 logged() {
-    local log=$logs/$1.log
+    local log=$logs/$1.log status=0
     shift
-    if "$@" >"$log" 2>&1 </dev/null; then
-        return 0
-    fi
-    local status=$?
+    "$@" >"$log" 2>&1 </dev/null || status=$?
+    ((status != 0)) || return 0
     tail -n 40 "$log" >&2
     printf '\nfailed: %s\nThe whole log is %s\n' "$*" "$log" >&2
     return "$status"

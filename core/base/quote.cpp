@@ -90,7 +90,10 @@ std::string shown(std::string_view text) {
 }
 
 std::string quote(std::string_view text) {
-    return "'" + shown(text) + "'";
+    std::string quoted(1, '\'');
+    quoted += shown(text);
+    quoted += '\'';
+    return quoted;
 }
 
 std::string file_name(std::string_view path) {

@@ -123,10 +123,11 @@ class _Rank:
         return self.finalize_begin != 0
 
 
-def trace(command: Sequence[str], output: Path, *, overwrite: bool = False) -> TraceRun:
+def trace(command: Sequence[str], output: Path, *, overwrite: bool = False, words_to: int | None = None) -> TraceRun:
     """Run `command` (``["mpiexec", "-n", "4", "./program", …]``) and leave its trace in `output`.
 
-    The program's output passes through. `overwrite` allows to replace an earlier trace, and nothing else.
+    The program's output passes through. `overwrite` allows to replace an earlier trace, and nothing
+    else. `words_to` is the number of an open file that gets the program's output instead.
 
     Raises UsageError when the command does not start with a launcher; MpiError when the launcher is missing,
     or the program belongs to another MPI; InputError when there is no such program, or `output` is in use;
@@ -140,7 +141,7 @@ def trace(command: Sequence[str], output: Path, *, overwrite: bool = False) -> T
     started = datetime.now(UTC)
     began = time.monotonic()
     with ended_by_signals():
-        status, end = _run(_with_tracer(command, found, library, directory), found.environment())
+        status, end = _run(_with_tracer(command, found, library, directory), found.environment(), words_to)
         with shielded():
             ranks = _read_ranks(directory)
             run = TraceRun(
@@ -271,10 +272,10 @@ def _with_tracer(command: Sequence[str], found: Mpi, library: Path, directory: P
     return words
 
 
-def _run(words: list[str], environment: dict[str, str]) -> tuple[int, Interrupted | None]:
+def _run(words: list[str], environment: dict[str, str], words_to: int | None) -> tuple[int, Interrupted | None]:
     """Run to the end; the exit status, and what interrupted it: then the launcher was told to end its ranks."""
     try:
-        launcher = Child.start(words, grace=GRACE, environment=environment)
+        launcher = Child.start(words, grace=GRACE, environment=environment, stdout=words_to)
     except OSError as error:
         raise MpiError(f"{words[0]} cannot be started: {error.strerror}") from error
     with launcher:

@@ -52,7 +52,7 @@ class Plan:
     """What the demo does, and where it puts it.
 
     `between` has the network between nodes of `node_ranks` ranks (None: as many as this one has processors, and at
-    least `ranks`, which all run on it).
+    least `ranks`, which all run on it). `quiet`: the program's output goes to the error stream.
     """
 
     folder: Path
@@ -61,6 +61,7 @@ class Plan:
     size: Size
     between: Machine
     node_ranks: int | None = None
+    quiet: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def _trace(plan: Plan, found: mpi.Mpi) -> Trace:
     program = mpi.build_example(found, plan.program, plan.folder / plan.program)
     command = [str(found.mpiexec), "-n", str(plan.ranks), str(program), *arguments]
     _step(3, "trace", f"{plan.program} {' '.join(arguments)}, unmodified, on {plan.ranks} ranks")
-    run = run_traced(command, plan.folder / "trace", overwrite=True)
+    run = run_traced(command, plan.folder / "trace", overwrite=True, words_to=2 if plan.quiet else None)
     trace = Trace.load(run.directory)
     records = int(trace.processes["records"].sum())
     say(f"{records} calls in {trace.measured_s:.3f} s; written: {run.directory}")

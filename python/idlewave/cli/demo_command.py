@@ -41,7 +41,9 @@ def demo(
     far.network_between_nodes()
     if as_json:
         to_error_stream()
-    found = run_demo(Plan(folder=folder, program=program, ranks=ranks, size=base, between=far, node_ranks=node_ranks))
+    found = run_demo(
+        Plan(folder=folder, program=program, ranks=ranks, size=base, between=far, node_ranks=node_ranks, quiet=as_json)
+    )
     if as_json:
         print_json({"report": str(found.page), "findings": found.findings})
         return

@@ -27,7 +27,7 @@ from .terminal import say
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]) -> None:
     """Run COMMAND (such as: -- mpiexec -n 4 ./program) with the tracer preloaded into its unmodified ranks."""
-    run = run_traced(list(command), folder, overwrite=overwrite)
+    run = run_traced(list(command), folder, overwrite=overwrite, words_to=2 if as_json else None)
     found = Trace.load(run.directory)
     records = int(found.processes["records"].sum())
     residual = found.clocks["residual_ns"].max()
