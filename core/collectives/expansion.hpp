@@ -68,8 +68,8 @@ class Expansion {
         std::ranges::sort(gate, [](const Met& a, const Met& b) {
             return a.place != b.place ? a.place < b.place : a.edge == Edge::end && b.edge == Edge::start;
         });
-        const auto rest = std::ranges::unique(gate, {}, &Met::place);
-        gate.erase(rest.begin(), rest.end());
+        const auto same_op = [](const Met& a, const Met& b) { return a.place == b.place; };
+        gate.erase(std::unique(gate.begin(), gate.end(), same_op), gate.end());
     }
 
     [[nodiscard]] Listing take() { return std::move(listing_); }

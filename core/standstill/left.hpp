@@ -36,8 +36,8 @@ struct StuckRank {
     Stand stand = {};
 };
 
-/// What is left of ranks when nothing can happen any more. Ops and ranks are all kept, some ten bytes each for a
-/// hundred that the simulation itself takes; of messages, of which there may be any number, those of the lowest ranks.
+/// What is left of ranks when nothing can happen any more. Ops and ranks are all kept, which takes less than the
+/// simulated ranks do themselves; of messages, of which there may be any number, those of the lowest ranks.
 class Left {
   public:
     static constexpr std::size_t most_messages = 65'536;

@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/error.hpp"
+
 namespace idlewave {
 namespace {
 
@@ -75,12 +77,15 @@ void WaitGraph::each_node(OpKind kind, const Key& key, Use use) const {
 std::uint32_t WaitGraph::add_set(const BlockedOps& blocked, std::uint32_t cause, std::size_t first) {
     if (cause != BlockedOps::itself) {
         for (const std::uint32_t i : blocked.pending_of(cause)) {
-            members_.push_back(node_of_[first + i]);
+            members_.push_back({node_of_[first + i], static_cast<std::uint32_t>(first + i)});
         }
     }
     const auto begin = members_.begin() + static_cast<std::ptrdiff_t>(set_begin_.back());
-    std::sort(begin, members_.end());
-    members_.erase(std::unique(begin, members_.end()), members_.end());
+    std::sort(begin, members_.end(), [](const Member& a, const Member& b) {
+        return a.node != b.node ? a.node < b.node : a.pending < b.pending;
+    });
+    const auto same_node = [](const Member& a, const Member& b) { return a.node == b.node; };
+    members_.erase(std::unique(begin, members_.end(), same_node), members_.end());
     set_begin_.push_back(members_.size());
     endless_.push_back(cause == BlockedOps::itself);
     return static_cast<std::uint32_t>(endless_.size() - 1);
@@ -132,14 +137,14 @@ auto WaitGraph::arrows_of(NodeNumber node) const -> std::span<const Arrow> {
 
 auto WaitGraph::sets_by_member() const -> Lists {
     Lists lists{std::vector<std::uint64_t>(nodes_.size() + 1), std::vector<std::uint32_t>(members_.size())};
-    for (const NodeNumber node : members_) {
-        ++lists.begin[node + 1];
+    for (const Member& member : members_) {
+        ++lists.begin[member.node + 1];
     }
     std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
     std::vector<std::uint64_t> next(lists.begin.begin(), lists.begin.end() - 1);
     for (std::uint32_t set = 0; set < endless_.size(); ++set) {
-        for (const NodeNumber node : members(set)) {
-            lists.entries[next[node]++] = set;
+        for (const Member& member : members(set)) {
+            lists.entries[next[member.node]++] = set;
         }
     }
     return lists;
@@ -202,18 +207,19 @@ auto WaitGraph::way_of(std::size_t pending) const -> std::optional<Way> {
         return std::nullopt;
     }
     const Arrow& arrow = arrows.front();
-    const auto nodes = members(arrow.set);
-    const auto stuck = std::find_if(nodes.begin(), nodes.end(), [this](NodeNumber n) { return !nodes_[n].released; });
-    const NodeNumber* const after = stuck != nodes.end() ? &*stuck : nodes.empty() ? nullptr : &nodes.front();
-    return Way{arrow.rank, arrow.place, after == nullptr ? none : nodes_[*after].first, arrows.size() - 1};
+    const auto needed = members(arrow.set);
+    auto after =
+        std::find_if(needed.begin(), needed.end(), [this](const Member& m) { return !nodes_[m.node].released; });
+    after = after == needed.end() ? needed.begin() : after;
+    return Way{arrow.rank, arrow.place, needed.empty() ? none : after->pending, arrows.size() - 1};
 }
 
 /// A node for which a stuck one waits, stuck itself; its own number if there is none.
 auto WaitGraph::next_stuck(NodeNumber node) const -> NodeNumber {
     for (const Arrow& arrow : arrows_of(node)) {
-        for (const NodeNumber next : members(arrow.set)) {
-            if (!nodes_[next].released) {
-                return next;
+        for (const Member& next : members(arrow.set)) {
+            if (!nodes_[next.node].released) {
+                return next.node;
             }
         }
     }
@@ -228,7 +234,8 @@ auto WaitGraph::shortest_cycle(NodeNumber through) const -> std::vector<NodeNumb
     for (std::size_t i = 0; i < queue.size(); ++i) {
         const NodeNumber node = queue[i];
         for (const Arrow& arrow : arrows_of(node)) {
-            for (const NodeNumber next : members(arrow.set)) {
+            for (const Member& member : members(arrow.set)) {
+                const NodeNumber next = member.node;
                 if (nodes_[next].released || from[next] != unseen) {
                     continue;
                 }
@@ -249,13 +256,17 @@ auto WaitGraph::shortest_cycle(NodeNumber through) const -> std::vector<NodeNumb
     return {};
 }
 
-auto WaitGraph::hop(NodeNumber from, NodeNumber to) const -> Hop {
+/// How one node leads to another.
+auto WaitGraph::way_between(NodeNumber from, NodeNumber to) const -> Way {
     const auto arrows = arrows_of(from);
-    const auto arrow = std::find_if(arrows.begin(), arrows.end(), [&](const Arrow& a) {
-        const auto nodes = members(a.set);
-        return std::binary_search(nodes.begin(), nodes.end(), to);
-    });
-    return {nodes_[from].first, {arrow->rank, arrow->place, nodes_[to].first, arrows.size() - 1}};
+    for (const Arrow& arrow : arrows) {
+        for (const Member& member : members(arrow.set)) {
+            if (member.node == to) {
+                return {arrow.rank, arrow.place, member.pending, arrows.size() - 1};
+            }
+        }
+    }
+    throw LogicError("a cycle of waiting has a gap");
 }
 
 /// The shortest of those through a node that is in a cycle, or through another of the first ones of its rank.
@@ -298,7 +309,10 @@ auto WaitGraph::cycle() const -> std::vector<Hop> {
     const std::vector<NodeNumber> nodes = shortest_cycle_near(begin, std::move(stuck));
     std::vector<Hop> hops;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        hops.push_back(hop(nodes[i], nodes[(i + 1) % nodes.size()]));
+        hops.push_back({none, way_between(nodes[i], nodes[(i + 1) % nodes.size()])});
+    }
+    for (std::size_t i = 0; i < hops.size(); ++i) {
+        hops[(i + 1) % hops.size()].pending = hops[i].way.after;
     }
     return hops;
 }

@@ -75,6 +75,11 @@ class WaitGraph {
         bool has_way = false;
         bool released = false;  ///< would end if all receives and sends without a way did
     };
+    /// That one of a node's pending ops for which a blocked op waits; of several the first.
+    struct Member {
+        NodeNumber node = 0;
+        std::uint32_t pending = 0;
+    };
     /// One way of a node.
     struct Arrow {
         NodeNumber from = 0;
@@ -98,7 +103,7 @@ class WaitGraph {
     void each_node(OpKind kind, const Key& key, Use use) const;
     void release();
     [[nodiscard]] std::span<const Arrow> arrows_of(NodeNumber node) const;
-    [[nodiscard]] std::span<const NodeNumber> members(std::uint32_t set) const {
+    [[nodiscard]] std::span<const Member> members(std::uint32_t set) const {
         return std::span(members_).subspan(set_begin_[set], set_begin_[set + 1] - set_begin_[set]);
     }
     [[nodiscard]] Lists sets_by_member() const;
@@ -106,7 +111,7 @@ class WaitGraph {
     [[nodiscard]] NodeNumber next_stuck(NodeNumber node) const;
     [[nodiscard]] std::vector<NodeNumber> shortest_cycle(NodeNumber through) const;
     [[nodiscard]] std::vector<NodeNumber> shortest_cycle_near(NodeNumber begin, std::vector<NodeNumber> stuck) const;
-    [[nodiscard]] Hop hop(NodeNumber from, NodeNumber to) const;
+    [[nodiscard]] Way way_between(NodeNumber from, NodeNumber to) const;
 
     std::span<const PendingOp> pending_;
     std::vector<NodeNumber> node_of_;  ///< by pending op
@@ -115,8 +120,8 @@ class WaitGraph {
     std::vector<Arrow> arrows_;  ///< once solved: by `from`
     std::vector<std::uint64_t> first_arrow_;
     std::vector<std::uint64_t> set_begin_ = {0};
-    std::vector<NodeNumber> members_;
-    std::vector<bool> endless_;  ///< by set: ops that wait for themselves are in it
+    std::vector<Member> members_;  ///< of all sets, each by node
+    std::vector<bool> endless_;    ///< by set: ops that wait for themselves are in it
     bool partial_ = false;
 };
 

@@ -48,9 +48,11 @@ class LibraryError(IdlewaveError):
 
 
 class UnmatchedMessage(NamedTuple):
-    """A message that no op receives. ``op`` is its send, or empty where it is not certain which one it is; a ``tag`` of −1
-    agrees with any. ``hint`` says what to look at, such as a receive that waits for another tag; of very many messages
-    it is given of the first ones."""
+    """A message that no op receives.
+
+    ``op`` is its send, or empty where it is not certain which one it is; a ``tag`` of −1 agrees with any. ``hint`` says
+    what to look at, such as a receive that waits for another tag. Of very many messages the first 100 have both.
+    """
 
     sender: int
     op: str
@@ -60,7 +62,7 @@ class UnmatchedMessage(NamedTuple):
     hint: str
 
 
-class Standstill(IdlewaveError):
+class Standstill(IdlewaveError):  # noqa: N818 - as its parts, whose first one is the contract's name
     """Nothing can happen any more in a simulation, and something is left. What is raised is one of the classes below.
 
     ``waiting`` has a tuple (rank, op, why) for everything that is left, by rank: ops that wait, messages that nobody
@@ -105,4 +107,4 @@ class UnmatchedSend(Standstill):
 
 
 class UnmatchedRendezvous(Deadlock, UnmatchedSend):
-    """The schedule cannot end, and there is no cycle: sends wait for receives that no op is, as they are larger than S."""
+    """The schedule cannot end, and there is no cycle: sends larger than S wait for receives that no op is."""

@@ -236,13 +236,18 @@ TEST(Program, SaysWhereARankStandsWhenItCannotGoOn) {
               "---");
 }
 
-/// A program with an instruction less.
+/// A program of which a few messages, or collectives, have another tag.
 std::shared_ptr<const Program> damaged(const Program& program, Dice& dice) {
     auto copy = std::make_shared<Program>(program);
-    std::vector<Instruction>& instructions =
-        copy->ranks[dice.small(static_cast<std::uint32_t>(copy->ranks.size()))].instructions;
-    if (!instructions.empty()) {
-        instructions.erase(instructions.begin() + static_cast<std::ptrdiff_t>(dice.roll(instructions.size())));
+    for (int n = 0; n < 3; ++n) {
+        RankProgram& rank = copy->ranks[dice.small(static_cast<std::uint32_t>(copy->ranks.size()))];
+        if (!rank.instructions.empty()) {
+            Instruction& instruction = rank.instructions[dice.roll(rank.instructions.size())];
+            instruction.tag = instruction.kind == Kind::recv || instruction.kind == Kind::send ? dice.small(4) : 0;
+            if (instruction.kind == Kind::collective) {
+                rank.collectives[instruction.begin].tag = 5;
+            }
+        }
     }
     return copy;
 }

@@ -177,6 +177,17 @@ TEST(Standstill, OfSeveralWaysAroundTheShortestFromALowRankIsShown) {
     EXPECT_EQ(found.left_over.cycle[1].rank, 3U);
 }
 
+TEST(Standstill, OfAlikeReceivesTheOneThatIsInTheCycleIsNamed) {
+    const Standstill found = standstill_of(
+        "num_ranks 2\n"
+        "rank 0 {\na: recv 8b from 1\nb: recv 8b from 1\ns: send 8b to 1\ns requires b\n}\n"
+        "rank 1 {\nr: recv 8b from 0\ns: send 8b to 0\ns requires r\n}\n");
+    ASSERT_EQ(found.left_over.cycle.size(), 2U) << found.what();
+    EXPECT_EQ(found.left_over.cycle[0].op, "b");
+    EXPECT_EQ(found.left_over.cycle[1].why,
+              "waits for a message from rank 0 with tag 0; rank 0 sends it in s, after b has ended");
+}
+
 TEST(Standstill, WhatIsUnmatchedIsToldBesideACycle) {
     const Standstill found = standstill_of(
         "num_ranks 2\n"

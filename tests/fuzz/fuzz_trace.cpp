@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/time.hpp"
 #include "collectives/program.hpp"
+#include "goal/graph.hpp"
 #include "loggops/simulate.hpp"
 #include "trace/convert.hpp"
 #include "trace/profile.hpp"

@@ -92,6 +92,15 @@ def test_a_deadlock_ends_with_status_3_and_says_who_waits(tmp_path: Path) -> Non
     assert "rank 0, x: waits for a message from rank 0" in done.stderr
 
 
+def test_an_unmatched_send_is_no_deadlock_and_ends_with_status_1(tmp_path: Path) -> None:
+    (tmp_path / "u.goal").write_text("num_ranks 2\nrank 0 {\ns: send 1b to 1 tag 4\n}\nrank 1 {\n}\n")
+    done = run("simulate", str(tmp_path / "u.goal"), "-m", "odin")
+    assert done.returncode == 1
+    assert "unmatched send" in done.stderr
+    assert "rank 0, s: 1 byte to rank 1 with tag 4; rank 1 has no receive from rank 0" in done.stderr
+    assert "deadlock" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
