@@ -6,7 +6,9 @@ import random
 import re
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import idlewave
 import pytest
@@ -172,3 +174,71 @@ def test_why_a_schedule_cannot_end_is_what_a_plain_search_finds(block: int) -> N
     ways = Counter(compare(seed) for seed in range(block * SCHEDULES_A_BLOCK, (block + 1) * SCHEDULES_A_BLOCK))
     assert ways["Deadlock"] > 2
     assert ways["UnmatchedReceive"] + ways["UnmatchedSend"] + ways["UnmatchedRendezvous"] > 2
+
+
+def ring(ranks: int) -> str:
+    """Every rank receives from the next one before it sends to the one before."""
+    text = f"num_ranks {ranks}\n"
+    for r in range(ranks):
+        receive, send = f"recv 8b from {(r + 1) % ranks}", f"send 8b to {(r - 1) % ranks}"
+        text += f"rank {r} {{\nr: {receive}\ns: {send}\ns requires r\n}}\n"
+    return text
+
+
+CYCLE = ring(3)
+EAGER = Machine.from_toml('[network]\nL = "1us"\no = "1us"\ng = "0us"\nG = "1ns"\nO = "0ns"\nS = "inf"\n')
+RENDEZVOUS = replace(EAGER, network=replace(EAGER.network, eager_limit=4))
+SEND = "num_ranks 2\nrank 0 {\ns: send 8b to 1 tag 2\n}\nrank 1 {\n}\n"
+RECEIVE = "num_ranks 2\nrank 0 {\n}\nrank 1 {\nr: recv 8b from 0\n}\n"
+
+
+@pytest.mark.parametrize(
+    "run", [{"scheduler": "check"}, *({"scheduler": s, "threads": t} for s in ("yawns", "timewarp") for t in (1, 2))]
+)
+def test_every_scheduler_says_the_same(run: dict[str, Any]) -> None:
+    schedule = Schedule.from_goal(CYCLE)
+    with pytest.raises(Deadlock) as alone:
+        idlewave.simulate(schedule, EAGER)
+    with pytest.raises(Deadlock) as found:
+        idlewave.simulate(schedule, EAGER, **run)
+    assert len(found.value.cycle) == 3
+    assert found.value.__reduce__() == alone.value.__reduce__()
+
+
+@pytest.mark.parametrize(
+    ("goal", "machine", "kinds", "status"),
+    [
+        (CYCLE, EAGER, {Deadlock}, 3),
+        (RECEIVE, EAGER, {Deadlock, UnmatchedReceive}, 3),
+        (SEND, RENDEZVOUS, {Deadlock, UnmatchedSend, UnmatchedRendezvous}, 3),
+        (SEND, EAGER, {UnmatchedSend}, 1),
+    ],
+    ids=["cycle", "receive", "rendezvous", "send"],
+)
+def test_what_cannot_end_is_a_deadlock_and_an_unmatched_send_after_which_all_has_ended_is_none(
+    goal: str, machine: Machine, kinds: set[type[Standstill]], status: int
+) -> None:
+    with pytest.raises(Standstill) as raised:
+        idlewave.simulate(Schedule.from_goal(goal), machine)
+    every = (Deadlock, UnmatchedReceive, UnmatchedSend, UnmatchedRendezvous)
+    assert {kind for kind in every if isinstance(raised.value, kind)} == kinds
+    assert raised.value.exit_status == status
+
+
+@pytest.mark.parametrize("goal", [CYCLE, RECEIVE, SEND], ids=["cycle", "receive", "send"])
+def test_a_standstill_goes_to_other_processes_whole(goal: str) -> None:
+    with pytest.raises(Standstill) as raised:
+        idlewave.simulate(Schedule.from_goal(goal), EAGER)
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert type(again) is type(raised.value)
+    assert str(again) == str(raised.value)
+    assert vars(again) == vars(raised.value)
+
+
+def test_of_very_many_things_that_wait_the_first_are_named_and_all_are_counted() -> None:
+    ranks = 70_000
+    with pytest.raises(Deadlock) as raised:
+        idlewave.simulate(Schedule.from_goal(ring(ranks)), EAGER)
+    assert (raised.value.cycle_length, raised.value.left) == (ranks, 2 * ranks)
+    assert len(raised.value.cycle) == len(raised.value.waiting) == 65_536
+    assert len(str(raised.value).splitlines()) < 12
