@@ -1,0 +1,141 @@
+"""Axes that no single value stretches: limits by the bulk of the values, and a mark where a value lies beyond them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from .plotting import MUTED, SMALL
+from .wording import plural
+
+FEW = 5
+"""Of many values at most so many at each end are single ones; of four there may be one, of fewer there is none."""
+ROOM = 3.0
+"""How far beyond the bulk an axis reaches for them, in widths of the bulk; where there are more, they are cut."""
+LOG_ROOM = 0.5
+MOST_TEXTS = 3
+"""So many marks of an edge have their values beside them."""
+
+Edge = Literal["top", "bottom", "left", "right"]
+_MARKERS: dict[Edge, str] = {"top": "^", "bottom": "v", "left": "<", "right": ">"}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The ends of an axis' data, without margins."""
+
+    low: float
+    high: float
+
+    def above(self, values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Which values lie beyond the upper end; one that is not a number does not."""
+        return np.asarray(np.asarray(values, dtype=np.float64) > self.high * (1 + 1e-12 * np.sign(self.high)))
+
+    def below(self, values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Which values lie beyond the lower end."""
+        return np.asarray(np.asarray(values, dtype=np.float64) < self.low * (1 - 1e-12 * np.sign(self.low)))
+
+    def outside(self, values: npt.ArrayLike) -> int:
+        """How many values lie beyond either end."""
+        return int((self.above(values) | self.below(values)).sum())
+
+    def reaching(self, values: npt.ArrayLike, factor: float) -> Limits:
+        """Of a logarithmic axis: as far as `values` go, but no further than `factor` beyond either end."""
+        found = _usable(values, log=True)
+        if not len(found):
+            return self
+        low = max(self.low / factor, min(self.low, float(found.min())))
+        return Limits(low, min(self.high * factor, max(self.high, float(found.max()))))
+
+
+def bulk_limits(values: npt.ArrayLike, *, log: bool = False, room: float | None = None) -> Limits:
+    """The ends of `values`, without single ones that lie further from the bulk of them than `room` of its widths
+    (decades, if `log`; values that are not positive have no place then). Without any value: 0 to 1, or 1 to 10.
+
+    The bulk is what is left without a fiftieth at each end: `FEW` values at most, and none of fewer than four.
+    """
+    found = np.sort(_usable(values, log=log))
+    if not len(found):
+        return Limits(1.0, 10.0) if log else Limits(0.0, 1.0)
+    scaled = np.log10(found) if log else found
+    few = 0 if len(found) < 4 else min(max(len(found) // 50, 1), FEW)
+    first, last = scaled[few], scaled[len(found) - 1 - few]
+    # Where the bulk is one value, its own size says what is far from it.
+    width = max(last - first, 1.0) if log else (last - first) or abs(last) or float(np.abs(scaled).min()) or 1.0
+    reach = (LOG_ROOM if log else ROOM) if room is None else room
+    with np.errstate(over="ignore"):
+        kept = found[(scaled >= first - reach * width) & (scaled <= last + reach * width)]
+    return Limits(float(kept[0]), float(kept[-1]))
+
+
+def _usable(values: npt.ArrayLike, *, log: bool) -> npt.NDArray[np.float64]:
+    found = np.asarray(values, dtype=np.float64).ravel()
+    usable = np.isfinite(found) & (np.abs(found) < 1e300)  # beyond, a margin would be infinite
+    return found[usable & (found > 1e-300)] if log else found[usable]
+
+
+def mark_cut(
+    axes: Axes, edge: Edge, places: npt.ArrayLike, colour: str = MUTED, texts: Sequence[str] = (), size: float = 4.5
+) -> None:
+    """A triangle at an edge of `axes` for each value beyond it, at its place along the edge; of a few values with
+    `texts`: what they are."""
+    along = np.atleast_1d(np.asarray(places, dtype=np.float64))
+    if not len(along):
+        return
+    upright = edge in ("top", "bottom")
+    across = np.full(len(along), float(edge in ("top", "right")))
+    x, y = (along, across) if upright else (across, along)
+    transform = axes.get_xaxis_transform() if upright else axes.get_yaxis_transform()
+    looks = {"markersize": size, "markeredgewidth": 0.0, "linestyle": "none", "clip_on": False, "zorder": 6}
+    axes.plot(x, y, _MARKERS[edge], color=colour, transform=transform, scalex=False, scaley=False, **looks)
+    for place_x, place_y, text in zip(x, y, texts if len(along) <= MOST_TEXTS else (), strict=False):
+        offset, ha, va = _TEXT[edge]
+        axes.annotate(
+            text, (place_x, place_y), xycoords=transform, xytext=offset, textcoords="offset points", ha=ha, va=va,
+            fontsize=SMALL, color=colour, annotation_clip=False, zorder=6,
+        )  # fmt: skip
+
+
+_TEXT: dict[Edge, tuple[tuple[float, float], str, str]] = {
+    "top": ((-5, -1), "right", "top"),
+    "bottom": ((-5, 1), "right", "bottom"),
+    "left": ((5, 0), "left", "center"),
+    "right": ((-6, 0), "right", "center"),
+}
+
+
+def mark_outside(
+    axes: Axes, limits: Limits, places: npt.ArrayLike, values: npt.ArrayLike, colour: str = MUTED, *, across: str = "y"
+) -> int:
+    """Marks at both edges for those of `values`, which lie along `across`, that are beyond `limits`; how many."""
+    along = np.asarray(places, dtype=np.float64)
+    above, below = limits.above(values), limits.below(values)
+    high, low = ("top", "bottom") if across == "y" else ("right", "left")
+    mark_cut(axes, high, along[above], colour)  # type: ignore[arg-type]
+    mark_cut(axes, low, along[below], colour)  # type: ignore[arg-type]
+    return int(above.sum() + below.sum())
+
+
+def cut_handle(label: str = "beyond the axis") -> Line2D:
+    """What a legend has for these marks."""
+    return Line2D([], [], color=MUTED, marker="^", markersize=4.5, markeredgewidth=0.0, linestyle="none", label=label)
+
+
+def say_cut(axes: Axes, count: int, noun: str = "value", symbol: str = "▲") -> None:
+    """Above the right end of `axes`: how many values are marked at its edges because they lie beyond; nothing of 0."""
+    if count:
+        axes.annotate(
+            cut_text(count, noun, symbol), (1, 1), xycoords="axes fraction", xytext=(0, 6), textcoords="offset points",
+            ha="right", va="bottom", fontsize=SMALL, color=MUTED, annotation_clip=False,
+        )  # fmt: skip
+
+
+def cut_text(count: int, noun: str = "value", symbol: str = "▲") -> str:
+    """ "▲ 1 value beyond the axis"."""
+    return f"{symbol} {plural(count, noun)} beyond the axis"
