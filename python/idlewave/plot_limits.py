@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from .plotting import MUTED, SMALL
+from .plotting import HALO, MUTED, SMALL
 from .wording import plural
 
 FEW = 5
@@ -22,8 +23,10 @@ LOG_ROOM = 0.5
 MOST_TEXTS = 3
 """So many marks of an edge have their values beside them."""
 
-Edge = Literal["top", "bottom", "left", "right"]
-_MARKERS: dict[Edge, str] = {"top": "^", "bottom": "v", "left": "<", "right": ">"}
+CUT = "_cut"
+"""The label of these marks; legends leave out what begins with an underscore."""
+
+_MARKERS = {"top": "^", "bottom": "v", "left": "<", "right": ">"}
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,12 @@ class Limits:
         return Limits(low, min(self.high * factor, max(self.high, float(found.max()))))
 
 
-def bulk_limits(values: npt.ArrayLike, *, log: bool = False, room: float | None = None) -> Limits:
+def bulk_limits(
+    values: npt.ArrayLike, *, log: bool = False, room: float | None = None, reach: float | None = None
+) -> Limits:
     """The ends of `values`, without single ones that lie further from the bulk of them than `room` of its widths
-    (decades, if `log`; values that are not positive have no place then). Without any value: 0 to 1, or 1 to 10.
+    (decades, if `log`; values that are not positive have no place then), or than `reach`. Without any value: 0 to 1,
+    or 1 to 10.
 
     The bulk is what is left without a fiftieth at each end: `FEW` values at most, and none of fewer than four.
     """
@@ -68,23 +74,29 @@ def bulk_limits(values: npt.ArrayLike, *, log: bool = False, room: float | None 
     first, last = scaled[few], scaled[len(found) - 1 - few]
     # Where the bulk is one value, its own size says what is far from it.
     width = max(last - first, 1.0) if log else (last - first) or abs(last) or float(np.abs(scaled).min()) or 1.0
-    reach = (LOG_ROOM if log else ROOM) if room is None else room
-    with np.errstate(over="ignore"):
-        kept = found[(scaled >= first - reach * width) & (scaled <= last + reach * width)]
+    if reach is None:
+        reach = width * ((LOG_ROOM if log else ROOM) if room is None else room)
+    kept = found[(scaled >= first - reach) & (scaled <= last + reach)]
     return Limits(float(kept[0]), float(kept[-1]))
 
 
 def _usable(values: npt.ArrayLike, *, log: bool) -> npt.NDArray[np.float64]:
     found = np.asarray(values, dtype=np.float64).ravel()
-    usable = np.isfinite(found) & (np.abs(found) < 1e300)  # beyond, a margin would be infinite
+    usable = np.isfinite(found) & (np.abs(found) < 1e290)  # beyond, a margin would be infinite
     return found[usable & (found > 1e-300)] if log else found[usable]
 
 
 def mark_cut(
-    axes: Axes, edge: Edge, places: npt.ArrayLike, colour: str = MUTED, texts: Sequence[str] = (), size: float = 4.5
+    axes: Axes,
+    edge: str,
+    places: npt.ArrayLike,
+    colour: str = MUTED,
+    texts: Sequence[str] = (),
+    *,
+    fraction: bool = False,
 ) -> None:
-    """A triangle at an edge of `axes` for each value beyond it, at its place along the edge; of a few values with
-    `texts`: what they are."""
+    """A triangle at an edge (top, bottom, left, right) of `axes` for each value beyond it, at its place along the edge,
+    or at such a `fraction` of it; beside a few of them `texts`: what they are."""
     along = np.atleast_1d(np.asarray(places, dtype=np.float64))
     if not len(along):
         return
@@ -92,17 +104,25 @@ def mark_cut(
     across = np.full(len(along), float(edge in ("top", "right")))
     x, y = (along, across) if upright else (across, along)
     transform = axes.get_xaxis_transform() if upright else axes.get_yaxis_transform()
-    looks = {"markersize": size, "markeredgewidth": 0.0, "linestyle": "none", "clip_on": False, "zorder": 6}
+    transform = axes.transAxes if fraction else transform
+    looks: Any = {
+        "markersize": 4.5,
+        "markeredgewidth": 0.0,
+        "linestyle": "none",
+        "clip_on": False,
+        "zorder": 6,
+        "label": CUT,
+    }
     axes.plot(x, y, _MARKERS[edge], color=colour, transform=transform, scalex=False, scaley=False, **looks)
     for place_x, place_y, text in zip(x, y, texts if len(along) <= MOST_TEXTS else (), strict=False):
         offset, ha, va = _TEXT[edge]
         axes.annotate(
             text, (place_x, place_y), xycoords=transform, xytext=offset, textcoords="offset points", ha=ha, va=va,
-            fontsize=SMALL, color=colour, annotation_clip=False, zorder=6,
+            fontsize=SMALL, color=colour, annotation_clip=False, zorder=6, path_effects=[HALO],
         )  # fmt: skip
 
 
-_TEXT: dict[Edge, tuple[tuple[float, float], str, str]] = {
+_TEXT = {
     "top": ((-5, -1), "right", "top"),
     "bottom": ((-5, 1), "right", "bottom"),
     "left": ((5, 0), "left", "center"),
@@ -117,9 +137,15 @@ def mark_outside(
     along = np.asarray(places, dtype=np.float64)
     above, below = limits.above(values), limits.below(values)
     high, low = ("top", "bottom") if across == "y" else ("right", "left")
-    mark_cut(axes, high, along[above], colour)  # type: ignore[arg-type]
-    mark_cut(axes, low, along[below], colour)  # type: ignore[arg-type]
+    mark_cut(axes, high, along[above], colour)
+    mark_cut(axes, low, along[below], colour)
     return int(above.sum() + below.sum())
+
+
+def cut_count(figure: Figure) -> int:
+    """How many values are marked at the edges of a figure's axes."""
+    lines = [line for axes in figure.axes for line in axes.lines if line.get_label() == CUT]
+    return sum(len(np.asarray(line.get_xdata())) for line in lines)
 
 
 def cut_handle(label: str = "beyond the axis") -> Line2D:
@@ -127,15 +153,14 @@ def cut_handle(label: str = "beyond the axis") -> Line2D:
     return Line2D([], [], color=MUTED, marker="^", markersize=4.5, markeredgewidth=0.0, linestyle="none", label=label)
 
 
-def say_cut(axes: Axes, count: int, noun: str = "value", symbol: str = "▲") -> None:
-    """Above the right end of `axes`: how many values are marked at its edges because they lie beyond; nothing of 0."""
-    if count:
-        axes.annotate(
-            cut_text(count, noun, symbol), (1, 1), xycoords="axes fraction", xytext=(0, 6), textcoords="offset points",
-            ha="right", va="bottom", fontsize=SMALL, color=MUTED, annotation_clip=False,
-        )  # fmt: skip
+def say_above(axes: Axes, text: str) -> None:
+    """A small line of text above the right end of `axes`; nothing if it is empty."""
+    axes.annotate(
+        text, (1, 1), xycoords="axes fraction", xytext=(0, 6), textcoords="offset points",
+        ha="right", va="bottom", fontsize=SMALL, color=MUTED, annotation_clip=False,
+    )  # fmt: skip
 
 
-def cut_text(count: int, noun: str = "value", symbol: str = "▲") -> str:
-    """ "▲ 1 value beyond the axis"."""
-    return f"{symbol} {plural(count, noun)} beyond the axis"
+def cut_text(count: int, noun: str = "value") -> str:
+    """ "▲ 1 value beyond the axis"; nothing of 0."""
+    return f"▲ {plural(count, noun)} beyond the axis" if count else ""

@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 WIDTH = 6.4  # inches, of every figure
 
@@ -19,6 +20,7 @@ INK, MUTED, FAINT = "#1a1a1a", "#666666", "#e4e4e4"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, YELLOW, "#000000")
 
 SMALL = 8.0
+HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a label readable where something passes
 STYLE: Any = {
     "axes.axisbelow": True,
     "axes.edgecolor": MUTED,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from idlewave.units import PICOSECONDS
 
 SPACE = "\u202f"  # narrow, and no line breaks there
@@ -77,6 +79,15 @@ def percent_number(fraction: float, *, signed: bool = False) -> str:
 def percent_text(fraction: float, *, signed: bool = False) -> str:
     """`fraction` in percent: 0.0021 -> "0.21 %"."""
     return f"{percent_number(fraction, signed=signed)}{SPACE}%"
+
+
+def percent_tick(fraction: float) -> str:
+    """`fraction` in percent as an axis has it, without zeros behind the point: 0.05 -> "5 %"."""
+    value = 100 * fraction
+    decimals = max(0, 2 - math.floor(math.log10(abs(value)))) if value and math.isfinite(value) else 0
+    text = f"{value:,.{decimals}f}"
+    text = text.rstrip("0").rstrip(".") if decimals else text
+    return text.replace("-", MINUS) + f"{SPACE}%"
 
 
 def percent_range(low: float, high: float) -> str:

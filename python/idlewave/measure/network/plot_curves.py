@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -199,7 +200,7 @@ def _mark(axes: Axes, mark: Mark) -> None:
 def _legend(figure: Figure, seen: Compared, network: Network | None, title: str, spread: str) -> None:
     if seen.shown.empty:
         return
-    looks = {"color": MUTED, "marker": "o", "linestyle": "none"}
+    looks: Any = {"color": MUTED, "marker": "o", "linestyle": "none"}
     entries: list[Line2D | Patch] = [
         Line2D([], [], markersize=3.5, markeredgewidth=0.0, label="measured median", **looks),
         Line2D([], [], color=MUTED, alpha=0.4, linewidth=2.5, label=spread),
@@ -211,10 +212,15 @@ def _legend(figure: Figure, seen: Compared, network: Network | None, title: str,
             entries.append(Patch(facecolor="none", edgecolor=PALE, hatch=HATCH, linewidth=0.0, label=text))
         receives = seen.shown.loc[seen.shown["series"] == "o_r", "size"]
         if not_modelled(network, "o_r", receives).any():
-            open_ = {"markersize": 3.5, "markeredgewidth": 0.8, "markerfacecolor": "white"}
+            open_: Any = {"markersize": 3.5, "markeredgewidth": 0.8, "markerfacecolor": "white"}
             entries.append(Line2D([], [], label="not in the model", **open_, **looks))
     cut = cut_off(seen)
     if cut.medians or cut.intervals or cut.residuals:
         entries.append(cut_handle())
-    looks = {"ncols": 3, "handlelength": 1.6, "columnspacing": 1.4, "title_fontproperties": {"weight": "bold", "size": 9.0}}
-    figure.legend(handles=entries, loc="outside upper left", title=title or None, alignment="left", **looks)
+    placed: Any = {
+        "ncols": 3,
+        "handlelength": 1.6,
+        "columnspacing": 1.4,
+        "title_fontproperties": {"weight": "bold", "size": 9.0},
+    }
+    figure.legend(handles=entries, loc="outside upper left", title=title or None, alignment="left", **placed)
