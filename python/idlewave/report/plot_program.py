@@ -285,16 +285,22 @@ def _total_bars(axes: Axes, measured_s: float, predicted_s: float) -> None:
     axes.set_xlabel("time [s]")
 
 
+def error_percents(ranks: pd.DataFrame) -> pd.Series:
+    """By how many percent of the measured time each rank's prediction is off, where that is known."""
+    errors = 100 * (ranks["predicted_s"] / ranks["measured_s"].where(ranks["measured_s"] > 0) - 1)
+    return errors[np.isfinite(errors.astype(float))]
+
+
 def _rank_errors(axes: Axes, ranks: pd.DataFrame, *, many: bool) -> None:
     tidy(axes, "x")
     axes.set_title("Error by rank")
     axes.set_xlabel("predicted less measured [%]")
     axes.set_ylabel("rank")
-    usable = ranks[(ranks["measured_s"] > 0) & np.isfinite(ranks["predicted_s"] / ranks["measured_s"])]
-    if usable.empty:
+    errors = error_percents(ranks)
+    if errors.empty:
         say_empty(axes, "no rank was measured")
         return
-    errors = 100 * (usable["predicted_s"] / usable["measured_s"] - 1)
+    usable = ranks.loc[errors.index]
     limits = bulk_limits(errors)
     for edge, beyond in (("right", limits.above(errors)), ("left", limits.below(errors))):
         texts = [percent_text(value / 100, signed=True) for value in errors[beyond]]

@@ -60,7 +60,7 @@ def compared(quantities: pd.DataFrame, residuals: pd.DataFrame | None = None) ->
     known = quantities[np.isfinite(quantities["median_ns"].astype(float)) & (quantities["size"] > 0)]
     positive = known["median_ns"] > 0
     shown = known[positive].sort_values(["series", "size"], ignore_index=True)
-    return Compared(shown, _percents(residuals), int((~positive).sum()))
+    return Compared(shown, residual_percents(residuals), int((~positive).sum()))
 
 
 def cut_off(seen: Compared) -> CutOff:
@@ -72,7 +72,9 @@ def cut_off(seen: Compared) -> CutOff:
     return CutOff(int(beyond.sum()), int((wide & ~beyond).sum()), residuals, seen.not_positive)
 
 
-def _percents(residuals: pd.DataFrame | None) -> pd.DataFrame:
+def residual_percents(residuals: pd.DataFrame | None) -> pd.DataFrame:
+    """series, size, percent (of measured; predicted + aside - measured), aside_ns: of a table of residuals the rows in
+    which something above 0 was measured and the model says something."""
     columns = ["series", "size", "percent", "aside_ns"]
     if residuals is None or residuals.empty:
         return pd.DataFrame(columns=columns).astype({"percent": float, "aside_ns": float})

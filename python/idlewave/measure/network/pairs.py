@@ -30,6 +30,7 @@ from ... import machine as machines
 from ... import mpi as mpis
 from ...errors import InputError, MeasurementError
 from ...mpi import Mpi
+from ...wording import percent_text
 from .job import read_environment, read_summary, run_job
 from .levels import Level, Structure, find_structure, listed
 from .loggp import median_interval
@@ -91,7 +92,8 @@ class PairMeasurement:
         disturbed = float((self.samples["disturbed"] > 0).mean())
         if disturbed > DISTURBED:
             notes.append(
-                f"During {disturbed:.0%} of the samples another process (or a rank that shares the core) ran meanwhile."
+                f"During {percent_text(disturbed)} of the samples another process (or a rank that shares the core) "
+                "ran meanwhile."
             )
         limited = int((self.pairs["L_ns"] < 0).sum())
         if limited:

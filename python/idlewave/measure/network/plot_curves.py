@@ -28,7 +28,7 @@ from ...plotting import (
     styled,
     tidy,
 )
-from ...wording import size_text
+from ...wording import SPACE, size_text
 from .curve_table import Compared, aside_at, aside_parts, compared, cut_off, line_of, line_sizes, not_modelled
 from .drawing import scale_sizes, scale_times
 from .loggp import LogGP
@@ -66,7 +66,7 @@ def plot_fit(fit: LogGP) -> Figure:
         residuals_of(fit),
         marks,
         title="Messages between two ranks: as measured, and by the LogGOPS model fitted to them",
-        spread="95 % interval of the median",
+        spread=f"95{SPACE}% interval of the median",
     )
 
 

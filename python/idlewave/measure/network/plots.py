@@ -24,7 +24,7 @@ from ...plotting import (
     styled,
     tidy,
 )
-from ...wording import percent_tick, plural, size_text, time_text
+from ...wording import SPACE, percent_tick, plural, size_text, time_text
 from .distribution import latencies, over_time, overheads
 from .drawing import scale_sizes, scale_times
 from .methods import BELL, CULLER, KIELMANN, METHODS, PRTT, at_smallest_size
@@ -67,7 +67,7 @@ def plot_methods(table: pd.DataFrame) -> Figure:
             ncols=5,
             columnspacing=1.2,
             handletextpad=0.4,
-            title="By four methods; bars: 95 % intervals",
+            title=f"Parameters of the network as four methods find them; bars: 95{SPACE}% intervals",
             alignment="left",
         )
     return figure

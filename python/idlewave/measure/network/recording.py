@@ -12,6 +12,7 @@ import pandas as pd
 
 from ...environment import describe
 from ...errors import InputError
+from ...wording import percent_text
 from .json_part import JsonPart, read_object
 from .loggp import LogGP, estimate
 from .pages import Pages
@@ -162,7 +163,8 @@ def _probe_notes(probe: dict[str, Any]) -> list[str]:
         known = [share for share in shares if share is not None]
         if known and np.mean(known) > LOADED:
             notes.append(
-                f"Other processes used {np.mean(known):.0%} of the {side}'s core: the parameters hold for both."
+                f"Other processes used {percent_text(float(np.mean(known)))} of the {side}'s core: the parameters hold "
+                "for both."
             )
     if lost := probe.get("lost"):
         notes.append(f"{lost} messages were lost; their samples are left out.")
