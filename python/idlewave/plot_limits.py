@@ -64,7 +64,8 @@ def bulk_limits(
     (decades, if `log`; values that are not positive have no place then), or than `reach`. Without any value: 0 to 1,
     or 1 to 10.
 
-    The bulk is what is left without a fiftieth at each end: `FEW` values at most, and none of fewer than four.
+    The bulk is what is left without a fiftieth at each end: `FEW` values at most, and none of fewer than four; of a
+    linear axis, on which 0 has its place, 0 is in it.
     """
     found = np.sort(_usable(values, log=log))
     if not len(found):
@@ -72,8 +73,9 @@ def bulk_limits(
     scaled = np.log10(found) if log else found
     few = 0 if len(found) < 4 else min(max(len(found) // 50, 1), FEW)
     first, last = scaled[few], scaled[len(found) - 1 - few]
-    # Where the bulk is one value, its own size says what is far from it.
-    width = max(last - first, 1.0) if log else (last - first) or abs(last) or float(np.abs(scaled).min()) or 1.0
+    if not log:
+        first, last = min(first, 0.0), max(last, 0.0)
+    width = max(last - first, 1.0) if log else last - first
     if reach is None:
         reach = width * ((LOG_ROOM if log else ROOM) if room is None else room)
     kept = found[(scaled >= first - reach) & (scaled <= last + reach)]

@@ -31,7 +31,7 @@ from idlewave.wording import (
 )
 
 _UNKNOWN = Setting()
-_DETOURS = "times in which a core did not run the probe, which only reads the clock"
+_DETOUR = "in which a core did not run the probe, which only reads the clock"
 
 
 def detours_caption(noise: NoiseData, setting: Setting = _UNKNOWN) -> str:
@@ -41,9 +41,8 @@ def detours_caption(noise: NoiseData, setting: Setting = _UNKNOWN) -> str:
         return f"No detour was recorded on {setting.place}."
     longest = time_text(float(shown["length_ps"].max()))
     text = (
-        f"Noise on {setting.place}: each point is a detour ({_DETOURS}), at its start, as high as it is long. "
-        "Above each "
-        f"panel: the share of the core’s time that detours took. The longest took {longest}."
+        f"Noise on {setting.place}: each point is a detour (a time {_DETOUR}), when it began and how long it lasted. "
+        f"Above each panel: the share of the core’s time that detours took. The longest took {longest}."
     )
     if len(noise.cores) > MOST_PANELS:
         text += f" Of {len(noise.cores)} cores, the {MOST_PANELS} with the highest overhead are shown."
@@ -51,8 +50,7 @@ def detours_caption(noise: NoiseData, setting: Setting = _UNKNOWN) -> str:
     if len(thinned) < len(shown):
         text += (
             f" {count_text(len(thinned))} of {count_text(len(shown))} detours are drawn: of those that fall on one "
-            "spot, "
-            "the longest."
+            "spot, the longest."
         )
     return text + _cut(length_limits(thinned).outside(thinned["length_ps"]), "detour", ", with its length")
 
@@ -67,13 +65,17 @@ def lengths_caption(noise: NoiseData, setting: Setting = _UNKNOWN) -> str:
         points = "single cores" if figures.cores <= MOST_PANELS else f"the {MOST_PANELS} cores with most of it"
         lines, several = " (a line a core)", f"over the cores; points: {points}"
     return (
-        f"Noise on {setting.place}: detours ({_DETOURS}) by their length. Left: how many there are{lines}, in ten bins "
-        "between a length and ten times that. Right: what share of the time the detours of such a range take "
-        "(bars and "
-        f"numbers: the mean {several}). Those of {figures.decade} take the most, "
-        f"{percent_text(figures.decade_share)} of "
-        "all that is lost to noise."
-    )
+        f"Noise on {setting.place}: detours (times {_DETOUR}) by their length. Left: how many there are{lines}, in "
+        "ten bins between a length and ten times that. Right: what share of the time the detours of such a range "
+        f"take (bars and numbers: the mean {several}). Those of {figures.decade} take the most, "
+        f"{percent_text(figures.decade_share)} of all that is lost to noise."
+    ) + _cut(_far_detours(noise), "detour", ", with the length of the longest")
+
+
+def _far_detours(noise: NoiseData) -> int:
+    """How many detours are longer than the axis of lengths."""
+    shown = drawable(noise.detours, list(noise.cores["core"]))
+    return int(length_limits(shown).above(shown["length_ps"]).sum())
 
 
 def communication_caption(program: ProgramData) -> str:
@@ -85,8 +87,8 @@ def communication_caption(program: ProgramData) -> str:
         return f"{_capital(run)} sent no point-to-point message."
     both = " (left) and messages (right)" if program.ranks <= 8 else ""
     text = (
-        f"Who talks to whom in {run}: bytes{both} that the rank of a row sent to the rank of a column; the darker, the "
-        f"more, on a logarithmic scale. {_capital(plural(messages, 'point-to-point message'))} carried "
+        f"Who talks to whom in {run}: bytes{both} that the rank of a row sent to the rank of a column; the darker, "
+        f"the more, on a logarithmic scale. {_capital(plural(messages, 'point-to-point message'))} carried "
         f"{volume_text(volume)} in all. White: never sent. Messages inside collective operations are not counted"
     )
     if program.ranks > MOST_CELLS:
@@ -105,8 +107,7 @@ def time_caption(program: ProgramData) -> str:
     if len(totals) > MOST_BARS:
         text += (
             f". Over {plural(len(totals), 'rank')}: the median rank (stroke, number), the middle half of the ranks "
-            "(bar), "
-            "from the least to the most (line)"
+            "(bar), from the least to the most (line)"
         )
     elif len(totals) <= 16:
         text += "; the numbers are shares of the rank’s time"
@@ -123,9 +124,8 @@ def prediction_caption(comparison: ComparisonData, setting: Setting = _UNKNOWN) 
     ranks = f" on its {plural(setting.ranks, 'rank')}" if setting.ranks else ""
     text = (
         f"{_capital(setting.run)}{ranks}, as measured and as simulated from its trace, by the LogGOPS parameters of "
-        f"{setting.place}, {how}. Left: the run time. Right: how far each rank’s predicted time is from its "
-        "measured time, "
-        "in percent of that"
+        f"{setting.place}, {how}. Left: the run time. Right: how far each rank’s predicted time is from its measured "
+        "time, in percent of that"
     )
     error = comparison.error
     if error is not None:
@@ -146,11 +146,10 @@ def slowdown_caption(study: StudyData, setting: Setting = _UNKNOWN) -> str:
     limits = limits_of([np.array(scale.slowdowns) for scale in points])
     cut = sum(limits.outside(scale.slowdowns) for scale in points)
     return (
-        f"How much longer {setting.run} takes with the measured noise than without, simulated{_extrapolated(setting)}: "
-        f"against the number of ranks, the median over the seeds (line, numbers), single seeds (points; "
-        f"{_seeds([len(scale.slowdowns) for scale in points])}), and from the least to the most (band). A seed "
-        "sets where "
-        f"in the recorded noise each rank starts. On {plural(last.ranks, 'rank')} it takes "
+        f"How much longer {setting.run} takes with the measured noise than without, "
+        f"simulated{_extrapolated(setting)}: against the number of ranks, the median over the seeds (line, numbers), "
+        f"single seeds (points; {_seeds([len(scale.slowdowns) for scale in points])}), and from the least to the most "
+        f"(band). A seed sets where in the recorded noise each rank starts. On {plural(last.ranks, 'rank')} it takes "
         f"{percent_range(min(last.slowdowns), max(last.slowdowns))} longer."
     ) + _cut(cut, "seed")
 
@@ -164,15 +163,14 @@ def run_time_caption(
         return "No run was simulated."
     seeds = [len(scale.noisy_s) for scale in points if scale.noisy_s]
     noisy = (
-        "with the measured noise (orange: median over the seeds as line, single seeds as points, "
-        f"{_seeds(seeds)}, from the least to the most as band) and "
+        f"with the measured noise (orange; {_seeds(seeds)}: line for the median, points for single ones, band from "
+        "the least to the most) and "
         if seeds
         else ""
     )
     text = (
-        f"Run time of {setting.run}, simulated{_extrapolated(setting)}, against the number of ranks: "
-        f"{noisy}without added "
-        "noise (blue)"
+        f"Run time of {setting.run}, simulated{_extrapolated(setting)}, against the number of ranks: {noisy}without "
+        "added noise (blue)"
     )
     if measured:
         text += f". The diamond is the real run: {seconds_text(measured[1])} on {plural(measured[0], 'rank')}"

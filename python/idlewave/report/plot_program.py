@@ -100,6 +100,10 @@ def _heat_map(figure: Figure, axes: Axes, matrix: npt.NDArray[np.float64], what:
         else:
             beyond = (bool(limits.below(positive).any()), bool(limits.above(positive).any()))
             _colour_bar(figure, axes, image, beyond)
+        if ranks <= MOST_NUMBERED:  # a line between fields of one colour
+            between = np.arange(0.5, side - 1)
+            axes.vlines(between, -0.5, side - 0.5, "white", linewidth=1.0)
+            axes.hlines(between, -0.5, side - 0.5, "white", linewidth=1.0)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(rank_ticks(range(ranks)))
     axes.set_xlim(-0.5, side * block - 0.5)

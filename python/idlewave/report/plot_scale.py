@@ -122,6 +122,9 @@ def _draw_times(axes: Axes, points: list[Scale], limits: Limits) -> list[tuple[s
         ends.append((f"with noise ({plural(seeds, 'seed')})", min(medians[-1], limits.high), ORANGE))
     quiet = [(scale.ranks, scale.baseline_s) for scale in points if scale.baseline_s is not None]
     if quiet:
+        for rank, value in quiet:
+            if limits.above(value):
+                mark_cut(axes, "top", [rank], BLUE, [seconds_text(value)])
         axes.plot(*zip(*quiet, strict=True), color=BLUE, linewidth=1.4, marker="o", markersize=3.5, zorder=2.5)
         ends.append(("without noise", min(quiet[-1][1], limits.high), BLUE))
     return ends

@@ -133,8 +133,9 @@ def _panel(axes: Axes, seen: Compared, series: str, network: Network | None) -> 
 def _points(axes: Axes, own: pd.DataFrame, seen: Compared, network: Network | None) -> None:
     series = str(own["series"].iloc[0])
     colour, times = COLOURS[series], seen.times
-    low = own["low_ns"].clip(lower=own["median_ns"] / 1e6)  # a log axis has no place for zero
-    axes.vlines(own["size"], low, own["high_ns"], color=colour, linewidth=2.0, alpha=0.3)
+    low = np.fmin(own["low_ns"].clip(lower=own["median_ns"] / 1e6), own["median_ns"])  # a log axis has no place for 0
+    high = np.fmax(own["high_ns"], own["median_ns"])
+    axes.vlines(own["size"], low, high, color=colour, linewidth=2.0, alpha=0.3)
     open_ = not_modelled(network, series, own["size"]) if network else pd.Series(False, own.index)
     for chosen, face in ((~open_, colour), (open_, "white")):
         some = own[chosen]
@@ -142,7 +143,7 @@ def _points(axes: Axes, own: pd.DataFrame, seen: Compared, network: Network | No
             some["size"], some["median_ns"], "o", color=colour, markerfacecolor=face, markersize=2.7,
             markeredgewidth=0.7 if face == "white" else 0.0, linewidth=0,
         )  # fmt: skip
-    mark_cut(axes, "top", own["size"][times.above(own["high_ns"])], colour)
+    mark_cut(axes, "top", own["size"][times.above(high)], colour)
     mark_cut(axes, "bottom", own["size"][times.below(low)], colour)
 
 

@@ -97,7 +97,7 @@ def _by_size(axes: Axes, table: pd.DataFrame, name: str) -> None:
         axes.plot(
             own["size"], middle, marker=_MARKERS[method], color=colour, markersize=3.2, linewidth=0.8, label=method
         )
-        mark_cut(axes, "top", own["size"][limits.above(high)], colour)
+        mark_cut(axes, "top", own["size"][limits.above(np.fmax(high, middle))], colour)
         mark_cut(axes, "bottom", own["size"][limits.below(middle)], colour)  # an interval may reach to 0
     scale_sizes(axes, table["size"], most=4)
     axes.set_ylim(limits.low / 1.3, limits.high * 1.3)
@@ -222,7 +222,7 @@ def _calls(axes: Axes, table: pd.DataFrame) -> None:
         axes.plot(
             own["size"], own["median_ps"] / 1e3, marker, color=colour, markersize=3, linewidth=0, label=names[str(call)]
         )
-        mark_cut(axes, "top", own["size"][limits.above(own["high_ps"] / 1e3)], colour)
+        mark_cut(axes, "top", own["size"][limits.above(np.fmax(own["high_ps"], own["median_ps"]) / 1e3)], colour)
         mark_cut(axes, "bottom", own["size"][limits.below(own["median_ps"] / 1e3)], colour)
     scale_sizes(axes, table["size"], most=4)
     axes.set_ylim(limits.low / 1.3, limits.high * 1.3)

@@ -66,12 +66,6 @@ def residuals_of(fit: LogGP) -> pd.DataFrame:
     return table.dropna(subset=["measured_ns"], ignore_index=True)
 
 
-def kept_in(series: str, aside: float, latency: float) -> str:
-    """Which parameter holds the part of a call that is not in its overhead: "L", or "g" of a send that goes on for
-    longer than its message is on the way. `aside` and the range's L (`latency`) in one unit."""
-    return "g" if series == "o_s" and aside > latency else "L"
-
-
 def _aside_ps(fit: LogGP, series: str, size: int) -> float:
     own = [r for r in fit.ranges if size >= r.first][-1]
     return {"o_s": own.tail, "o_r": own.stall}.get(series, 0.0)

@@ -8,8 +8,7 @@ from ...wording import percent_text, time_text
 from .fit import Medians
 from .observations import Observations
 from .pages import PageStep
-from .quantities import kept_in
-from .ranges import Range
+from .ranges import Range, kept_in
 
 UNSETTLED = 0.05
 """A median is uncertain when its 95 % interval reaches further than this part of it."""

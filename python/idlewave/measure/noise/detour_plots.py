@@ -26,7 +26,8 @@ def drawable(detours: pd.DataFrame, names: list[int]) -> pd.DataFrame:
     """The detours of the cores `names` that have a start and a length above 0."""
     start, length = (detours[name].to_numpy(dtype=float) for name in ("start_ps", "length_ps"))
     known = np.isfinite(start) & (start >= 0) & np.isfinite(length) & (length > 0)
-    return detours.loc[known & detours["core"].isin(names).to_numpy(dtype=bool)]
+    chosen: pd.DataFrame = detours[known & detours["core"].isin(names).to_numpy(dtype=bool)]
+    return chosen
 
 
 def length_limits(detours: pd.DataFrame) -> Limits:

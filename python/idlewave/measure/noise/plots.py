@@ -174,7 +174,7 @@ def _binned(cores: Sequence[Detours]) -> tuple[Values, float]:
 
     The bins are those of the shortest recording, but not of a single one that is far shorter than the others.
     """
-    until = bulk_limits([core.duration for core in cores], room=0.5).low
+    until = bulk_limits([core.duration for core in cores], log=True).low
     step = until * 1e-12 / _HEAT_COLUMNS
     table = np.full((len(cores), _HEAT_COLUMNS), np.nan)
     for row, core in zip(table, cores, strict=True):
