@@ -109,11 +109,11 @@ def plot_run(series: pd.DataFrame, tick: float, unit: str) -> Figure:
 
     `series`: as of `EventRun.series_to_pandas`; a tick of its `gvt` is so many `unit`.
     """
-    figure = new_figure(4.6)
+    figure = new_figure(5.0)
     far, fast, back = figure.subplots(3, 1, sharex=True)
     seconds = series["seconds"]
     far.plot(seconds, series["gvt"] * tick, color=BLUE, linewidth=1.4)
-    far.set_ylabel(f"simulated time\n(GVT) [{unit}]")
+    far.set_ylabel(f"simulated time,\nGVT [{unit}]")
     # Events are committed by whole chunks of the log: rates are those of a twentieth of the run.
     width = max(1, len(series) // 20)
     spans = seconds.diff(width)

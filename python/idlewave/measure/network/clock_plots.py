@@ -37,18 +37,24 @@ def plot_clocks(found: ClockMeasurement) -> Figure:
 
 
 def _cut_drifts(axes: Axes, found: ClockMeasurement) -> None:
-    """A clock that drifts much more than the others does not flatten their lines: it leaves the axes."""
-    ends = {rank: _since_begin(found, rank) for rank in found.lines}
-    highest = bulk_limits([max(0.0, values.max()) for values in ends.values()])
-    lowest = bulk_limits([min(0.0, values.min()) for values in ends.values()])
-    span = (highest.high - lowest.low) or 1.0
-    axes.set_ylim(lowest.low - 0.05 * span, highest.high + 0.05 * span)
-    for rank, values in ends.items():
-        name = f"rank {rank}"
-        if highest.above(values.max()):
-            mark_cut(axes, "top", [0.98], MUTED, [f"{name}: up to {time_text(values.max() * 1e6)}"], fraction=True)
-        if lowest.below(values.min()):
-            mark_cut(axes, "bottom", [0.98], MUTED, [f"{name}: down to {time_text(values.min() * 1e6)}"], fraction=True)
+    """A clock that drifts much more than the others does not flatten their lines, nor does a burst far from all others:
+    they leave the axes."""
+    values = {rank: _since_begin(found, rank) for rank in found.lines}
+    own = {rank: bulk_limits(offsets) for rank, offsets in values.items()}
+    high = bulk_limits([max(0.0, ends.high) for ends in own.values()]).high
+    low = bulk_limits([min(0.0, ends.low) for ends in own.values()]).low
+    limits, span = Limits(low, high), (high - low) or 1.0
+    axes.set_ylim(low - 0.05 * span, high + 0.05 * span)
+    begin = min(_rank0_time(found, rank).min() for rank in found.lines)
+    for rank, ends in own.items():
+        if limits.above(ends.high):
+            text = f"rank {rank}: up to {time_text(ends.high * 1e6)}"
+            mark_cut(axes, "top", [0.98], MUTED, [text], fraction=True)
+        elif limits.below(ends.low):
+            text = f"rank {rank}: down to {time_text(ends.low * 1e6)}"
+            mark_cut(axes, "bottom", [0.98], MUTED, [text], fraction=True)
+        else:
+            mark_outside(axes, limits, (_rank0_time(found, rank) - begin) / 1e9, values[rank])
 
 
 def _since_begin(found: ClockMeasurement, rank: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 from scipy.cluster.hierarchy import dendrogram
 
 from ...plot_limits import bulk_limits, mark_cut
@@ -41,7 +41,9 @@ def plot_pairs(found: PairMeasurement) -> Figure:
     ends = (float(np.nanmin(matrix)) < low, float(np.nanmax(matrix)) > high)
     extend = {(True, True): "both", (True, False): "min", (False, True): "max"}.get(ends, "neither")
     bar = figure.colorbar(picture, ax=heat, label="half a round trip [µs]", shrink=0.85, extend=extend)
-    bar.ax.yaxis.set_major_formatter("{x:.3g}")
+    bar.ax.yaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 100 else f"{value:.3g}")
+    )
     if norm.vmax and norm.vmin and norm.vmax < 20 * norm.vmin:
         bar.ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
         bar.ax.yaxis.set_minor_formatter(NullFormatter())

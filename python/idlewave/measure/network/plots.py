@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from ...plot_limits import Limits, bulk_limits, cut_count, cut_handle, mark_cut, mark_outside, say_above
+from ...plot_limits import Limits, bulk_limits, cut_count, cut_handle, mark_cut, mark_outside
 from ...plotting import (
     BLUE,
     FAINT,
@@ -233,7 +233,7 @@ def _calls(axes: Axes, table: pd.DataFrame) -> None:
 
 def _drift(axes: Axes, samples: pd.DataFrame) -> None:
     tidy(axes)
-    axes.set_title("Latency over the time of the measurement")
+    axes.set_title("Latency over the time of the measurement", pad=17)
     windows = over_time(samples)
     if windows.empty:
         say_empty(axes, "these samples do not say when they were taken")
@@ -243,9 +243,6 @@ def _drift(axes: Axes, samples: pd.DataFrame) -> None:
     relative = table["half_ns"] / table.groupby("size")["half_ns"].transform("median")
     seconds = (table["start_ns"] - table["start_ns"].min()) / 1e9
     reach = max(float(relative.quantile(0.98)), 1.2)
-    say_above(
-        axes, "grey: samples, slower ones at the top; line: median, band: middle half, each of a twentieth of the time"
-    )
     axes.plot(seconds, relative.clip(upper=reach), ".", color=FAINT, markersize=2, zorder=1, rasterized=True)
     axes.fill_between(middle, windows["low"], windows["high"], color=BLUE, alpha=0.25, linewidth=0)
     axes.plot(middle, windows["middle"], color=BLUE, linewidth=1.2)
@@ -253,4 +250,9 @@ def _drift(axes: Axes, samples: pd.DataFrame) -> None:
     axes.set_ylim(min(0.8, float(relative.quantile(0.01))), reach)
     axes.set_xlim(0, float(windows["end_s"].iloc[-1]))
     axes.set_xlabel("time since the first sample [s]")
+    axes.annotate(
+        "of each twentieth of the time: median (line) and middle half (band); grey: samples, cut at the top",
+        (0, 1), xycoords="axes fraction", xytext=(0, 5), textcoords="offset points", va="bottom", fontsize=SMALL,
+        color=MUTED,
+    )  # fmt: skip
     axes.set_ylabel("over the median\nof its size")

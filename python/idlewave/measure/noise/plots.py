@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from ...plot_limits import bulk_limits, cut_text, mark_cut, mark_outside, say_above
-from ...plotting import FAINT, MUTED, PALETTE, SMALL, VERMILLION, new_figure, say_empty, styled, tidy
+from ...plotting import FAINT, MUTED, PALETTE, SMALL, VERMILLION, YELLOW, new_figure, say_empty, styled, tidy
 from ...wording import SPACE, percent_text, percent_tick, plural, si_text, time_text
 from .ftq import Ftq, FtqCore
 from .fwq import FwqCore
@@ -23,6 +23,7 @@ from .spectrum import Peak, Spectrum, Values, binned_loss
 
 MOST_CORES = 8
 _MOST_LABELS = 6
+_MARKS = [colour for colour in PALETTE[1:] if colour != YELLOW]  # yellow points are hardly seen on white
 _MOST_POINTS = 4000
 _HEAT_COLUMNS = 240
 
@@ -98,7 +99,7 @@ def plot_spectrum(spectrum: Spectrum, peaks: Sequence[Peak] = ()) -> Figure:
     beyond = bulk.above(power)
     mark_cut(axes, "top", frequency[beyond], PALETTE[0], [_hertz(value) for value in frequency[beyond]])
     for place, peak in enumerate(sorted(peaks, key=lambda p: -p.share)[:_MOST_LABELS]):
-        _mark(axes, spectrum, peak, PALETTE[1 + place % (len(PALETTE) - 1)])
+        _mark(axes, spectrum, peak, _MARKS[place % len(_MARKS)])
     axes.legend(loc="upper left", bbox_to_anchor=(0, -0.2), handlelength=1.6, borderaxespad=0)
     return figure
 
