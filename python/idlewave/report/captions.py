@@ -52,7 +52,7 @@ def detours_caption(noise: NoiseData, setting: Setting = _UNKNOWN) -> str:
             f" {count_text(len(thinned))} of {count_text(len(shown))} detours are drawn: of those that fall on one "
             "spot, the longest."
         )
-    return text + _cut(length_limits(thinned).outside(thinned["length_ps"]), "detour", ", with its length")
+    return text + _cut(length_limits(thinned).outside(thinned["length_ps"]), "detour", "length")
 
 
 def lengths_caption(noise: NoiseData, setting: Setting = _UNKNOWN) -> str:
@@ -69,7 +69,7 @@ def lengths_caption(noise: NoiseData, setting: Setting = _UNKNOWN) -> str:
         "ten bins between a length and ten times that. Right: what share of the time the detours of such a range "
         f"take (bars and numbers: the mean {several}). Those of {figures.decade} take the most, "
         f"{percent_text(figures.decade_share)} of all that is lost to noise."
-    ) + _cut(_far_detours(noise), "detour", ", with the length of the longest")
+    ) + _cut(_far_detours(noise), "detour", "greatest length")
 
 
 def _far_detours(noise: NoiseData) -> int:
@@ -115,7 +115,7 @@ def time_caption(program: ProgramData) -> str:
     if len(shares) > 1 and percent_text(shares.min()) != percent_text(shares.max()):
         text += f", {percent_range(float(shares.min()), float(shares.max()))} by rank"
     several = totals if len(totals) <= MOST_BARS else program.time["seconds"]
-    return f"{text}." + _cut(bulk_limits(several).outside(several), "time", ", with its length")
+    return f"{text}." + _cut(bulk_limits(several).outside(several), "time", "length")
 
 
 def prediction_caption(comparison: ComparisonData, setting: Setting = _UNKNOWN) -> str:
@@ -134,7 +134,7 @@ def prediction_caption(comparison: ComparisonData, setting: Setting = _UNKNOWN) 
     if len(errors) > 1:
         low, high = (percent_text(float(end), signed=True) for end in (errors.min(), errors.max()))
         text += f", single ranks’ by {low}" + ("" if low == high else f" to {high}")
-    return f"{text}." + _cut(bulk_limits(100 * errors).outside(100 * errors), "rank", ", with its error")
+    return f"{text}." + _cut(bulk_limits(100 * errors).outside(100 * errors), "rank", "error")
 
 
 def slowdown_caption(study: StudyData, setting: Setting = _UNKNOWN) -> str:
@@ -198,11 +198,12 @@ def _seeds(counts: list[int]) -> str:
 
 
 def _cut(count: int, noun: str, told: str = "") -> str:
-    """What the axes leave out, as a sentence to follow another; nothing of nothing."""
+    """What the axes leave out, as a sentence to follow another; nothing of nothing. `told`: what stands at the mark."""
     if not count:
         return ""
-    verb = "lies" if count == 1 else "lie"
-    return f" {plural(count, noun)} {verb} far beyond the axis; a triangle at its edge is there{told}."
+    verb, what, whose = ("lies", "it", "its") if count == 1 else ("lie", "them", "their")
+    beside = f", with {whose} {told}" if told else ""
+    return f" {plural(count, noun)} {verb} far beyond the axis, where a triangle marks {what}{beside}."
 
 
 def _capital(text: str) -> str:

@@ -22,6 +22,7 @@ from ...plotting import (
     MUTED,
     ORANGE,
     SMALL,
+    SOFT,
     VERMILLION,
     new_figure,
     say_empty,
@@ -43,7 +44,6 @@ LABELS = {
 }
 COLOURS = {"half_rtt": BLUE, "gap": ORANGE, "o_s": GREEN, "o_r": VERMILLION}
 HATCH = "///////"
-PALE = "#b8b8b8"
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _line(axes: Axes, seen: Compared, series: str, network: Network) -> None:
     aside = aside_at(aside_parts(seen.residuals, network, series), network, sizes)
     if np.any(aside > 0):
         with_it = np.where(aside > 0, line + aside, np.nan)
-        axes.fill_between(sizes, line, with_it, facecolor="none", edgecolor=PALE, hatch=HATCH, linewidth=0.0, zorder=1)
+        axes.fill_between(sizes, line, with_it, facecolor="none", edgecolor=SOFT, hatch=HATCH, linewidth=0.0, zorder=1)
         axes.plot(sizes, with_it, color=INK, linewidth=0.9, linestyle=(0, (3, 2)), zorder=2.6)
     axes.plot(sizes, line, color=INK, linewidth=1.1, zorder=2.6)
 
@@ -210,7 +210,7 @@ def _legend(figure: Figure, seen: Compared, network: Network | None, title: str,
         entries.append(Line2D([], [], color=INK, linewidth=1.1, label="the model"))
         if (seen.residuals["aside_ns"] > 0).any():
             text = "in the call, not in the model’s overhead"
-            entries.append(Patch(facecolor="none", edgecolor=PALE, hatch=HATCH, linewidth=0.0, label=text))
+            entries.append(Patch(facecolor="none", edgecolor=SOFT, hatch=HATCH, linewidth=0.0, label=text))
         receives = seen.shown.loc[seen.shown["series"] == "o_r", "size"]
         if not_modelled(network, "o_r", receives).any():
             open_: Any = {"markersize": 3.5, "markeredgewidth": 0.8, "markerfacecolor": "white"}

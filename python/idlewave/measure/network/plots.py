@@ -12,12 +12,12 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from ...plot_limits import Limits, bulk_limits, cut_count, cut_handle, mark_cut, mark_outside
 from ...plotting import (
     BLUE,
-    FAINT,
     GREEN,
     MUTED,
     ORANGE,
     PALETTE,
     SMALL,
+    SOFT,
     VERMILLION,
     new_figure,
     say_empty,
@@ -243,7 +243,7 @@ def _drift(axes: Axes, samples: pd.DataFrame) -> None:
     relative = table["half_ns"] / table.groupby("size")["half_ns"].transform("median")
     seconds = (table["start_ns"] - table["start_ns"].min()) / 1e9
     reach = max(float(relative.quantile(0.98)), 1.2)
-    axes.plot(seconds, relative.clip(upper=reach), ".", color=FAINT, markersize=2, zorder=1, rasterized=True)
+    axes.plot(seconds, relative.clip(upper=reach), ".", color=SOFT, markersize=2, zorder=1, rasterized=True)
     axes.fill_between(middle, windows["low"], windows["high"], color=BLUE, alpha=0.25, linewidth=0)
     axes.plot(middle, windows["middle"], color=BLUE, linewidth=1.2)
     axes.axhline(1, color=MUTED, linewidth=0.6)
