@@ -127,8 +127,8 @@ def mark_cut(
 _TEXT = {
     "top": ((-5, -1), "right", "top"),
     "bottom": ((-5, 1), "right", "bottom"),
-    "left": ((5, 0), "left", "center"),
-    "right": ((-6, 0), "right", "center"),
+    "left": ((5, 1), "left", "bottom"),
+    "right": ((-5, 1), "right", "bottom"),
 }
 
 

@@ -237,7 +237,7 @@ def plot_fwq(cores: Sequence[FwqCore]) -> Figure:
         keep = np.unique(np.geomspace(1, len(values), 600).astype(int)) - 1
         keep = len(values) - 1 - keep[::-1]
         beyond = limits.above(values[keep])
-        texts = [f"{value:.3g}" for value in values[keep][beyond]]
+        texts = [si_text(value) for value in values[keep][beyond]]
         mark_cut(axes, "top", rarity[keep][beyond], PALETTE[place], texts)
         axes.step(rarity[keep], values[keep], where="post", color=PALETTE[place], lw=1.2, label=f"core {core.cpu}")
     marks = [m for m in (1, 2, 10, 100, 1000, 10_000, 100_000, 1_000_000) if m <= longest]
