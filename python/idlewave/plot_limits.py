@@ -20,6 +20,7 @@ FEW = 5
 ROOM = 3.0
 """How far beyond the bulk an axis reaches for them, in widths of the bulk; where there are more, they are cut."""
 LOG_ROOM = 0.5
+MARGIN = 1.3
 MOST_TEXTS = 3
 """So many marks of an edge have their values beside them."""
 
@@ -55,6 +56,10 @@ class Limits:
             return self
         low = max(self.low / factor, min(self.low, float(found.min())))
         return Limits(low, min(self.high * factor, max(self.high, float(found.max()))))
+
+    def with_margin(self, factor: float = MARGIN) -> Limits:
+        """Of a logarithmic axis: the ends that the axis itself has, so that what lies within is seen whole."""
+        return Limits(self.low / factor, self.high * factor)
 
 
 def bulk_limits(

@@ -33,15 +33,15 @@ class Compared:
 
     @property
     def times(self) -> Limits:
-        """The ends of the axis of times, ns."""
+        """The axis of times, ns."""
         limits = bulk_limits(self.shown["median_ns"], log=True)
-        return limits.reaching(self.shown[["low_ns", "high_ns"]].to_numpy(dtype=float), FURTHER)
+        return limits.reaching(self.shown[["low_ns", "high_ns"]].to_numpy(dtype=float), FURTHER).with_margin()
 
     @property
     def percents(self) -> Limits:
-        """The ends of the axis of residuals, %: as far above 0 as below."""
+        """The axis of residuals, %: as far above 0 as below."""
         found = bulk_limits(self.residuals["percent"], room=STRIP_ROOM)
-        reach = max(-found.low, found.high, LEAST_REACH)
+        reach = 1.12 * max(-found.low, found.high, LEAST_REACH)
         return Limits(-reach, reach)
 
 

@@ -120,7 +120,7 @@ def _panel(axes: Axes, seen: Compared, series: str, network: Network | None) -> 
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     scale_sizes(axes, seen.shown["size"], most=4)
-    axes.set_ylim(seen.times.low / 1.3, seen.times.high * 1.3)
+    axes.set_ylim(seen.times.low, seen.times.high)
     scale_times(axes)
     if own.empty:
         say_empty(axes, "not measured", ticks=True)
@@ -163,7 +163,7 @@ def _strip(axes: Axes, seen: Compared, series: str) -> None:
     tidy(axes)
     axes.axhline(0, color=INK, linewidth=0.7)
     limits, own = seen.percents, seen.residuals[seen.residuals["series"] == series]
-    axes.set_ylim(1.12 * limits.low, 1.12 * limits.high)
+    axes.set_ylim(limits.low, limits.high)
     axes.locator_params(axis="y", nbins=3, symmetric=True)
     inside = ~(limits.above(own["percent"]) | limits.below(own["percent"]))
     axes.plot(own["size"][inside], own["percent"][inside], "o", color=COLOURS[series], markersize=2.3, linewidth=0)

@@ -80,7 +80,8 @@ def _by_size(axes: Axes, table: pd.DataFrame, name: str) -> None:
     if table.empty:
         say_empty(axes, "no series of it was recorded")
         return
-    limits = bulk_limits(table["value_ps"] / 1e3, log=True).reaching(table[["low_ps", "high_ps"]] / 1e3, FURTHER)
+    limits = bulk_limits(table["value_ps"] / 1e3, log=True)
+    limits = limits.reaching(table[["low_ps", "high_ps"]] / 1e3, FURTHER).with_margin()
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     others = table[table["method"] != PRTT]["size"]
@@ -100,7 +101,7 @@ def _by_size(axes: Axes, table: pd.DataFrame, name: str) -> None:
         mark_cut(axes, "top", own["size"][limits.above(np.fmax(high, middle))], colour)
         mark_cut(axes, "bottom", own["size"][limits.below(middle)], colour)  # an interval may reach to 0
     scale_sizes(axes, table["size"], most=4)
-    axes.set_ylim(limits.low / 1.3, limits.high * 1.3)
+    axes.set_ylim(limits.low, limits.high)
     scale_times(axes)
     axes.set_xlabel("message size")
 
@@ -213,7 +214,8 @@ def _calls(axes: Axes, table: pd.DataFrame) -> None:
     axes.set_yscale("log")
     looks = {"send": (GREEN, "^"), "receive": (VERMILLION, "v"), "whole receive": (MUTED, ".")}
     names = {"send": "send", "receive": "end of a receive", "whole receive": "whole receive"}
-    limits = bulk_limits(table["median_ps"] / 1e3, log=True).reaching(table[["low_ps", "high_ps"]] / 1e3, FURTHER)
+    limits = bulk_limits(table["median_ps"] / 1e3, log=True)
+    limits = limits.reaching(table[["low_ps", "high_ps"]] / 1e3, FURTHER).with_margin()
     for call, own in table.groupby("call"):
         colour, marker = looks[str(call)]
         own = own.sort_values("size")
@@ -225,7 +227,7 @@ def _calls(axes: Axes, table: pd.DataFrame) -> None:
         mark_cut(axes, "top", own["size"][limits.above(np.fmax(own["high_ps"], own["median_ps"]) / 1e3)], colour)
         mark_cut(axes, "bottom", own["size"][limits.below(own["median_ps"] / 1e3)], colour)
     scale_sizes(axes, table["size"], most=4)
-    axes.set_ylim(limits.low / 1.3, limits.high * 1.3)
+    axes.set_ylim(limits.low, limits.high)
     scale_times(axes)
     axes.set_xlabel("message size")
     axes.legend(loc="upper left", handletextpad=0.2)

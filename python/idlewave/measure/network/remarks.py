@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...wording import percent_text, time_text
+from ...wording import percent_text, percent_tick, time_text
 from .fit import Medians
 from .observations import Observations
 from .pages import PageStep
@@ -79,6 +79,6 @@ def doubts(seen: Observations, medians: Medians) -> tuple[str, ...]:
     if unsure.any():
         notes.append(
             f"At {int(unsure.sum())} of {len(unsure)} sizes the median round trip or gap is uncertain by more than "
-            f"{percent_text(UNSETTLED)}: a longer measurement, or a quieter machine, would tell more."
+            f"{percent_tick(UNSETTLED)}: a longer measurement, or a quieter machine, would tell more."
         )
     return tuple(notes)

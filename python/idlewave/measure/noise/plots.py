@@ -88,7 +88,7 @@ def plot_spectrum(spectrum: Spectrum, peaks: Sequence[Peak] = ()) -> Figure:
         color=MUTED,
         lw=1.0,
         ls=(0, (4, 2)),
-        label=f"{percent_text(spectrum.false_alarm)} false alarms in all",
+        label=f"{percent_tick(spectrum.false_alarm)} false alarms in all",
     )
     axes.set(xscale="log", yscale="log", xlabel="frequency [Hz]", ylabel="power of the lost share of time [1/Hz]")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: si_text(value)))
