@@ -10,6 +10,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.category import StrCategoryFormatter
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter
 
@@ -20,10 +21,11 @@ WIDTH = 6.4  # inches, of every figure
 # Okabe and Ito, Color Universal Design (2008), in an order that keeps neighbours apart in grey, too.
 BLUE, ORANGE, GREEN, VERMILLION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 SKY, PURPLE, YELLOW = "#56B4E9", "#CC79A7", "#F0E442"
-INK, MUTED, FAINT = "#1a1a1a", "#666666", "#e4e4e4"
+INK, MUTED, SOFT, FAINT = "#1a1a1a", "#666666", "#b8b8b8", "#e4e4e4"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, YELLOW, "#000000")
 
 SMALL = 8.0
+HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a label readable where something passes
 STYLE: Any = {
     "axes.axisbelow": True,
     "axes.edgecolor": MUTED,

@@ -30,7 +30,7 @@ from .report import (
 )
 from .timeline import Timeline
 from .trace import Trace
-from .wording import join_words
+from .wording import SPACE, join_words
 
 
 def report_data(
@@ -203,7 +203,9 @@ def noise_data(measurement: Measurement) -> NoiseData:
 def network_data(measurement: Measurement) -> NetworkData:
     """The samples, and the medians that were fitted."""
     return NetworkData(
-        measurement.network.samples, quantities_of(measurement.network.fit), spread="95 % intervals of the median"
+        measurement.network.samples,
+        quantities_of(measurement.network.fit),
+        spread=f"95{SPACE}% intervals of the median",
     )
 
 

@@ -100,6 +100,15 @@ def plain_percent(fraction: float, *, signed: bool = False) -> str:
     return plain(percent_text(fraction, signed=signed))
 
 
+def percent_tick(fraction: float) -> str:
+    """`fraction` in percent as an axis has it, without zeros behind the point: 0.05 -> "5 %"."""
+    value = 100 * fraction
+    decimals = max(0, 2 - math.floor(math.log10(abs(value)))) if value and math.isfinite(value) else 0
+    text = f"{value:,.{decimals}f}"
+    text = text.rstrip("0").rstrip(".") if decimals else text
+    return text.replace("-", MINUS) + f"{SPACE}%"
+
+
 def percent_range(low: float, high: float) -> str:
     """Two fractions in percent: "0.19 to 0.23 %", or one of them where they read the same."""
     first, last = percent_number(low), percent_number(high)

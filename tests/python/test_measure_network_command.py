@@ -49,7 +49,7 @@ def test_samples_recorded_by_hand_become_a_machine_and_one_json_object(recorded,
     assert done.exit_code == 0, done.output
     said = json.loads(done.stdout)
     assert said["fit"]["S"] == 12_288
-    assert any("Other processes used 30% of the client's core" in note for note in said["notes"])
+    assert any("Other processes used 30\u202f% of the client's core" in note for note in said["notes"])
     assert {"PRTT", "Culler/Iannello", "Kielmann (pLogP)", "Bell"} == {row["method"] for row in said["methods"]}
     machine = idlewave.Machine.load(tmp_path / "m" / "machine.toml")
     assert machine.network.eager_limit == 12_288

@@ -261,6 +261,6 @@ def test_foreign_load_and_steal_are_said():
     detours = pd.DataFrame({"core": [0], "start_ps": [0], "length_ps": [10]}, dtype=np.int64)
     disturbed = recording(0, 1.0, cpu_busy_s=1.0, own_cpu_s=0.9, steal_s=0.25)
     notes = summarise(detours, [disturbed], {}).notes
-    assert any("10.0%" in note for note in notes)
-    assert any("0.25 s" in note for note in notes)
+    assert any("10\u202f%" in note for note in notes)
+    assert any("250\u202fms" in note for note in notes)
     assert summarise(detours, [recording(0, 1.0)], {}).notes == ()

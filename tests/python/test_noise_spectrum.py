@@ -212,7 +212,7 @@ def test_a_core_that_is_nearly_always_taken_still_has_its_full_quantum(tmp_path)
 def test_cores_at_two_speeds_are_noted(tmp_path):
     loss = np.where(np.arange(10_000) < 4000, 0.3, 0.0)
     ftq = analyse_ftq(read_recording(write_ftq(tmp_path, [loss], 1e-4)))
-    assert "did 70% of the work" in ftq.notes[0]
+    assert "did 70\u202f% of the work" in ftq.notes[0]
 
 
 def test_quanta_that_were_missed_are_lost_wholly(tmp_path):

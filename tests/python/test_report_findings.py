@@ -15,6 +15,7 @@ from idlewave.wording import (
     fixed_seconds_texts,
     percent_range,
     percent_text,
+    percent_tick,
     si_text,
     size_text,
     time_text,
@@ -264,3 +265,9 @@ def test_other_numbers_are_short_and_have_units():
     ]
     assert [plain(size_text(size)) for size in (1, 4096, 4097, 2**20)] == ["1 B", "4 KiB", "4,097 B", "1 MiB"]
     assert [plain(text) for text in fixed_seconds_texts([1.47, 1.5228])] == ["1.470 s", "1.523 s"]
+
+
+def test_an_axis_has_percentages_without_superfluous_digits():
+    fractions = (0.0, 0.05, 0.5, 1.0, 12.5, 0.0012, 1e-6, -0.2)
+    texts = [plain(percent_tick(fraction)) for fraction in fractions]
+    assert texts == ["0 %", "5 %", "50 %", "100 %", "1,250 %", "0.12 %", "0.0001 %", "-20 %"]

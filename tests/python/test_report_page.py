@@ -163,6 +163,12 @@ def test_names_from_outside_cannot_add_markup(tmp_path: Path):
     assert "script" not in parsed.tags
 
 
+def test_percentages_and_microseconds_are_spelled_one_way(page: Path):
+    said = re.sub(r"<style.*?</style>|<svg.*?</svg>|<[^>]*>", " ", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert "\u202f%" in said
+    assert not re.findall(r".{20}\d ?%.{5}|.{20}\d ?us\b|.{20}\dµs", said)
+
+
 def test_progress_is_told_figure_by_figure(tmp_path: Path):
     told: list[str] = []
     build(ReportData(study=study()), tmp_path, on_figure=told.append)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
+from functools import cache
 
 import matplotlib as mpl
 import numpy as np
@@ -116,6 +118,12 @@ def visible_texts(figure: Figure) -> list[tuple[Text, Bbox]]:
     return found
 
 
+@cache
+def drawn(name: str) -> tuple[Figure, list[tuple[Text, Bbox]]]:
+    figure = FIGURES[name]()
+    return figure, visible_texts(figure)
+
+
 def unused_ticks(axes: Axes) -> list[Text]:
     """Labels of ticks that matplotlib keeps but that lie outside the view."""
     found = []
@@ -129,12 +137,11 @@ def unused_ticks(axes: Axes) -> list[Text]:
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_no_label_is_cut_off_and_no_two_labels_overlap(name: str):
-    figure = FIGURES[name]()
-    drawn = visible_texts(figure)
+    figure, texts = drawn(name)
     width, height = figure.canvas.get_width_height()
     unused = {id(text) for axes in figure.axes for text in unused_ticks(axes)}
     boxes = []
-    for text, box in drawn:
+    for text, box in texts:
         if id(text) in unused:
             continue
         assert box.x0 > -1, text
@@ -164,8 +171,14 @@ def test_axes_have_labels_with_units():
         "run time": ["run time [s]", "ranks"],
     }
     for name, labels in wanted.items():
-        texts = {text.get_text() for text, _ in visible_texts(FIGURES[name]())}
+        texts = {text.get_text() for text, _ in drawn(name)[1]}
         assert texts.issuperset(labels), name
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_percentages_and_microseconds_are_spelled_one_way(name: str):
+    for text, _ in drawn(name)[1]:
+        assert not re.search(r"\d ?%|\d ?us\b|\dµs|\d µs", text.get_text()), text
 
 
 def test_drawing_leaves_the_callers_settings_and_pyplot_alone():

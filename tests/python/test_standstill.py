@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import re
 import sys
@@ -12,7 +13,7 @@ from typing import Any
 
 import idlewave
 import pytest
-from idlewave import Deadlock, Schedule, Standstill, UnmatchedReceive, UnmatchedRendezvous, UnmatchedSend
+from idlewave import Deadlock, Machine, Schedule, Standstill, UnmatchedReceive, UnmatchedRendezvous, UnmatchedSend
 from random_goal import Limits, random_goal, random_machine
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "oracle"))

@@ -20,8 +20,10 @@ from matplotlib.ticker import MaxNLocator
 from ..carried import picture_metadata
 from ..errors import UsageError
 from ..output import output_file
+from ..plot_limits import bulk_limits, mark_cut
 from ..plotting import BLUE, INK, ORANGE, STYLE, VERMILLION, new_figure, plain_text, styled, tidy
 from ..provenance import Provenance
+from ..wording import time_text
 from .ops import CALC, RECV, SEND, Ints, Ops, read_ops
 from .spans import cpu_spans, waiting_spans
 
@@ -33,6 +35,8 @@ MOST_OPS = 20_000
 MOST_NUMBERED = 24
 DOTS_PER_INCH = 200
 UNITS = (("s", 10**12), ("ms", 10**9), ("µs", 10**6), ("ns", 10**3), ("ps", 1))
+
+LATER = 10.0  # times as late as all others: a few such ops are cut
 
 HALF = 0.38  # of a row is filled, to each side of its middle
 PALE, GREY, HATCH = "#f4f4f4", "#dedede", "#c4c4c4"
@@ -76,13 +80,18 @@ def plot_timeline(
     (`Timeline.ops_to_arrow` or `ops_to_pandas`): a line a rank.
 
     It shows what the CPU does; in it, at the end of each op, how long noise took the CPU away; where an op waited; and
-    messages whose both ends are drawn, from when the CPU had sent them to when it began to receive them.
+    messages whose both ends are drawn, from when the CPU had sent them to when it began to receive them. Unless `until`
+    is given, a few ops that end ten times later than all others do not squeeze those: the picture ends before, and the
+    edge says until when their ranks go on.
 
     Raises UsageError if that is more than 64 ranks or 20,000 ops, or nothing.
     """
     columns = read_ops(ops)
     lines = _lines(columns, ranks)
-    until = int(columns.end.max()) if until is None else until
+    late: dict[int, int] = {}
+    if until is None:
+        until = _until(columns, since)
+        late = {line: end for line, end in enumerate(_line_ends(columns, lines)) if end > until}
     drawn = _drawn(columns, lines, since, until)
     name, unit = next(((n, u) for n, u in UNITS if until - since >= u), UNITS[-1])
     figure = new_figure(1.0 + max(0.6, len(lines) * (0.32 if len(lines) <= 16 else 0.11)))
@@ -95,6 +104,7 @@ def plot_timeline(
     _messages(axes, columns, drawn, unit)
     _axes(axes, list(lines), name)
     axes.set_xlim(since / unit, until / unit)
+    mark_cut(axes, "right", list(late), INK, [f"until {time_text(end)}" for end in late.values()])
     figure.legend(handles=_legend(columns, drawn), loc="outside upper left", ncols=6, handlelength=1.6)
     return figure
 
@@ -121,6 +131,21 @@ def _lines(ops: Ops, ranks: Iterable[int] | None) -> dict[int, int]:
     if len(chosen) > MOST_RANKS:
         raise UsageError(f"a picture has room for {MOST_RANKS} ranks, not for {len(chosen)}; {_CHOOSE}")
     return {rank: line for line, rank in enumerate(chosen)}
+
+
+def _until(ops: Ops, since: int) -> int:
+    """When the last op ends, without a few that end much later than all others."""
+    until = int(bulk_limits(ops.end, room=LATER).high)
+    return until if until > since else int(ops.end.max())
+
+
+def _line_ends(ops: Ops, lines: dict[int, int]) -> list[int]:
+    """When the last op of each line ends."""
+    ends = [0] * len(lines)
+    for rank, first, last in ops.bounds():
+        if rank in lines:
+            ends[lines[rank]] = int(ops.end[first:last].max())
+    return ends
 
 
 def _drawn(ops: Ops, lines: dict[int, int], since: int, until: int) -> _Drawn:

@@ -1,99 +1,96 @@
-"""Captions that say what a figure shows and what is to be seen in it."""
+"""Captions that say what a figure shows, of what machine and program, and what is to be seen in it."""
 
 from __future__ import annotations
 
-from idlewave.measure.noise.detour_plots import MOST_PANELS, MOST_POINTS, shown_cores, thin_detours
-from idlewave.report.data import (
-    ComparisonData,
-    MachineData,
-    NetworkData,
-    NoiseData,
-    ProgramData,
-    StudyData,
+import numpy as np
+
+from idlewave.measure.noise.detour_plots import (
+    MOST_PANELS,
+    MOST_POINTS,
+    drawable,
+    length_limits,
+    shown_cores,
+    thin_detours,
 )
+from idlewave.plot_limits import bulk_limits
+from idlewave.report.data import ComparisonData, NoiseData, ProgramData, StudyData
 from idlewave.report.findings import communication_share
 from idlewave.report.noise import noise_figures
-from idlewave.report.plot_program import MOST_BARS, MOST_CELLS
-from idlewave.report.scale import scales
+from idlewave.report.plot_program import MOST_BARS, MOST_CELLS, error_percents
+from idlewave.report.plot_scale import limits_of
+from idlewave.report.scale import Scale, scales
 from idlewave.report.scope import scope_sentence
+from idlewave.report.setting import Setting, run_text
 from idlewave.wording import (
     count_text,
     percent_range,
     percent_text,
     plural,
     seconds_text,
-    size_text,
     time_text,
     volume_text,
 )
 
+_UNKNOWN = Setting()
+_DETOUR = "in which a core did not run the probe, which only reads the clock"
 
-def detours_caption(noise: NoiseData) -> str:
+
+def detours_caption(noise: NoiseData, setting: Setting = _UNKNOWN) -> str:
     """Of `plot_detours`."""
-    shown = noise.detours[noise.detours["core"].isin(shown_cores(noise.cores)) & (noise.detours["length_ps"] > 0)]
+    shown = drawable(noise.detours, shown_cores(noise.cores))
     if shown.empty:
-        return "No detour was recorded."
+        return f"No detour was recorded on {setting.place}."
     longest = time_text(float(shown["length_ps"].max()))
     text = (
-        "Each point is a detour: a time in which the core did not run the probe. Above each panel: the share "
-        f"of the time that detours took. The longest took {longest}."
+        f"Noise on {setting.place}: each point is a detour (a time {_DETOUR}), when it began and how long it lasted. "
+        f"Above each panel: the share of the core’s time that detours took. The longest took {longest}."
     )
     if len(noise.cores) > MOST_PANELS:
         text += f" Of {len(noise.cores)} cores, the {MOST_PANELS} with the highest overhead are shown."
-    drawn = len(thin_detours(shown, MOST_POINTS))
-    if drawn < len(shown):
+    thinned = thin_detours(shown, MOST_POINTS)
+    if len(thinned) < len(shown):
         text += (
-            f" {count_text(drawn)} of {count_text(len(shown))} detours are drawn: of those that fall on "
-            "one spot, "
-            "the longest."
+            f" {count_text(len(thinned))} of {count_text(len(shown))} detours are drawn: of those that fall on one "
+            "spot, the longest."
         )
-    return text
+    return text + _cut(length_limits(thinned).outside(thinned["length_ps"]), "detour", "length")
 
 
-def lengths_caption(noise: NoiseData) -> str:
+def lengths_caption(noise: NoiseData, setting: Setting = _UNKNOWN) -> str:
     """Of `plot_detour_lengths`."""
     figures = noise_figures(noise)
     if figures.decade is None:
-        return "No detour was recorded."
-    several = "one core"
+        return f"No detour was recorded on {setting.place}."
+    lines, several = "", "of the one core"
     if figures.cores > 1:
         points = "single cores" if figures.cores <= MOST_PANELS else f"the {MOST_PANELS} cores with most of it"
-        several = f"the mean over the cores; points: {points}"
+        lines, several = " (a line a core)", f"over the cores; points: {points}"
     return (
-        "Left: how many detours have which length, ten bins to a decade. Right: what share of the time "
-        "detours of each "
-        f"decade take (bars: {several}). Those of {figures.decade} take the most, "
-        f"{percent_text(figures.decade_share)} of "
-        "all that is lost to noise."
-    )
+        f"Noise on {setting.place}: detours (times {_DETOUR}) by their length. Left: how many there are{lines}, in "
+        "ten bins between a length and ten times that. Right: what share of the time the detours of such a range "
+        f"take (bars and numbers: the mean {several}). Those of {figures.decade} take the most, "
+        f"{percent_text(figures.decade_share)} of all that is lost to noise."
+    ) + _cut(_far_detours(noise), "detour", "greatest length")
 
 
-def network_caption(network: NetworkData, machine: MachineData | None) -> str:
-    """Of `plot_network`."""
-    text = f"Medians (points) and {network.spread} (bars) of what was measured at each message size"
-    if machine is None:
-        return f"{text}."
-    text += "; lines are what the fitted parameters give"
-    if machine.S is None:
-        text += ". No eager limit was found"
-    else:
-        limit = size_text(machine.S)
-        text += f". Messages above S = {limit} make a rendezvous, which costs two control messages first"
-    if machine.residuals is not None and not machine.residuals.empty:
-        text += ". Below: by how much the model misses each median"
-    return f"{text}."
+def _far_detours(noise: NoiseData) -> int:
+    """How many detours are longer than the axis of lengths."""
+    shown = drawable(noise.detours, list(noise.cores["core"]))
+    return int(length_limits(shown).above(shown["length_ps"]).sum())
 
 
 def communication_caption(program: ProgramData) -> str:
     """Of `plot_communication`."""
     table = program.communication
     messages, volume = int(table["messages"].sum()), float(table["bytes"].sum())
+    run = f"{run_text(program.command)} on {plural(program.ranks, 'rank')}"
     if messages == 0:
-        return "No point-to-point message was sent."
+        return f"{_capital(run)} sent no point-to-point message."
+    both = " (left) and messages (right)" if program.ranks <= 8 else ""
     text = (
-        f"Who talks to whom: {plural(messages, 'point-to-point message')} with {volume_text(volume)} in "
-        "all; a white "
-        "field is a pair that never talked. Collectives are not in it"
+        f"Who talks to whom in {run}: bytes{both} that the rank of a row sent to the rank of a column; the darker, "
+        f"the more, on a logarithmic scale. {_capital(plural(messages, 'point-to-point message'))} carried "
+        f"{volume_text(volume)} in all. White: never sent. Messages inside collective operations are not counted"
     )
     if program.ranks > MOST_CELLS:
         text += f"; a field adds up {-(-program.ranks // MOST_CELLS)} neighbouring ranks"
@@ -106,61 +103,110 @@ def time_caption(program: ProgramData) -> str:
     inside = program.time[program.time["category"] != "computation"].groupby("rank")["seconds"].sum()
     totals = program.time.groupby("rank")["seconds"].sum()
     shares = (inside.reindex(totals.index, fill_value=0.0) / totals.where(totals > 0)).dropna()
-    text = f"How each rank’s time divides. {percent_text(share)} of all ranks’ time is communication"
-    if len(shares) > 1 and percent_text(shares.min()) != percent_text(shares.max()):
-        text += f", {percent_range(float(shares.min()), float(shares.max()))} by rank"
+    what = "Computation is its own time, everything else is time in MPI"
+    text = f"How the measured time of each rank of {run_text(program.command)} divides. {what}"
     if len(totals) > MOST_BARS:
         text += (
-            f". Over {plural(len(totals), 'rank')}: median (stroke, number), middle half of the ranks (bar), "
-            "least to most (line)"
+            f". Over {plural(len(totals), 'rank')}: the median rank (stroke, number), the middle half of the ranks "
+            "(bar), from the least to the most (line)"
         )
-    return f"{text}."
+    elif len(totals) <= 16:
+        text += "; the numbers are shares of the rank’s time"
+    text += f". {percent_text(share)} of all ranks’ time is in MPI"
+    if len(shares) > 1 and percent_text(shares.min()) != percent_text(shares.max()):
+        text += f", {percent_range(float(shares.min()), float(shares.max()))} by rank"
+    several = totals if len(totals) <= MOST_BARS else program.time["seconds"]
+    return f"{text}." + _cut(bulk_limits(several).outside(several), "time", "length")
 
 
-def prediction_caption(comparison: ComparisonData) -> str:
+def prediction_caption(comparison: ComparisonData, setting: Setting = _UNKNOWN) -> str:
     """Of `plot_prediction`."""
     how = "with the measured noise added" if comparison.noise else "without added noise"
-    text = f"The traced run, simulated on the same ranks {how}, against its measured time"
+    ranks = f" on its {plural(setting.ranks, 'rank')}" if setting.ranks else ""
+    text = (
+        f"{_capital(setting.run)}{ranks}, as measured and as simulated from its trace, by the LogGOPS parameters of "
+        f"{setting.place}, {how}. Left: the run time. Right: how far each rank’s predicted time is from its measured "
+        "time, in percent of that"
+    )
     error = comparison.error
     if error is not None:
-        text += f": the prediction is off by {percent_text(error, signed=True)}"
-    usable = comparison.ranks[comparison.ranks["measured_s"] > 0]
-    if len(usable) > 1:
-        errors = usable["predicted_s"] / usable["measured_s"] - 1
-        low, high = percent_text(errors.min(), signed=True), percent_text(errors.max(), signed=True)
-        text += f", single ranks by {low}" + ("" if low == high else f" to {high}")
-    return f"{text}."
+        text += f". The run’s prediction is off by {percent_text(error, signed=True)}"
+    errors = error_percents(comparison.ranks) / 100
+    if len(errors) > 1:
+        low, high = (percent_text(float(end), signed=True) for end in (errors.min(), errors.max()))
+        text += f", single ranks’ by {low}" + ("" if low == high else f" to {high}")
+    return f"{text}." + _cut(bulk_limits(100 * errors).outside(100 * errors), "rank", "error")
 
 
-def slowdown_caption(study: StudyData) -> str:
+def slowdown_caption(study: StudyData, setting: Setting = _UNKNOWN) -> str:
     """Of `plot_slowdown`."""
     points = [scale for scale in scales(study) if scale.slowdowns]
     if not points:
         return "No scale was simulated both with and without noise."
-    seeds = [len(scale.slowdowns) for scale in points]
-    number = plural(seeds[0], "seed") if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)} seeds"
     last = points[-1]
-    return (
-        f"How much longer the program runs with {study.noise} than without ({number} at each scale): "
-        "median "
-        f"(line, numbers), single seeds (points), least to most (band). On {plural(last.ranks, 'rank')} it "
-        "is "
-        f"{percent_range(min(last.slowdowns), max(last.slowdowns))}.{scope_sentence(study)}"
+    limits = limits_of([np.array(scale.slowdowns) for scale in points])
+    cut = sum(limits.outside(scale.slowdowns) for scale in points)
+    text = (
+        f"How much longer {setting.run} takes with {study.noise} than without, "
+        f"simulated{_extrapolated(setting)}: against the number of ranks, the median over the seeds (line, numbers), "
+        f"single seeds (points; {_seeds([len(scale.slowdowns) for scale in points])}), and from the least to the most "
+        f"(band). A seed sets where in the recorded noise each rank starts. On {plural(last.ranks, 'rank')} it takes "
+        f"{percent_range(min(last.slowdowns), max(last.slowdowns))} longer."
     )
+    return text + _cut(cut, "seed") + scope_sentence(study)
 
 
-def run_time_caption(study: StudyData, *, measured: bool) -> str:
-    """Of `plot_run_time`."""
+def run_time_caption(
+    study: StudyData, setting: Setting = _UNKNOWN, *, measured: tuple[int, float] | None = None
+) -> str:
+    """Of `plot_run_time`; `measured`: ranks and seconds of the real run."""
     points = [scale for scale in scales(study) if scale.baseline_s is not None or scale.noisy_s]
-    text = f"Predicted run time with {study.noise} (median, single seeds, least to most) and without"
+    if not points:
+        return "No run was simulated."
+    seeds = [len(scale.noisy_s) for scale in points if scale.noisy_s]
+    noisy = (
+        f"with {study.noise} (orange; {_seeds(seeds)}: line for the median, points for single ones, band from "
+        "the least to the most) and "
+        if seeds
+        else ""
+    )
+    text = (
+        f"Run time of {setting.run}, simulated{_extrapolated(setting)}, against the number of ranks: {noisy}without "
+        "added noise (blue)"
+    )
     if measured:
-        text += "; the diamond is the real run"
+        text += f". The diamond is the real run: {seconds_text(measured[1])} on {plural(measured[0], 'rank')}"
     ends = [scale for scale in points if scale.baseline_s is not None]
     if len(ends) > 1:
-        first, last = ends[0], ends[-1]
-        text += (
-            f". Without noise it goes from {seconds_text(first.baseline_s or 0)} on "
-            f"{plural(first.ranks, 'rank')} to "
-            f"{seconds_text(last.baseline_s or 0)} on {count_text(last.ranks)}"
-        )
-    return f"{text}.{scope_sentence(study)}"
+        first, last = (seconds_text(end.baseline_s or 0) for end in (ends[0], ends[-1]))
+        low, high = plural(ends[0].ranks, "rank"), count_text(ends[-1].ranks)
+        same = f"it stays at {first} from {low} to {high}"
+        text += f". Without noise {same if first == last else f'it goes from {first} on {low} to {last} on {high}'}"
+    groups = [_times(scale) for scale in points]
+    return f"{text}." + _cut(sum(map(limits_of(groups).outside, groups)), "simulated run") + scope_sentence(study)
+
+
+def _times(scale: Scale) -> np.ndarray:
+    return np.array([*scale.noisy_s, *([] if scale.baseline_s is None else [scale.baseline_s])])
+
+
+def _extrapolated(setting: Setting) -> str:
+    return f" from its trace on {plural(setting.ranks, 'rank')}" if setting.ranks else ""
+
+
+def _seeds(counts: list[int]) -> str:
+    low, high = min(counts), max(counts)
+    return f"{plural(low, 'seed') if low == high else f'{low} to {high} seeds'} at each number of ranks"
+
+
+def _cut(count: int, noun: str, told: str = "") -> str:
+    """What the axes leave out, as a sentence to follow another; nothing of nothing. `told`: what stands at the mark."""
+    if not count:
+        return ""
+    verb, what, whose = ("lies", "it", "its") if count == 1 else ("lie", "them", "their")
+    beside = f", with {whose} {told}" if told else ""
+    return f" {plural(count, noun)} {verb} far beyond the axis, where a triangle marks {what}{beside}."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from idlewave.measure.network.curve_table import residual_percents
 from idlewave.measure.network.plot_curves import LABELS
 from idlewave.report.data import MachineData, NetworkData, NoiseData, ProgramData, ReportData
 from idlewave.report.network import quantities
@@ -92,13 +93,14 @@ def _fit(machine: MachineData) -> str:
     table = machine.residuals
     if table is None or table.empty:
         return "The residuals of the fitted parameters were not recorded."
-    relative = (table["predicted_ns"] / table["measured_ns"].where(table["measured_ns"] > 0) - 1).abs().dropna()
+    found = residual_percents(table)
+    relative = found["percent"].abs() / 100
     if relative.empty:
         return "No measured value is above zero, so the fit cannot be judged."
-    worst = table.loc[relative == relative.max()].iloc[0]
+    worst = found.loc[relative == relative.max()].iloc[0]
     series = LABELS.get(str(worst["series"]), str(worst["series"]))
     return (
-        f"The fitted parameters miss the measured medians by {percent_text(float(relative.median()))} in "
+        f"The fit misses the measured medians of all four quantities by {percent_text(float(relative.median()))} in "
         "the median of "
         f"{plural(len(relative), 'point')}, and by {percent_text(float(relative.max()))} at worst "
         f"({series}, {size_text(worst['size'])})."

@@ -50,7 +50,8 @@ class MachineData:
     known.
     `intervals`: for a parameter's name the ends of its confidence interval, in the parameter's own unit;
     `confidence` is their level. `residuals`: one row a fitted point, columns size (bytes), series (one of
-    QUANTITIES), measured_ns, predicted_ns.
+    QUANTITIES), measured_ns, predicted_ns, and aside_ns where a part of a measured call is deliberately not in the
+    model's overhead (none unless there is that column).
     """
 
     name: str

@@ -17,10 +17,12 @@ from idlewave.provenance import Provenance
 from idlewave.report import captions
 from idlewave.report.data import ReportData
 from idlewave.report.network import quantities
+from idlewave.report.network_caption import network_caption
 from idlewave.report.noise import magnitudes
 from idlewave.report.plot_network import plot_network
 from idlewave.report.plot_program import plot_communication, plot_prediction, plot_time
 from idlewave.report.plot_scale import plot_run_time, plot_slowdown
+from idlewave.report.setting import setting_of
 
 DOTS_PER_INCH = 200
 
@@ -37,19 +39,23 @@ class ReportFigure:
 def report_figures(data: ReportData) -> Iterator[ReportFigure]:
     """The figures of the parts that `data` has, in the order of the page."""
     machine, noise, network, program = data.machine, data.noise, data.network, data.program
-    comparison, study = data.comparison, data.study
+    comparison, study, setting = data.comparison, data.study, setting_of(data)
     if noise is not None:
-        yield ReportFigure("detours", captions.detours_caption(noise), lambda: plot_detours(noise.detours, noise.cores))
+        yield ReportFigure(
+            "detours",
+            captions.detours_caption(noise, setting),
+            lambda: plot_detours(noise.detours, noise.cores),
+        )
         yield ReportFigure(
             "detour-lengths",
-            captions.lengths_caption(noise),
+            captions.lengths_caption(noise, setting),
             lambda: plot_detour_lengths(noise.detours, noise.cores, magnitudes(noise)),
         )
     if network is not None:
         yield ReportFigure(
             "network",
-            captions.network_caption(network, machine),
-            lambda: plot_network(quantities(network), machine),
+            network_caption(network, machine, setting),
+            lambda: plot_network(quantities(network), machine, network.spread),
         )
     if program is not None:
         yield ReportFigure(
@@ -61,15 +67,15 @@ def report_figures(data: ReportData) -> Iterator[ReportFigure]:
     if comparison is not None:
         yield ReportFigure(
             "prediction",
-            captions.prediction_caption(comparison),
+            captions.prediction_caption(comparison, setting),
             lambda: plot_prediction(comparison.ranks, comparison.measured_s, comparison.predicted_s),
         )
     if study is not None:
         measured = None if program is None else (program.ranks, program.measured_s)
-        yield ReportFigure("slowdown", captions.slowdown_caption(study), lambda: plot_slowdown(study.runs))
+        yield ReportFigure("slowdown", captions.slowdown_caption(study, setting), lambda: plot_slowdown(study.runs))
         yield ReportFigure(
             "run-time",
-            captions.run_time_caption(study, measured=measured is not None),
+            captions.run_time_caption(study, setting, measured=measured),
             lambda: plot_run_time(study.runs, measured),
         )
 

@@ -11,13 +11,13 @@ from idlewave.report.network import rules_of
 from idlewave.wording import size_text
 
 
-def plot_network(quantities: pd.DataFrame, machine: MachineData | None = None) -> Figure:
+def plot_network(quantities: pd.DataFrame, machine: MachineData | None = None, spread: str = "spread") -> Figure:
     """Median and spread of each quantity against message size (log-log), with the model's lines.
 
-    `quantities`: series, size (bytes), median_ns, low_ns, high_ns, as `network.quantities` gives it.
-    Where `machine` has residuals, a second panel shows them in percent of what was measured.
+    `quantities`: series, size (bytes), median_ns, low_ns, high_ns, as `network.quantities` gives it; `spread` names
+    what the last two are. Where `machine` has residuals, strips show them in percent of what was measured.
     """
     if machine is None:
-        return plot_curves(quantities)
+        return plot_curves(quantities, spread=spread)
     marks = [] if machine.S is None else [Mark(machine.S, f"eager limit S = {size_text(machine.S)}")]
-    return plot_curves(quantities, rules_of(machine), machine.residuals, marks)
+    return plot_curves(quantities, rules_of(machine), machine.residuals, marks, spread=spread)

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, LogLocator, MaxNLocator, NullLocator
 
+from idlewave.plot_limits import Limits, bulk_limits, mark_cut
 from idlewave.plotting import (
     BLUE,
     FAINT,
@@ -31,7 +32,7 @@ from idlewave.plotting import (
     styled,
     tidy,
 )
-from idlewave.wording import MINUS, SPACE, seconds_text, si_text
+from idlewave.wording import MINUS, SPACE, percent_text, seconds_text, si_text
 
 MOST_NUMBERED = 16
 MOST_BARS = 64
@@ -69,7 +70,8 @@ def _matrix(table: pd.DataFrame, ranks: int, column: str) -> npt.NDArray[np.floa
     side = -(-ranks // block)
     matrix = np.zeros((side, side))
     rows, columns = table["source"].to_numpy(dtype=int), table["destination"].to_numpy(dtype=int)
-    np.add.at(matrix, (rows // block, columns // block), table[column].to_numpy(dtype=float))
+    values = table[column].to_numpy(dtype=float)
+    np.add.at(matrix, (rows // block, columns // block), np.where(np.isfinite(values) & (values > 0), values, 0.0))
     return matrix
 
 
@@ -87,23 +89,30 @@ def _heat_map(figure: Figure, axes: Axes, matrix: npt.NDArray[np.float64], what:
         axes.imshow(np.ones((side, side, 3)), extent=extent)
         say_empty(axes, "no messages")
     else:
-        high = float(positive.max())
-        low = min(float(positive.min()), high / 30)  # so that a small difference does not look like a large one
+        limits = bulk_limits(positive, log=True)
+        high = limits.high
+        low = min(limits.low, high / 30)  # so that a small difference does not look like a large one
         norm = LogNorm(low, high)
         colours = ListedColormap(colormaps["YlGnBu"](np.linspace(0.04, 0.72, 256)))
         image = axes.imshow(np.ma.masked_equal(matrix, 0), norm=norm, cmap=colours, extent=extent)
         if ranks <= MOST_NUMBERED:
             _numbers(axes, matrix, norm)
         else:
-            _colour_bar(figure, axes, image)
+            beyond = (bool(limits.below(positive).any()), bool(limits.above(positive).any()))
+            _colour_bar(figure, axes, image, beyond)
+        if ranks <= MOST_NUMBERED:  # a line between fields of one colour
+            between = np.arange(0.5, side - 1)
+            axes.vlines(between, -0.5, side - 0.5, "white", linewidth=1.0)
+            axes.hlines(between, -0.5, side - 0.5, "white", linewidth=1.0)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(rank_ticks(range(ranks)))
     axes.set_xlim(-0.5, side * block - 0.5)
     axes.set_ylim(side * block - 0.5, -0.5)
 
 
-def _colour_bar(figure: Figure, axes: Axes, image: AxesImage) -> None:
-    bar = figure.colorbar(image, ax=axes, shrink=0.9, aspect=30, pad=0.03)
+def _colour_bar(figure: Figure, axes: Axes, image: AxesImage, beyond: tuple[bool, bool]) -> None:
+    extend = {(True, True): "both", (True, False): "min", (False, True): "max"}.get(beyond, "neither")
+    bar = figure.colorbar(image, ax=axes, shrink=0.9, aspect=30, pad=0.03, extend=extend)
     bar.outline.set_visible(False)
     bar.ax.yaxis.set_major_locator(LogLocator(numticks=8))
     bar.ax.yaxis.set_minor_locator(NullLocator())
@@ -135,6 +144,8 @@ def category_colours(categories: list[str]) -> dict[str, str]:
 
 def _by_rank(time: pd.DataFrame) -> pd.DataFrame:
     """Rows: ranks; columns: categories, computation first, then by total; values: seconds."""
+    known = np.isfinite(time["seconds"].astype(float)) & (time["seconds"] > 0)
+    time = time.assign(seconds=time["seconds"].where(known, 0.0))
     table = time.pivot_table(index="rank", columns="category", values="seconds", aggfunc="sum", fill_value=0.0)
     order = sorted(table.columns, key=lambda name: (name != "computation", -table[name].sum()))
     return table[order]
@@ -162,6 +173,8 @@ def _time_bars(table: pd.DataFrame) -> Figure:
     axes = figure.subplots()
     tidy(axes, "x")
     colours = category_colours(list(table.columns))
+    sums = table.sum(axis=1)
+    limits = bulk_limits(sums)
     left = np.zeros(len(table))
     for name in table.columns:
         widths = table[name].to_numpy()
@@ -177,9 +190,11 @@ def _time_bars(table: pd.DataFrame) -> Figure:
             linewidth=edge,
         )
         if not many:
-            _bar_shares(axes, table.index, left, widths, table.sum(axis=1), name)
+            _bar_shares(axes, table.index, left, widths, sums, limits, name)
         left += widths
-    axes.set_xlim(0, left.max())
+    beyond = limits.above(sums)
+    mark_cut(axes, "right", table.index[beyond], INK, [seconds_text(total) for total in sums[beyond]])
+    axes.set_xlim(0, limits.high)
     axes.set_ylim(table.index.max() + 0.6, table.index.min() - 0.6)
     axes.set_xlabel("time [s]")
     axes.set_ylabel("rank")
@@ -195,13 +210,14 @@ def _bar_shares(
     left: npt.NDArray[np.float64],
     widths: npt.NDArray[np.float64],
     sums: pd.Series,
+    limits: Limits,
     name: str,
 ) -> None:
     """The share of a part stands in it, where it has room."""
-    widest = float(sums.max())
     dark = name in ("point-to-point", "waiting")
     for rank, start, width, total in zip(ranks, left, widths, sums, strict=True):
-        if width > 0.045 * widest:
+        seen = min(width, limits.high - start)
+        if total <= limits.high and seen > 0.045 * limits.high:
             text = f"{100 * width / total:.0f}{SPACE}%"
             colour = "white" if dark else INK
             axes.text(start + width / 2, rank, text, ha="center", va="center", fontsize=7.5, color=colour)
@@ -212,11 +228,15 @@ def _time_spread(table: pd.DataFrame) -> Figure:
     axes = figure.subplots()
     tidy(axes, "x")
     colours = category_colours(list(table.columns))
+    limits = bulk_limits(table.to_numpy())
     for row, name in enumerate(table.columns):
         low, first, middle, third, high = np.quantile(table[name], (0, 0.25, 0.5, 0.75, 1))
         axes.plot((low, high), (row, row), color=MUTED, linewidth=0.9, zorder=2)
         axes.barh(row, third - first, 0.5, left=first, color=colours[name], zorder=2.5)
         axes.plot((middle, middle), (row - 0.32, row + 0.32), color=INK, linewidth=1.4, zorder=3)
+        if high > limits.high:
+            mark_cut(axes, "right", [row], INK, [f"{seconds_text(middle)}; the slowest {seconds_text(high)}"])
+            continue
         axes.annotate(
             seconds_text(middle),
             (high, row),
@@ -225,7 +245,7 @@ def _time_spread(table: pd.DataFrame) -> Figure:
             va="center",
             fontsize=SMALL,
         )
-    axes.set_xlim(0, float(table.to_numpy().max()) * 1.14)
+    axes.set_xlim(0, limits.high * 1.14)
     axes.set_ylim(len(table.columns) - 0.4, -0.6)
     axes.set_yticks(range(len(table.columns)), list(table.columns))
     axes.tick_params(axis="y", length=0)
@@ -264,9 +284,15 @@ def _total_bars(axes: Axes, measured_s: float, predicted_s: float) -> None:
     axes.set_yticks((0, 1), ("measured", "predicted"))
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(1.6, -0.6)
-    axes.set_xlim(0, (max(measured_s, predicted_s) or 1.0) * 1.3)
+    axes.set_xlim(0, max((value for value in (measured_s, predicted_s) if 0 < value < np.inf), default=1.0) * 1.3)
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axes.set_xlabel("time [s]")
+
+
+def error_percents(ranks: pd.DataFrame) -> pd.Series:
+    """By how many percent of the measured time each rank's prediction is off, where that is known."""
+    errors = 100 * (ranks["predicted_s"] / ranks["measured_s"].where(ranks["measured_s"] > 0) - 1)
+    return errors[np.isfinite(errors.astype(float))]
 
 
 def _rank_errors(axes: Axes, ranks: pd.DataFrame, *, many: bool) -> None:
@@ -274,16 +300,20 @@ def _rank_errors(axes: Axes, ranks: pd.DataFrame, *, many: bool) -> None:
     axes.set_title("Error by rank")
     axes.set_xlabel("predicted less measured [%]")
     axes.set_ylabel("rank")
-    usable = ranks[ranks["measured_s"] > 0]
-    if usable.empty:
+    errors = error_percents(ranks)
+    if errors.empty:
         say_empty(axes, "no rank was measured")
         return
-    errors = 100 * (usable["predicted_s"] / usable["measured_s"] - 1)
+    usable = ranks.loc[errors.index]
+    limits = bulk_limits(errors)
+    for edge, beyond in (("right", limits.above(errors)), ("left", limits.below(errors))):
+        texts = [percent_text(value / 100, signed=True) for value in errors[beyond]]
+        mark_cut(axes, edge, usable["rank"][beyond], BLUE, texts)
     axes.axvline(0, color=MUTED, linewidth=0.8)
     if not many:
         axes.hlines(usable["rank"], 0, errors, color=BLUE, linewidth=1.2)
     axes.plot(errors, usable["rank"], "o", color=BLUE, markersize=2 if many else 4.5)
-    reach = max(1.0, float(errors.abs().max())) * 1.25
+    reach = max(1.0, abs(limits.low), abs(limits.high)) * 1.25
     axes.set_xlim(-reach, reach)
     axes.set_ylim(usable["rank"].max() + 0.6, usable["rank"].min() - 0.6)
     axes.yaxis.set_major_locator(rank_ticks(usable["rank"]))

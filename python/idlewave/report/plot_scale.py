@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from idlewave.plotting import BLUE, INK, ORANGE, SMALL, new_figure, say_empty, styled, tidy
+from idlewave.plot_limits import Limits, bulk_limits, mark_cut
+from idlewave.plotting import BLUE, HALO, INK, ORANGE, SMALL, new_figure, say_empty, styled, tidy
 from idlewave.report.data import StudyData
 from idlewave.report.scale import Scale, scales
-from idlewave.wording import count_text, percent_text, plural
+from idlewave.wording import count_text, percent_text, plural, seconds_text
 
+FAR = 10.0  # widths of all other scales' medians, beyond which one of them is cut
+SPREAD = 2.0  # by so many heights of the medians single seeds stretch the axis at most
 LOW = 0.15  # of the height: a label below what is lower would run into the axis
-HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a label readable where a line passes
 
 
 @styled
@@ -36,12 +39,12 @@ def plot_slowdown(runs: pd.DataFrame) -> Figure:
     _scale_ranks(axes, [scale.ranks for scale in points])
     ranks = [scale.ranks for scale in points]
     slowdowns = [np.array(scale.slowdowns) * 100 for scale in points]
-    _band(axes, ranks, slowdowns, ORANGE)
+    limits = limits_of(slowdowns)
+    _band(axes, ranks, slowdowns, limits, ORANGE, lambda value: percent_text(value / 100))
     medians = [float(np.median(values)) for values in slowdowns]
     axes.plot(ranks, medians, color=ORANGE, linewidth=1.6, marker="o", markersize=4, zorder=3)
     axes.axhline(0, color=BLUE, linewidth=1.2)
-    top = max(float(values.max()) for values in slowdowns)
-    bottom = min(float(values.min()) for values in slowdowns)
+    top, bottom = limits.high, limits.low
     axes.set_ylim(min(-0.13 * max(top, 0.01), bottom * 1.2), max(top, 0.01) * 1.2)
     below = bottom >= 0
     axes.annotate(
@@ -49,8 +52,10 @@ def plot_slowdown(runs: pd.DataFrame) -> Figure:
         textcoords="offset points", ha="right", va="top" if below else "bottom", fontsize=SMALL, color=BLUE,
     )  # fmt: skip
     for scale, median, values in zip(points, medians, slowdowns, strict=True):
+        if limits.outside(median):
+            continue
         axes.annotate(
-            percent_text(median / 100), (scale.ranks, values.max()), xytext=(0, 5),
+            percent_text(median / 100), (scale.ranks, min(values.max(), limits.high)), xytext=(0, 5),
             textcoords="offset points", ha="center", va="bottom", fontsize=SMALL, color=INK,
             path_effects=[HALO],
         )  # fmt: skip
@@ -72,9 +77,13 @@ def plot_run_time(runs: pd.DataFrame, measured: tuple[int, float] | None = None)
         say_empty(axes, "no run was simulated")
         return figure
     _scale_ranks(axes, [scale.ranks for scale in points] + ([measured[0]] if measured else []))
-    ends = _draw_times(axes, points)
-    top = max([value for scale in points for value in _times(scale)] + [measured[1] if measured else 0])
+    limits = limits_of([np.array(_times(scale)) for scale in points])
+    ends = _draw_times(axes, points, limits)
+    top = max(limits.high, measured[1] if measured and measured[1] <= FAR * limits.high else 0.0) or 1.0
     axes.set_ylim(0, top * 1.18)
+    if measured and measured[1] > top:
+        mark_cut(axes, "top", [measured[0]], INK, [f"measured: {seconds_text(measured[1])}"])
+        measured = None
     if measured:
         near = min(points, key=lambda scale: abs(scale.ranks - measured[0]))
         above = measured[1] >= max(_times(near), default=0.0) or measured[1] < LOW * top
@@ -87,25 +96,37 @@ def plot_run_time(runs: pd.DataFrame, measured: tuple[int, float] | None = None)
     return figure
 
 
+def limits_of(groups: list[npt.NDArray[np.float64]]) -> Limits:
+    """The ends of an axis for several values a scale: as far as all go, unless one lies far beyond the medians."""
+    medians = bulk_limits([float(np.median(values)) for values in groups], room=FAR)
+    reach = SPREAD * (max(medians.high, 0.0) - min(medians.low, 0.0))
+    values = np.concatenate(groups)
+    kept = values[(values >= medians.low - reach) & (values <= medians.high + reach)]
+    return Limits(float(kept.min()), float(kept.max())) if len(kept) else medians
+
+
 def _times(scale: Scale) -> list[float]:
     return [*scale.noisy_s, *([] if scale.baseline_s is None else [scale.baseline_s])]
 
 
-def _draw_times(axes: Axes, points: list[Scale]) -> list[tuple[str, float, str]]:
+def _draw_times(axes: Axes, points: list[Scale], limits: Limits) -> list[tuple[str, float, str]]:
     """Draws both curves; what to write at their right ends: text, height, colour."""
     ends = []
     noisy = [scale for scale in points if scale.noisy_s]
     if noisy:
         ranks, times = [scale.ranks for scale in noisy], [np.array(scale.noisy_s) for scale in noisy]
-        _band(axes, ranks, times, ORANGE)
+        _band(axes, ranks, times, limits, ORANGE, seconds_text)
         medians = [float(np.median(values)) for values in times]
         axes.plot(ranks, medians, color=ORANGE, linewidth=1.6, marker="o", markersize=4, zorder=3)
         seeds = max(len(scale.noisy_s) for scale in noisy)
-        ends.append((f"with noise ({plural(seeds, 'seed')})", medians[-1], ORANGE))
+        ends.append((f"with noise ({plural(seeds, 'seed')})", min(medians[-1], limits.high), ORANGE))
     quiet = [(scale.ranks, scale.baseline_s) for scale in points if scale.baseline_s is not None]
     if quiet:
+        for rank, value in quiet:
+            if limits.above(value):
+                mark_cut(axes, "top", [rank], BLUE, [seconds_text(value)])
         axes.plot(*zip(*quiet, strict=True), color=BLUE, linewidth=1.4, marker="o", markersize=3.5, zorder=2.5)
-        ends.append(("without noise", quiet[-1][1], BLUE))
+        ends.append(("without noise", min(quiet[-1][1], limits.high), BLUE))
     return ends
 
 
@@ -121,20 +142,26 @@ def _end_labels(axes: Axes, ends: list[tuple[str, float, str]]) -> None:
         )  # fmt: skip
 
 
-def _band(axes: Axes, ranks: list[int], values: list[npt.NDArray[np.float64]], colour: str) -> None:
-    """The range as a band, and each value as a point, moved aside by its order so that all can be seen."""
+def _band(
+    axes: Axes,
+    ranks: list[int],
+    values: list[npt.NDArray[np.float64]],
+    limits: Limits,
+    colour: str,
+    text: Callable[[float], str],
+) -> None:
+    """The range as a band, and each value as a point, moved aside by its order so that all can be seen; at the edge a
+    mark for the furthest value of a scale beyond `limits`, with its `text`."""
     reach = 0.018 * (np.log2(ranks[-1] / ranks[0]) or 1.0)
-    axes.fill_between(
-        ranks,
-        [float(v.min()) for v in values],
-        [float(v.max()) for v in values],
-        color=colour,
-        alpha=0.18,
-        linewidth=0,
-    )
+    lowest, highest = ([float(end(v)) for v in values] for end in (np.min, np.max))
+    axes.fill_between(ranks, lowest, highest, color=colour, alpha=0.18, linewidth=0)
     for rank, seeds in zip(ranks, values, strict=True):
         aside = np.linspace(-reach, reach, len(seeds)) if len(seeds) > 1 else np.zeros(1)
         axes.plot(rank * 2.0**aside, seeds, "o", color=colour, alpha=0.5, markersize=2.6, markeredgewidth=0)
+    for edge, ends, beyond in (("top", highest, limits.above), ("bottom", lowest, limits.below)):
+        for rank, value in zip(ranks, ends, strict=True):
+            if beyond(value):
+                mark_cut(axes, edge, [rank], colour, [text(value)])
 
 
 def _scale_ranks(axes: Axes, ranks: list[int]) -> None:

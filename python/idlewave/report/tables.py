@@ -65,8 +65,11 @@ def parameters_table(machine: MachineData) -> Table:
     headings: tuple[str, ...] = ("", "parameter", "value", f"{percent_text(machine.confidence)} interval")
     if not machine.intervals:
         headings, rows = headings[:3], [row[:3] for row in rows]
-    place = f", {machine.place}" if machine.place else ""
-    return Table(f"LogGOPS parameters of {machine.name}{place}", headings, rows, text_columns=2)
+    caption = f"LogGOPS parameters of {machine.name}, measured between two ranks"
+    caption += f" {machine.place}" if machine.place else ""
+    if machine.segments:
+        caption += f", for messages below {size_text(min(s.from_bytes for s in machine.segments))}"
+    return Table(caption, headings, rows, text_columns=2)
 
 
 def segments_table(machine: MachineData) -> Table | None:
@@ -79,7 +82,7 @@ def segments_table(machine: MachineData) -> Table | None:
         (f"from {size_text(segment.from_bytes)}", *(_segment_cell(segment, name) for name in used))
         for segment in sorted(machine.segments, key=lambda item: item.from_bytes)
     ]
-    return Table("What changes for larger messages", ("message size", *used), rows)
+    return Table(f"LogGOPS parameters of {machine.name} for larger messages", ("message size", *used), rows)
 
 
 def _segment_cell(segment: NetworkSegment, name: str) -> str:
@@ -90,9 +93,9 @@ def _segment_cell(segment: NetworkSegment, name: str) -> str:
 def noise_table(noise: NoiseData) -> Table:
     """One row a core; of many cores those with the highest overhead."""
     cores = noise.cores
-    caption = "Noise by core"
+    caption = "Noise by core: the overhead is the share of its time that detours took; the last three are their lengths"
     if len(cores) > MOST_ROWS:
-        caption += f": the {MOST_ROWS} of {len(cores)} with the highest overhead"
+        caption += f"; the {MOST_ROWS} of {len(cores)} with the highest overhead"
         cores = cores.nlargest(MOST_ROWS, "overhead")
     rows: list[tuple[str, ...]] = [
         (
@@ -133,9 +136,9 @@ def calls_table(program: ProgramData) -> Table:
     calls = program.calls.groupby("call", as_index=False)[["count", "bytes", "seconds"]].sum()
     calls = calls.sort_values(["seconds", "count"], ascending=False)
     total = float(calls["seconds"].sum())
-    caption = "MPI calls, summed over ranks"
+    caption = "MPI calls of the program, all ranks together: how many, the data they sent, and the time in them"
     if len(calls) > MOST_ROWS:
-        caption += f": the costliest {MOST_ROWS} of {len(calls)}"
+        caption += f"; the costliest {MOST_ROWS} of {len(calls)}"
     rows: list[tuple[str, ...]] = [
         (
             str(row["call"]),
@@ -178,8 +181,8 @@ def study_table(study: StudyData) -> Table:
         "simulation",
     )
     return Table(
-        "Run time without noise; slowdown by noise, median and range over seeds; messages in a run; time to "
-        "simulate all runs",
+        "Simulated runs: run time without noise; slowdown by noise, median and range over seeds; messages in a run; "
+        "time to simulate all of them",
         headings,
         rows,
         text_columns=0,

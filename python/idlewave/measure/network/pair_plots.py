@@ -7,11 +7,17 @@ from typing import Any
 import numpy as np
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 from scipy.cluster.hierarchy import dendrogram
 
+from ...plot_limits import bulk_limits, mark_cut
 from ...plotting import BLUE, VERMILLION, new_figure, styled, tidy
+from ...wording import plural, time_text
 from .pairs import PairMeasurement
+
+FAR = float(np.log(1000.0))
+"""A join is drawn beyond the axis where it is a thousand times slower than the others: within and between hosts there
+may be a factor of some hundred, with one join between."""
 
 
 @styled
@@ -24,15 +30,20 @@ def plot_pairs(found: PairMeasurement) -> Figure:
     figure = new_figure(7.2)
     tree, heat = figure.subplots(2, 1, height_ratios=[1, 3.2])
     _draw_tree(found, tree)
-    norm = LogNorm(*_range(matrix))
+    low, high = _range(matrix)
+    norm = LogNorm(low, high)
     picture = heat.imshow(matrix, cmap="viridis", norm=norm, interpolation="nearest", aspect="equal")
     heat.set_facecolor("#dddddd")
     for level, width in zip(structure.levels[:-1], (0.8, 1.4, 2.0), strict=False):
         _draw_borders(heat, order, level.groups, width)
-    heat.set_title("half a round trip between ranks" + (" (grey: not measured)" if incomplete else ""))
+    heat.set_title("Half a round trip between each two ranks" + (" (grey: not measured)" if incomplete else ""))
     _label_ranks(heat, found, order)
-    bar = figure.colorbar(picture, ax=heat, label="latency [µs]", shrink=0.85)
-    bar.ax.yaxis.set_major_formatter("{x:.3g}")
+    ends = (float(np.nanmin(matrix)) < low, float(np.nanmax(matrix)) > high)
+    extend = {(True, True): "both", (True, False): "min", (False, True): "max"}.get(ends, "neither")
+    bar = figure.colorbar(picture, ax=heat, label="half a round trip [µs]", shrink=0.85, extend=extend)
+    bar.ax.yaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 100 else f"{value:.3g}")
+    )
     if norm.vmax and norm.vmin and norm.vmax < 20 * norm.vmin:
         bar.ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
         bar.ax.yaxis.set_minor_formatter(NullFormatter())
@@ -40,8 +51,10 @@ def plot_pairs(found: PairMeasurement) -> Figure:
 
 
 def _range(matrix: Any) -> tuple[float, float]:  # noqa: ANN401 - an array
-    """Lowest and highest colour: at least a quarter apart, so that scatter alone does not fill the scale."""
-    low, high = float(np.nanmin(matrix)), float(np.nanmax(matrix))
+    """Lowest and highest colour: at least a quarter apart, so that scatter alone does not fill the scale; single
+    pairs far from all others do not stretch it."""
+    limits = bulk_limits(matrix[np.triu_indices(len(matrix), 1)], log=True)
+    low, high = limits.low, limits.high
     middle = (low * high) ** 0.5
     return min(low, middle / 1.25**0.5), max(high, middle * 1.25**0.5)
 
@@ -49,22 +62,28 @@ def _range(matrix: Any) -> tuple[float, float]:  # noqa: ANN401 - an array
 def _draw_tree(found: PairMeasurement, axes: Any) -> None:  # noqa: ANN401 - matplotlib's
     structure = found.structure
     drawn = structure.tree.copy()
-    bottom = float(drawn[:, 2].min())
+    limits = bulk_limits(drawn[:, 2], reach=FAR)
     # Drawn from half a step below the lowest join: log latencies have no zero.
-    floor = bottom - max(0.1 * (float(drawn[:, 2].max()) - bottom), 0.05)
-    drawn[:, 2] -= floor
+    floor = limits.low - max(0.1 * (limits.high - limits.low), 0.05)
+    higher = drawn[limits.above(drawn[:, 2]), 2]
+    drawn[:, 2] = np.maximum(drawn[:, 2] - floor, 0.0)
     dendrogram(drawn, ax=axes, no_labels=True, color_threshold=0, above_threshold_color=BLUE)
     for cut in structure.cuts_ns:
         axes.axhline(np.log(cut) - floor, color=VERMILLION, linewidth=0.9, linestyle="--")
-    top = float(drawn[:, 2].max()) * 1.05
+    top = (limits.high - floor) * 1.05
+    if len(higher):
+        text = f"{plural(len(higher), 'join')} up to {time_text(float(np.exp(higher.max())) * 1e3)}"
+        mark_cut(axes, "top", [0.98], BLUE, [text], fraction=True)
     ticks = _tick_values(float(np.exp(floor)), float(np.exp(floor + top)))
     axes.set_ylim(0, top)
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set_yticks([float(np.log(t) - floor) for t in ticks], [f"{t / 1000:.3g}" for t in ticks])
-    axes.set_ylabel("latency [µs]")
+    axes.set_ylabel("mean of joined\npairs [µs]")
     tidy(axes)
     names = ", ".join(level.name for level in structure.levels)
-    axes.set_title(f"average linkage, {len(structure.levels)} level{'s' if names.count(',') else ''}: {names}")
+    levels = plural(len(structure.levels), "level")
+    cuts = "; dashed: between levels" if len(structure.cuts_ns) else ""
+    axes.set_title(f"Ranks joined by how near they are (average linkage), {levels}: {names}{cuts}")
 
 
 def _tick_values(low: float, high: float) -> list[float]:

@@ -36,6 +36,7 @@ from ...input.tables import NUMBER, TEXT, WHOLE, Column, csv_table
 from ...mpi import Mpi
 from ...output import write_table
 from ...quoting import name_of, quote
+from ...wording import percent_text
 from ..environment_file import read_environment
 from .job import read_summary, run_job
 from .levels import Level, Structure, find_structure, listed
@@ -108,7 +109,8 @@ class PairMeasurement:
         disturbed = float((self.samples["disturbed"] > 0).mean())
         if disturbed > DISTURBED:
             notes.append(
-                f"During {disturbed:.0%} of the samples another process (or a rank that shares the core) ran meanwhile."
+                f"During {percent_text(disturbed)} of the samples another process (or a rank that shares the core) "
+                "ran meanwhile."
             )
         limited = int((self.pairs["L_ns"] < 0).sum())
         if limited:

@@ -7,31 +7,39 @@ import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from ...plot_limits import Limits, bulk_limits, cut_count, cut_handle, mark_cut, mark_outside
 from ...plotting import (
     BLUE,
-    FAINT,
     GREEN,
     MUTED,
     ORANGE,
     PALETTE,
     SMALL,
+    SOFT,
     VERMILLION,
     new_figure,
     say_empty,
     styled,
     tidy,
 )
-from ...wording import size_text, time_text
+from ...wording import SPACE, percent_tick, plural, size_text, time_text
 from .distribution import latencies, over_time, overheads
 from .drawing import scale_sizes, scale_times
 from .methods import BELL, CULLER, KIELMANN, METHODS, PRTT, at_smallest_size
 
 _COLOURS = {PRTT: BLUE, CULLER: ORANGE, KIELMANN: GREEN, BELL: VERMILLION}
 _MARKERS = {PRTT: "o", CULLER: "s", KIELMANN: "^", BELL: "v"}
-_TITLES = {"o_s": "send overhead", "o_r": "receive overhead", "g": "gap per message", "L": "latency, smallest message"}
+_TITLES = {
+    "o_s": "send overhead, o_s",
+    "o_r": "receive overhead, o_r",
+    "g": "gap per message, g",
+    "L": "latency of the smallest message, L",
+}
 SIZES_SHOWN = 5
+FURTHER = 3.0
+"""Intervals stretch an axis by this factor at most beyond the medians."""
 
 
 @styled
@@ -50,13 +58,17 @@ def plot_methods(table: pd.DataFrame) -> Figure:
         named |= {str(handle.get_label()): handle for handle in axes.get_legend_handles_labels()[0]}
     shown = [method for method in METHODS if method in named]
     if shown:
+        handles = [named[method] for method in shown]
+        if cut_count(figure):
+            handles.append(cut_handle())
         figure.legend(
-            [named[method] for method in shown],
-            shown,
+            handles=handles,
             loc="outside upper left",
-            ncols=4,
-            columnspacing=1.6,
+            ncols=5,
+            columnspacing=1.2,
             handletextpad=0.4,
+            title=f"Parameters of the network as four methods find them; bars: 95{SPACE}% intervals",
+            alignment="left",
         )
     return figure
 
@@ -68,6 +80,8 @@ def _by_size(axes: Axes, table: pd.DataFrame, name: str) -> None:
     if table.empty:
         say_empty(axes, "no series of it was recorded")
         return
+    limits = bulk_limits(table["value_ps"] / 1e3, log=True)
+    limits = limits.reaching(table[["low_ps", "high_ps"]] / 1e3, FURTHER).with_margin()
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     others = table[table["method"] != PRTT]["size"]
@@ -84,8 +98,10 @@ def _by_size(axes: Axes, table: pd.DataFrame, name: str) -> None:
         axes.plot(
             own["size"], middle, marker=_MARKERS[method], color=colour, markersize=3.2, linewidth=0.8, label=method
         )
+        mark_cut(axes, "top", own["size"][limits.above(np.fmax(high, middle))], colour)
+        mark_cut(axes, "bottom", own["size"][limits.below(middle)], colour)  # an interval may reach to 0
     scale_sizes(axes, table["size"], most=4)
-    axes.set_ylim(0.4e-3 * table["value_ps"].min(), 2.5e-3 * table["value_ps"].max())  # an interval may reach to 0
+    axes.set_ylim(limits.low, limits.high)
     scale_times(axes)
     axes.set_xlabel("message size")
 
@@ -122,9 +138,15 @@ def _latency(axes: Axes, table: pd.DataFrame) -> None:
         )
     axes.set_yticks(range(len(rows)), [method.split(" ")[0] for method, _ in rows])
     axes.set_ylim(len(rows) - 0.2, -0.7)
-    values = [v for _, row in rows for v in row]
-    margin = 0.15 * (max(values) - min(values)) / 1e3 + 1e-3
-    axes.set_xlim(min(0.0, min(values) / 1e3 - margin), max(values) / 1e3 + margin)
+    values, ends = (np.array([row[part] for _, row in rows]) / 1e3 for part in (slice(0, 1), slice(1, 3)))
+    bulk = bulk_limits(values)
+    low, high = min(0.0, bulk.low), max(bulk.high, 0.0)
+    reach = FURTHER * (high - low)
+    shown = Limits(max(min(low, np.nanmin(ends)), low - reach), min(max(high, np.nanmax(ends)), high + reach))
+    margin = 0.15 * (shown.high - shown.low) + 1e-3
+    axes.set_xlim(shown.low - (margin if shown.low < 0 else 0.0), shown.high + margin)
+    mark_outside(axes, shown, np.arange(len(rows)), ends[:, 1], across="x")
+    mark_outside(axes, shown, np.arange(len(rows)), ends[:, 0], across="x")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: time_text(value * 1e3)))
     axes.locator_params(axis="x", nbins=5)
 
@@ -142,19 +164,27 @@ def plot_distribution(samples: pd.DataFrame) -> Figure:
 
 def _cumulative(axes: Axes, table: pd.DataFrame) -> None:
     tidy(axes, "both")
-    axes.set_title("latency (half a round trip)")
+    axes.set_title("Latency: half a round trip, by size")
     if table.empty:
         say_empty(axes, "no round trip was recorded")
         return
     axes.set_xscale("log")
-    for colour, size in zip(PALETTE, _some_sizes(table["size"]), strict=False):
+    table = table[table["half_ns"] > 0]
+    sizes = _some_sizes(table["size"])
+    limits = bulk_limits(table.loc[table["size"].isin(sizes), "half_ns"], log=True)
+    for colour, size in zip(PALETTE, sizes, strict=False):
         values = np.sort(table.loc[table["size"] == size, "half_ns"].to_numpy())
         shares = np.arange(1, len(values) + 1) / len(values)
         axes.step(values, shares, where="post", color=colour, linewidth=1.1, label=size_text(size))
         axes.plot(np.median(values), 0.5, "o", color=colour, markersize=3)
+    axes.set_xlim(limits.low / 1.2, limits.high * 1.2)
+    slow = table.loc[table["size"].isin(sizes) & limits.above(table["half_ns"]), "half_ns"]
+    if len(slow):
+        text = f"{plural(len(slow), 'sample')} up to {time_text(float(slow.max()) * 1e3)}"
+        mark_cut(axes, "right", [0.9], MUTED, [text], fraction=True)
     axes.set_ylim(0, 1.02)
-    axes.set_ylabel("share of samples")
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.set_ylabel("share of samples that are no slower")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent_tick(value)))
     axes.xaxis.set_major_locator(LogLocator(numticks=7))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: time_text(value * 1e3)))
     axes.xaxis.set_minor_formatter(NullFormatter())
@@ -175,7 +205,7 @@ def _some_sizes(sizes: pd.Series) -> list[int]:
 
 def _calls(axes: Axes, table: pd.DataFrame) -> None:
     tidy(axes, "both")
-    axes.set_title("the calls")
+    axes.set_title("Time of single calls")
     table = table[table["median_ps"] > 0]
     if table.empty:
         say_empty(axes, "no call was recorded by itself")
@@ -183,7 +213,9 @@ def _calls(axes: Axes, table: pd.DataFrame) -> None:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     looks = {"send": (GREEN, "^"), "receive": (VERMILLION, "v"), "whole receive": (MUTED, ".")}
-    names = {"send": "send, o_s(s)", "receive": "receive, o_r(s)", "whole receive": "whole receive"}
+    names = {"send": "send", "receive": "end of a receive", "whole receive": "whole receive"}
+    limits = bulk_limits(table["median_ps"] / 1e3, log=True)
+    limits = limits.reaching(table[["low_ps", "high_ps"]] / 1e3, FURTHER).with_margin()
     for call, own in table.groupby("call"):
         colour, marker = looks[str(call)]
         own = own.sort_values("size")
@@ -192,7 +224,10 @@ def _calls(axes: Axes, table: pd.DataFrame) -> None:
         axes.plot(
             own["size"], own["median_ps"] / 1e3, marker, color=colour, markersize=3, linewidth=0, label=names[str(call)]
         )
+        mark_cut(axes, "top", own["size"][limits.above(np.fmax(own["high_ps"], own["median_ps"]) / 1e3)], colour)
+        mark_cut(axes, "bottom", own["size"][limits.below(own["median_ps"] / 1e3)], colour)
     scale_sizes(axes, table["size"], most=4)
+    axes.set_ylim(limits.low, limits.high)
     scale_times(axes)
     axes.set_xlabel("message size")
     axes.legend(loc="upper left", handletextpad=0.2)
@@ -200,7 +235,7 @@ def _calls(axes: Axes, table: pd.DataFrame) -> None:
 
 def _drift(axes: Axes, samples: pd.DataFrame) -> None:
     tidy(axes)
-    axes.set_title("latency over the time of the measurement")
+    axes.set_title("Latency over the time of the measurement", pad=17)
     windows = over_time(samples)
     if windows.empty:
         say_empty(axes, "these samples do not say when they were taken")
@@ -210,11 +245,16 @@ def _drift(axes: Axes, samples: pd.DataFrame) -> None:
     relative = table["half_ns"] / table.groupby("size")["half_ns"].transform("median")
     seconds = (table["start_ns"] - table["start_ns"].min()) / 1e9
     reach = max(float(relative.quantile(0.98)), 1.2)
-    axes.plot(seconds, relative.clip(upper=reach), ".", color=FAINT, markersize=2, zorder=1, rasterized=True)
+    axes.plot(seconds, relative.clip(upper=reach), ".", color=SOFT, markersize=2, zorder=1, rasterized=True)
     axes.fill_between(middle, windows["low"], windows["high"], color=BLUE, alpha=0.25, linewidth=0)
     axes.plot(middle, windows["middle"], color=BLUE, linewidth=1.2)
     axes.axhline(1, color=MUTED, linewidth=0.6)
     axes.set_ylim(min(0.8, float(relative.quantile(0.01))), reach)
     axes.set_xlim(0, float(windows["end_s"].iloc[-1]))
-    axes.set_xlabel("seconds since the first sample")
-    axes.set_ylabel("by the median\nof its size")
+    axes.set_xlabel("time since the first sample [s]")
+    axes.annotate(
+        "of each twentieth of the time: median (line) and middle half (band); grey: samples, cut at the top",
+        (0, 1), xycoords="axes fraction", xytext=(0, 5), textcoords="offset points", va="bottom", fontsize=SMALL,
+        color=MUTED,
+    )  # fmt: skip
+    axes.set_ylabel("over the median\nof its size")

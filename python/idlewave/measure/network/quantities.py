@@ -15,12 +15,13 @@ from .rules import Network, prtt
 
 QUANTITIES = ("half_rtt", "gap", "o_s", "o_r")
 OF_CURVE = {"half": "half_rtt", "gap": "gap", "send": "o_s", "receive": "o_r"}
-MESSAGES = 32  # n of a predicted PRTT(n,d,s): enough that the first message's way hardly counts
+CURVES = {series: curve for curve, series in OF_CURVE.items()}
+MESSAGES = 16  # n of PRTT(n,d,s), as the probes send it
 
 
-def predicted_ps(network: Network, series: str, size: int) -> float:
-    """What the simulator's rules give for a quantity (one of QUANTITIES), ps; o_r is o_r + kO. Of a rendezvous no
-    receive overhead is seen: not a number."""
+def predicted_ps(network: Network, series: str, size: int, messages: int = MESSAGES) -> float:
+    """What the simulator's rules give for a quantity (one of QUANTITIES), ps, from a train of so many messages; o_r is
+    o_r + kO. Of a rendezvous no receive overhead is seen: not a number."""
     if series == "o_r":
         own = network.of(size)
         eager = network.S is None or size <= network.S
@@ -28,8 +29,8 @@ def predicted_ps(network: Network, series: str, size: int) -> float:
     single = prtt(network, 1, 0.0, size)
     if series == "half_rtt":
         return single / 2
-    delay = single if series == "o_s" else 0.0
-    return (prtt(network, MESSAGES, delay, size) - single) / (MESSAGES - 1) - delay
+    delay = prtt(network, 2, 0.0, size) if series == "o_s" else 0.0
+    return (prtt(network, messages, delay, size) - single) / (messages - 1) - delay
 
 
 def quantities_of(fit: LogGP) -> pd.DataFrame:
@@ -48,14 +49,23 @@ def quantities_of(fit: LogGP) -> pd.DataFrame:
 
 
 def residuals_of(fit: LogGP) -> pd.DataFrame:
-    """size, series, measured_ns, predicted_ns: half round trips, and the gap that a train of n messages amounts to."""
-    wide = fit.predictions.pivot(index="size", columns="series", values=["measured_ps", "predicted_ps", "n"])
+    """One row a size and series (of QUANTITIES): measured_ns, predicted_ns, aside_ns.
+
+    aside_ns is the part of a measured call that the model has deliberately not as overhead (`Range.tail` of a send,
+    `Range.stall` of a receive): the fit says that predicted_ns + aside_ns is measured. Of a rendezvous no receive
+    overhead is seen: its predicted_ns is not a number.
+    """
+    trains = fit.predictions[fit.predictions["series"] == "train"].set_index("size")["n"]
     rows = []
-    for size, row in wide.iterrows():
-        rtt = (row["measured_ps", "rtt"], row["predicted_ps", "rtt"])
-        train = (row["measured_ps", "train"], row["predicted_ps", "train"])
-        between = row["n", "train"] - 1
-        rows.append((size, "half_rtt", rtt[0] / 2e3, rtt[1] / 2e3))
-        rows.append((size, "gap", (train[0] - rtt[0]) / between / 1e3, (train[1] - rtt[1]) / between / 1e3))
-    table = pd.DataFrame(rows, columns=["size", "series", "measured_ns", "predicted_ns"])
-    return table.dropna(ignore_index=True)
+    for series, own in quantities_of(fit).groupby("series", sort=False):
+        for size, measured in zip(own["size"], own["median_ns"], strict=True):
+            # A train's real length; paced ones are compared as if they had it too, which is the same by the rules.
+            predicted = predicted_ps(fit.network, str(series), int(size), int(trains.get(size, MESSAGES)))
+            rows.append((int(size), series, measured, predicted / 1e3, _aside_ps(fit, str(series), int(size)) / 1e3))
+    table = pd.DataFrame(rows, columns=["size", "series", "measured_ns", "predicted_ns", "aside_ns"])
+    return table.dropna(subset=["measured_ns"], ignore_index=True)
+
+
+def _aside_ps(fit: LogGP, series: str, size: int) -> float:
+    own = [r for r in fit.ranges if size >= r.first][-1]
+    return {"o_s": own.tail, "o_r": own.stall}.get(series, 0.0)

@@ -50,6 +50,12 @@ class Range:
     held: float = 0.0
 
 
+def kept_in(series: str, aside: float, latency: float) -> str:
+    """Which parameter holds the part of a call that is not in its overhead: "L", or "g" of a send that goes on for
+    longer than its message is on the way. `aside` and the range's L (`latency`) in one unit."""
+    return "g" if series == "o_s" and aside > latency else "L"
+
+
 def checked(sizes: NDArray[np.int64], rendezvous: bool, fit: Fit, drawn: Array, below: Parameters | None) -> Range:
     """The range of `sizes` by its fit, with the parameters of each resample (`drawn`), and those of the range below.
 

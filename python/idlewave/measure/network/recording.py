@@ -17,6 +17,7 @@ from ...input.files import read_bytes
 from ...input.kinds import LONGEST_NS
 from ...input.tables import TEXT, WHOLE, Column, csv_table
 from ...quoting import name_of
+from ...wording import percent_text
 from ..environment_file import read_environment
 from .loggp import LogGP, estimate
 from .pages import Pages
@@ -147,7 +148,8 @@ def _probe_notes(probe: dict[str, Any]) -> list[str]:
         known = [share for share in shares if share is not None]
         if known and np.mean(known) > LOADED:
             notes.append(
-                f"Other processes used {np.mean(known):.0%} of the {side}'s core: the parameters hold for both."
+                f"Other processes used {percent_text(float(np.mean(known)))} of the {side}'s core: the parameters hold "
+                "for both."
             )
     if lost := probe.get("lost"):
         notes.append(f"{lost} messages were lost; their samples are left out.")

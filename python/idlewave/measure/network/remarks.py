@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...wording import percent_text, percent_tick, time_text
 from .fit import Medians
 from .observations import Observations
 from .pages import PageStep
-from .ranges import Range
+from .ranges import Range, kept_in
 
 UNSETTLED = 0.05
 """A median is uncertain when its 95 % interval reaches further than this part of it."""
@@ -25,27 +26,32 @@ def remarks(ranges: tuple[Range, ...], steps: list[PageStep]) -> tuple[str, ...]
         zero = [h.removesuffix("≈0") for h in r.hidden if h.endswith("≈0")]
         if r.held and zero:
             notes.append(
-                f"Held at 0 {where}, which costs the fit {r.held:.1%}: {_listed(zero)}. Times grow faster there than "
-                "by a line from 0, as where caches no longer hold the messages."
+                f"Held at 0 {where}, which costs the fit {percent_text(r.held)}: {_listed(zero)}. Times grow faster "
+                "there than by a line from 0, as where caches no longer hold the messages."
             )
         elif zero:
             notes.extend(f"{name} {where} cannot be told from 0 (its interval holds 0) and is 0." for name in zero)
         if r.stall > 0:
             notes.append(
-                f"A lone receive {where} takes {r.stall / 1000:.0f} ns more than one of a train: it waits "
+                f"A lone receive {where} takes {time_text(r.stall)} more than one of a train: it waits "
                 "for the message's memory; that part is in L, not in o_r."
             )
-        if r.tail > 0:
+        if r.tail > 0 and kept_in("o_s", r.tail, r.parameters.L) == "g":
             notes.append(
-                f"A send call {where} goes on for {r.tail / 1000:.0f} ns after its message has "
+                f"A send call {where} goes on for {time_text(r.tail)} after its message has "
                 "left; that part is in g, not in o_s."
             )
+        elif r.tail > 0:
+            notes.append(
+                f"A lone send call {where} takes {time_text(r.tail)} more than one of a train; that part is in L, not "
+                "in o_s."
+            )
     if steps:
-        heights = sorted({round(s.height / 1000) for s in steps})
-        longer = " to ".join(str(height) for height in dict.fromkeys((heights[0], heights[-1])))
+        heights = sorted(s.height for s in steps)
+        longer = " to ".join(dict.fromkeys((time_text(heights[0]), time_text(heights[-1]))))
         notes.append(
             f"From {_listed([str(s.size) for s in steps])} B on a message reaches one more page of memory and takes "
-            f"{longer} ns longer: no change of protocol, and part of G."
+            f"{longer} longer: no change of protocol, and part of G."
         )
     return tuple(notes)
 
@@ -73,6 +79,6 @@ def doubts(seen: Observations, medians: Medians) -> tuple[str, ...]:
     if unsure.any():
         notes.append(
             f"At {int(unsure.sum())} of {len(unsure)} sizes the median round trip or gap is uncertain by more than "
-            f"{UNSETTLED:.0%}: a longer measurement, or a quieter machine, would tell more."
+            f"{percent_tick(UNSETTLED)}: a longer measurement, or a quieter machine, would tell more."
         )
     return tuple(notes)

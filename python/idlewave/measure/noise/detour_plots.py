@@ -11,13 +11,30 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
+from ...plot_limits import Limits, bulk_limits, mark_cut
 from ...plotting import FAINT, MUTED, PALETTE, SMALL, new_figure, say_empty, styled, tidy
-from ...wording import percent_text, time_text
+from ...wording import count_text, percent_text, seconds_text, time_text
 
 MOST_PANELS = 8
 MOST_POINTS = 20_000
 MOST_LARGE = 100  # of the longest detours, drawn larger: they are few and matter most
+MOST_OVERHEAD = 1.0 + 1e-6  # of the time
 _NO_DETOUR = "no detour was recorded"
+
+
+def drawable(detours: pd.DataFrame, names: list[int]) -> pd.DataFrame:
+    """The detours of the cores `names` that have a start and a length above 0."""
+    start, length = (detours[name].to_numpy(dtype=float) for name in ("start_ps", "length_ps"))
+    known = np.isfinite(start) & (start >= 0) & np.isfinite(length) & (length > 0)
+    chosen: pd.DataFrame = detours[known & detours["core"].isin(names).to_numpy(dtype=bool)]
+    return chosen
+
+
+def length_limits(detours: pd.DataFrame) -> Limits:
+    """From where to where an axis of lengths (ps) goes: no single detour stretches it much."""
+    if detours.empty:
+        return Limits(1e6, 1e9)
+    return bulk_limits(detours["length_ps"], log=True)
 
 
 def shown_cores(cores: pd.DataFrame, most: int = MOST_PANELS) -> list[int]:
@@ -30,18 +47,21 @@ def plot_detours(detours: pd.DataFrame, cores: pd.DataFrame) -> Figure:
     """Length of each detour (µs, log) against its start (s), one panel a core.
 
     `detours`: core, start_ps, length_ps; `cores`: core, duration_s, overhead (a part of 1). More than 20,000
-    points are thinned (`thin_detours`); of more than eight cores those with the highest overhead are shown.
+    points are thinned (`thin_detours`); of more than eight cores those with the highest overhead are shown. A single
+    detour far from all others is marked at the edge, with its length.
     """
     names = shown_cores(cores)
     columns = 1 if len(names) <= 1 else 2 if len(names) <= 4 else 3 if len(names) <= 6 else 4
     rows = max(1, math.ceil(len(names) / columns))
     figure = new_figure(2.9 if rows == 1 else 0.4 + 1.9 * rows)
     panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    shown = thin_detours(detours[detours["core"].isin(names) & (detours["length_ps"] > 0)], MOST_POINTS)
+    shown = thin_detours(drawable(detours, names), MOST_POINTS)
+    limits, until = length_limits(shown), bulk_limits(cores["duration_s"]).high
     overhead = cores.set_index("core")["overhead"]
     for axes, core in zip(panels.flat, names, strict=False):
         own = shown[shown["core"] == core]
-        _scatter(axes, own, many=len(shown) > 3000)
+        _scatter(axes, own, limits, many=len(shown) > 3000)
+        _mark_late(axes, own, until)
         word = " overhead" if columns <= 2 else ""
         axes.set_title(f"core {core}: {percent_text(overhead[core])}{word}")
         if own.empty:
@@ -49,16 +69,19 @@ def plot_detours(detours: pd.DataFrame, cores: pd.DataFrame) -> Figure:
     for place in range(len(names), panels.size):
         panels.flat[place].set_visible(False)
         panels.flat[place - columns].tick_params(labelbottom=True)
-    _scale_lengths(panels[0, 0], "y", shown)
-    longest = float(cores["duration_s"].max()) if len(cores) else 1.0
-    panels[0, 0].set_xlim(0, longest * 1.01)
+    _scale_lengths(panels[0, 0], "y", limits)
+    panels[0, 0].set_xlim(0, (until if until > 0 else 1.0) * 1.01)
     figure.supxlabel("time since the start of the recording [s]", fontsize=9)
     figure.supylabel("length of the detour", fontsize=9)
     return figure
 
 
-def _scatter(axes: Axes, detours: pd.DataFrame, *, many: bool) -> None:
+def _scatter(axes: Axes, detours: pd.DataFrame, limits: Limits, *, many: bool) -> None:
     tidy(axes)
+    beyond = limits.above(detours["length_ps"])
+    texts = [time_text(length) for length in detours["length_ps"][beyond]]
+    mark_cut(axes, "top", detours["start_ps"][beyond] * 1e-12, PALETTE[0], texts)
+    detours = detours[~beyond]
     rare = detours["length_ps"].rank(ascending=False, method="first") <= MOST_LARGE
     axes.scatter(
         detours["start_ps"] * 1e-12,
@@ -71,14 +94,19 @@ def _scatter(axes: Axes, detours: pd.DataFrame, *, many: bool) -> None:
     )
 
 
-def _scale_lengths(axes: Axes, which: str, detours: pd.DataFrame) -> None:
+def _mark_late(axes: Axes, detours: pd.DataFrame, until: float) -> None:
+    """Where a core was recorded for much longer than the others: that it goes on."""
+    last = float(detours["start_ps"].max()) * 1e-12 if len(detours) else 0.0
+    if last > until * 1.01:
+        mark_cut(axes, "right", [0.5], MUTED, [f"until {seconds_text(last)}"], fraction=True)
+
+
+def _scale_lengths(axes: Axes, which: str, limits: Limits) -> None:
     """A log axis in µs whose labels have their own unit: 100 ns, 1 µs, 10 µs, …"""
     axis = axes.yaxis if which == "y" else axes.xaxis
     axes.set_yscale("log") if which == "y" else axes.set_xscale("log")
-    lengths = detours["length_ps"].to_numpy(dtype=float) * 1e-6
-    low, high = (lengths.min(), lengths.max()) if len(lengths) else (1.0, 1000.0)
-    limits = (low / 1.5, high * 1.5)
-    axes.set_ylim(*limits) if which == "y" else axes.set_xlim(*limits)
+    ends = (limits.low * 1e-6 / 1.5, limits.high * 1e-6 * 1.5)
+    axes.set_ylim(*ends) if which == "y" else axes.set_xlim(*ends)
     axis.set_major_locator(LogLocator(numticks=12))
     axis.set_major_formatter(FuncFormatter(lambda value, _: time_text(value * 1e6)))
     axis.set_minor_formatter(NullFormatter())
@@ -93,29 +121,34 @@ def plot_detour_lengths(detours: pd.DataFrame, cores: pd.DataFrame, magnitudes: 
     figure = new_figure(3.1)
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
     names = shown_cores(cores)
-    _histogram(left, detours[detours["length_ps"] > 0], names)
+    _histogram(left, drawable(detours, list(cores["core"])), names)
     _overhead_bars(right, magnitudes, names)
     return figure
 
 
 def _histogram(axes: Axes, detours: pd.DataFrame, names: list[int]) -> None:
     tidy(axes, "both")
-    axes.set_title("How many")
+    axes.set_title("How many detours")
     axes.set_xlabel("length of the detour")
     axes.set_ylabel("detours per bin")
     if detours.empty:
         say_empty(axes, _NO_DETOUR)
         return
-    lengths = detours["length_ps"].to_numpy(dtype=float) * 1e-6
-    first, last = math.floor(math.log10(lengths.min()) * 10), math.ceil(math.log10(lengths.max()) * 10 + 1e-9)
+    lengths, limits = detours["length_ps"].to_numpy(dtype=float) * 1e-6, length_limits(detours)
+    first = math.floor(math.log10(limits.low * 1e-6) * 10)
+    last = math.ceil(math.log10(limits.high * 1e-6) * 10 + 1e-9)
     bins = 10 ** (np.arange(first, max(last, first + 1) + 1) / 10)
     for place, core in enumerate(names):
         counts, _ = np.histogram(lengths[(detours["core"] == core).to_numpy()], bins)
         axes.stairs(counts, bins, color=PALETTE[place], linewidth=1.1, label=f"core {core}", baseline=0.5)
     axes.set_yscale("log")
     axes.set_ylim(bottom=0.7)
-    _scale_lengths(axes, "x", detours)
+    _scale_lengths(axes, "x", limits)
     axes.set_xlim(bins[0] / 1.2, bins[-1] * 1.2)
+    longer = lengths[lengths > bins[-1]]
+    if len(longer):
+        text = f"{count_text(len(longer))} up to {time_text(float(longer.max()) * 1e6)}"
+        mark_cut(axes, "right", [0.04], MUTED, [text], fraction=True)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     if len(names) > 1:
         axes.legend(loc="upper right", handlelength=1.2, ncols=1 if len(names) <= 4 else 2)
@@ -123,17 +156,19 @@ def _histogram(axes: Axes, detours: pd.DataFrame, names: list[int]) -> None:
 
 def _overhead_bars(axes: Axes, magnitudes: pd.DataFrame, names: list[int]) -> None:
     tidy(axes, "x")
-    axes.set_title("What it costs")
+    axes.set_title("What they cost")
     axes.set_xlabel("overhead [% of the time]")
     if magnitudes.empty:
         say_empty(axes, _NO_DETOUR)
         return
-    groups = magnitudes.groupby("decade", sort=False)["overhead"]
-    means, highest = groups.mean() * 100, float(groups.max().max()) * 100
+    shares = magnitudes["overhead"].where(magnitudes["overhead"].between(0, MOST_OVERHEAD))  # others are no shares
+    groups = shares.groupby(magnitudes["decade"], sort=False)
+    means, highest = groups.mean().fillna(0.0) * 100, float(groups.max().max()) * 100
     rows = np.arange(len(means))
     axes.barh(rows, means, height=0.62, color="#c9d8e6")
     for place, core in enumerate(names):
-        own = magnitudes[magnitudes["core"] == core].set_index("decade")["overhead"].reindex(means.index) * 100
+        own = shares[magnitudes["core"] == core].set_axis(magnitudes.loc[magnitudes["core"] == core, "decade"])
+        own = own.reindex(means.index) * 100
         axes.plot(own, rows, "o", markersize=4, color=PALETTE[place], markeredgecolor="white", markeredgewidth=0.5)
     for row, mean in enumerate(means):
         axes.text(
@@ -147,7 +182,7 @@ def _overhead_bars(axes: Axes, magnitudes: pd.DataFrame, names: list[int]) -> No
         )
     if len(names) > 1:
         axes.text(1, 1.02, "mean", transform=axes.transAxes, va="bottom", ha="right", fontsize=SMALL, color=MUTED)
-    axes.set_xlim(0, (highest or 1.0) * 1.35)
+    axes.set_xlim(0, (highest if highest > 0 else 1.0) * 1.35)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.set_yticks(rows, [str(label) for label in means.index])
     axes.tick_params(axis="y", length=0)

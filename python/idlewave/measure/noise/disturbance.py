@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...wording import percent_text, seconds_text
 from .recording import dropped_note
 
 FOREIGN = 0.02
@@ -32,13 +33,15 @@ def disturbance_notes(core: int, duration_s: float, found: Mapping[str, Any], pr
     if found["dropped"]:
         notes.append(dropped_note(core, found["dropped"], probe))
     if found["foreign_load"] > FOREIGN:
-        notes.append(f"Core {core}: other processes used {found['foreign_load']:.1%} of it during the recording.")
+        notes.append(
+            f"Core {core}: other processes used {percent_text(found['foreign_load'])} of it during the recording."
+        )
     if found["steal_s"] > 0:
-        notes.append(f"Core {core}: the hypervisor took {found['steal_s']:.2f} s during the recording.")
+        notes.append(f"Core {core}: the hypervisor took {seconds_text(found['steal_s'])} during the recording.")
     if found.get("throttled"):
         notes.append(f"Core {core}: slowed down {found['throttled']} times (control group's limit, or heat).")
     if found["interrupted"]:
-        notes.append(f"Core {core}: interrupted after {duration_s:.2f} s.")
+        notes.append(f"Core {core}: interrupted after {seconds_text(duration_s)}.")
     return notes
 
 

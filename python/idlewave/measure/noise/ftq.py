@@ -13,6 +13,7 @@ import pandas as pd
 from scipy import ndimage, signal
 
 from ...errors import InputError, MeasurementError
+from ...wording import percent_text
 from .recording import Recording
 from .spectrum import Spectrum, power_spectrum
 
@@ -68,7 +69,7 @@ class Ftq:
 
 
 def _percentages(core: FtqCore) -> str:
-    return ", ".join(f"{mode / core.full:.0%}" for mode in core.modes[:-1])
+    return ", ".join(f"{percent_text(mode / core.full)}" for mode in core.modes[:-1])
 
 
 def analyse_ftq(recording: Recording) -> Ftq:

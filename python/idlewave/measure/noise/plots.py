@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +13,17 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from ...plotting import FAINT, MUTED, PALETTE, SMALL, VERMILLION, new_figure, say_empty, styled, tidy
-from ...wording import percent_text, si_text, time_text
-from .ftq import Ftq
+from ...plot_limits import bulk_limits, cut_text, mark_cut, mark_outside, say_above
+from ...plotting import FAINT, MUTED, PALETTE, SMALL, VERMILLION, YELLOW, new_figure, say_empty, styled, tidy
+from ...wording import SPACE, percent_text, percent_tick, plural, si_text, time_text
+from .ftq import Ftq, FtqCore
 from .fwq import FwqCore
 from .recording import Detours
 from .spectrum import Peak, Spectrum, Values, binned_loss
 
 MOST_CORES = 8
 _MOST_LABELS = 6
+_MARKS = [colour for colour in PALETTE[1:] if colour != YELLOW]  # yellow points are hardly seen on white
 _MOST_POINTS = 4000
 _HEAT_COLUMNS = 240
 
@@ -32,8 +35,8 @@ def plot_length_cdf(groups: Mapping[str, npt.NDArray[np.int64]]) -> Figure:
     panels = figure.subplots(1, 2, sharex=True)
     for axes, title, label in zip(
         panels,
-        ("How many are longer", "What the longer ones cost"),
-        ("part of detours", "part of the time lost"),
+        ("How many detours are longer", "What the longer ones cost"),
+        ("part of all detours", "part of the time lost"),
         strict=True,
     ):
         tidy(axes, "both")
@@ -50,10 +53,16 @@ def plot_length_cdf(groups: Mapping[str, npt.NDArray[np.int64]]) -> Figure:
         for axes in panels:
             say_empty(axes, "no detour was recorded")
         return figure
+    longest = np.concatenate([lengths[lengths > 0] for lengths in groups.values()])
+    limits = bulk_limits(longest, log=True)
     for axes in panels:
         _time_axis(axes, "x")
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent_text(value)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent_tick(value)))
         axes.set_ylim(top=1.4)
+        axes.set_xlim(limits.low / 1.3, limits.high * 1.3)
+    if beyond := int(limits.above(longest).sum()):
+        text = f"{plural(beyond, 'detour')} up to {time_text(float(longest.max()))}"
+        mark_cut(panels[0], "right", [0.95], MUTED, [text], fraction=True)
     panels[1].set_ylim(bottom=1e-4)
     if len(groups) > 1:
         panels[0].legend(loc="lower left", handlelength=1.2)
@@ -79,15 +88,18 @@ def plot_spectrum(spectrum: Spectrum, peaks: Sequence[Peak] = ()) -> Figure:
         color=MUTED,
         lw=1.0,
         ls=(0, (4, 2)),
-        label=f"{percent_text(spectrum.false_alarm)} false alarms in all",
+        label=f"{percent_tick(spectrum.false_alarm)} false alarms in all",
     )
-    axes.set(xscale="log", yscale="log", xlabel="frequency [Hz]", ylabel="power of the lost share [1/Hz]")
+    axes.set(xscale="log", yscale="log", xlabel="frequency [Hz]", ylabel="power of the lost share of time [1/Hz]")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: si_text(value)))
     axes.set_xlim(float(frequency[0]), spectrum.highest_hz)
-    top, bottom = float(power.max()), float(spectrum.floor[shown].min()) / 30
-    axes.set_ylim(bottom, top * 3)
+    bulk = bulk_limits(power, log=True)
+    floor = bulk_limits(spectrum.floor[shown], log=True).low if (spectrum.floor[shown] > 0).any() else bulk.low
+    axes.set_ylim(min(floor / 30, bulk.high / 10), bulk.high * 3)
+    beyond = bulk.above(power)
+    mark_cut(axes, "top", frequency[beyond], PALETTE[0], [_hertz(value) for value in frequency[beyond]])
     for place, peak in enumerate(sorted(peaks, key=lambda p: -p.share)[:_MOST_LABELS]):
-        _mark(axes, spectrum, peak, PALETTE[1 + place % (len(PALETTE) - 1)])
+        _mark(axes, spectrum, peak, _MARKS[place % len(_MARKS)])
     axes.legend(loc="upper left", bbox_to_anchor=(0, -0.2), handlelength=1.6, borderaxespad=0)
     return figure
 
@@ -108,7 +120,7 @@ def _short(source: str) -> str:
 
 
 def _hertz(frequency: float) -> str:
-    return f"{frequency:.4g}\u202fHz"
+    return f"{frequency:.4g}{SPACE}Hz"
 
 
 def _thinned(frequency: Values, power: Values) -> tuple[Values, Values]:
@@ -127,15 +139,14 @@ def plot_heat_map(cores: Sequence[Detours]) -> Figure:
     figure = new_figure(min(1.5 + 0.32 * len(cores), 6.0))
     axes = figure.subplots()
     tidy(axes, "")
-    step = min(core.duration for core in cores) * 1e-12 / _HEAT_COLUMNS
-    shares = [binned_loss(core, step) for core in cores]
-    table = np.array([share[: min(map(len, shares))] for share in shares])
+    table, step = _binned(cores)
     lost = table[table > 0]
     if len(lost) == 0:
         say_empty(axes, "no detour was recorded")
         return figure
-    high = float(lost.max())
+    high = bulk_limits(lost, log=True).high
     low = min(max(float(np.quantile(lost, 0.02)), high * 1e-5), high / 10)
+    axes.set_facecolor(FAINT)  # where a core was not recorded
     image = axes.imshow(
         np.maximum(table, low),
         aspect="auto",
@@ -149,13 +160,28 @@ def plot_heat_map(cores: Sequence[Detours]) -> Figure:
     names = [f"{core.node} {core.core}" if several else str(core.core) for core in cores]
     every = max(1, len(cores) // 24)
     axes.set_yticks(range(0, len(cores), every), names[::every])
-    bar = figure.colorbar(image, ax=axes, pad=0.015, aspect=12 if len(cores) < 6 else 25)
-    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent_text(value)))
+    extend = "max" if float(lost.max()) > high else "neither"
+    bar = figure.colorbar(image, ax=axes, pad=0.015, aspect=12 if len(cores) < 6 else 25, extend=extend)
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent_tick(value)))
     bar.ax.yaxis.set_minor_locator(NullLocator())
-    bar.set_label("lost", fontsize=SMALL)
+    bar.set_label("share of time lost", fontsize=SMALL)
     bar.ax.tick_params(labelsize=SMALL, width=0.6, color=MUTED)
     bar.outline.set_linewidth(0.4)
     return figure
+
+
+def _binned(cores: Sequence[Detours]) -> tuple[Values, float]:
+    """The share lost by core and bin, and a bin's seconds; not a number where a core was not recorded.
+
+    The bins are those of the shortest recording, but not of a single one that is far shorter than the others.
+    """
+    until = bulk_limits([core.duration for core in cores], log=True).low
+    step = until * 1e-12 / _HEAT_COLUMNS
+    table = np.full((len(cores), _HEAT_COLUMNS), np.nan)
+    for row, core in zip(table, cores, strict=True):
+        share = binned_loss(replace(core, duration=min(core.duration, round(until))), step)[:_HEAT_COLUMNS]
+        row[: len(share)] = share
+    return table, step
 
 
 @styled
@@ -164,25 +190,37 @@ def plot_ftq(ftq: Ftq) -> Figure:
     cores = ftq.cores[:MOST_CORES]
     figure = new_figure(0.9 + 1.25 * len(cores))
     panels = figure.subplots(len(cores), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    limits = bulk_limits(np.concatenate([_together(core)[0] for core in cores]))
     for axes, core in zip(panels, cores, strict=True):
         tidy(axes)
-        together = max(1, len(core.loss) // _MOST_POINTS)
-        parts = np.arange(0, len(core.loss), together)
-        worst = np.maximum.reduceat(core.loss, parts) * 100
-        mean = np.add.reduceat(core.loss, parts) / np.diff(parts, append=len(core.loss)) * 100
+        worst, mean, together = _together(core)
         time = np.arange(len(worst)) * together * ftq.quantum_s
+        beyond = limits.above(worst)
+        mark_cut(axes, "top", time[beyond], PALETTE[0], [_percent(value) for value in worst[beyond]])
         axes.vlines(time, 0, worst, color="#c9d8e6" if together > 1 else PALETTE[0], lw=0.6, rasterized=True)
         if together > 1:
             axes.plot(time, mean, color=PALETTE[0], lw=0.7, rasterized=True, label=f"mean of {together}")
             axes.plot([], [], color="#c9d8e6", lw=3, label="worst of them")
-        axes.set_title(f"core {core.cpu}: {percent_text(core.overhead)} lost")
+        axes.set_title(f"core {core.cpu}: {percent_text(core.overhead)} of its time lost")
         axes.set_xlim(0, len(core.loss) * ftq.quantum_s)
     if panels[0].get_legend_handles_labels()[0]:
         panels[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.2)
-    panels[0].set_ylim(0, min(105.0, 115 * max(max(float(core.loss.max()) for core in cores), 0.01)))
+    panels[0].set_ylim(0, min(105.0, 1.15 * max(limits.high, 1.0)))
     panels[-1].set_xlabel("time since the start of the recording [s]")
     figure.supylabel(f"lost of a quantum of {time_text(ftq.quantum_s * 1e12)} [%]", fontsize=9)
     return figure
+
+
+def _together(core: FtqCore) -> tuple[Values, Values, int]:
+    """The loss (%) of so many quanta together: the worst of them and their mean."""
+    together = max(1, len(core.loss) // _MOST_POINTS)
+    parts = np.arange(0, len(core.loss), together)
+    mean = np.add.reduceat(core.loss, parts) / np.diff(parts, append=len(core.loss))
+    return np.maximum.reduceat(core.loss, parts) * 100, mean * 100, together
+
+
+def _percent(value: float) -> str:
+    return percent_text(value / 100)
 
 
 @styled
@@ -192,20 +230,28 @@ def plot_fwq(cores: Sequence[FwqCore]) -> Figure:
     axes = figure.subplots()
     tidy(axes, "both")
     longest = max(len(core.slowdown) for core in cores)
+    limits = bulk_limits(np.concatenate([core.slowdown for core in cores[:MOST_CORES]]), log=True)
     for place, core in enumerate(cores[:MOST_CORES]):
         values = np.sort(core.slowdown)
         rarity = len(values) / np.arange(len(values), 0, -1)
         keep = np.unique(np.geomspace(1, len(values), 600).astype(int)) - 1
         keep = len(values) - 1 - keep[::-1]
+        beyond = limits.above(values[keep])
+        texts = [si_text(value) for value in values[keep][beyond]]
+        mark_cut(axes, "top", rarity[keep][beyond], PALETTE[place], texts)
         axes.step(rarity[keep], values[keep], where="post", color=PALETTE[place], lw=1.2, label=f"core {core.cpu}")
     marks = [m for m in (1, 2, 10, 100, 1000, 10_000, 100_000, 1_000_000) if m <= longest]
-    axes.set(xscale="log", xlabel="part of the quanta that are no slower", ylabel="time over the shortest")
+    axes.set(xscale="log", xlabel="part of the pieces of work that are no slower")
+    axes.set_ylabel("time of a piece of work\nover that of the quickest")
     axes.xaxis.set_major_locator(FixedLocator(marks))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlim(1, longest * 1.1)
-    if max(float(core.slowdown.max()) for core in cores) > 5:
+    if limits.high > 5:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.set_ylim(limits.low / 1.1, limits.high * 1.2)
+    else:
+        axes.set_ylim(limits.low - 0.05 * (limits.high - limits.low or 1), limits.high + 0.08 * (limits.high - 1 or 1))
     if len(cores) > 1:
         axes.legend(loc="upper left", handlelength=1.2, ncols=2)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _part_below(value)))
@@ -214,7 +260,7 @@ def plot_fwq(cores: Sequence[FwqCore]) -> Figure:
 
 def _part_below(rarity: float) -> str:
     """1 of `rarity` is worse: 100 -> "99 %"."""
-    return f"{100 * (1 - 1 / rarity):.6g}\u202f%"
+    return f"{100 * (1 - 1 / rarity):.6g}{SPACE}%"
 
 
 @styled
@@ -230,6 +276,8 @@ def plot_maximum(tables: Mapping[str, pd.DataFrame]) -> Figure:
     if not windows:
         say_empty(axes, "the recording is too short for any window")
         return figure
+    limits = bulk_limits(np.concatenate([table["expected_ps"] for table in tables.values()]), log=True)
+    cut = 0
     for dash, (name, table) in zip(("-", (0, (4, 2)), ":"), tables.items(), strict=False):
         for place, window in enumerate(windows):
             own = table[table["window_ps"] == window]
@@ -243,11 +291,14 @@ def plot_maximum(tables: Mapping[str, pd.DataFrame]) -> Figure:
             axes.plot(beyond["ranks"], beyond["expected_ps"], ls=dash, lw=1.2, color=colour, alpha=0.3)
             axes.plot(known["ranks"], known["expected_ps"], ls=dash, lw=1.4, color=colour, label=label)
             axes.plot(known["ranks"], known["expected_ps"], "o", ms=3, color=colour)
+            cut += mark_outside(axes, limits, own["ranks"], own["expected_ps"], colour)
     if len(tables) > 1:
         for dash, name in zip(("-", (0, (4, 2)), ":"), tables, strict=False):
             axes.plot([], [], ls=dash, color=MUTED, lw=1.2, label=name)
     axes.plot([], [], color=MUTED, lw=1.2, alpha=0.3, label="at least (more than was recorded)")
-    axes.set(xscale="log", yscale="log", xlabel="ranks", ylabel="expected worst loss of a window")
+    axes.set(xscale="log", yscale="log", xlabel="ranks", ylabel="expected worst loss of any rank in a window")
+    axes.set_ylim(limits.low / 1.3, limits.high * 1.3)
+    say_above(axes, cut_text(cut, "point"))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: si_text(value)))
     _time_axis(axes, "y")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.8)
@@ -266,25 +317,29 @@ def plot_nodes(table: pd.DataFrame, name: str = "node", most: int = 40) -> Figur
     rows = np.arange(len(shown))
     kinds = (
         ("overhead", "overhead", "overhead"),
-        ("p999_ps", "99.9 % of detours below", "p999"),
-        ("maximum_ps", "worst of 1000, in 1 ms", "maximum"),
+        ("p999_ps", f"99.9{SPACE}% of detours below", "p999"),
+        ("maximum_ps", f"worst of 1,000, in 1{SPACE}ms", "maximum"),
     )
     for axes, (column, title, flag) in zip(panels, kinds, strict=True):
         tidy(axes, "x")
         out = np.array([flag in text.split() for text in shown["outlier"]], dtype=bool)
         values = shown[column].to_numpy(dtype=float)
+        limits, text = bulk_limits(values), percent_tick if column == "overhead" else time_text
+        beyond = limits.above(values)
         colours = np.where(out, VERMILLION, PALETTE[0])
         axes.hlines(rows, 0, values, color=FAINT, lw=2.5)
-        axes.scatter(values, rows, s=22, color=colours, zorder=3)
+        axes.scatter(values[~beyond], rows[~beyond], s=22, color=colours[~beyond], zorder=3)
+        for row, value, colour in zip(rows[beyond], values[beyond], colours[beyond], strict=True):
+            mark_cut(axes, "right", [row], str(colour), [text(value)])
         axes.axvline(float(table[column].median()), color=MUTED, lw=0.8, ls=(0, (4, 2)))
         axes.set_title(title)
-        axes.set_xlim(0, max(float(values.max()) * 1.15, 1e-9))
+        axes.set_xlim(0, max(limits.high * 1.15, 1e-9))
         axes.xaxis.set_major_locator(MaxNLocator(3))
-        text = percent_text if column == "overhead" else time_text
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _, text=text: text(value)))
     panels[0].set_yticks(rows, [f"{name} {value}" if name == "core" else str(value) for value in shown[name]])
     panels[0].set_ylim(-0.7, len(rows) - 0.3)
-    figure.supxlabel("dashed: median of all; red: outliers", fontsize=SMALL, color=MUTED)
+    note = f"dashed: median of all {name}s; red: far above it; worst of 1,000: the expected longest loss of 1,000 ranks"
+    figure.supxlabel(note, fontsize=SMALL, color=MUTED)
     return figure
 
 

@@ -1,0 +1,106 @@
+"""The caption of the figure of the network: what was measured, what the model says, what it deliberately leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from idlewave.measure.network.curve_table import Compared, CutOff, aside_parts, compared, cut_off, not_modelled
+from idlewave.measure.network.ranges import kept_in
+from idlewave.report.data import MachineData, NetworkData
+from idlewave.report.network import quantities, rules_of
+from idlewave.report.setting import Setting
+from idlewave.wording import count_text, join_words, percent_text, plural, size_text, time_text
+
+_PANELS = (
+    "Half round trip: half the time until an answer of the same size is back; gap: time per message of a train; "
+    "overheads: time in the call that sends or receives."
+)
+_MODEL = (
+    "In the model these are send overhead o_s + latency L + receive overhead o_r; the gap g, or a longer overhead; "
+    "o_s; and o_r; each byte after the first adds G or O."
+)
+_CALLS = {"o_s": "a send", "o_r": "a lone receive"}
+_KEPT = {"g": "after the message has left, which counts in the gap g", "L": "which counts in the latency L"}
+
+
+def network_caption(network: NetworkData, machine: MachineData | None, setting: Setting | None = None) -> str:
+    """Of `plot_network`."""
+    place = (setting or Setting()).place
+    seen = compared(quantities(network), None if machine is None else machine.residuals)
+    if seen.shown.empty:
+        return f"No time above zero was measured of the network of {place}."
+    sentences = [
+        f"What a message between two ranks costs on {place}, by its size: measured medians (points), {network.spread} "
+        f"(pale bars){_model(machine)}.",
+        _PANELS,
+    ]
+    if machine is not None:
+        sentences += [_MODEL, _protocol(machine), _asides(seen, machine), _unseen(seen, machine)]
+    if not seen.residuals.empty:
+        sentences.append(_strips(seen))
+    return " ".join(sentence for sentence in (*sentences, *_beyond(cut_off(seen))) if sentence)
+
+
+def _model(machine: MachineData | None) -> str:
+    if machine is None:
+        return ""
+    return ", and the LogGOPS model with the parameters above, put through the same measurement (lines)"
+
+
+def _protocol(machine: MachineData) -> str:
+    if machine.S is None:
+        return "No eager limit S was found: no send waits for its receiver."
+    return f"Above the eager limit S = {size_text(machine.S)} a request and a clear to send come first."
+
+
+def _asides(seen: Compared, machine: MachineData) -> str:
+    """The parts of calls that the model has not as overhead."""
+    rules = rules_of(machine)
+    found: dict[tuple[str, str], list[str]] = {}
+    for series in _CALLS:
+        for first, aside in aside_parts(seen.residuals, rules, series):
+            kept = kept_in(series, aside, rules.of(first).L / 1000)
+            found.setdefault((series, kept), []).append(f"{time_text(aside * 1000)} {_sizes(first, rules.ranges)}")
+    if not found:
+        return ""
+    parts = [f"of {_CALLS[series]} {join_words(times)}, {_KEPT[kept]}" for (series, kept), times in found.items()]
+    return f"Hatched: time in a call that is no overhead in the model: {'; '.join(parts)}."
+
+
+def _sizes(first: int, ranges: Sequence[tuple[int, object]]) -> str:
+    """A range of sizes in words."""
+    later = [begin for begin, _ in ranges if begin > first]
+    if not later:
+        return "at every size" if first <= 1 else f"from {size_text(first)} on"
+    last = size_text(later[0] - 1)
+    return f"up to {last}" if first <= 1 else f"from {size_text(first)} to {last}"
+
+
+def _unseen(seen: Compared, machine: MachineData) -> str:
+    sizes: pd.Series = seen.shown.loc[seen.shown["series"] == "o_r", "size"]
+    if machine.S is None or not not_modelled(rules_of(machine), "o_r", sizes).any():
+        return ""
+    return "Open points, not fitted: above S a receive takes part in the transfer itself."
+
+
+def _strips(seen: Compared) -> str:
+    off = seen.residuals["percent"].abs()
+    asides = " with the hatched part" if (seen.residuals["aside_ns"] > 0).any() else ""
+    return (
+        f"Below each panel: the model{asides} less the measured median, in percent of it; half of the "
+        f"{plural(len(off), 'point')} are within {percent_text(float(off.median()) / 100)}."
+    )
+
+
+def _beyond(cut: CutOff) -> list[str]:
+    parts = [(cut.medians, "median"), (cut.intervals, "bar"), (cut.residuals, "difference")]
+    named = [plural(count, noun) for count, noun in parts if count]
+    sentences = []
+    if named:
+        sentences.append(f"Triangles: {join_words(named)} beyond the axes.")
+    if cut.not_positive:
+        verb = "is" if cut.not_positive == 1 else "are"
+        sentences.append(f"{count_text(cut.not_positive)} of the medians {verb} not above 0 and not drawn.")
+    return sentences
