@@ -81,6 +81,7 @@ class Mailboxes {
             }
             Mail<Payload>* mail = blank_;
             blank_ = mail->next;
+            mail->next = nullptr;  // after a failure it is dropped unsent, and the others with what had linked them
             return mail;
         }
 

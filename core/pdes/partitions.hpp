@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -181,6 +182,7 @@ class Partitions {
     void on_all(Work work) {
         FirstError error;
         const auto guarded = [&](std::size_t i) {
+            be_ready_for_exceptions();
             std::optional<Pinned> pinned;
             if (pin_) {
                 pinned.emplace(first_ + static_cast<std::uint32_t>(i));
@@ -202,6 +204,9 @@ class Partitions {
             error.keep(std::make_exception_ptr(InputError("only " + std::to_string(others.size() + 1) + " of " +
                                                           std::to_string(partitions_.size()) +
                                                           " threads could be started: " + failure.what())));
+        } catch (const std::bad_alloc&) {
+            ports_[0]->give_up();
+            error.keep(std::current_exception());
         }
         guarded(0);
         for (std::thread& other : others) {

@@ -59,6 +59,12 @@ class StartingGate {
     std::atomic<State> state_{State::closed};
 };
 
+/// A thread's part of what the C++ library needs for exceptions is made when it is first used. When memory runs out it
+/// is too late for that: the process would end. So a thread asks for it at its beginning.
+inline void be_ready_for_exceptions() {
+    (void)std::uncaught_exceptions();
+}
+
 /// The first exception of several threads.
 class FirstError {
   public:

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <system_error>
@@ -51,11 +52,13 @@ class Windowed {
 
     /// Runs to the end. Throws what a model, a poll, or memory throws; on whatever thread it happened.
     void run() {
+        be_ready_for_exceptions();
         StartingGate gate;
         std::vector<std::thread> others;
         try {
             for (std::uint32_t i = 1; i < threads_.size(); ++i) {
                 others.emplace_back([this, i, &gate] {
+                    be_ready_for_exceptions();
                     if (gate.wait()) {
                         work(*threads_[i]);
                     }
@@ -68,6 +71,9 @@ class Windowed {
             error_.keep(std::make_exception_ptr(InputError("only " + std::to_string(others.size() + 1) + " of " +
                                                            std::to_string(threads_.size()) +
                                                            " threads could be started: " + error.what())));
+        } catch (const std::bad_alloc&) {
+            gate.open(false);
+            error_.keep(std::current_exception());
         }
         for (std::thread& other : others) {
             other.join();

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import platform
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from .carried import said_of
+from .control_groups import control_groups, text_of
 from .errors import InputError
 from .mpi import Mpi
 from .provenance import KEY, PROVENANCE, Provenance
@@ -35,17 +36,17 @@ def describe(mpi: Mpi | None = None) -> dict[str, Any]:
         "hypervisor": _hypervisor(),
         "cores": os.cpu_count(),
         "affinity": sorted(os.sched_getaffinity(0)),
-        "simultaneous_multithreading": _read(_CPU / "smt/active"),
-        "numa_nodes": _read("/sys/devices/system/node/online"),
-        "clock_source": _read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "simultaneous_multithreading": text_of(_CPU / "smt/active"),
+        "numa_nodes": text_of("/sys/devices/system/node/online"),
+        "clock_source": text_of("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "governor": _governors(),
         "kernel_options": _kernel_options(),
-        "isolated_cpus": _read(_CPU / "isolated"),
+        "isolated_cpus": text_of(_CPU / "isolated"),
         "transparent_hugepages": _chosen("/sys/kernel/mm/transparent_hugepage/enabled"),
-        "realtime_runtime_us": _read("/proc/sys/kernel/sched_rt_runtime_us"),
+        "realtime_runtime_us": text_of("/proc/sys/kernel/sched_rt_runtime_us"),
         "cpu_limit": _cpu_limit(),
         "load_average": list(os.getloadavg()),
-        "pressure": (_read("/proc/pressure/cpu") or "").partition("\n")[0] or None,
+        "pressure": (text_of("/proc/pressure/cpu") or "").partition("\n")[0] or None,
         "steal_s": _steal(),
         "job": {k: v for k, v in sorted(os.environ.items()) if k.startswith(("SLURM_JOB_", "PBS_JOBID", "LSB_JOBID"))},
         "mpi": None if mpi is None else _describe_mpi(mpi),
@@ -81,33 +82,26 @@ def _describe_mpi(mpi: Mpi) -> dict[str, Any]:
     return {"vendor": mpi.vendor, "version": mpi.version, "mpiexec": str(mpi.mpiexec), "settings": settings}
 
 
-def _read(path: str | Path) -> str | None:
-    try:
-        return Path(path).read_text().strip() or None
-    except OSError:
-        return None
-
-
 def _chosen(path: str) -> str | None:
     """Of a kernel's list of choices, such as "always [madvise] never", the one in brackets."""
-    return next((word.strip("[]") for word in (_read(path) or "").split() if word.startswith("[")), None)
+    return next((word.strip("[]") for word in (text_of(path) or "").split() if word.startswith("[")), None)
 
 
 def _governors() -> str | None:
     """The CPUs' frequency governor; where they differ, each with the number of its CPUs."""
-    found = Counter(_read(file) for file in _CPU.glob("cpu[0-9]*/cpufreq/scaling_governor"))
+    found = Counter(text_of(file) for file in _CPU.glob("cpu[0-9]*/cpufreq/scaling_governor"))
     names = sorted((name, count) for name, count in found.items() if name)
     return ", ".join(name if len(names) == 1 else f"{name} ({count} CPUs)" for name, count in names) or None
 
 
 def _kernel_options() -> dict[str, str]:
     """Those of the kernel's command line that decide about noise."""
-    pairs = (word.partition("=") for word in (_read("/proc/cmdline") or "").split())
+    pairs = (word.partition("=") for word in (text_of("/proc/cmdline") or "").split())
     return {name: value for name, _, value in pairs if name in _NOISE_OPTIONS.split()}
 
 
 def _cpuinfo(*names: str) -> str | None:
-    for line in (_read("/proc/cpuinfo") or "").splitlines():
+    for line in (text_of("/proc/cpuinfo") or "").splitlines():
         name, _, value = line.partition(":")
         if name.strip() in names:
             return value.strip()
@@ -126,36 +120,18 @@ def _hypervisor() -> bool | None:
 
 def _cpu_limit(root: Path = Path("/")) -> str | None:
     """CPU time per period (µs, or "max") of this process's control group, or of the one above it that has the least."""
-    for groups in _cpu_groups(root):
+    for groups in control_groups("cpu", root):
         limits = [limit for group in groups if (limit := _limit_of(group)) is not None]
         if limits:
             return min(limits, key=_share)
     return None
 
 
-def _cpu_groups(root: Path) -> Iterator[list[Path]]:
-    """The folders of this process's control group and of those above it, of version 2 and of version 1."""
-    paths: dict[str, str] = {}
-    for line in (_read(root / "proc/self/cgroup") or "").splitlines():
-        _, controllers, path = line.split(":", 2)
-        paths |= dict.fromkeys(controllers.split(","), path.lstrip("/"))
-    mounts = [line.split()[1:4] for line in (_read(root / "proc/self/mounts") or "").splitlines()]
-    for version, controller in (("cgroup2", ""), ("cgroup", "cpu")):
-        for place, kind, options in mounts:
-            if kind == version and controller in paths and controller in ("", *options.split(",")):
-                top = root / place.lstrip("/")
-                own = top / paths[controller]
-                if not own.is_dir():  # a container sees its own group there, whatever its path is outside
-                    own = top
-                groups = [own, *own.parents]
-                yield groups[: groups.index(top) + 1]
-
-
 def _limit_of(group: Path) -> str | None:
     """As version 2 of control groups says it, also of version 1."""
-    quota, period = (_read(group / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
+    quota, period = (text_of(group / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
     if quota is None or period is None:
-        return _read(group / "cpu.max")
+        return text_of(group / "cpu.max")
     return f"{'max' if quota == '-1' else quota} {period}"
 
 
@@ -166,5 +142,5 @@ def _share(limit: str) -> float:
 
 def _steal() -> float | None:
     """CPU time that the hypervisor gave to others since the system's start."""
-    fields = (_read("/proc/stat") or "").partition("\n")[0].split()
+    fields = (text_of("/proc/stat") or "").partition("\n")[0].split()
     return int(fields[8]) / os.sysconf("SC_CLK_TCK") if len(fields) > 8 else None

@@ -39,10 +39,6 @@ class TimeOverflow(InputError):  # noqa: N818 - the core's name
     """A simulated time leaves the range of int64 picoseconds, which is 106 days."""
 
 
-class MemoryLimit(IdlewaveError):  # noqa: N818 - what is in the way, as Deadlock is
-    """What is to be done needs more memory than there is: the message says how much, and what the limit is."""
-
-
 class UsageError(IdlewaveError):
     """A command or function was called in a way that has no meaning."""
 
@@ -73,6 +69,23 @@ class LibraryError(IdlewaveError):
 
     def __reduce__(self) -> tuple[type[LibraryError], tuple[str, str, str, str]]:
         return LibraryError, self._made_of
+
+
+class MemoryLimit(IdlewaveError):  # noqa: N818 - what it is about, as the others
+    """Something needs more memory than there may be, or memory ran out.
+
+    ``needed`` is a lower bound (0: not known), ``limit`` what all of this process may have, both in bytes; ``which``
+    says what sets it.
+    """
+
+    def __init__(self, message: str, needed: int, limit: int, which: str) -> None:
+        super().__init__(message)
+        self.needed = needed
+        self.limit = limit
+        self.which = which
+
+    def __reduce__(self) -> tuple[type[MemoryLimit], tuple[str, int, int, str]]:
+        return MemoryLimit, (str(self), self.needed, self.limit, self.which)
 
 
 class UnmatchedMessage(NamedTuple):

@@ -22,6 +22,7 @@ from . import _core, mpi
 from .children import Child
 from .errors import IdlewaveError, MpiError
 from .interrupts import ended_by_signals
+from .memory import memory_for
 
 Report = Callable[[int], None] | None
 Answer = dict[str, Any]
@@ -99,7 +100,8 @@ def main(folder: Path, library: str) -> None:
     wire = _core.Wire(library)
     try:
         function, arguments = pickle.loads((folder / "job").read_bytes())
-        answer = PREPARED.get(function, _call)(function, arguments, _report(folder, wire), wire)
+        with memory_for(f"running process {wire.process} of {wire.processes}"):
+            answer = PREPARED.get(function, _call)(function, arguments, _report(folder, wire), wire)
         if wire.process == 0:
             _put(folder / "answer", pickle.dumps(answer))
         wire.close()

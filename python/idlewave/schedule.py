@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _core
+from . import _core, footprint
 from .digests import Files
 from .errors import InputError, UsageError
 from .lineage import Lineage, of_extrapolation, of_file, of_jobs, of_text, of_trace
+from .memory import memory_for
 from .output import make_folder
 from .pattern_options import DEFAULT_SEGMENT, PATTERNS, PatternOptions
 from .provenance import Provenance
-from .quoting import quote
+from .quoting import name_of, quote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,12 +63,15 @@ class Schedule:
         """
         place = Path(path).absolute()
         lineage = of_file(str(path), Files([place]))
-        return cls(_core.read_schedule(str(path), progress), str(path), ("load", (place,)), lineage)
+        with memory_for(f"reading {name_of(str(path))}"):
+            core = _core.read_schedule(str(path), progress)
+        return cls(core, str(path), ("load", (place,)), lineage)
 
     @classmethod
     def from_goal(cls, text: str, *, name: str = "GOAL") -> Schedule:
         """Read GOAL text; `name` is what messages call it."""
-        return cls(_core.read_goal(text, name), name, ("from_goal", (text, name)), of_text(name, text))
+        with memory_for(f"reading {name_of(name)}"):
+            return cls(_core.read_goal(text, name), name, ("from_goal", (text, name)), of_text(name, text))
 
     @classmethod
     def from_trace(
@@ -88,7 +92,8 @@ class Schedule:
 
         if not isinstance(trace, Trace):
             trace = Trace.load(trace)
-        core = _core.convert(trace.core(), dict(algorithms or {}), _cost(reduction_cost))
+        with memory_for(f"making a schedule of {name_of(str(trace.directory))}"):
+            core = _core.convert(trace.core(), dict(algorithms or {}), _cost(reduction_cost))
         made = (Path(trace.directory).absolute(), dict(algorithms or {}), reduction_cost)
         name = str(trace.directory)
         return cls(core, name, ("from_trace", made), of_trace(name, trace.lineage, *made[1:]))
@@ -150,7 +155,8 @@ class Schedule:
         """
         if not jobs:
             raise UsageError("expected at least one job")
-        core = _core.compose([job.core() for job in jobs], ranks)
+        with memory_for("composing jobs"):
+            core = _core.compose([job.core() for job in jobs], ranks)
         return cls(core, name, ("compose", (list(jobs), ranks, name)), of_jobs(name, jobs, ranks))
 
     @property
@@ -186,12 +192,14 @@ class Schedule:
         base = int(self._core.base_ranks)
         if ranks < base or ranks % base:
             raise UsageError(f"expected a multiple of the {base} traced ranks, found {ranks}")
-        core, made = self._core.copies(ranks // base), ("extrapolate", (self, ranks))
+        with memory_for(f"extrapolating {name_of(self.name)} to {ranks:,} ranks"):
+            core, made = self._core.copies(ranks // base), ("extrapolate", (self, ranks))
         return Schedule(core, self.name, made, of_extrapolation(self.name, self.lineage, ranks))
 
     def to_goal(self) -> str:
         """The schedule written out as GOAL text."""
-        return self._core.to_goal()
+        with memory_for(f"writing the GOAL text of {self.ranks:,} ranks", footprint.goal_text(self.ranks)):
+            return self._core.to_goal()
 
     def save(self, path: str | Path, *, to: str | None = None, progress: RankProgress | None = None) -> None:
         """Write the schedule in the format `to`, one of `FORMATS`; if not given, as the extension says: `.goal`,
@@ -204,7 +212,8 @@ class Schedule:
         form = format_for(path, to)
         make_folder(Path(path).absolute().parent)
         said = self.provenance.written(by="idlewave.Schedule.save").to_json() if form in COMMENTED else ""
-        self._core.save(str(path), form, progress, said)
+        with memory_for(f"writing {name_of(str(path))}"):
+            self._core.save(str(path), form, progress, said)
 
     def core(self) -> _core.Graph | _core.Program | _core.Composition:
         """The schedule as the compiled core sees it."""
@@ -275,7 +284,8 @@ def convert(
     if form in COMMENTED and Path(source).is_file():
         lineage = of_file(str(source), Files([Path(source).absolute()]))
         said = lineage.provenance.written(by="idlewave.convert").to_json()
-    _core.convert_schedule(str(source), str(target), form, progress, said)
+    with memory_for(f"converting {name_of(str(source))}"):
+        _core.convert_schedule(str(source), str(target), form, progress, said)
 
 
 def _cost(reduction_cost: float) -> float:

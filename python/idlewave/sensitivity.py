@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import _core
+from . import _core, footprint
 from .machine import Level, Machine
+from .memory import memory_for
 from .noise import AnyNoise
 from .schedule import Schedule
 from .simulation import checked_machine, checked_run, checked_schedule
@@ -116,7 +117,9 @@ def sensitivities(
     """
     checked_run(scheduler, threads, seed)
     machine = checked_machine(machine, noise, noise_reaches)
-    answer = _core.differentiate(checked_schedule(schedule).core(), machine.core(), seed, threads, progress)
+    ranks = checked_schedule(schedule).ranks
+    with memory_for(f"simulating {ranks:,} ranks with derivatives", footprint.DIFFERENTIATED * ranks):
+        answer = _core.differentiate(schedule.core(), machine.core(), seed, threads, progress)
     last = {name: int(column[0]) for name, column in _by_name(answer["last"]).items()}
     node = {name: last[f"node.{name}"] for name in PARAMETERS} if machine.node is not None else None
     return Sensitivities(

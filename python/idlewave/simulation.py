@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from . import _core
+from . import _core, footprint
 from .errors import UsageError
 from .kernel import PLACEMENTS, EventRun, Legs, Manner, checked_seed
 from .lineage import Lineage
 from .machine import Machine
+from .memory import memory_for
 from .noise import REACHES, AnyNoise
 from .provenance import Provenance
 from .quoting import quote
@@ -60,7 +61,7 @@ def simulate(
     Raises Deadlock if the schedule cannot end (UnmatchedReceive, UnmatchedRendezvous if that is for want of the other
     half and not a cycle of waiting), UnmatchedSend if all ops have ended and messages are left that no op receives,
     UsageError for a scheduler or dialect that does not exist, InputError if the machine has what the dialect cannot
-    express.
+    express, MemoryLimit if there is not as much memory as it needs.
     """
     if dialect not in DIALECTS:
         raise UsageError(unknown_name("dialect", dialect, DIALECTS))
@@ -81,9 +82,12 @@ def simulate(
     if dialect == "loggopsim":
         return Timeline(**_simulate_loggopsim(schedule, machine, record, scheduler, progress), lineage=lineage)
     if not record:
-        return Timeline(**_core.simulate(schedule.core(), machine.core(), seed, threads, progress), lineage=lineage)
+        with memory_for(_what(schedule), footprint.simulation(schedule.ranks)):
+            answer = _core.simulate(schedule.core(), machine.core(), seed, threads, progress)
+        return Timeline(**answer, lineage=lineage)
     kept = record if isinstance(record, Recording) else Recording()
-    answer = _core.record(schedule.core(), machine.core(), seed, threads, progress, **kept.core())
+    with memory_for(f"recording a simulation of {schedule.ranks:,} ranks", footprint.RECORDED * schedule.ranks):
+        answer = _core.record(schedule.core(), machine.core(), seed, threads, progress, **kept.core())
     return Timeline(**answer, lineage=lineage)
 
 
@@ -167,13 +171,14 @@ def _simulate_in_legs(
         costs = machine.identity()
         run = f"simulate schedule {schedule.identity()} of {schedule.ranks} ranks on machine {costs}, seed {seed}"
     core = manner.core(run)
-    if manner.processes > 1:
-        from .processes import run_in_processes
+    with memory_for(_what(schedule, manner.processes), footprint.simulation(schedule.ranks, manner.processes)):
+        if manner.processes > 1:
+            from .processes import run_in_processes
 
-        answer = run_in_processes("simulate_in_legs", (schedule, machine, seed, core), manner.processes, progress)
-        answer["finish_view"] = memoryview(answer["finish_view"]).cast("q")
-    else:
-        answer = _core.simulate_in_legs(schedule.core(), machine.core(), seed, core, progress, None)
+            answer = run_in_processes("simulate_in_legs", (schedule, machine, seed, core), manner.processes, progress)
+            answer["finish_view"] = memoryview(answer["finish_view"]).cast("q")
+        else:
+            answer = _core.simulate_in_legs(schedule.core(), machine.core(), seed, core, progress, None)
     return answer | {"run": EventRun(**answer["run"])}
 
 
@@ -188,5 +193,11 @@ def _simulate_loggopsim(
         raise UsageError(f"the loggopsim dialect runs on the sequential scheduler, not on {scheduler}")
     if record:
         raise UsageError("the loggopsim dialect gives finish times only: ops are not recorded")
-    answer: dict[str, Any] = _core.simulate_loggopsim(schedule.core(), machine.core(), progress)
+    with memory_for(_what(schedule), footprint.simulation(schedule.ranks)):
+        answer: dict[str, Any] = _core.simulate_loggopsim(schedule.core(), machine.core(), progress)
     return answer
+
+
+def _what(schedule: Schedule, processes: int = 1) -> str:
+    """What is done, for a message."""
+    return f"simulating {schedule.ranks:,} ranks" + (f" in {processes} processes" if processes > 1 else "")

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import footprint
 from .errors import UsageError
 from .machine import Machine
+from .memory import check_memory
 from .provenance import Provenance
 from .schedule import Schedule
 from .simulation import as_machine, checked_schedule, simulate
@@ -66,6 +68,8 @@ def study(
     cases = [_Case(n, False, 0) for n in sizes]
     if machine.noise is not None:
         cases += [_Case(n, True, seed) for n in sizes for seed in seeds]
+    threads = _checked_threads(threads)
+    _check_memory(cases, threads)
     rows: list[dict[str, object]] = []
     with _pool(threads) as (pool, stop):
 
@@ -113,20 +117,34 @@ def _listed(numbers: Sequence[int]) -> list[int] | str:
     return list(numbers) if len(numbers) <= MOST_LISTED else many
 
 
+def _checked_threads(threads: int | None) -> int:
+    """As many, or one a core. Raises UsageError."""
+    if threads is not None and threads < 1:
+        raise UsageError(f"expected at least one thread, found {threads}")
+    return threads or len(os.sched_getaffinity(0))
+
+
+def _check_memory(cases: list[_Case], threads: int) -> None:
+    """Raises MemoryLimit if the largest of the simulations, which are run one after the other, do not fit together."""
+    largest = max(case.ranks for case in cases)
+    most = max(sum(case.ranks == largest and case.noise == noise for case in cases) for noise in (False, True))
+    at_a_time = min(threads, most)
+    what = f"simulating {largest:,} ranks" + (f", {at_a_time} simulations at a time," if at_a_time > 1 else "")
+    check_memory(what, at_a_time * footprint.simulation(largest))
+
+
 def _check(stop: threading.Event) -> None:
     if stop.is_set():
         raise Stopped
 
 
 @contextmanager
-def _pool(threads: int | None) -> Iterator[tuple[ThreadPoolExecutor, threading.Event]]:
+def _pool(threads: int) -> Iterator[tuple[ThreadPoolExecutor, threading.Event]]:
     """Threads to simulate on; whatever ends the block early also ends the simulations that run."""
     from concurrent.futures import ThreadPoolExecutor
 
-    if threads is not None and threads < 1:
-        raise UsageError(f"expected at least one thread, found {threads}")
     stop = threading.Event()
-    pool = ThreadPoolExecutor(threads or len(os.sched_getaffinity(0)))
+    pool = ThreadPoolExecutor(threads)
     try:
         yield pool, stop
     finally:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from . import _core
+from . import _core, footprint
 from .errors import UsageError
 from .machine import Level, Machine
+from .memory import memory_for
 from .noise import AnyNoise
 from .schedule import Schedule
 from .simulation import as_machine, checked_machine, checked_run, checked_schedule
@@ -145,6 +146,7 @@ def latency_tolerance(
     machine = as_machine(machine)
     _check(machine, growths, level, most_simulations, precision)
     machine = checked_machine(machine, noise, noise_reaches)
+    needed = footprint.DIFFERENTIATED * schedule.ranks
     made = 0
 
     def show(_now: int = 0) -> None:
@@ -156,7 +158,8 @@ def latency_tolerance(
         show()
         made += 1
         slower = with_latency(machine, added, level).core()
-        answer = _core.differentiate(schedule.core(), slower, seed, threads, show)
+        with memory_for(f"simulating {schedule.ranks:,} ranks with derivatives", needed):
+            answer = _core.differentiate(schedule.core(), slower, seed, threads, show)
         return Sample(added, answer["time"], int(answer["last"][level]["L"][0]))
 
     samples = Samples(sample, most_simulations, LARGEST_LATENCY - _largest_latency(_level(machine, level)))

@@ -16,6 +16,7 @@ from .errors import InputError
 from .input.checking import read_json
 from .input.kinds import Open
 from .lineage import Lineage, of_recorded_trace, rank_files
+from .memory import memory_for
 from .provenance import PROVENANCE, Provenance, command_text
 from .quoting import name_of
 
@@ -46,7 +47,8 @@ class Trace:
         """Read the trace in `directory`. Raises InputError naming the file, the byte and what was expected."""
         directory = Path(directory)
         files = Files(rank_files(directory))
-        return cls(_core.Trace.read(str(directory)), directory, files)
+        with memory_for(f"reading {name_of(str(directory))}"):
+            return cls(_core.Trace.read(str(directory)), directory, files)
 
     def core(self) -> _core.Trace:
         """The trace as the compiled core sees it."""
@@ -107,7 +109,8 @@ class Trace:
         """One row a call: rank, call (name), group (of GROUPS), begin_ns and end_ns since the run began on rank 0's
         clock, inside_ns (in MPI), peer (a message's destination as a world rank, −1: none), bytes (sent).
         """
-        columns = self._core.calls()
+        with memory_for(f"listing the calls of {name_of(str(self.directory))}"):
+            columns = self._core.calls()
         table = pd.DataFrame({name: np.asarray(values) for name, values in columns.items()})
         numbers = np.unique(table["call"])
         names = {int(n): _core.call_name(int(n)) for n in numbers}

@@ -120,7 +120,7 @@ def test_a_preset_s_segment_changes_only_what_it_names():
     ],
 )
 def test_a_hypervisor_is_denied_only_where_the_processor_would_tell(monkeypatch, cpuinfo, expected):
-    monkeypatch.setattr(environment, "_read", lambda path: cpuinfo if str(path) == "/proc/cpuinfo" else None)
+    monkeypatch.setattr(environment, "text_of", lambda path: cpuinfo if str(path) == "/proc/cpuinfo" else None)
     assert describe()["hypervisor"] is expected
 
 

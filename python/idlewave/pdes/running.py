@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .. import _core
+from .. import _core, footprint
 from ..errors import UsageError
 from ..kernel import How, Manner
+from ..memory import memory_for
 
 MOST_LPS = 2**32 - 2
 
@@ -15,7 +16,7 @@ MOST_LPS = 2**32 - 2
 def run_model(name: str, parameters: dict[str, Any], how: How, end: int) -> dict[str, Any]:
     """What the core answers of a model, in this process or in several.
 
-    `end`: of simulated time, in the core's ticks. Raises UsageError, InputError, MpiError.
+    `end`: of simulated time, in the core's ticks. Raises UsageError, InputError, MpiError, MemoryLimit.
     """
     manner = Manner(**how)
     manner.check()
@@ -27,12 +28,19 @@ def run_model(name: str, parameters: dict[str, Any], how: How, end: int) -> dict
 
     run = f"{name} {json.dumps(parameters, sort_keys=True)}"
     shown = None if progress is None else share
-    if manner.processes > 1:
-        from ..processes import run_in_processes
+    with memory_for(f"running {name} of {_size(parameters)}", footprint.model(name, parameters, manner.processes)):
+        if manner.processes > 1:
+            from ..processes import run_in_processes
 
-        return run_in_processes(name, (parameters, manner.core(run)), manner.processes, shown)
-    answer: dict[str, Any] = getattr(_core, name)(parameters, manner.core(run), shown, None)
-    return answer
+            return run_in_processes(name, (parameters, manner.core(run)), manner.processes, shown)
+        answer: dict[str, Any] = getattr(_core, name)(parameters, manner.core(run), shown, None)
+        return answer
+
+
+def _size(parameters: dict[str, Any]) -> str:
+    """How much of what a model has, for a message."""
+    words = {"lps": "LPs", "persons": "persons", "routers": "routers", "hosts": "hosts"}
+    return " and ".join(f"{parameters[name]:,} {word}" for name, word in words.items() if name in parameters)
 
 
 def whole(what: str, value: float, most: float, unit: float = 1.0, least: float = 0.0) -> int:
