@@ -1,7 +1,7 @@
 """How a command ends: whatever happens in it becomes one line on the error stream, and an exit status.
 
 0 all went well; 1 an error, which the line names; 2 wrong use; 3 a deadlock of the simulated program; 70 a bug in
-Idlewave; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM (docs/endings.md).
+Idlewave; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM (docs/command-line.md).
 
 Only what every program has is loaded here, so that signals are answered before anything else is.
 """

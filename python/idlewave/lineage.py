@@ -64,8 +64,11 @@ def _of_stream(name: str, stream: io.BufferedReader | io.BytesIO) -> Provenance:
 
 
 def rank_files(directory: Path) -> list[Path]:
-    """The files of a trace's ranks: all that its schedule is made of."""
-    return sorted(directory.glob("*.iwtrace"))
+    """The files of a trace's ranks: all that its schedule is made of. None where the folder cannot be listed."""
+    try:
+        return sorted(directory.glob("*.iwtrace"))
+    except OSError:
+        return []
 
 
 def of_recorded_trace(directory: Path, files: Files, recorded: Provenance) -> Lineage:

@@ -22,13 +22,12 @@ from typing import TYPE_CHECKING, Any
 from ._core import version
 from .digests import plain
 from .errors import InputError
-from .input.checking import checked
-from .input.decoding import decode_json
-from .input.kinds import Open
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+    from .input.provenance import SaidProvenance
 
 KEY = "idlewave"
 """Under which the metadata of tables, pictures and texts have it."""
@@ -119,6 +118,8 @@ class Provenance:
     @classmethod
     def from_json(cls, text: str | bytes, name: str = PROVENANCE) -> Provenance:
         """Read what `to_json` wrote. Raises InputError; `name` is what messages call the file that it is in."""
+        from .input.decoding import decode_json
+
         if len(text) > MOST_CHARACTERS:
             raise InputError(
                 f"{name}: expected a provenance of at most {MOST_CHARACTERS} characters, found {len(text)}"
@@ -130,7 +131,10 @@ class Provenance:
     def from_object(cls, said: object, name: str = PROVENANCE, key: str = "") -> Provenance:
         """Read an object of JSON, which is under `key` in the file that messages call `name`. Keys that are not known
         here are passed over. Raises InputError that names the key."""
-        return _from_said(checked(said, _Said, name, key=key))
+        from .input.checking import checked
+        from .input.provenance import SaidProvenance
+
+        return _from_said(checked(said, SaidProvenance, name, key=key))
 
     @classmethod
     def read(cls, path: str | Path) -> Provenance | None:
@@ -184,21 +188,7 @@ def command_text(words: Sequence[str]) -> str:
     return text if len(text) <= LONGEST_COMMAND else f"{text[:LONGEST_COMMAND]}…"
 
 
-class _Said(Open):
-    """Provenance as JSON has it."""
-
-    kind: str
-    name: str = ""
-    made_by: str = ""
-    idlewave: str = ""
-    host: str = ""
-    time: str = ""
-    digests: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it
-    options: dict[str, Any] = {}  # noqa: RUF012
-    sources: list[_Said] = []  # noqa: RUF012
-
-
-def _from_said(said: _Said) -> Provenance:
+def _from_said(said: SaidProvenance) -> Provenance:
     texts = {name: getattr(said, key) for name, key in _TEXTS.items()}
     sources = tuple(_from_said(source) for source in said.sources)
     return Provenance(said.kind, digests=said.digests, options=plain(said.options), sources=sources, **texts)

@@ -494,10 +494,9 @@ def test_a_file_whose_name_is_not_utf_8_is_read_and_named(tmp_path: Path) -> Non
 
 
 def test_tables_and_lines_show_markup_and_controls_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = terminal.PlainConsole(highlight=False)
-    shown.print(f"host {ESCAPES}[bold]x[/][/]:bomb:")
+    terminal.say(f"host {ESCAPES}[bold]x[/][/]:bomb:")
     assert capsys.readouterr().out == "host \\x1b[31m\\u202e\\x07[bold]x[/][/]:bomb:\n"
-    terminal.show(pd.DataFrame({"host[/]": [f"{ESCAPES}[/red]"]}), f"t[/]{ESCAPES}")
+    terminal.show_table(pd.DataFrame({"host[/]": [f"{ESCAPES}[/red]"]}), f"t[/]{ESCAPES}")
     said = capsys.readouterr().out
     assert "\\x1b[31m\\u202e\\x07[/red]" in said
     assert printable(said) == said

@@ -110,7 +110,7 @@ def test_what_disturbed_a_recording_is_said_core_by_core(tmp_path, probe, column
     assert disturbed["foreign_load"] == pytest.approx(0.1)
     assert [quiet[key] for key in ("dropped", "foreign_load", "steal_s", "throttled")] == [0, 0, 0, 0]
     write_recording(tmp_path, probe, entries[1:], columns, quantum_ns=1e7, interrupted=True)
-    assert "note: Core 1: interrupted after 1\u202fs." in run("noise", "show", tmp_path).stderr
+    assert "note: Core 1: interrupted after 1 s." in run("noise", "show", tmp_path).stderr
 
 
 def test_causes_are_shown_where_events_were_recorded(tmp_path):

@@ -191,7 +191,7 @@ def test_lps_are_placed_as_a_file_says(tmp_path: Path) -> None:
     for text, status, expected in (
         ("0\n1\n", 1, "the placement is of 2 LPs"),
         ("1\n3\n", 2, "LP 1 on partition 3, and there are 2"),
-        ("-1\n", 2, "LP 0 on partition -1"),
+        ("-1\n", 2, "placement:1: expected whole numbers from 0 to 4294967295, found '-1'"),
     ):
         table.write_text(text)
         refused = run(*command, "--placement", str(table))

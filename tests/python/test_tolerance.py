@@ -358,4 +358,4 @@ def test_an_interrupt_finds_everything_printed_but_the_tolerance_it_ends() -> No
         explain.send_signal(signal.SIGINT)
         rest, errors = explain.communicate(timeout=60)
     assert any("Critical path" in line for line in printed)
-    assert (explain.returncode, rest, errors.strip()) == (130, "", "interrupted")
+    assert (explain.returncode, rest, errors.strip()) == (130, "", "interrupted by SIGINT")

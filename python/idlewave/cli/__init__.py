@@ -7,8 +7,8 @@ from typing import NoReturn
 
 import click
 
+from .. import endings
 from .._core import version
-from ..endings import run, say_error
 from ..waiting import show_more, show_words
 from .late_commands import Ended, LateCommands
 
@@ -55,7 +55,7 @@ def commands() -> None:
         error.show()
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        say_error(_in_one_line(error))
+        endings.say_error(_in_one_line(error))
         sys.exit(error.exit_code)
     except (Ended, click.Abort) as end:
         raise end.__cause__ or KeyboardInterrupt() from end
@@ -64,7 +64,7 @@ def commands() -> None:
 
 def main() -> NoReturn:
     """Run the command line. Exit status: as `endings` says."""
-    run(commands)
+    endings.run(commands)
 
 
 def _in_one_line(error: click.ClickException) -> str:
