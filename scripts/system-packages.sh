@@ -45,6 +45,7 @@ optional_packages() {
     command -v chromium || command -v chromium-browser || command -v google-chrome || missing+=(chromium)
     command -v mpif90.openmpi && command -v mpiexec.openmpi || missing+=(gfortran libopenmpi-dev openmpi-bin)
     [[ -e /usr/include/rdma/fabric.h ]] || missing+=(libfabric-dev)
+    command -v pkg-config || missing+=(pkg-config)
     [[ -e /usr/include/ucp/api/ucp.h ]] || missing+=(libucx-dev)
     PATH=$PATH:/usr/sbin:/sbin command -v tc || missing+=(iproute2)
     packages=${missing[*]}

@@ -1,136 +1,132 @@
-"""clang-tidy on the C++ files that changed, tests apart, and on enough others to see every header that changed.
+"""clang-tidy on the C++ files that it has not seen yet as they are, tests apart.
 
-What changed is told by git: since the branch left origin/main, or, on main itself, since a day before its last
-commit; IDLEWAVE_BASE names another commit. Outside git everything counts as changed. Files are taken in an order that
-depends on the commit, so that if the time does not suffice for all, the next commit sees others; what was not looked
-at is said.
+scripts/tidy-seen.txt says what it has seen: each source file without complaints, with the digest of all that decides
+what clang-tidy finds in it (its content, the project's files that it includes, its flags, the settings, clang-tidy's
+version). A file whose digest is another one is looked at, and the list is written anew; it is committed with the
+change. So what is looked at depends on the files alone, and neither on git nor on the time.
+
+    tidy.py          files that have changed
+    tidy.py --all    every file
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import random
+import re
 import subprocess
 import sys
-import time
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-TOOLS = ROOT / ".venv/bin"
-BUILDS = (ROOT / "build/wheel", ROOT / "build/tests")
-INCLUDED = ("probes", "tracer", ".venv/include")
-STANDALONE = {
-    ROOT / f"probes/network/{name}.cpp": ["-std=c++20", *(f"-I{ROOT / folder}" for folder in INCLUDED)]
-    for name in ("loggp", "pairs", "clocks")
-}
-"""What no build of the project compiles, with its flags."""
-SECONDS = float(os.environ.get("IDLEWAVE_TIDY_SECONDS", "120"))
-A_DAY = 86400
-
-
-def git(*arguments: str) -> str:
-    """What git prints; nothing if it fails."""
-    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else ""
-
-
-def base_commit() -> str:
-    """The commit that changes are counted from; empty: everything is new."""
-    if named := os.environ.get("IDLEWAVE_BASE"):
-        return named
-    head, fork = git("rev-parse", "HEAD"), git("merge-base", "HEAD", "origin/main")
-    if fork and fork != head:
-        return fork
-    before = int(git("log", "-1", "--format=%ct") or 0) - A_DAY
-    return git("rev-list", "-1", f"--before={before}", "HEAD")
-
-
-def changed_files() -> set[Path] | None:
-    """Files that differ from the base, and untracked ones; None: all of them."""
-    base = base_commit()
-    if not base:
-        return None
-    names = git("diff", "--name-only", base, "--") + "\n" + git("ls-files", "--others", "--exclude-standard")
-    return {ROOT / name for name in names.split()}
-
-
-def is_ours(file: Path) -> bool:
-    """Whether it belongs to the project's own sources, and not to its tests or to what was installed for it."""
-    return file.is_relative_to(ROOT) and not any(file.is_relative_to(ROOT / name) for name in (".venv", "tests"))
+TOOL = ROOT / ".venv/bin/clang-tidy"
+SETTINGS = ROOT / ".clang-tidy"
+SEEN = ROOT / "scripts/tidy-seen.txt"
+BUILD = ROOT / "build/wheel"
+"""It compiles every file of the project's own but those of STANDALONE."""
+INCLUDED = ("core", "probes", "tracer", "python/bindings", "python/programs")
+"""Where the project's headers are looked for, beside the folder of the file that includes them."""
+STANDALONE = [ROOT / f"probes/network/{name}.cpp" for name in ("loggp", "pairs", "clocks")]
+"""What is compiled for the MPI of a user's machine, and by no build of the project."""
+STANDALONE_FLAGS = ["-std=c++20", "-Iprobes", "-Itracer", "-I.venv/include"]
+_INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_OPTION = re.compile(r"-(std=|D|f|W(?!error$))\S*")
 
 
 @cache
-def compiled_files(build: Path) -> dict[Path, set[Path]]:
-    """Each source file that `build` compiles, with the project's files that it includes."""
-    database = build / "compile_commands.json"
-    if not database.is_file():
+def headers_of(file: Path) -> frozenset[Path]:
+    """The project's files that `file` itself includes."""
+    found = set()
+    for name in _INCLUDE.findall(file.read_bytes()):
+        places = (folder / name.decode() for folder in (file.parent, *(ROOT / place for place in INCLUDED)))
+        there = next((place.resolve() for place in places if place.is_file()), None)
+        if there is None:
+            sys.exit(f"{file.relative_to(ROOT)} includes {name.decode()!r}, which is in none of {', '.join(INCLUDED)}")
+        found.add(there)
+    return frozenset(found)
+
+
+def all_of(file: Path) -> set[Path]:
+    """`file` and all of the project's files that it includes."""
+    found: set[Path] = set()
+    left = [file]
+    while left:
+        one = left.pop()
+        if one not in found:
+            found.add(one)
+            left += headers_of(one)
+    return found
+
+
+def flags_by_file() -> dict[Path, list[str]]:
+    """Every source file to look at, with its flags for the compiler, as far as they say what its code means."""
+    rows = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
+    built = {Path(row["file"]): row["command"].split() for row in rows}
+    ours = {
+        file: sorted({word for word in words if _OPTION.fullmatch(word)})
+        for file, words in built.items()
+        if file.is_relative_to(ROOT) and not file.is_relative_to(ROOT / ".venv")
+    }
+    return ours | dict.fromkeys(STANDALONE, STANDALONE_FLAGS)
+
+
+def digest_of(file: Path, flags: Iterable[str], version: str) -> str:
+    """Of all that decides what clang-tidy finds in `file`."""
+    whole = hashlib.sha256(f"{version}\n{' '.join(flags)}\n".encode() + SETTINGS.read_bytes())
+    for one in sorted(all_of(file)):
+        whole.update(f"\n{one.relative_to(ROOT)}\n".encode() + hashlib.sha256(one.read_bytes()).digest())
+    return whole.hexdigest()[:32]
+
+
+def seen() -> dict[str, str]:
+    """The digests that the list has, by file."""
+    if not SEEN.is_file():
         return {}
-    rows = json.loads(database.read_text(encoding="utf-8"))
-    sources = {row["output"]: Path(row["file"]) for row in rows}
-    listing = subprocess.run(
-        [TOOLS / "ninja", "-C", build, "-t", "deps"], capture_output=True, text=True, check=True
-    ).stdout
-    found = {source: {source} for source in sources.values() if is_ours(source)}
-    current: set[Path] = set()
-    for line in listing.splitlines():
-        if line.startswith(" "):
-            current.add((build / line.strip()).resolve())
-        elif ":" in line:
-            current = found.get(sources.get(line.split(":")[0], Path()), set())
-    return found
+    rows = (line.split() for line in SEEN.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+    return {name: digest for digest, name in rows}
 
 
-def chosen() -> list[Path]:
-    """What to look at."""
-    changed = changed_files()
-    everything = includes()
-    if changed is None:
-        changed = {file for files in everything.values() for file in files}
-    picked = [source for source in sorted(everything) if source in changed]
-    random.Random(git("rev-parse", "HEAD")).shuffle(picked)
-    unseen = changed - {file for source in picked for file in everything[source]}
-    for source in sorted(everything):
-        if source not in picked and everything[source] & unseen:
-            picked.append(source)
-            unseen -= everything[source]
-    return picked
+def write_seen(digests: dict[str, str]) -> None:
+    """Make these the list, if it is another one."""
+    rows = [f"{digest} {name}\n" for name, digest in sorted(digests.items())]
+    text = "".join(["# What clang-tidy has seen without complaints, written by scripts/tidy.py.\n", *rows])
+    if not SEEN.is_file() or SEEN.read_text(encoding="utf-8") != text:
+        SEEN.write_text(text, encoding="utf-8")
+        print(f"{SEEN.relative_to(ROOT)} has changed: it belongs to the commit")
 
 
-def includes() -> dict[Path, set[Path]]:
-    """Every source file, with itself and the project's files that it includes."""
-    found = {source: {source} for source in STANDALONE}
-    for build in reversed(BUILDS):
-        found |= compiled_files(build)
-    return found
-
-
-def tidy(source: Path) -> subprocess.CompletedProcess[str]:
-    """Run clang-tidy on `source`."""
-    command: list[str | Path] = [TOOLS / "clang-tidy", "--quiet", source]
-    if source in STANDALONE:
-        command += ["--", *STANDALONE[source]]
+def tidy(file: Path) -> subprocess.CompletedProcess[str]:
+    """Run clang-tidy on `file`."""
+    command: list[str | Path] = [TOOL, "--quiet", file]
+    if file in STANDALONE:
+        command += ["--", *STANDALONE_FLAGS]
     else:
-        command[2:2] = ["-p", next(build for build in BUILDS if source in compiled_files(build))]
+        command[2:2] = ["-p", BUILD]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def main() -> int:
-    """Look at the chosen files; 1 if there are complaints."""
-    files = chosen()
-    end = time.monotonic() + SECONDS
+def main(everything: bool) -> int:
+    """Look at what has not been seen, or at all; 1 if there are complaints."""
+    version = subprocess.run([TOOL, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    digests = {
+        str(file.relative_to(ROOT)): digest_of(file, flags, version) for file, flags in sorted(flags_by_file().items())
+    }
+    before = seen()
+    chosen = [name for name, digest in digests.items() if everything or before.get(name) != digest]
+    chosen.sort(key=lambda name: (ROOT / name).stat().st_size, reverse=True)  # the longest first
     with ThreadPoolExecutor(os.cpu_count() or 2) as pool:
-        results = list(pool.map(lambda source: tidy(source) if time.monotonic() < end else None, files))
-    unseen = [str(s.relative_to(ROOT)) for s, result in zip(files, results, strict=True) if result is None]
-    complaints = [result.stdout for result in results if result and result.returncode != 0]
-    print("\n".join(complaints))
-    print(f"clang-tidy: {len(files) - len(unseen)} of {len(files)} files looked at, {len(complaints)} with complaints")
-    if unseen:
-        print(f"not looked at within {SECONDS:.0f} s: {', '.join(unseen)}")
+        results = dict(zip(chosen, pool.map(lambda name: tidy(ROOT / name), chosen), strict=True))
+    complaints = {name: result for name, result in results.items() if result.returncode != 0}
+    for result in complaints.values():
+        print(result.stdout, result.stderr, sep="\n")
+    print(f"clang-tidy: {len(chosen)} of {len(digests)} files looked at, {len(complaints)} with complaints")
+    write_seen({name: digest for name, digest in digests.items() if name not in complaints})
     return 1 if complaints else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:] == ["--all"]))

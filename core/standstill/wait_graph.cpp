@@ -308,6 +308,7 @@ auto WaitGraph::cycle() const -> std::vector<Hop> {
     }
     const std::vector<NodeNumber> nodes = shortest_cycle_near(begin, std::move(stuck));
     std::vector<Hop> hops;
+    hops.reserve(nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         hops.push_back({none, way_between(nodes[i], nodes[(i + 1) % nodes.size()])});
     }

@@ -66,17 +66,17 @@ void leave_streams() {
 }
 
 /// The process that becomes the command. Only returns the reason why it cannot.
-int become(char** command, pid_t keeper, const sigset_t& mask) {
+int become(char* const* command, pid_t keeper, const sigset_t& mask) {
     // Should the keeper be killed, the command is told to end. If that happened already, nobody would be.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != keeper) _exit(lost_keeper);
     sigprocmask(SIG_SETMASK, &mask, nullptr);
-    execvp(command[0], command);
+    execvp(command[0], command);  // NOLINT(clang-analyzer-optin.taint.GenericTaint): what it was asked to run
     return errno;
 }
 
 /// Starts the command. `failure` becomes 0, or why it cannot be started.
-pid_t start(char** command, const sigset_t& mask, int& failure) {
+pid_t start(char* const* command, const sigset_t& mask, int& failure) {
     std::array<int, 2> report{};
     failure = pipe2(report.data(), O_CLOEXEC) == 0 ? 0 : errno;
     if (failure != 0) return -1;
@@ -103,7 +103,7 @@ class Keeper {
         : lifeline_(lifeline), front_(front), front_process_(front_process), grace_(grace) {}
 
     /// Returns the command's status as waitpid gives it, when nothing of it is left.
-    int run(char** command, const sigset_t& mask) {
+    int run(char* const* command, const sigset_t& mask) {
         prctl(PR_SET_CHILD_SUBREAPER, 1);
         const sigset_t watched = set_of({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT});
         sigprocmask(SIG_BLOCK, &watched, nullptr);
@@ -273,7 +273,7 @@ class Keeper {
     _exit(lost_keeper);
 }
 
-int guard(int lifeline, Seconds grace, char** command) {
+int guard(int lifeline, Seconds grace, char* const* command) {
     fcntl(lifeline, F_SETFD, FD_CLOEXEC);
     sigset_t before;
     sigprocmask(SIG_BLOCK, &ending_signals, &before);
@@ -295,7 +295,7 @@ int guard(int lifeline, Seconds grace, char** command) {
 }  // namespace
 }  // namespace idlewave
 
-int main(int count, char** arguments) {
+int main(int count, char** arguments) {  // NOLINT(misc-const-correctness): as the standard has it
     constexpr int decimal = 10;
     if (count < 4) {
         std::fputs("usage: idlewave-guard LIFELINE GRACE COMMAND...\n", stderr);

@@ -27,7 +27,7 @@ std::string own_path(const char* called) {
 
 }  // namespace
 
-int main(int /*count*/, char** arguments) {
+int main(int /*count*/, char** arguments) {  // NOLINT(misc-const-correctness): as the standard has it
     sigset_t ending;
     sigemptyset(&ending);
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ending, number);
@@ -39,7 +39,7 @@ int main(int /*count*/, char** arguments) {
     std::string name = self.substr(slash == std::string::npos ? 0 : slash + 1);
     std::string python = folder + "/idlewave-python";
     std::vector<char*> command{python.data(), name.data()};
-    for (char** word = arguments + 1; *word != nullptr; ++word) command.push_back(*word);
+    for (char* const* word = arguments + 1; *word != nullptr; ++word) command.push_back(*word);
     command.push_back(nullptr);
     execv(python.c_str(), command.data());
     std::fprintf(stderr, "error: %s cannot be started: %s\n", python.c_str(), std::strerror(errno));
