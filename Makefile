@@ -11,7 +11,7 @@ demo: ## measure this machine, trace a program on it, simulate it at scale: ends
 test: ## every check: formatters, linters, types, C++ tests with sanitizers, Python tests
 	@scripts/test
 
-test-long: ## the tests that `make test` leaves out: all networks, eager limits, a shaped link, all random cases and checks of the core, its readers fuzzed (half an hour)
+test-long: ## what `make test` leaves out: all random cases, threads under their sanitizer, fuzzing, a bare Debian (an hour)
 	@scripts/test long
 
 lint: ## the checks of `make test` without its tests

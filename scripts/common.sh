@@ -4,7 +4,18 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# What is kept between runs stays inside the checkout.
+# Where there is ccache, what one checkout has compiled serves all others: paths below them count as the same. Its
+# files are the user's, and no folder of ours.
+export CCACHE_DIR=${CCACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-$PWD/build}/.cache}/ccache}
+use_compile_cache() {
+    command -v ccache >/dev/null || return 0
+    export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+    export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+    export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+}
+use_compile_cache
+
+# What else is kept between runs stays inside the checkout.
 export PIP_CACHE_DIR=${PIP_CACHE_DIR:-$PWD/build/cache/pip}
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 export XDG_CACHE_HOME=$PWD/build/cache

@@ -83,9 +83,11 @@ Install them, for instance with
 and run the same command again. Another compiler or Python can be named: make CXX=… PYTHON=…"
 }
 
-# Without these some tests are skipped, each with its reason; CI must not skip them.
+# Without these some tests are skipped, each with its reason; CI must not skip them. ccache, which no test needs, makes
+# the next checkout's compilation short.
 install_optional() {
     local packages
+    command -v ccache >/dev/null || ! as_root >/dev/null || logged ccache apt_install ccache || true
     optional_packages >/dev/null
     [[ -n $packages ]] || return 0
     if as_root >/dev/null; then

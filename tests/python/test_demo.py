@@ -19,7 +19,7 @@ from idlewave.measure import Measurement
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
 
-@pytest.fixture(scope="module", params=["halo2d", "cg"])
+@pytest.fixture(scope="module", params=["halo2d", pytest.param("cg", marks=pytest.mark.long)])
 def demo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The demo's folder, and what it printed."""
     try:

@@ -237,15 +237,20 @@ def test_the_kernels_counts_tell_a_switch_from_what_is_none(tmp_path):
         assert (short[:, 2] >= 1).mean() < 0.05
 
 
+def kernel_events(found):
+    """What is said of the first core's events, if the kernel's tracer was used; or a skip that says why."""
+    told = found.cores[0]["events"]
+    if told["file"] is None or told["source"] != "tracefs":
+        pytest.skip(told["why"])
+    return told
+
+
 @pytest.fixture
 def traced(tmp_path):
     """A recording with events of a core with injected noise, the injector's process, and the events."""
     with injecting("--period-us", 1000, "--length-us", 100) as injector:
         found = run("detour", tmp_path, "--seconds", 1, "--trace-events", "--mount-tracefs", *PROBE)
-    file = found.cores[0]["events"]["file"]
-    if file is None:
-        pytest.skip(found.cores[0]["events"]["why"])
-    with (tmp_path / file).open() as lines:
+    with (tmp_path / kernel_events(found)["file"]).open() as lines:
         return found, injector, list(csv.DictReader(lines))
 
 
@@ -304,10 +309,7 @@ def test_two_recordings_at_once_have_all_their_events_though_one_ends_first(tmp_
         running = [subprocess.Popen(w, stdout=subprocess.PIPE, text=True, env=environment()) for w in (brief, long)]
         said = [one.communicate(timeout=60)[0] for one in running]
     assert [one.returncode for one in running] == [0, 0]
-    told = [recorded(*one).cores[0]["events"] for one in zip(folders, said, strict=True)]
-    if told[0]["file"] is None:
-        pytest.skip(told[0]["why"])
-    assert told[1]["file"] is not None
+    told = [kernel_events(recorded(*one)) for one in zip(folders, said, strict=True)]
     assert told[0]["rows"] > 0
     with (folders[1] / told[1]["file"]).open() as lines:
         ends = [float(e["end_ns"]) for e in csv.DictReader(lines) if e["name"] == f"idlewave-inject:{injector.pid}"]

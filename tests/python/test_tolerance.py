@@ -355,7 +355,7 @@ def test_an_interrupt_finds_everything_printed_but_the_tolerance_it_ends() -> No
     with subprocess.Popen([sys.executable, "-c", program], **pipes) as explain:
         assert explain.stdout is not None
         printed = list(takewhile(lambda line: "unexpected on a rank" not in line, explain.stdout))
-        explain.send_signal(signal.SIGINT)
+        explain.send_signal(signal.SIGTERM)
         rest, errors = explain.communicate(timeout=60)
     assert any("Critical path" in line for line in printed)
-    assert (explain.returncode, rest, errors.strip()) == (130, "", "interrupted by SIGINT")
+    assert (explain.returncode, rest, errors.strip()) == (143, "", "interrupted by SIGTERM")
