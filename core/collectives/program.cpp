@@ -14,6 +14,17 @@ ProgramSource::ProgramSource(std::shared_ptr<const Program> program, std::uint32
     }
 }
 
+std::uint64_t ProgramSource::least_ops() const {
+    using Kind = Instruction::Kind;
+    std::uint64_t ops = 0;
+    for (const RankProgram& rank : program_->ranks) {
+        ops += static_cast<std::uint64_t>(std::ranges::count_if(rank.instructions, [](const Instruction& instruction) {
+            return instruction.kind == Kind::calc || instruction.kind == Kind::send || instruction.kind == Kind::recv;
+        }));
+    }
+    return ops * copies_;
+}
+
 CollectiveCall ProgramSource::call_of(std::uint32_t copy, const CollectiveSite& site) const {
     const auto members = static_cast<std::uint32_t>(program_->communicators[site.communicator].size());
     CollectiveCall call{.rank = site.rank,

@@ -126,6 +126,9 @@ class ProgramSource {
     template <class Moment, class Archive>
     void keep(std::uint32_t rank, State<Moment>& state, Archive& archive) const;
 
+    /// How many ops all ranks have at least: their own, without those that collectives are replaced by.
+    [[nodiscard]] std::uint64_t least_ops() const;
+
     /// The ops of one rank and their requirements: the same schedule, written out.
     [[nodiscard]] Listing listing(std::uint32_t rank) const;
 

@@ -199,6 +199,8 @@ void bind_schedule(nb::module_& m) {
         "copies"_a, "The same program, extrapolated to `copies` of its traced ranks.");
     program.def_prop_ro(
         "base_ranks", [](const ProgramSource& s) { return s.program()->ranks.size(); }, "How many ranks were traced.");
+    program.def_prop_ro("least_ops", &ProgramSource::least_ops, nb::call_guard<nb::gil_scoped_release>(),
+                        "How many ops all ranks have at least.");
     m.def(
         "convert",
         [](const Trace& trace, const std::map<std::string, std::string>& algorithms, double reduction_cost) {

@@ -167,6 +167,10 @@ class Program:
     def base_ranks(self) -> int:
         """How many ranks were traced."""
 
+    @property
+    def least_ops(self) -> int:
+        """How many ops all ranks have at least."""
+
 def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float) -> Program:
     """The program that a trace is a run of."""
 

@@ -70,7 +70,7 @@ def _told(error: BaseException) -> int:
     if isinstance(error, IdlewaveError):
         say_error(str(error))
         return error.exit_status
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or _is_for_want_of_memory(error):
         say_error(_out_of_memory(error))
         return FAILED
     if isinstance(error, OSError):
@@ -115,7 +115,13 @@ def _text(name: object) -> str:
     return os.fsdecode(name) if isinstance(name, (str, bytes)) else str(name)
 
 
-def _out_of_memory(error: MemoryError) -> str:
+def _is_for_want_of_memory(error: BaseException) -> bool:
+    """Whether a library or a thread was not to be had since memory ran out: no exception of its own says that."""
+    words = ("failed to map segment", "Cannot allocate memory", "cannot allocate memory", "can't start new thread")
+    return isinstance(error, (ImportError, RuntimeError)) and any(word in str(error) for word in words)
+
+
+def _out_of_memory(error: BaseException) -> str:
     said = str(error).removeprefix("std::bad_alloc")
     return f"memory ran out{': ' if said else ''}{said} ({_place(error)})"
 

@@ -18,7 +18,9 @@ FINISH = 8
 DIFFERENTIATED = 136
 """A rank's state, finish time and derivatives where few differ; the slope is 140 to 148."""
 RECORDED = 200
-"""A rank, of what is recorded whatever it does; the slope is 247 to 256. How much its ops take is known afterwards."""
+"""A rank, of what is recorded whatever it does; the slope is 247 to 256."""
+RECORDED_OP = 130
+"""A recorded op: the core's OpRecord, of 136 bytes."""
 LP = {"phold": 24, "epidemic": 56, "flood": 100}
 """The state of an LP of each model with its place in the scheduler; the slopes are 31, 63 and 109."""
 EVENT = 16
@@ -30,9 +32,16 @@ def simulation(ranks: int, processes: int = 1) -> int:
     return RANK * (ranks // processes) + FINISH * ranks
 
 
-def goal_text(ranks: int) -> int:
-    """Of GOAL text, in which a rank has at least "rank 0 {", "}" and ends of lines: once the core's, once Python's."""
-    return 2 * 11 * ranks
+def recorded(ranks: int, ops: int, most_bytes: int) -> int:
+    """Of a recording of all that at least `ops` ops do, which ends with an error at `most_bytes` of rows."""
+    return RECORDED * ranks + min(RECORDED_OP * ops, most_bytes)
+
+
+def goal_text(ranks: int, ops: int) -> int:
+    """Of GOAL text: once the core's, once Python's. A rank has at least "rank 0 {", "}" and ends of lines, and an op
+    "l1: calc 1" and its end.
+    """
+    return 2 * (11 * ranks + 11 * ops)
 
 
 def model(name: str, parameters: Mapping[str, Any], processes: int = 1) -> int:

@@ -53,7 +53,11 @@ def check_memory(what: str, needed: int) -> None:
     """Raises MemoryLimit if `what` needs more bytes than may still be taken. `needed` is a lower bound."""
     if needed < UNCHECKED:
         return
-    limit = tightest()
+    refuse_beyond(what, needed, tightest())
+
+
+def refuse_beyond(what: str, needed: int, limit: Limit) -> None:
+    """Raises MemoryLimit if `what` needs more bytes than `limit` leaves."""
     if needed > limit.left:
         message = f"{what} needs at least about {_volume(needed)}; {_said(limit, needed)}"
         raise MemoryLimit(message, needed, limit.bytes, limit.name)

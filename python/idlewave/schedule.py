@@ -180,6 +180,11 @@ class Schedule:
         """How many ranks it has."""
         return int(self._core.ranks)
 
+    @property
+    def least_ops(self) -> int:
+        """How many ops all ranks have at least, as far as that is known without making them: 0 of a pattern."""
+        return int(getattr(self._core, "least_ops", 0) or getattr(self._core, "ops", 0))
+
     def extrapolate(self, ranks: int) -> Schedule:
         """The same program on more ranks: so many copies of the traced ranks, side by side.
 
@@ -198,7 +203,9 @@ class Schedule:
 
     def to_goal(self) -> str:
         """The schedule written out as GOAL text."""
-        with memory_for(f"writing the GOAL text of {self.ranks:,} ranks", footprint.goal_text(self.ranks)):
+        with memory_for(
+            f"writing the GOAL text of {self.ranks:,} ranks", footprint.goal_text(self.ranks, self.least_ops)
+        ):
             return self._core.to_goal()
 
     def save(self, path: str | Path, *, to: str | None = None, progress: RankProgress | None = None) -> None:

@@ -86,7 +86,9 @@ def simulate(
             answer = _core.simulate(schedule.core(), machine.core(), seed, threads, progress)
         return Timeline(**answer, lineage=lineage)
     kept = record if isinstance(record, Recording) else Recording()
-    with memory_for(f"recording a simulation of {schedule.ranks:,} ranks", footprint.RECORDED * schedule.ranks):
+    whole = (kept.ranks, kept.since_ps, kept.until_ps) == (None, 0, None)
+    needed = footprint.recorded(schedule.ranks, schedule.least_ops if whole else 0, kept.most_bytes)
+    with memory_for(f"recording a simulation of {schedule.ranks:,} ranks", needed):
         answer = _core.record(schedule.core(), machine.core(), seed, threads, progress, **kept.core())
     return Timeline(**answer, lineage=lineage)
 

@@ -15,6 +15,7 @@ import pytest
 from idlewave import footprint, memory
 from idlewave.errors import MemoryLimit
 from idlewave.memory import Limit, check_memory, limits, memory_for, tightest
+from trace_files import write_trace
 
 GIB = 1 << 30
 COMMAND = ["-c", "import sys; sys.argv[0] = 'idlewave'; from idlewave.cli import main; main()"]
@@ -210,3 +211,35 @@ def test_a_limit_of_the_process_leaves_what_is_not_in_memory_yet(monkeypatch: py
     own = {limit.name: limit for limit in limits() if limit.name.startswith("ulimit")}
     assert set(own) == {"ulimit -v", "ulimit -d"}
     assert all(0 < limit.used < GIB and limit.left == GIB - limit.used for limit in own.values())
+
+
+def test_a_traced_program_has_at_least_the_ops_that_are_counted_before_it_runs(tmp_path: Path) -> None:
+    schedule = idlewave.Schedule.from_trace(write_trace(tmp_path / "trace"))
+    for ranks in (schedule.ranks, 4 * schedule.ranks):
+        larger = schedule.extrapolate(ranks)
+        ran = len(idlewave.simulate(larger, "odin", record=True).ops_to_arrow())
+        assert ran >= larger.least_ops > 0
+
+
+def test_what_ops_take_is_counted_before_they_are_recorded_or_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "".join(f"a{i}: calc 1\n" for i in range(400_000))
+    schedule = idlewave.Schedule.from_goal(f"num_ranks 1\nrank 0 {{\n{lines}}}\n")
+    monkeypatch.setattr(memory, "UNCHECKED", 0)
+    monkeypatch.setattr(memory, "tightest", lambda: Limit(8_000_000, "a test"))
+    with pytest.raises(MemoryLimit, match=r"recording a simulation of 1 ranks needs at least about 52 MB"):
+        idlewave.simulate(schedule, "odin", record=True)
+    with pytest.raises(MemoryLimit, match=r"writing the GOAL text of 1 ranks needs at least about 8.8 MB"):
+        schedule.to_goal()
+
+
+@pytest.mark.parametrize("space", [200_000_000, 350_000_000, 450_000_000])
+def test_libraries_that_do_not_fit_are_told_before_they_are_loaded(space: int, tmp_path: Path) -> None:
+    """OpenBLAS would ask for its buffers for ever, and Arrow would abort the process."""
+    study = tmp_path / "study.parquet"
+    (tmp_path / "x.goal").write_text("num_ranks 1\nrank 0 {\na: calc 5\n}\n")
+    made = run("study", str(tmp_path / "x.goal"), "-m", "odin", "-o", str(study))
+    assert made.returncode == 0, made.stderr
+    ended = run("report", "--study", str(study), "-o", str(tmp_path / "report"), address_space=space)
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1), ended.stderr
+    assert "error: loading " in ended.stderr
+    assert "(ulimit -v)" in ended.stderr

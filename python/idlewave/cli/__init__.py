@@ -10,6 +10,7 @@ import click
 from .. import endings
 from .._core import version
 from ..waiting import show_more, show_words
+from .large_libraries import watch_room
 from .late_commands import Ended, LateCommands
 
 COMMANDS = {
@@ -49,6 +50,7 @@ def cli(verbose: int) -> None:
 def commands() -> None:
     """What the command line asks for. Raises what is told of it by `endings.run`."""
     show_words()
+    watch_room()
     try:
         status = cli(prog_name="idlewave", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
