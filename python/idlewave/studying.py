@@ -21,6 +21,7 @@ from .provenance import Provenance
 from .quoting import quote
 from .schedule import Schedule
 from .simulation import as_machine, checked_schedule, simulate
+from .study_rows import attach_with_rows
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -104,7 +105,7 @@ def study(
                 on_row(rows[-1])
     table = pd.DataFrame(rows, columns=COLUMNS)
     table = table.sort_values(["ranks", "noise", "seed"], ignore_index=True)
-    return study_provenance(schedule, machine, sizes, seeds).attach(table)
+    return attach_with_rows(study_provenance(schedule, machine, sizes, seeds), table)
 
 
 def study_provenance(schedule: Schedule, machine: Machine, sizes: Sequence[int], seeds: Sequence[int]) -> Provenance:
