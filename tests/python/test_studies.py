@@ -213,6 +213,84 @@ def test_metadata_of_other_programs_that_say_nothing_are_passed_over(metadata: b
     assert Provenance.of_table(table) is None
 
 
+# What cannot be
+
+
+NONSENSE = {
+    "a run twice": (
+        [(4, False, 0, 10, 3), (4, True, 5, 12, 3), (8, True, 5, 12, 3), (4, True, 5, 13, 3)],
+        "row 4: expected each run once, found ranks 4, noise true, seed 5 as in row 2",
+    ),
+    "later than all times": (
+        [(4, False, 0, 10, 3), (4, True, 0, 2**63 - 1, 3)],
+        "finish_ps: row 2: expected a whole number from 0 to 9223372036854775806, found 9223372036854775807",
+    ),
+    "messages in no time": (
+        [(4, False, 0, 0, 3)],
+        r"finish_ps: row 1: expected a time from 1 on, for messages were sent \(3\), found 0",
+    ),
+    "noise that leaves nothing": (
+        [(4, False, 0, 1000, 0), (4, True, 0, 0, 0)],
+        r"finish_ps: row 2: expected at least 1/100 of the 1000 ps without noise \(ranks: 4\), found 0",
+    ),
+    "a thousandth of the time": (
+        [(8, True, 0, 999, 3), (4, False, 0, 1000, 3), (4, True, 0, 9, 3)],
+        r"finish_ps: row 3: expected at least 1/100 of the 1000 ps without noise \(ranks: 4\), found 9",
+    ),
+    "2.5 billion percent": (
+        [(4, False, 0, 10**9, 3), (4, True, 0, 25 * 10**15, 3)],
+        r"finish_ps: row 2: expected at most 10,000,000 times the 1000000000 ps without noise",
+    ),
+    "noise that makes something of nothing": (
+        [(4, False, 0, 0, 0), (4, True, 0, 1, 0)],
+        r"finish_ps: row 2: expected at most 10,000,000 times the 0 ps without noise",
+    ),
+    "messages that get more": (
+        [(4, False, 0, 10, 3), (8, False, 0, 10, 6), (4, True, 0, 10, 4)],
+        "messages: row 3: expected 3, as in the first run of as many ranks, found 4",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NONSENSE)
+def test_a_study_that_cannot_be_is_refused_with_its_row(case: str, tmp_path: Path) -> None:
+    given, words = NONSENSE[case]
+    table = rows(*given)
+    for name in ("s.csv", "s.parquet"):
+        write_table(tmp_path / name, table)
+        with pytest.raises(InputError, match=f"{name}: {words}"):
+            read_study(tmp_path / name)
+    with pytest.raises(InputError, match=f"the study: {words}"):
+        report_data(None, None, None, table)
+
+
+def test_what_may_be_is_read(tmp_path: Path) -> None:
+    for given in (
+        [(4, False, 0, 1000, 3), (4, True, 0, 980, 3), (4, True, 1, 10, 3)],
+        [(4, False, 0, 1000, 3), (4, True, 0, 10**10, 3)],
+        [(4, False, 0, 0, 0), (4, True, 0, 0, 0)],
+        [(4, True, 0, 9, 3), (8, False, 0, 10**6, 6)],
+        [(4, False, 0, 2**63 - 2, 3)],
+    ):
+        write_table(tmp_path / "s.csv", rows(*given))
+        assert len(read_study(tmp_path / "s.csv")) == len(given)
+
+
+def test_what_was_simulated_is_so_however_odd_it_looks(tmp_path: Path) -> None:
+    free = Machine.from_toml('[network]\nL = "0ns"\no = "0ns"\ng = "0ns"\nG = "0ns"\nO = "0ns"\nS = 65536\n')
+    late = free.with_noise(Noise(np.array([0]), np.array([900_000]), 1_000_000))
+    odd = idlewave.study(Schedule.pattern("bcast", ranks=2), late, seeds=3)
+    assert odd["finish_ps"].iloc[0] == 0
+    assert odd["finish_ps"].iloc[1:].max() > 0
+    for name in ("s.csv", "s.parquet"):
+        write_table(tmp_path / name, odd)
+        assert len(read_study(tmp_path / name)) == 4
+    assert report_data(None, None, None, odd).study is not None
+    odd.attrs = {}
+    with pytest.raises(InputError, match="expected a time from 1 on"):
+        report_data(None, None, None, odd)
+
+
 # What a study is asked for
 
 
