@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from .provenance import Provenance, parts_that_differ
 from .quoting import cut, quote
+from .study_rows import EDITED, is_of_rows
 from .wording import join_words
 
 MACHINE, PROGRAM, SCALE = "machine", "program", "scale"
@@ -56,13 +57,15 @@ def belonging(
         found.add(PROGRAM, _changes_of_trace(trace.name, trace.provenance))
     if measured is not None and prediction is not None:
         found.add(PROGRAM, _other_machine("the prediction of the run", measured, prediction))
-    if study is None or (measured is None and trace is None):
+    if study is None:
+        return found
+    if measured is None and trace is None:
+        found.notes.extend(_changes_of_study(study))
         return found
     if study.provenance is None:
         found.add(SCALE, [f"{_begin(study.name)} does not say of which machine and which program it is."])
         return found
-    if study.provenance.options.get("edited"):
-        found.add(SCALE, [f"{_begin(study.name)} was edited after it was made."])
+    found.add(SCALE, _changes_of_study(study))
     if measured is not None:
         found.add(SCALE, _other_machine(study.name, measured, study.provenance))
     if trace is not None:
@@ -77,7 +80,7 @@ def noise_of(measured: Part | None, study: Part | None) -> str:
     if study is None:
         return Belonging.noise
     machine = None if study.provenance is None else study.provenance.find("machine")
-    if machine is None:
+    if machine is None or not is_of_rows(study.provenance):
         return "noise of unknown origin"
     if "noise" not in machine.digests:
         return Belonging.noise
@@ -86,6 +89,15 @@ def noise_of(measured: Part | None, study: Part | None) -> str:
     if "noise" not in parts_that_differ(machine, measured.provenance):
         return "the measured noise"
     return f"the noise of {_called(machine, measured)}, not the measured one,"
+
+
+def _changes_of_study(study: Part) -> list[str]:
+    """Why a study's rows are not those that its provenance speaks of, as far as that is known."""
+    if study.provenance is None or is_of_rows(study.provenance):
+        return []
+    if study.provenance.options.get(EDITED):
+        return [f"{_begin(study.name)} was edited after it was made."]
+    return [f"{_begin(study.name)} does not say with which rows it was made."]
 
 
 def _begin(name: str) -> str:

@@ -19,8 +19,9 @@ from .errors import InputError
 from .input.bounds import MOST_TEXT
 from .input.checking import load_json
 from .input.files import opened
-from .provenance import KEY, MOST_CHARACTERS, PROVENANCE, Provenance
+from .provenance import KEY, MOST_CHARACTERS, PROVENANCE, Provenance, carried_in
 from .quoting import cut, name_of
+from .study_rows import ROWS, edited, held_against
 
 CSVW = "dc:provenance"
 """Under which the metadata of CSV have it."""
@@ -54,7 +55,9 @@ def beside_csv(path: Path) -> Path:
 
 def metadata_of_csv(name: str, text: str, said: str) -> dict[str, str]:
     """What stands there: the provenance, with the digest of the CSV file of that name and text."""
-    provenance = replace(Provenance.from_json(said), digests={"content": digest_of_stream(io.BytesIO(text.encode()))})
+    provenance = Provenance.from_json(said)
+    content = {"content": digest_of_stream(io.BytesIO(text.encode()))}
+    provenance = replace(provenance, digests={**provenance.digests, **content})
     return {"@context": "http://www.w3.org/ns/csvw", "url": name, CSVW: provenance.to_json()}
 
 
@@ -94,11 +97,11 @@ def _of_file(path: Path) -> Provenance | None:
         begin = file.read(len(COMMENT))
         file.seek(0)
         if begin.startswith(b"PAR1"):
-            return _of_parquet(file, path)
+            return _of_rows(_of_parquet(file, path), path)
         if begin == COMMENT:
             return _of_goal(file, path)
         if path.suffix == ".csv":
-            return _of_csv(file, path)
+            return _of_rows(_of_csv(file, path), path)
         if path.suffix == ".json":
             return _of_json(path)
         return _of_text(file, path)
@@ -113,8 +116,20 @@ def _of_parquet(file: BinaryIO, path: Path) -> Provenance | None:
         metadata: Mapping[bytes, bytes] = source.schema_arrow.metadata or {}
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{name_of(path)}: cannot be read as {WHAT}: {cut(str(error))}") from error
-    text = metadata.get(KEY.encode())
+    text = carried_in(metadata)
     return None if text is None else Provenance.from_json(text, name_of(path))
+
+
+def _of_rows(found: Provenance | None, path: Path) -> Provenance | None:
+    """`found`, which says that its study was edited if the rows of the file are not those that it has the digest of."""
+    if found is None or ROWS not in found.digests:
+        return found
+    from .study_table import rows_of_file
+
+    try:
+        return held_against(found, rows_of_file(path), str(path))
+    except InputError:
+        return edited(found, str(path))
 
 
 def _of_goal(file: BinaryIO, path: Path) -> Provenance:
@@ -137,7 +152,7 @@ def _of_csv(file: BinaryIO, path: Path) -> Provenance | None:
     found = _of_json(beside) if beside.is_file() else None
     if found is None or found.digests.get("content") == digest_of_stream(file):
         return found
-    return replace(found, name=found.name or str(path), options={**found.options, "edited": True})
+    return edited(found, str(path))
 
 
 def _of_text(file: BinaryIO, path: Path) -> Provenance | None:

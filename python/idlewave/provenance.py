@@ -169,10 +169,33 @@ def parts_that_differ(a: Provenance, b: Provenance) -> list[str]:
 
 def carried_by(table: pd.DataFrame | pa.Table) -> str | None:
     """The text of JSON that a table carries, whatever it says; None if there is none."""
-    text = table.attrs.get(KEY) if hasattr(table, "attrs") else (table.schema.metadata or {}).get(KEY.encode())
-    if isinstance(text, bytes):
-        return text.decode(errors="replace")
+    text = table.attrs.get(KEY) if hasattr(table, "attrs") else carried_in(table.schema.metadata or {})
     return text if isinstance(text, str) else None
+
+
+def carried_in(metadata: Mapping[bytes, bytes]) -> str | None:
+    """The same of the metadata of a schema, as Idlewave writes them, or pandas does of a data frame's attributes."""
+    text = metadata.get(KEY.encode())
+    if text is not None:
+        return text.decode(errors="replace")
+    pandas = _object(metadata.get(b"pandas"))
+    for attributes in (_object(metadata.get(b"PANDAS_ATTRS")), pandas.get("attributes")):
+        if isinstance(attributes, dict) and isinstance(attributes.get(KEY), str):
+            return str(attributes[KEY])
+    return None
+
+
+def _object(text: bytes | None) -> dict[str, Any]:
+    """Another program's object of JSON; an empty one if it is none."""
+    if text is None:
+        return {}
+    from .input.decoding import decode_json
+
+    try:
+        found = decode_json(text.decode(errors="replace"), PROVENANCE)
+    except InputError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def command_line() -> str:

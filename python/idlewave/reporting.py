@@ -28,6 +28,7 @@ from .report import (
     ReportData,
     StudyData,
 )
+from .study_table import provenance_of_study
 from .timeline import Timeline
 from .trace import Trace
 from .wording import SPACE, join_words
@@ -127,8 +128,8 @@ class Parts:
 
     @cached_property
     def of_study(self) -> Provenance | None:
-        """What the study carries."""
-        return None if self.study is None else Provenance.of_table(self.study, self.study_name)
+        """What the study carries, held against its rows."""
+        return None if self.study is None else provenance_of_study(self.study, self.study_name)
 
     def _measured_in(self) -> str:
         assert self.measurement is not None

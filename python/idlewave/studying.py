@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import footprint
 from .errors import UsageError
+from .kernel import checked_seed
 from .machine import Machine
 from .memory import check_memory
 from .provenance import Provenance
+from .quoting import quote
 from .schedule import Schedule
 from .simulation import as_machine, checked_schedule, simulate
+from .study_rows import attach_with_rows
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -42,28 +47,30 @@ def study(
     schedule: Schedule,
     machine: Machine | str | Path,
     *,
-    ranks: Iterable[int] | None = None,
-    seeds: Iterable[int] = range(16),
+    ranks: int | Iterable[int] | None = None,
+    seeds: int | Iterable[int] = 16,
     threads: int | None = None,
     on_row: Callable[[dict[str, object]], None] | None = None,
 ) -> pd.DataFrame:
     """Simulate `schedule` at every number of `ranks` (by extrapolation; default: as it is), without noise, and with
     the machine's noise once for every seed.
 
+    `ranks` may be one number. `seeds` are those that are listed, or, if it is a number, so many from 0 on, as with
+    `idlewave study --seeds`. Each may be there once.
+
     Returns a row a simulation: ranks, noise (bool), seed, finish_ps (the slowest rank's), messages, seconds (of
     computing). The table carries its provenance (`Provenance.of_table`), also into Parquet files that pandas writes.
     `threads` simulations run at a time (default: one a core). `on_row` is called with each row as it is found, so an
-    interrupted study has lost nothing that it was told.
+    interrupted study has lost nothing that it was told. Raises UsageError for what are no numbers of ranks or seeds.
     """
     from concurrent.futures import as_completed
 
     import pandas as pd
 
     machine = as_machine(machine)
-    sizes = [checked_schedule(schedule).ranks] if ranks is None else list(ranks)
-    seeds = list(seeds)
-    if not sizes:
-        raise UsageError("expected at least one number of ranks")
+    traced = checked_schedule(schedule).ranks
+    sizes = _sizes(traced if ranks is None else ranks)
+    seeds = _seeds(seeds)
     scaled = {n: schedule if n == schedule.ranks else schedule.extrapolate(n) for n in sizes}
     cases = [_Case(n, False, 0) for n in sizes]
     if machine.noise is not None:
@@ -98,7 +105,7 @@ def study(
                 on_row(rows[-1])
     table = pd.DataFrame(rows, columns=COLUMNS)
     table = table.sort_values(["ranks", "noise", "seed"], ignore_index=True)
-    return study_provenance(schedule, machine, sizes, seeds).attach(table)
+    return attach_with_rows(study_provenance(schedule, machine, sizes, seeds), table)
 
 
 def study_provenance(schedule: Schedule, machine: Machine, sizes: Sequence[int], seeds: Sequence[int]) -> Provenance:
@@ -106,6 +113,41 @@ def study_provenance(schedule: Schedule, machine: Machine, sizes: Sequence[int],
     options = {"ranks": _listed(sizes), "seeds": _listed(seeds)}
     sources = (schedule.provenance, machine.provenance)
     return Provenance.made("study", by="idlewave.study", options=options, sources=sources)
+
+
+def _sizes(given: int | Iterable[int]) -> list[int]:
+    """One number of ranks, or several. Raises UsageError."""
+    sizes = _numbers(given, "number of ranks") if isinstance(given, Iterable) else [_whole(given, "number of ranks")]
+    if not sizes:
+        raise UsageError("expected at least one number of ranks")
+    return sizes
+
+
+def _seeds(given: int | Iterable[int]) -> list[int]:
+    """Those that are listed, or so many from 0 on. Raises UsageError."""
+    if isinstance(given, Iterable):
+        return [checked_seed(seed) for seed in _numbers(given, "seed")]
+    many = _whole(given, "number of seeds")
+    if many < 0:
+        raise UsageError(f"expected a number of seeds from 0 on, found {many}")
+    return list(range(many))
+
+
+def _numbers(given: Iterable[int], what: str) -> list[int]:
+    """Whole numbers, each of which is there once. Raises UsageError."""
+    numbers = [_whole(given, what)] if isinstance(given, str | bytes) else [_whole(number, what) for number in given]
+    twice = next((number for number, times in Counter(numbers).items() if times > 1), None)
+    if twice is not None:
+        raise UsageError(f"expected each {what} once, found {twice} more than once")
+    return numbers
+
+
+def _whole(given: object, what: str) -> int:
+    """A whole number, Python's or numpy's. Raises UsageError."""
+    if not isinstance(given, bool):
+        with suppress(TypeError):
+            return operator.index(given)  # type: ignore[arg-type]
+    raise UsageError(f"expected a {what} that is a whole number, found {quote(given)}")
 
 
 def _listed(numbers: Sequence[int]) -> list[int] | str:

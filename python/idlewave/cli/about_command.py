@@ -20,8 +20,8 @@ def about(artefact: Path, as_json: bool) -> None:
     """Say what a file or folder was made from: its provenance, as it carries it.
 
     Of traces, schedules in GOAL text, timelines in all forms, studies, machines, measurements, signatures, pictures and
-    reports. Nothing is checked but that GOAL text and CSV are as they were written; `idlewave report` checks what
-    belongs together.
+    reports. Nothing is checked but that GOAL text, CSV and the rows of studies are as they were written; `idlewave
+    report` checks what belongs together.
     """
     found = Provenance.read(artefact)
     if found is None:

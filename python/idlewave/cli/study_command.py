@@ -16,6 +16,7 @@ from ..output import TABLE_ENDINGS, write_table
 from ..provenance import Provenance
 from ..quoting import quote
 from ..schedule import Schedule
+from ..study_rows import attach_with_rows
 from ..studying import COLUMNS, study_provenance
 from ..studying import study as run
 from ..wording import plain_percent, plain_time
@@ -94,7 +95,7 @@ def run_study(
         finally:
             if not finished and rows:
                 kept = file.with_stem(f"{file.stem}-interrupted")
-                write_table(kept, made_of.attach(pd.DataFrame(rows, columns=COLUMNS)))
+                write_table(kept, attach_with_rows(made_of, pd.DataFrame(rows, columns=COLUMNS)))
                 errors.print(f"{len(rows)} of {total} simulations are kept in {kept}")
     write_table(file, table)
     return table
