@@ -63,7 +63,7 @@ def study(
     `threads` simulations run at a time (default: one a core). `on_row` is called with each row as it is found, so an
     interrupted study has lost nothing that it was told. Raises UsageError for what are no numbers of ranks or seeds.
     """
-    from concurrent.futures import as_completed
+    from queue import SimpleQueue
 
     import pandas as pd
 
@@ -98,11 +98,23 @@ def study(
             )
             return dict(zip(COLUMNS, found, strict=True))
 
-        futures: list[Future[dict[str, object]]] = [pool.submit(run, case) for case in cases]
-        for future in as_completed(futures):
-            rows.append(future.result())
+        def take(row: dict[str, object]) -> None:
+            rows.append(row)
             if on_row is not None:
-                on_row(rows[-1])
+                on_row(row)
+
+        finished: SimpleQueue[Future[dict[str, object]]] = SimpleQueue()
+        for case in cases:
+            pool.submit(run, case).add_done_callback(finished.put)
+        try:
+            for _ in cases:
+                take(finished.get().result())
+        except BaseException:  # an interrupt, too: what has been simulated by now is kept
+            while not finished.empty():
+                future = finished.get()
+                if not future.cancelled() and future.exception() is None:
+                    take(future.result())
+            raise
     table = pd.DataFrame(rows, columns=COLUMNS)
     table = table.sort_values(["ranks", "noise", "seed"], ignore_index=True)
     return attach_with_rows(study_provenance(schedule, machine, sizes, seeds), table)

@@ -155,4 +155,4 @@ def test_an_interrupted_study_has_told_what_it_found(machine: Machine) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         study(Schedule.pattern("bcast", ranks=8), machine.with_noise(noise), seeds=range(50), on_row=interrupt)
-    assert len(kept) == 3
+    assert 3 <= len(kept) == len({(row["noise"], row["seed"]) for row in kept})

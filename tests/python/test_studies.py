@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import idlewave
 import numpy as np
@@ -14,7 +16,7 @@ import pyarrow as pa
 import pytest
 from command_examples import make_material
 from command_runs import run_command
-from idlewave import InputError, Machine, Noise, Provenance, Schedule, UsageError
+from idlewave import InputError, Machine, Noise, Provenance, Schedule, UsageError, studying
 from idlewave.cli import study_command
 from idlewave.measure import Measurement
 from idlewave.output import write_table
@@ -328,3 +330,27 @@ def test_what_are_no_seeds_or_ranks_is_refused(asked: dict[str, object], words: 
 def test_the_command_refuses_a_number_of_ranks_twice(material: dict[str, str], tmp_path: Path) -> None:
     refused = run_command(["study", material["goal"], "-m", "odin", "--ranks", "2,2"], tmp_path)
     assert (refused.status, "expected each number of ranks once" in refused.complained) == (2, True)
+
+
+def test_an_interrupted_study_has_told_every_simulation_that_was_finished(
+    noisy: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulated: list[int] = []
+    told: list[object] = []
+
+    def simulate(*arguments: Any, seed: int, **options: Any) -> Any:
+        found = idlewave.simulate(*arguments, seed=seed, **options)
+        simulated.append(seed)
+        return found
+
+    def interrupted(row: dict[str, object]) -> None:
+        told.append(row["seed"])
+        if len(told) == 1:
+            while len(simulated) < 200:
+                time.sleep(0.001)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(studying, "simulate", simulate)
+    with pytest.raises(KeyboardInterrupt):
+        idlewave.study(Schedule.pattern("bcast", ranks=4), noisy, seeds=1000, threads=2, on_row=interrupted)
+    assert set(range(190)) <= set(told)
