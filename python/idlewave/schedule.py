@@ -172,7 +172,7 @@ class Schedule:
         content = self.provenance.digests.get("content")
         if content is None:
             problem = self.provenance.options["unknown"]
-            raise InputError(f"{self.name}: what it was made of can no longer be read: {problem}")
+            raise InputError(f"{name_of(self.name)}: what it was made of can no longer be read: {problem}")
         return content
 
     @property
@@ -188,7 +188,9 @@ class Schedule:
         Raises UsageError if this is no traced program, or `ranks` no multiple of the traced ones.
         """
         if not isinstance(self._core, _core.Program):
-            raise UsageError(f"{self.name} is a fixed schedule of {self.ranks} ranks; only a trace can be extrapolated")
+            raise UsageError(
+                f"{name_of(self.name)} is a fixed schedule of {self.ranks} ranks; only a trace can be extrapolated"
+            )
         base = int(self._core.base_ranks)
         if ranks < base or ranks % base:
             raise UsageError(f"expected a multiple of the {base} traced ranks, found {ranks}")

@@ -483,6 +483,38 @@ def test_the_command_line_escapes_what_it_quotes(tmp_path: Path) -> None:
         assert printable(done.stderr) == done.stderr
 
 
+@pytest.mark.parametrize("command", ["simulate", "explain"])
+def test_names_of_machines_and_schedules_neither_act_on_a_terminal_nor_forge_a_line(
+    command: str, tmp_path: Path
+) -> None:
+    machine, goal = tmp_path / "m.toml", tmp_path / f"g{ESCAPES}\n.goal"
+    name = "x\\u001b[31m\\nerror: forged\\r" + "n" * 5000
+    machine.write_text(
+        f'name = "{name}"\n{NETWORK}'.replace("[network]", '[network]\nmeasured = "within a node"\nranks = 1')
+    )
+    goal.write_text("num_ranks 2\nrank 0 {\ncalc 5\n}\nrank 1 {\ncalc 5\n}\n")
+    done = run(command, str(goal), "-m", str(machine))
+    assert done.returncode == 0, done.stderr
+    first = done.stdout.splitlines()[0]
+    assert "g\\x1b[31m\\u202e\\x07\\x0a.goal on x\\x1b[31m\\x0aerror: forged\\x0dnnn" in first
+    assert "n…: 2 ranks" in first
+    for text in (done.stdout, done.stderr):
+        assert printable(text) == text
+        assert not any(line.startswith("error:") for line in text.splitlines())
+    assert "n… was measured within a node of 1 ranks" in done.stderr
+
+
+def test_what_is_shown_while_one_waits_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.say("a\nb")
+    terminal.say_note("a\nb")
+    terminal.show_table(pd.DataFrame({"x": ["c\nd"]}), "e\nf")
+    shown = capsys.readouterr()
+    assert "a\\x0ab\n" in shown.out
+    assert "c\\x0ad" in shown.out
+    assert "e\\x0af" in shown.out
+    assert shown.err == "note: a\\x0ab\n"
+
+
 def test_a_file_whose_name_is_not_utf_8_is_read_and_named(tmp_path: Path) -> None:
     path = os.fsdecode(os.fsencode(tmp_path) + b"/n\xff.goal")
     Path(path).write_text("num_ranks 1\nrank 0 {\ncalc 5\n}\n")

@@ -17,7 +17,7 @@ from .explain_tolerance import tolerance_as_json, tolerance_in_words
 from .inputs import load_machine, machine_options, note_scope
 from .options import as_json, print_json
 from .progress import rank_progress, time_progress
-from .run import run_arguments, run_options
+from .run import heading, run_arguments, run_options
 from .source import schedule_from, source_options
 from .terminal import output, say, show_table
 
@@ -69,7 +69,7 @@ def explain(
     if as_json:
         print_json(_as_json(timeline, slopes, tolerance()))
         return
-    say(f"{schedule.name} on {machine.name}: {schedule.ranks} ranks finish after {plain_time(timeline.max_finish, 6)}")
+    say(f"{heading(schedule, machine)}: {schedule.ranks} ranks finish after {plain_time(timeline.max_finish, 6)}")
     _print_path(timeline)
     _print_sensitivities(slopes, machine)
     _print_waits(timeline)

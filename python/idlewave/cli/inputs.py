@@ -10,7 +10,7 @@ import click
 
 from ..errors import UsageError
 from ..machine import Machine
-from ..quoting import quote
+from ..quoting import cut, quote
 from ..schedule import Schedule
 from .completion import algorithms, machines
 from .progress import doing, rank_progress
@@ -83,7 +83,7 @@ def note_scope(machine: Machine, ranks: int) -> None:
         from .terminal import say_note
 
         say_note(
-            f"the network of {machine.name} was measured within a node of {scope.node_ranks} ranks, and {ranks:,} "
+            f"the network of {cut(machine.name)} was measured within a node of {scope.node_ranks} ranks, and {ranks:,} "
             "ranks are simulated as if they were on one; --between PRESET puts a network between nodes (idlewave "
             "machines lists them)"
         )

@@ -25,7 +25,7 @@ from ..measure.noise.signature import PERIODIC, Signature, end_to_end
 from ..measure.records import records
 from ..output import write_text
 from ..provenance import Provenance
-from ..quoting import quote
+from ..quoting import cut, quote
 from ..units import parse_time
 from ..wording import plain_percent, plain_time
 from .figures import Picture, save_figure
@@ -256,7 +256,7 @@ def _show_signature(made: Signature) -> None:
         columns=["core", "source", "a second", "jitter", "length (mean)", "overhead"],
     )
     show_table(
-        table, f"Signature of {made.name}: {plain_percent(made.overhead)} on average over {len(made.cores)} cores"
+        table, f"Signature of {cut(made.name)}: {plain_percent(made.overhead)} on average over {len(made.cores)} cores"
     )
     if made.goodness:
         fits = pd.DataFrame([asdict(fit) for fit in made.goodness])
@@ -303,7 +303,8 @@ def compare_command(
 
 
 def _show_comparison(found: Comparison, a: str, b: str) -> None:
-    say(f"A: {a}\nB: {b}")
+    say(f"A: {a}")
+    say(f"B: {b}")
     figures = found.figures
     texts = {"overhead": plain_percent, "rate_per_s": "{:.4g}".format}
     shown = pd.DataFrame({"quantity": [q.removesuffix("_ps").replace("_", " ") for q in figures["quantity"]]})

@@ -6,6 +6,9 @@ from typing import Any
 
 import click
 
+from ..machine import Machine
+from ..quoting import cut, name_of
+from ..schedule import Schedule
 from ..simulation import SCHEDULERS
 from .kernel_options import THREADS, all_of
 
@@ -21,6 +24,11 @@ NOISE = (
 
 run_options = all_of((SCHEDULER, THREADS, *NOISE))
 """The options that `run_arguments` takes."""
+
+
+def heading(schedule: Schedule, machine: Machine) -> str:
+    """What is simulated, as lines and pictures call it: both names are cut, and have nothing that a terminal obeys."""
+    return f"{name_of(schedule.name)} on {cut(machine.name)}"
 
 
 def run_arguments(options: dict[str, object]) -> dict[str, Any]:
