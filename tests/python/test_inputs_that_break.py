@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,9 +17,10 @@ import pytest
 import reader_fuzz
 from click.testing import CliRunner
 from idlewave import InputError, Machine, Schedule
+from idlewave.carried import picture_metadata
 from idlewave.cli import cli, terminal
 from idlewave.errors import IdlewaveError, OutputError, UsageError
-from idlewave.export import plot_timeline
+from idlewave.export import plot_timeline, writer_for
 from idlewave.measure import Measurement
 from idlewave.measure.network.clocks import read_clocks
 from idlewave.measure.network.storing import load_network
@@ -550,6 +552,26 @@ def test_pictures_show_labels_that_look_like_formulas_or_controls() -> None:
     axes.legend()
     assert svg_of(figure).startswith("<?xml")
     assert png_of(figure).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
+def test_a_picture_with_any_name_in_its_title_is_well_formed(form: str, tmp_path: Path) -> None:
+    machine, schedule = Machine.preset("odin"), Schedule.pattern("bcast", ranks=2)
+    ops = idlewave.simulate(schedule, machine, record=True).ops_to_arrow()
+    file = tmp_path / f"x.{form}"
+    writer_for(file)(ops, f"<a>&{ESCAPES}\n\ufffe\uffff\udcff")
+    data = file.read_bytes()
+    assert b"\x1b[31m" not in data
+    if form == "svg":
+        title = ElementTree.fromstring(data).find(".//{*}title")
+        assert title is not None
+        assert title.text == "<a>&\\x1b[31m\\u202e\\x07\\x0a\\ufffe\\uffff\\xff"
+
+
+def test_pictures_of_all_kinds_say_what_they_are_in_printable_words() -> None:
+    for form in ("svg", "png", "pdf"):
+        said = picture_metadata(form, None, ESCAPES)
+        assert said["Title"] == "\\x1b[31m\\u202e\\x07"
 
 
 def test_a_timeline_s_title_may_look_like_a_formula() -> None:
