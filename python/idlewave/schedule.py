@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core, footprint
 from .digests import Files
 from .errors import InputError, UsageError
+from .input.files import at_hand
 from .lineage import Lineage, of_extrapolation, of_file, of_jobs, of_text, of_trace
 from .memory import memory_for
 from .output import make_folder
@@ -63,8 +64,8 @@ class Schedule:
         """
         place = Path(path).absolute()
         lineage = of_file(str(path), Files([place]))
-        with memory_for(f"reading {name_of(str(path))}"):
-            core = _core.read_schedule(str(path), progress)
+        with memory_for(f"reading {name_of(str(path))}"), at_hand(path, "a schedule") as file:
+            core = _core.read_schedule(file, progress)
         return cls(core, str(path), ("load", (place,)), lineage)
 
     @classmethod
@@ -286,8 +287,8 @@ def convert(
     if form in COMMENTED and Path(source).is_file():
         lineage = of_file(str(source), Files([Path(source).absolute()]))
         said = lineage.provenance.written(by="idlewave.convert").to_json()
-    with memory_for(f"converting {name_of(str(source))}"):
-        _core.convert_schedule(str(source), str(target), form, progress, said)
+    with memory_for(f"converting {name_of(str(source))}"), at_hand(source, "a schedule") as file:
+        _core.convert_schedule(file, str(target), form, progress, said)
 
 
 def _cost(reduction_cost: float) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +23,7 @@ from idlewave.carried import picture_metadata
 from idlewave.cli import cli, terminal
 from idlewave.errors import IdlewaveError, OutputError, UsageError
 from idlewave.export import plot_timeline, writer_for
+from idlewave.input import files
 from idlewave.measure import Measurement
 from idlewave.measure.network.clocks import read_clocks
 from idlewave.measure.network.storing import load_network
@@ -35,6 +38,7 @@ from idlewave.quoting import printable, quote
 from idlewave.report.figures import png_of, svg_of
 from idlewave.report.page import build
 from idlewave.reporting import report_data
+from idlewave.schedule import convert
 from idlewave.study_table import read_study
 from idlewave.trace import Trace
 from idlewave.units import parse_cost, parse_time
@@ -389,6 +393,54 @@ def test_what_the_user_names_may_be_a_pipe_that_somebody_writes_and_nobody_waits
     os.close(reading)
     with pytest.raises(InputError, match=r"/dev/zero: cannot be read as a machine: expected a file, found a device"):
         Machine.load("/dev/zero")
+
+
+GOAL = "num_ranks 1\nrank 0 {\ncalc 5\n}\n"
+
+
+@pytest.mark.parametrize("place", [".", "/dev/zero", "/dev/tty0"])
+def test_a_schedule_that_is_a_folder_or_a_device_is_refused(place: str, tmp_path: Path) -> None:
+    for read in (Schedule.load, lambda path: convert(path, tmp_path / "o.idg")):
+        with pytest.raises(InputError, match=r"cannot be read as a schedule: "):
+            read(place)
+
+
+def test_a_schedule_s_pipe_that_nobody_writes_is_empty(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for read in (Schedule.load, lambda path: convert(path, tmp_path / "o.idg")):
+        with pytest.raises(InputError, match=r"pipe: expected a schedule, found an empty file"):
+            read(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("delay", [0, 0.3])
+@pytest.mark.parametrize("form", ["goal", "bin", "idg"])
+def test_a_schedule_may_come_through_a_pipe_with_a_name_or_without(
+    delay: float, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "PATIENCE", 30)
+    source, pipe = tmp_path / f"s.{form}", tmp_path / "pipe"
+    Schedule.from_goal(GOAL).save(source)
+    os.mkfifo(pipe)
+    with subprocess.Popen(["sh", "-c", f"sleep {delay}; cat {source} > {pipe}"]):
+        assert Schedule.load(pipe).ranks == 1
+    with subprocess.Popen(["sh", "-c", f"sleep {delay}; cat {source}"], stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        convert(f"/dev/fd/{writer.stdout.fileno()}", tmp_path / "o.goal")
+    assert Schedule.load(tmp_path / "o.goal").ranks == 1
+
+
+def test_what_is_wrong_in_a_pipe_is_told_by_the_pipe_s_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "PATIENCE", 30)
+    os.mkfifo(tmp_path / "pipe")
+    wrong = pytest.raises(InputError, match=rf"^{tmp_path}/pipe:1:11: expected ")
+    with subprocess.Popen(["sh", "-c", f"echo num_ranks x > {tmp_path}/pipe"]), wrong:
+        Schedule.load(tmp_path / "pipe")
+
+
+def test_the_command_line_reads_a_schedule_from_its_input() -> None:
+    program = "import idlewave.cli as c, sys; sys.argv = ['idlewave', 'simulate', '/dev/stdin', '-m', 'odin']; c.main()"
+    done = subprocess.run([sys.executable, "-c", program], input=GOAL, text=True, capture_output=True, timeout=60)
+    assert done.stdout.startswith("/dev/stdin on odin: 1 ranks"), done.stderr
 
 
 def test_a_trace_s_file_that_is_a_pipe_is_refused_at_once(samples, tmp_path: Path) -> None:
