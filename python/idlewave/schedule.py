@@ -28,6 +28,8 @@ FORMATS = ("goal", "loggopsim", "idg")
 
 EXTENSIONS = {".goal": "goal", ".bin": "loggopsim", ".idg": "idg"}
 
+MOST_RANKS = 2**32 - 2
+
 COMMENTED = ("goal",)
 """Those of them that have room for what the schedule was made from."""
 
@@ -195,6 +197,8 @@ class Schedule:
         base = int(self._core.base_ranks)
         if ranks < base or ranks % base:
             raise UsageError(f"expected a multiple of the {base} traced ranks, found {ranks}")
+        if ranks > MOST_RANKS:
+            raise UsageError(f"expected 1 to {MOST_RANKS} ranks, found {ranks}")
         with memory_for(f"extrapolating {name_of(self.name)} to {ranks:,} ranks"):
             core, made = self._core.copies(ranks // base), ("extrapolate", (self, ranks))
         return Schedule(core, self.name, made, of_extrapolation(self.name, self.lineage, ranks))

@@ -13,6 +13,7 @@ from ..machine import Machine
 from ..quoting import cut, quote
 from ..schedule import Schedule
 from .completion import algorithms, machines
+from .options import Count
 from .progress import doing, rank_progress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -41,7 +42,7 @@ def between_options(default: str | None = None) -> Callable[[F], F]:
 
     def add(command: F) -> F:
         text = "Ranks of a node, for --between (default: as many as the node that was measured has processors)."
-        command = click.option("--node-ranks", type=click.IntRange(1, 2**31 - 1), help=text)(command)
+        command = click.option("--node-ranks", type=Count(1, 2**31 - 1), help=text)(command)
         text = "The network between nodes: a preset, file or folder; that of the machine holds within a node."
         return click.option(
             "--between", default=default, show_default=True, metavar="MACHINE", help=text, shell_complete=machines

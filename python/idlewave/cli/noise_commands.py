@@ -32,7 +32,7 @@ from .figures import Picture, save_figure
 from .late_commands import Commands
 from .noise_report import KINDS, NoiseReport, environment_of
 from .noise_tables import MOST_ROWS
-from .options import OutputFile, OutputFolder, as_json, print_json, refuse_given
+from .options import Count, OutputFile, OutputFolder, as_json, print_json, refuse_given
 from .progress import doing
 from .terminal import say, say_note, show_table
 
@@ -85,7 +85,7 @@ def show(recording: Path, method: str | None, kind: str | None, plot: Path | Non
 @click.option(
     "--seconds", default=1.0, show_default=True, type=click.FloatRange(0.001), help="Of periodic noise, a core."
 )
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of what is drawn.")
+@click.option("--seed", default=1, show_default=True, type=Count(0), help="Of what is drawn.")
 @as_json
 @click.pass_context
 def signature(
@@ -277,7 +277,7 @@ def _distance(apart: float) -> str:
 @click.argument("a", type=FOLDER)
 @click.argument("b", type=FOLDER)
 @click.option("--seconds", default=10.0, show_default=True, type=click.FloatRange(0.01), help="Drawn of a signature.")
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of what is drawn.")
+@click.option("--seed", default=1, show_default=True, type=Count(0), help="Of what is drawn.")
 @plot_file
 @as_json
 @click.pass_context

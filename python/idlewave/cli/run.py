@@ -11,10 +11,11 @@ from ..quoting import cut, name_of
 from ..schedule import Schedule
 from ..simulation import SCHEDULERS
 from .kernel_options import THREADS, all_of
+from .options import Count
 
 SCHEDULER = click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
 NOISE = (
-    click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the noise."),
+    click.option("--seed", type=Count(0, 2**64 - 1), default=0, show_default=True, help="Of the noise."),
     click.option("--no-noise", is_flag=True, help="Leave the machine's noise out."),
     click.option(
         "--noise-reaches", metavar="PARTS", help="Parts of a CPU's work that noise reaches, such as o_s,calc."
