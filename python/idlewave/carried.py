@@ -20,7 +20,7 @@ from .input.bounds import MOST_TEXT
 from .input.checking import load_json
 from .input.files import opened
 from .provenance import KEY, MOST_CHARACTERS, PROVENANCE, Provenance, carried_in
-from .quoting import cut, name_of
+from .quoting import cut, name_of, printable
 from .study_rows import ROWS, edited, held_against
 
 CSVW = "dc:provenance"
@@ -68,7 +68,8 @@ def said_of(provenance: Provenance) -> dict[str, Any]:
 
 def picture_metadata(form: str, provenance: Provenance | None, title: str = "") -> dict[str, Any]:
     """What matplotlib writes into a picture of the form png, svg or pdf: neither host nor time, so that the same data
-    give the same file."""
+    give the same file. What cannot be seen is written out: XML has no word for most controls."""
+    title = printable(title, keep="")
     said: dict[str, Any] = dict(_DATES[form]) | ({"Title": title} if title else {})
     if provenance is None:
         return said | ({"Software": None} if form == "png" else {})

@@ -32,9 +32,10 @@ def run(program: Callable[[], object]) -> NoReturn:
         streams = Streams.take()
         status = _status_of(program)
         status = _closed(streams, status)
+        end_at_once(status)
     except BaseException as error:  # a signal before or after the program's own time
         status = _told(error)
-    end_at_once(status)
+        end_at_once(status)
     sys.exit(status)
 
 

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -67,12 +67,18 @@ def leave_signals() -> None:
 
 def end_at_once(status: int) -> None:
     """From here on a signal only hastens the end of the process, with that exit status: all is done and told."""
-    _replace_handlers(lambda *_: os._exit(status))
-    # Last of all Python gives up its handlers, and a signal would end it with another status.
-    atexit.register(signal.pthread_sigmask, signal.SIG_BLOCK, ENDING)
+    for handler in _handlers():
+        handler.status = status
+    # Last of all Python gives up its handlers, and a signal would end it with another status: it is ignored, by all
+    # threads. To block it would hold for this one alone.
+    atexit.register(_replace_handlers, signal.SIG_IGN)
 
 
-def _replace_handlers(handler: Callable[[int, FrameType | None], object] | signal.Handlers) -> None:
+def _handlers() -> set[_Handler]:
+    return {handler for handler in map(signal.getsignal, ENDING) if isinstance(handler, _Handler)}
+
+
+def _replace_handlers(handler: signal.Handlers) -> None:
     for number in ENDING:
         if isinstance(signal.getsignal(number), _Handler):
             signal.signal(number, handler)
@@ -102,7 +108,7 @@ def ended_by_signals() -> Iterator[None]:
 @contextmanager
 def shielded() -> Iterator[None]:
     """Signals that are answered, and come meanwhile, raise at its end: for what is short, and has to be whole."""
-    handlers = {h for h in map(signal.getsignal, ENDING) if isinstance(h, _Handler)}
+    handlers = _handlers()
     if threading.current_thread() is not threading.main_thread():
         handlers = set()
     for handler in handlers:
@@ -121,10 +127,14 @@ class _Handler:
 
     def __init__(self) -> None:
         self.shields = 0
+        self.status: int | None = None
+        """What the process ends with, once that is certain."""
         self._last = -PATIENCE
         self._waiting = 0
 
     def __call__(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as Python calls handlers
+        if self.status is not None:
+            os._exit(self.status)
         now = time.monotonic()
         if now - self._last < PATIENCE:
             return

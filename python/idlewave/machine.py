@@ -18,7 +18,7 @@ from .errors import InputError, UsageError
 from .input.files import Origin, read_text
 from .noise import REACHES, AnyNoise
 from .provenance import Provenance
-from .quoting import found, name_of, toml_text
+from .quoting import found, name_of, quote, toml_text
 from .units import exact_time
 from .wording import did_you_mean, unknown_name
 
@@ -188,11 +188,13 @@ class Machine:
         other = other if isinstance(other, Machine) else Machine.named(other)
         network = other.network_between_nodes()
         if self.node is not None:
-            raise UsageError(f"'{self.name}' has a network between nodes already, beside its [network.node]")
+            raise UsageError(f"{quote(self.name)} has a network between nodes already, beside its [network.node]")
         if self.measured == BETWEEN:
-            raise UsageError(f"'{self.name}' was measured between nodes: expected a machine measured within a node")
+            raise UsageError(
+                f"{quote(self.name)} was measured between nodes: expected a machine measured within a node"
+            )
         if node_ranks is None and self.measured is None:
-            raise UsageError(f"how many ranks a node of '{self.name}' has is not known: expected --node-ranks")
+            raise UsageError(f"how many ranks a node of {quote(self.name)} has is not known: expected --node-ranks")
         if node_ranks is not None and node_ranks < 1:
             raise UsageError(f"expected nodes of at least 1 rank, found {node_ranks}")
         return replace(
@@ -208,9 +210,11 @@ class Machine:
     def network_between_nodes(self) -> Level:
         """This machine's network, to lie between the nodes of another. Raises UsageError if it cannot."""
         if self.node is not None:
-            raise UsageError(f"'{self.name}' has a network within nodes, too ([network.node]): expected one alone")
+            raise UsageError(f"{quote(self.name)} has a network within nodes, too ([network.node]): expected one alone")
         if self.measured == WITHIN:
-            raise UsageError(f"'{self.name}' was measured within a node: expected a network measured between nodes")
+            raise UsageError(
+                f"{quote(self.name)} was measured within a node: expected a network measured between nodes"
+            )
         return self.network
 
     @property

@@ -23,7 +23,7 @@ def printable(text: str, keep: str = "\n\t") -> str:
     """`text` with what cannot be seen written out, but for the characters of `keep`: an escape becomes \\x1b."""
     if text.isprintable():
         return text
-    return "".join(c if c in keep or unicodedata.category(c) not in _UNSEEN else _written_out(c) for c in text)
+    return "".join(c if c in keep or not _is_unseen(c) else _written_out(c) for c in text)
 
 
 def cut(text: str, most: int = MOST_QUOTED) -> str:
@@ -50,6 +50,15 @@ def found(value: object) -> str:
 def toml_text(text: str) -> str:
     """`text` as a string of TOML."""
     return '"' + "".join(c if c.isprintable() and c not in '"\\' else f"\\U{ord(c):08x}" for c in text) + '"'
+
+
+def _is_unseen(character: str) -> bool:
+    return unicodedata.category(character) in _UNSEEN or _is_none(ord(character))
+
+
+def _is_none(code: int) -> bool:
+    """Whether Unicode says that it is no character (U+FFFE, U+FFFF and their like), which XML does not allow."""
+    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
 
 
 def _written_out(character: str) -> str:

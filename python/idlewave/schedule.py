@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core, footprint
 from .digests import Files
 from .errors import InputError, UsageError
+from .input.files import at_hand
 from .lineage import Lineage, of_extrapolation, of_file, of_jobs, of_text, of_trace
 from .memory import memory_for
 from .output import make_folder
@@ -26,6 +27,8 @@ FORMATS = ("goal", "loggopsim", "idg")
 """How a schedule can be in a file: GOAL text, LogGOPSim's binary, Idlewave's binary (docs/goal-format.md)."""
 
 EXTENSIONS = {".goal": "goal", ".bin": "loggopsim", ".idg": "idg"}
+
+MOST_RANKS = 2**32 - 2
 
 COMMENTED = ("goal",)
 """Those of them that have room for what the schedule was made from."""
@@ -63,8 +66,8 @@ class Schedule:
         """
         place = Path(path).absolute()
         lineage = of_file(str(path), Files([place]))
-        with memory_for(f"reading {name_of(str(path))}"):
-            core = _core.read_schedule(str(path), progress)
+        with memory_for(f"reading {name_of(str(path))}"), at_hand(path, "a schedule") as file:
+            core = _core.read_schedule(file, progress)
         return cls(core, str(path), ("load", (place,)), lineage)
 
     @classmethod
@@ -172,7 +175,7 @@ class Schedule:
         content = self.provenance.digests.get("content")
         if content is None:
             problem = self.provenance.options["unknown"]
-            raise InputError(f"{self.name}: what it was made of can no longer be read: {problem}")
+            raise InputError(f"{name_of(self.name)}: what it was made of can no longer be read: {problem}")
         return content
 
     @property
@@ -193,10 +196,14 @@ class Schedule:
         Raises UsageError if this is no traced program, or `ranks` no multiple of the traced ones.
         """
         if not isinstance(self._core, _core.Program):
-            raise UsageError(f"{self.name} is a fixed schedule of {self.ranks} ranks; only a trace can be extrapolated")
+            raise UsageError(
+                f"{name_of(self.name)} is a fixed schedule of {self.ranks} ranks; only a trace can be extrapolated"
+            )
         base = int(self._core.base_ranks)
         if ranks < base or ranks % base:
             raise UsageError(f"expected a multiple of the {base} traced ranks, found {ranks}")
+        if ranks > MOST_RANKS:
+            raise UsageError(f"expected 1 to {MOST_RANKS} ranks, found {ranks}")
         with memory_for(f"extrapolating {name_of(self.name)} to {ranks:,} ranks"):
             core, made = self._core.copies(ranks // base), ("extrapolate", (self, ranks))
         return Schedule(core, self.name, made, of_extrapolation(self.name, self.lineage, ranks))
@@ -291,8 +298,8 @@ def convert(
     if form in COMMENTED and Path(source).is_file():
         lineage = of_file(str(source), Files([Path(source).absolute()]))
         said = lineage.provenance.written(by="idlewave.convert").to_json()
-    with memory_for(f"converting {name_of(str(source))}"):
-        _core.convert_schedule(str(source), str(target), form, progress, said)
+    with memory_for(f"converting {name_of(str(source))}"), at_hand(source, "a schedule") as file:
+        _core.convert_schedule(file, str(target), form, progress, said)
 
 
 def _cost(reduction_cost: float) -> float:

@@ -16,6 +16,7 @@ from .errors import UsageError
 from .machine import Level, Machine
 from .memory import memory_for
 from .noise import AnyNoise
+from .quoting import quote
 from .schedule import Schedule
 from .simulation import as_machine, checked_machine, checked_run, checked_schedule
 from .tolerance_samples import Sample, Samples
@@ -174,9 +175,9 @@ def _check(machine: Machine, growths: tuple[float, ...], level: str, most_simula
     if not growths or not all(0 < growth < 1000 for growth in growths):
         raise UsageError(f"expected growths above 0 and below 1000, such as 0.01, found {growths}")
     if level not in ("network", "node"):
-        raise UsageError(f"there are the levels network and node, not '{level}'")
+        raise UsageError(f"there are the levels network and node, not {quote(level)}")
     if level == "node" and machine.node is None:
-        raise UsageError(f"the machine {machine.name} has no network inside nodes")
+        raise UsageError(f"the machine {quote(machine.name)} has no network inside nodes")
     if most_simulations < 1:
         raise UsageError(f"expected at least one simulation, found most_simulations={most_simulations}")
     if not 0 <= precision < 1:
@@ -221,7 +222,7 @@ def with_latency(machine: Machine, added: int, level: Literal["network", "node"]
 def _level(machine: Machine, name: Literal["network", "node"]) -> Level:
     level = machine.network if name == "network" else machine.node
     if level is None:
-        raise UsageError(f"the machine {machine.name} has no network inside nodes")
+        raise UsageError(f"the machine {quote(machine.name)} has no network inside nodes")
     return level
 
 

@@ -35,6 +35,7 @@ from .mpi import MPICH, OPEN_MPI, Mpi
 from .output import write_json
 from .provenance import Provenance, command_text
 from .quoting import quote
+from .trace_folder import TraceFolder
 
 FORMAT = 1
 
@@ -132,18 +133,25 @@ def trace(command: Sequence[str], output: Path, *, overwrite: bool = False, word
     Raises UsageError when the command does not start with a launcher; MpiError when the launcher is missing,
     or the program belongs to another MPI; InputError when there is no such program, or `output` is in use;
     OutputError when it cannot be written, or the disk is full meanwhile; ProgramError when the program fails, or is
-    no MPI program; Interrupted when a signal ends it, with all its ranks. What was recorded stays in any case.
+    no MPI program; Interrupted when a signal ends it, with all its ranks. What was recorded stays in any case;
+    a folder for which nothing was, because the job could not start or was interrupted before, is as it was.
     """
     found = _find_mpi(command)
     _check_program(command, found)
     library = mpi.build(found, "tracer")
-    directory = _prepare(output.absolute(), overwrite)
-    started = datetime.now(UTC)
-    began = time.monotonic()
-    with ended_by_signals():
-        status, end = _run(_with_tracer(command, found, library, directory), found.environment(), words_to)
+    directory = output.absolute()
+    words = _with_tracer(command, found, library, directory)
+    place = TraceFolder(directory)
+    with ended_by_signals(), place.taken_back():
+        with shielded():
+            place.prepare(overwrite=overwrite)
+        started = datetime.now(UTC)
+        began = time.monotonic()
+        status, end = _run(words, found.environment(), words_to)
         with shielded():
             ranks = _read_ranks(directory)
+            if end and not ranks:
+                raise Interrupted(end.number, "no rank had recorded anything yet")
             run = TraceRun(
                 directory,
                 tuple(command),
@@ -158,7 +166,7 @@ def trace(command: Sequence[str], output: Path, *, overwrite: bool = False, word
             failure = untraced.take_word(directory)
             unwritten = _write_description(run)
     if end:
-        raise Interrupted(end.number, _kept(run, ranks))
+        raise Interrupted(end.number, f"what {_count(ranks)} had recorded is kept in {run.directory}")
     _check_run(run, ranks, failure)
     if unwritten is None:  # again, with the digest, which takes long of a large trace: a signal may end that
         unwritten = _write_description(run, digest_of_files(directory, rank_files(directory)))
@@ -229,29 +237,6 @@ def _check_program(command: Sequence[str], found: Mpi) -> None:
                 f"{found.vendor} {found.version}: start it with {vendor}'s mpiexec, or "
                 f"compile it with {found.mpicc}"
             )
-
-
-def _prepare(directory: Path, overwrite: bool) -> Path:
-    try:
-        entries = list(directory.iterdir()) if directory.exists() else []
-        if entries and not overwrite:
-            raise InputError(f"{directory} exists and is not empty: name another place for the trace, or overwrite it")
-        foreign = [e.name for e in entries if not _is_of_trace(e.name)]
-        if foreign:
-            raise InputError(f"{directory} holds more than a trace ({quote(foreign[0])}) and is not overwritten")
-        for entry in entries:
-            entry.unlink()
-        directory.mkdir(parents=True, exist_ok=True)
-        untraced.make_room(directory)
-    except NotADirectoryError as error:
-        raise InputError(f"{directory} is not a directory: expected a place for the trace") from error
-    except OSError as error:
-        raise OutputError(directory, error.strerror or str(error)) from error
-    return directory
-
-
-def _is_of_trace(name: str) -> bool:
-    return name in ("trace.json", untraced.FILE) or re.fullmatch(r"rank-\d+\.iwtrace|conflict-\d+", name) is not None
 
 
 def _with_tracer(command: Sequence[str], found: Mpi, library: Path, directory: Path) -> list[str]:
@@ -333,12 +318,6 @@ def _write_description(run: TraceRun, digest: str = "") -> OutputError | None:
     except OutputError as error:
         return error
     return None
-
-
-def _kept(run: TraceRun, ranks: list[_Rank]) -> str:
-    if not ranks:
-        return "no rank had recorded anything yet"
-    return f"what {_count(ranks)} had recorded is kept in {run.directory}"
 
 
 def _check_run(run: TraceRun, ranks: list[_Rank], failure: untraced.Untraced | None) -> None:

@@ -70,6 +70,20 @@ def parse_size(text: str) -> int:
     return int(size)
 
 
+_COUNT = re.compile(r"\s*([+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,2})?)\s*", re.ASCII)
+
+
+def parse_count(text: str) -> int:
+    """The whole number in `text`, exactly: "1024", "1e6", "1.5e3". Raises ValueError when it is none."""
+    match = _COUNT.fullmatch(text)
+    number = Fraction(match[1]) if match else None
+    if number is None:
+        raise ValueError(f"expected a whole number such as 1024 or 1e6, found {quote(text)}")
+    if number.denominator != 1:
+        raise ValueError(f"expected a whole number, found {quote(text)}")
+    return int(number)
+
+
 def format_time(picoseconds: float, digits: int = 4) -> str:
     """`picoseconds` in the unit that reads best, with at most `digits` significant digits: 1300000 -> "1.3us".
 

@@ -38,6 +38,16 @@ def make_room(directory: Path) -> None:
     (directory / FILE).write_bytes(bytes(_WORD.size))
 
 
+def is_room(file: Path) -> bool:
+    """Whether it is that file, with or without a word in it. Raises OSError."""
+    return file.name == FILE and file.is_file() and file.stat().st_size <= _WORD.size
+
+
+def take_room(directory: Path) -> None:
+    """Remove it, if it is there. Raises OSError."""
+    (directory / FILE).unlink(missing_ok=True)
+
+
 def take_word(directory: Path) -> Untraced | None:
     """What a rank left word of, if one did; the file is gone afterwards."""
     try:

@@ -12,6 +12,8 @@ import sys
 import threading
 from collections.abc import Iterator
 
+from .quoting import printable
+
 PATIENCE = 2.0
 """Seconds that one waits without a word."""
 _LOG = logging.getLogger("idlewave")
@@ -46,5 +48,5 @@ class _Lines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line."""
         if sys.stderr is not None:
-            sys.stderr.write(f"{record.getMessage()}\n")
+            sys.stderr.write(f"{printable(record.getMessage(), keep='')}\n")
             sys.stderr.flush()

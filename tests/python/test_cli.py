@@ -15,6 +15,7 @@ import idlewave
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from command_examples import commands
 from idlewave.cli import (
     COMMANDS,
     cli,
@@ -26,6 +27,7 @@ from idlewave.cli import (
     progress,
     terminal,
 )
+from idlewave.cli.options import Count
 from idlewave.errors import MeasurementError, UsageError
 from rich.console import Console
 
@@ -77,6 +79,46 @@ def test_a_pattern_needs_ranks_and_takes_bytes_and_an_algorithm() -> None:
 def test_a_pattern_can_be_written_out_as_GOAL() -> None:
     done = run("schedule", "alltoall", "--ranks", "5", "--bytes", "9", "--algorithm", "bruck")
     assert done.stdout == idlewave.Schedule.pattern("alltoall", ranks=5, bytes=9, algorithm="bruck").to_goal()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "simulate barrier --ranks 1e2 -m odin --threads 1e0",
+        "explain barrier --ranks 1e2 -m odin --most-simulations 1e1",
+        "study {goal} -m odin --ranks 2e0,2 --seeds 1e0 -o {folder}/study.csv",
+        "schedule halo2d --ranks 1.6e1 --dims 4e0x4",
+        "simulate barrier --ranks 4 -m odin --seed 18446744073709551615",
+    ],
+)
+def test_numbers_of_things_may_be_written_with_an_exponent(line: str, goal: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, line.format(goal=goal, folder=tmp_path).split())
+    assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        ("x", "expected a whole number such as 1024 or 1e6, found 'x'"),
+        ("1.5", "expected a whole number, found '1.5'"),
+        ("1e-3", "expected a whole number, found '1e-3'"),
+        ("nan", "expected a whole number such as 1024 or 1e6, found 'nan'"),
+        ("0", "expected a whole number of at least 1, found '0'"),
+        ("1e99", "expected a whole number of at most 9007199254740992, found '1e99'"),
+        ("1e999999999", "expected a whole number such as 1024 or 1e6, found '1e999999999'"),
+    ],
+)
+def test_a_number_of_things_that_is_none_is_told_what_was_expected(number: str, said: str) -> None:
+    for command in ("simulate", "explain"):
+        done = run(command, "barrier", "--ranks", number, "-m", "odin")
+        assert done.returncode == 2
+        assert said in done.stderr
+
+
+def test_every_option_for_a_number_of_things_is_of_that_one_type() -> None:
+    for name, command in commands():
+        for option in command.params:
+            assert isinstance(option.type, Count) or not isinstance(option.type, click.IntRange), (name, option.name)
 
 
 def test_more_than_65536_ranks_are_not_listed() -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,9 +19,11 @@ import pytest
 import reader_fuzz
 from click.testing import CliRunner
 from idlewave import InputError, Machine, Schedule
+from idlewave.carried import picture_metadata
 from idlewave.cli import cli, terminal
 from idlewave.errors import IdlewaveError, OutputError, UsageError
-from idlewave.export import plot_timeline
+from idlewave.export import plot_timeline, writer_for
+from idlewave.input import files
 from idlewave.measure import Measurement
 from idlewave.measure.network.clocks import read_clocks
 from idlewave.measure.network.storing import load_network
@@ -33,6 +38,7 @@ from idlewave.quoting import printable, quote
 from idlewave.report.figures import png_of, svg_of
 from idlewave.report.page import build
 from idlewave.reporting import report_data
+from idlewave.schedule import convert
 from idlewave.study_table import read_study
 from idlewave.trace import Trace
 from idlewave.units import parse_cost, parse_time
@@ -393,6 +399,54 @@ def test_what_the_user_names_may_be_a_pipe_that_somebody_writes_and_nobody_waits
         Machine.load("/dev/zero")
 
 
+GOAL = "num_ranks 1\nrank 0 {\ncalc 5\n}\n"
+
+
+@pytest.mark.parametrize("place", [".", "/dev/zero", "/dev/tty0"])
+def test_a_schedule_that_is_a_folder_or_a_device_is_refused(place: str, tmp_path: Path) -> None:
+    for read in (Schedule.load, lambda path: convert(path, tmp_path / "o.idg")):
+        with pytest.raises(InputError, match=r"cannot be read as a schedule: "):
+            read(place)
+
+
+def test_a_schedule_s_pipe_that_nobody_writes_is_empty(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for read in (Schedule.load, lambda path: convert(path, tmp_path / "o.idg")):
+        with pytest.raises(InputError, match=r"pipe: expected a schedule, found an empty file"):
+            read(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("delay", [0, 0.3])
+@pytest.mark.parametrize("form", ["goal", "bin", "idg"])
+def test_a_schedule_may_come_through_a_pipe_with_a_name_or_without(
+    delay: float, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "PATIENCE", 30)
+    source, pipe = tmp_path / f"s.{form}", tmp_path / "pipe"
+    Schedule.from_goal(GOAL).save(source)
+    os.mkfifo(pipe)
+    with subprocess.Popen(["sh", "-c", f"sleep {delay}; cat {source} > {pipe}"]):
+        assert Schedule.load(pipe).ranks == 1
+    with subprocess.Popen(["sh", "-c", f"sleep {delay}; cat {source}"], stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        convert(f"/dev/fd/{writer.stdout.fileno()}", tmp_path / "o.goal")
+    assert Schedule.load(tmp_path / "o.goal").ranks == 1
+
+
+def test_what_is_wrong_in_a_pipe_is_told_by_the_pipe_s_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "PATIENCE", 30)
+    os.mkfifo(tmp_path / "pipe")
+    wrong = pytest.raises(InputError, match=rf"^{tmp_path}/pipe:1:11: expected ")
+    with subprocess.Popen(["sh", "-c", f"echo num_ranks x > {tmp_path}/pipe"]), wrong:
+        Schedule.load(tmp_path / "pipe")
+
+
+def test_the_command_line_reads_a_schedule_from_its_input() -> None:
+    program = "import idlewave.cli as c, sys; sys.argv = ['idlewave', 'simulate', '/dev/stdin', '-m', 'odin']; c.main()"
+    done = subprocess.run([sys.executable, "-c", program], input=GOAL, text=True, capture_output=True, timeout=60)
+    assert done.stdout.startswith("/dev/stdin on odin: 1 ranks"), done.stderr
+
+
 def test_a_trace_s_file_that_is_a_pipe_is_refused_at_once(samples, tmp_path: Path) -> None:
     restore(samples("trace"), tmp_path / "t")
     (tmp_path / "t" / "rank-0000001.iwtrace").unlink()
@@ -487,6 +541,38 @@ def test_the_command_line_escapes_what_it_quotes(tmp_path: Path) -> None:
         assert printable(done.stderr) == done.stderr
 
 
+@pytest.mark.parametrize("command", ["simulate", "explain"])
+def test_names_of_machines_and_schedules_neither_act_on_a_terminal_nor_forge_a_line(
+    command: str, tmp_path: Path
+) -> None:
+    machine, goal = tmp_path / "m.toml", tmp_path / f"g{ESCAPES}\n.goal"
+    name = "x\\u001b[31m\\nerror: forged\\r" + "n" * 5000
+    machine.write_text(
+        f'name = "{name}"\n{NETWORK}'.replace("[network]", '[network]\nmeasured = "within a node"\nranks = 1')
+    )
+    goal.write_text("num_ranks 2\nrank 0 {\ncalc 5\n}\nrank 1 {\ncalc 5\n}\n")
+    done = run(command, str(goal), "-m", str(machine))
+    assert done.returncode == 0, done.stderr
+    first = done.stdout.splitlines()[0]
+    assert "g\\x1b[31m\\u202e\\x07\\x0a.goal on x\\x1b[31m\\x0aerror: forged\\x0dnnn" in first
+    assert "n…: 2 ranks" in first
+    for text in (done.stdout, done.stderr):
+        assert printable(text) == text
+        assert not any(line.startswith("error:") for line in text.splitlines())
+    assert "n… was measured within a node of 1 ranks" in done.stderr
+
+
+def test_what_is_shown_while_one_waits_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.say("a\nb")
+    terminal.say_note("a\nb")
+    terminal.show_table(pd.DataFrame({"x": ["c\nd"]}), "e\nf")
+    shown = capsys.readouterr()
+    assert "a\\x0ab\n" in shown.out
+    assert "c\\x0ad" in shown.out
+    assert "e\\x0af" in shown.out
+    assert shown.err == "note: a\\x0ab\n"
+
+
 def test_a_file_whose_name_is_not_utf_8_is_read_and_named(tmp_path: Path) -> None:
     path = os.fsdecode(os.fsencode(tmp_path) + b"/n\xff.goal")
     Path(path).write_text("num_ranks 1\nrank 0 {\ncalc 5\n}\n")
@@ -522,6 +608,26 @@ def test_pictures_show_labels_that_look_like_formulas_or_controls() -> None:
     axes.legend()
     assert svg_of(figure).startswith("<?xml")
     assert png_of(figure).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
+def test_a_picture_with_any_name_in_its_title_is_well_formed(form: str, tmp_path: Path) -> None:
+    machine, schedule = Machine.preset("odin"), Schedule.pattern("bcast", ranks=2)
+    ops = idlewave.simulate(schedule, machine, record=True).ops_to_arrow()
+    file = tmp_path / f"x.{form}"
+    writer_for(file)(ops, f"<a>&{ESCAPES}\n\ufffe\uffff\udcff")
+    data = file.read_bytes()
+    assert b"\x1b[31m" not in data
+    if form == "svg":
+        title = ElementTree.fromstring(data).find(".//{*}title")
+        assert title is not None
+        assert title.text == "<a>&\\x1b[31m\\u202e\\x07\\x0a\\ufffe\\uffff\\xff"
+
+
+def test_pictures_of_all_kinds_say_what_they_are_in_printable_words() -> None:
+    for form in ("svg", "png", "pdf"):
+        said = picture_metadata(form, None, ESCAPES)
+        assert said["Title"] == "\\x1b[31m\\u202e\\x07"
 
 
 def test_a_timeline_s_title_may_look_like_a_formula() -> None:

@@ -92,6 +92,49 @@ def test_two_signals_in_a_row_are_one_wish(tmp_path: Path) -> None:
         assert running.end_by(signal.SIGTERM) == (143, "interrupted by SIGTERM\n")
 
 
+LAST = """
+import os, signal, sys, threading, time, types
+from idlewave.endings import run
+
+class Late:
+    def __del__(self, kill=os.kill, pid=os.getpid()):
+        for number in (15, 1, 2, 15):
+            kill(pid, number)
+
+def work():
+    threading.Thread(target=time.sleep, args=(100,), daemon=True).start()
+    module = sys.modules["late"] = types.ModuleType("late")
+    module.late = Late()
+    signal.raise_signal(signal.SIGTERM)
+
+run(work)
+"""
+
+
+def test_signals_while_python_takes_itself_down_do_not_change_the_status(tmp_path: Path) -> None:
+    for _ in range(5):
+        with started([sys.executable, "-c", LAST], tmp_path) as running:
+            _, said = running.process.communicate(timeout=30)
+            assert (running.process.returncode, said) == (143, "interrupted by SIGTERM\n")
+
+
+@pytest.mark.parametrize("program", ["pass", "raise SystemExit(3)", "signal.raise_signal(15)"])
+def test_no_signal_at_the_end_of_a_command_gives_death_by_signal(program: str, tmp_path: Path) -> None:
+    code = (
+        f"import os, signal\nfrom idlewave.endings import run\ndef work():\n os.write(1, b'.')\n {program}\nrun(work)"
+    )
+    for delay_us in (0, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000):
+        with started([sys.executable, "-c", code], tmp_path) as running:
+            assert running.process.stdout is not None
+            assert running.process.stdout.read(1) == "."
+            for _ in range(3):
+                time.sleep(delay_us / 1e6)
+                running.process.send_signal(signal.SIGTERM)
+            _, said = running.process.communicate(timeout=30)
+            assert running.process.returncode in (0, 3, 143), (delay_us, said)
+            assert said in ("", "interrupted by SIGTERM\n")
+
+
 def test_what_is_ignored_stays_so_as_under_nohup(tmp_path: Path) -> None:
     program = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n" + idlewave()[-1]
     with started([sys.executable, "-c", program, *BIG], tmp_path) as running:

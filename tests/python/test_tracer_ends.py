@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from ending_support import ENDING, await_true, idlewave, pids_with, started, words_of
 from idlewave import tracing
-from idlewave.errors import OutputError
+from idlewave.errors import InputError, OutputError
+from idlewave.interrupts import Interrupted
+from idlewave.trace_folder import TraceFolder
 from trace_reader import read_trace
 from tracer_support import command_of, mpich, open_mpi, program
 
@@ -54,6 +56,56 @@ def test_a_signal_ends_launcher_and_ranks_and_the_trace_is_kept(tmp_path: Path, 
     for rank in read_trace(folder):
         assert len(rank.named("Sendrecv")) == 10
     assert not (folder / "failure").exists()
+
+
+@pytest.mark.parametrize("when", ["prepare", "_run"])
+@pytest.mark.parametrize("there", [False, True])
+def test_a_signal_before_the_job_starts_leaves_the_place_as_it_was(
+    when: str, there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use, place = open_mpi(), tmp_path / "above" / "trace"
+    command = command_of(use, 1, program(use, "many"), 3)
+    if there:
+        place.mkdir(parents=True)
+    of: object = TraceFolder if when == "prepare" else tracing
+    plain = getattr(of, when)
+
+    def interrupted(*arguments: object, **options: object) -> object:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return plain(*arguments, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(of, when, interrupted)
+        with pytest.raises(Interrupted):
+            tracing.trace(command, place)
+    assert list(tmp_path.rglob("*")) == ([place.parent, place] if there else [])
+    assert tracing.trace(command, place).ranks == 1
+
+
+def test_a_signal_before_a_rank_has_recorded_anything_leaves_nothing(tmp_path: Path) -> None:
+    place = tmp_path / "trace"
+    with started([*idlewave(), "trace", "--", str(open_mpi().mpiexec), "-n", "2", "sleep", "100"], tmp_path) as running:
+        await_true(lambda: any(command.startswith("sleep ") for command in running.left()))
+        status, said = running.end_by(signal.SIGTERM)
+    assert (status, said) == (143, "interrupted by SIGTERM; no rank had recorded anything yet\n")
+    assert not place.exists()
+
+
+def test_a_folder_in_which_a_killed_trace_has_recorded_nothing_counts_as_empty(tmp_path: Path) -> None:
+    use = open_mpi()
+    command = command_of(use, 1, program(use, "many"), 3)
+    (tmp_path / "failure").write_bytes(bytes(8))
+    assert tracing.trace(command, tmp_path).ranks == 1
+    with pytest.raises(InputError, match="exists and is not empty"):
+        tracing.trace(command, tmp_path)
+
+
+def test_a_file_of_somebody_else_is_not_taken_for_that(tmp_path: Path) -> None:
+    use = open_mpi()
+    (tmp_path / "failure").write_text("why the experiment failed")
+    with pytest.raises(InputError, match="exists and is not empty"):
+        tracing.trace(command_of(use, 1, program(use, "many"), 3), tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["failure"]
 
 
 @pytest.mark.parametrize("group", [False, True])
@@ -135,7 +187,7 @@ def test_a_place_without_any_room_is_refused_before_anything_runs(small_disk: Pa
     fill(small_disk / "ballast")
     with pytest.raises(OutputError, match="No space left on device"):
         tracing.trace(command_of(use, 1, program(use, "many"), 3), small_disk / "trace")
-    assert not list(small_disk.glob("trace/rank-*"))
+    assert not (small_disk / "trace").exists()
 
 
 def fill(path: Path) -> None:

@@ -13,6 +13,7 @@ import pandas as pd
 from .. import mpi
 from ..machine import WITHIN, Machine
 from ..measure import Measurement, measure_network, measure_noise, write_machine
+from ..quoting import cut
 from ..report import build, findings
 from ..reporting import report_data
 from ..schedule import Schedule
@@ -150,7 +151,7 @@ def _extrapolate(plan: Plan, schedule: Schedule, machine: Machine) -> pd.DataFra
         far = plan.between
         say(
             f"the network was measured within this node; between nodes of {machine.node_ranks} ranks lies that of "
-            f"{far.name}{f': {far.description}' if far.description else ''}"
+            f"{cut(far.name)}{f': {cut(far.description)}' if far.description else ''}"
         )
     begun = time.monotonic()
     table = run_study(schedule, machine, sizes, plan.size.seeds, plan.folder / "study.parquet")
@@ -172,4 +173,5 @@ def _report(plan: Plan, measurement: Measurement, trace: Trace, timeline: Timeli
 
 
 def _step(number: int, name: str, what: str) -> None:
-    say(f"\n{number}. {name}: {what}", bold=True)
+    say("")
+    say(f"{number}. {name}: {what}", bold=True)

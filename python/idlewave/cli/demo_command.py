@@ -9,7 +9,7 @@ import click
 from ..machine import Machine
 from .demo import BETWEEN, PROGRAMS, SIZES, Plan, run_demo
 from .inputs import between_options
-from .options import OutputFolder, as_json, print_json
+from .options import Count, OutputFolder, as_json, print_json
 from .terminal import say, to_error_stream
 
 
@@ -24,7 +24,7 @@ from .terminal import say, to_error_stream
     help="Folder for everything that is measured, made and found.",
 )
 @click.option("--program", type=click.Choice(sorted(PROGRAMS)), default="halo2d", show_default=True)
-@click.option("--ranks", type=click.IntRange(2), default=4, show_default=True, help="Ranks that really run.")
+@click.option("--ranks", type=Count(2), default=4, show_default=True, help="Ranks that really run.")
 @between_options(BETWEEN)
 @click.option("--small", is_flag=True, help="Measure shortly, and extrapolate to fewer ranks and seeds.")
 @as_json

@@ -15,9 +15,9 @@ from ..tolerance import MOST_SIMULATIONS, LatencyTolerance, latency_tolerance
 from ..wording import plain_time
 from .explain_tolerance import tolerance_as_json, tolerance_in_words
 from .inputs import load_machine, machine_options, note_scope
-from .options import as_json, print_json
+from .options import Count, as_json, print_json
 from .progress import rank_progress, time_progress
-from .run import run_arguments, run_options
+from .run import heading, run_arguments, run_options
 from .source import schedule_from, source_options
 from .terminal import output, say, show_table
 
@@ -35,7 +35,7 @@ MOST_ROWS = 10
 @as_json
 @click.option(
     "--most-simulations",
-    type=click.IntRange(1),
+    type=Count(1),
     default=MOST_SIMULATIONS,
     show_default=True,
     help="How many simulations the latency tolerance may take. More of them make it more exact.",
@@ -69,7 +69,7 @@ def explain(
     if as_json:
         print_json(_as_json(timeline, slopes, tolerance()))
         return
-    say(f"{schedule.name} on {machine.name}: {schedule.ranks} ranks finish after {plain_time(timeline.max_finish, 6)}")
+    say(f"{heading(schedule, machine)}: {schedule.ranks} ranks finish after {plain_time(timeline.max_finish, 6)}")
     _print_path(timeline)
     _print_sensitivities(slopes, machine)
     _print_waits(timeline)

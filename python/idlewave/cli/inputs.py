@@ -10,9 +10,10 @@ import click
 
 from ..errors import UsageError
 from ..machine import Machine
-from ..quoting import quote
+from ..quoting import cut, quote
 from ..schedule import Schedule
 from .completion import algorithms, machines
+from .options import Count
 from .progress import doing, rank_progress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -41,7 +42,7 @@ def between_options(default: str | None = None) -> Callable[[F], F]:
 
     def add(command: F) -> F:
         text = "Ranks of a node, for --between (default: as many as the node that was measured has processors)."
-        command = click.option("--node-ranks", type=click.IntRange(1, 2**31 - 1), help=text)(command)
+        command = click.option("--node-ranks", type=Count(1, 2**31 - 1), help=text)(command)
         text = "The network between nodes: a preset, file or folder; that of the machine holds within a node."
         return click.option(
             "--between", default=default, show_default=True, metavar="MACHINE", help=text, shell_complete=machines
@@ -83,7 +84,7 @@ def note_scope(machine: Machine, ranks: int) -> None:
         from .terminal import say_note
 
         say_note(
-            f"the network of {machine.name} was measured within a node of {scope.node_ranks} ranks, and {ranks:,} "
+            f"the network of {cut(machine.name)} was measured within a node of {scope.node_ranks} ranks, and {ranks:,} "
             "ranks are simulated as if they were on one; --between PRESET puts a network between nodes (idlewave "
             "machines lists them)"
         )

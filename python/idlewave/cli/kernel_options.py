@@ -16,7 +16,7 @@ from ..kernel import PLACEMENTS, SCHEDULERS, EventRun
 from ..output import write_json
 from ..placement_file import read_placement
 from ..provenance import Provenance
-from .options import OutputFile, OutputFolder
+from .options import Count, OutputFile, OutputFolder
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,9 +47,9 @@ class Placement(PlacementType):
 
 
 SCHEDULER = click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
-THREADS = click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
+THREADS = click.option("--threads", type=Count(1), default=1, show_default=True)
 LEGS = (
-    click.option("--processes", type=click.IntRange(1), default=1, show_default=True, help="Started by mpiexec."),
+    click.option("--processes", type=Count(1), default=1, show_default=True, help="Started by mpiexec."),
     click.option("--lazy", is_flag=True, help="Time Warp: lazy cancellation."),
     click.option("--pin", is_flag=True, help="Each thread to a processor of its own."),
     click.option("--migrate", is_flag=True, help="LPs move where one thread has far more events than others."),

@@ -12,7 +12,7 @@ import click
 from ..measure.network.clocks import ClockMeasurement, measure_clocks, read_clocks
 from .figures import Picture, save_figure
 from .kept import recording_folder
-from .options import FiniteRange, OutputFolder, as_json, print_json, refuse_given
+from .options import Count, FiniteRange, OutputFolder, as_json, print_json, refuse_given
 from .terminal import errors, progress_bar, say, say_note, show_table
 
 if TYPE_CHECKING:
@@ -22,11 +22,9 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command()
-@click.option("-n", "ranks", type=click.IntRange(2), help="Ranks to start.")
+@click.option("-n", "ranks", type=Count(2), help="Ranks to start.")
 @click.option("--seconds", default=10.0, show_default=True, type=FiniteRange(0.01), help="Seconds in all.")
-@click.option(
-    "--bursts", default=40, show_default=True, type=click.IntRange(3), help="How often each clock is looked at."
-)
+@click.option("--bursts", default=40, show_default=True, type=Count(3), help="How often each clock is looked at.")
 @click.option("--one-a-host", is_flag=True, help="One rank of each host only: ranks of a host read one clock.")
 @click.option("--seed", default=1, show_default=True, help="Of the order in which ranks are visited.")
 @click.option("--from", "recorded", type=FOLDER, help="Show a recording instead: the folder of idlewave-clocks.")

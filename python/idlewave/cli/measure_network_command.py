@@ -20,7 +20,7 @@ from ..output import write_table
 from ..wording import plain_time
 from .figures import Picture, save_figure
 from .kept import recording_folder
-from .options import FiniteRange, OutputFile, OutputFolder, Size, as_json, print_json, refuse_given
+from .options import Count, FiniteRange, OutputFile, OutputFolder, Size, as_json, print_json, refuse_given
 from .terminal import progress_bar, say, say_note, show_table
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class _Wanted:
 @click.option("-o", "--output", "folder", type=FOLDER, help="Write machine.toml, samples and fit here.")
 @click.option("--name", default=platform.node(), help="The machine's name (default: the host's).")
 @click.option("--node", type=EXISTING, help="A measurement within a node (made with -o): becomes [network.node].")
-@click.option("--node-ranks", type=click.IntRange(1), help="Ranks of a node, for --node.")
+@click.option("--node-ranks", type=Count(1), help="Ranks of a node, for --node.")
 @click.option("--methods", is_flag=True, help="Show what earlier methods give beside PRTT.")
 @click.option(
     "--plot", type=Picture(), help="Draw curves and fit; with --methods those; NAME-latency.EXT the distribution."

@@ -15,18 +15,18 @@ from ..output import write_text
 from ..provenance import Provenance
 from .figures import Picture, save_figure
 from .kept import recording_folder
-from .options import FiniteRange, OutputFile, OutputFolder, as_json, print_json, refuse_given
+from .options import Count, FiniteRange, OutputFile, OutputFolder, as_json, print_json, refuse_given
 from .terminal import errors, progress_bar, say, say_note, show_table
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command()
-@click.option("-n", "ranks", type=click.IntRange(2), help="Ranks to start.")
-@click.option("--pairs", "sample", type=click.IntRange(1), help="A random sample of so many pairs (default: all).")
+@click.option("-n", "ranks", type=Count(2), help="Ranks to start.")
+@click.option("--pairs", "sample", type=Count(1), help="A random sample of so many pairs (default: all).")
 @click.option("--seconds", default=10.0, show_default=True, type=FiniteRange(0.01), help="At most so long in all.")
 @click.option("--concurrent", is_flag=True, help="As many pairs at once as there are (default: one at a time).")
-@click.option("--visits", default=4, show_default=True, type=click.IntRange(1), help="How often each pair is visited.")
+@click.option("--visits", default=4, show_default=True, type=Count(1), help="How often each pair is visited.")
 @click.option("--seed", default=1, show_default=True, help="Of the sample and of the order.")
 @click.option("--from", "recorded", type=FOLDER, help="Show a recording instead: the folder of idlewave-pairs.")
 @click.option("-o", "--output", "folder", type=OutputFolder(), help="Keep the samples here.")

@@ -25,14 +25,14 @@ from ..measure.noise.signature import PERIODIC, Signature, end_to_end
 from ..measure.records import records
 from ..output import write_text
 from ..provenance import Provenance
-from ..quoting import quote
+from ..quoting import cut, quote
 from ..units import parse_time
 from ..wording import plain_percent, plain_time
 from .figures import Picture, save_figure
 from .late_commands import Commands
 from .noise_report import KINDS, NoiseReport, environment_of
 from .noise_tables import MOST_ROWS
-from .options import OutputFile, OutputFolder, as_json, print_json, refuse_given
+from .options import Count, OutputFile, OutputFolder, as_json, print_json, refuse_given
 from .progress import doing
 from .terminal import say, say_note, show_table
 
@@ -85,7 +85,7 @@ def show(recording: Path, method: str | None, kind: str | None, plot: Path | Non
 @click.option(
     "--seconds", default=1.0, show_default=True, type=click.FloatRange(0.001), help="Of periodic noise, a core."
 )
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of what is drawn.")
+@click.option("--seed", default=1, show_default=True, type=Count(0), help="Of what is drawn.")
 @as_json
 @click.pass_context
 def signature(
@@ -256,7 +256,7 @@ def _show_signature(made: Signature) -> None:
         columns=["core", "source", "a second", "jitter", "length (mean)", "overhead"],
     )
     show_table(
-        table, f"Signature of {made.name}: {plain_percent(made.overhead)} on average over {len(made.cores)} cores"
+        table, f"Signature of {cut(made.name)}: {plain_percent(made.overhead)} on average over {len(made.cores)} cores"
     )
     if made.goodness:
         fits = pd.DataFrame([asdict(fit) for fit in made.goodness])
@@ -277,7 +277,7 @@ def _distance(apart: float) -> str:
 @click.argument("a", type=FOLDER)
 @click.argument("b", type=FOLDER)
 @click.option("--seconds", default=10.0, show_default=True, type=click.FloatRange(0.01), help="Drawn of a signature.")
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of what is drawn.")
+@click.option("--seed", default=1, show_default=True, type=Count(0), help="Of what is drawn.")
 @plot_file
 @as_json
 @click.pass_context
@@ -303,7 +303,8 @@ def compare_command(
 
 
 def _show_comparison(found: Comparison, a: str, b: str) -> None:
-    say(f"A: {a}\nB: {b}")
+    say(f"A: {a}")
+    say(f"B: {b}")
     figures = found.figures
     texts = {"overhead": plain_percent, "rate_per_s": "{:.4g}".format}
     shown = pd.DataFrame({"quantity": [q.removesuffix("_ps").replace("_", " ") for q in figures["quantity"]]})

@@ -14,7 +14,10 @@ from click.core import ParameterSource
 from ..errors import UsageError
 from ..output import check_new_folder, check_output, check_output_folder
 from ..quoting import quote
-from ..units import parse_size, parse_time
+from ..units import parse_count, parse_size, parse_time
+
+MOST_COUNT = 2**53
+"""Of things, where nothing else is said."""
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, as output.")
 """--json, which every command has: what it found goes to the output stream as one object, all else elsewhere."""
@@ -61,20 +64,26 @@ class Size(NumberType):
         return size
 
 
-class Count(NumberType):
-    """A whole number, which may be written as 1e6."""
+class Count(click.IntRange):
+    """A whole number from a range, which may be written as 1e6: numbers of things, and seeds."""
 
     name = "count"
 
+    def __init__(self, least: int = 0, most: int = MOST_COUNT) -> None:
+        super().__init__(least, None if most == MOST_COUNT else most)  # as the help shows it
+        self._least, self._most = least, most
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's
-        """The number."""
+        """The number. Fails with click's words where it is none, or not of the range."""
         try:
-            number = float(value)
-        except ValueError:
-            self.fail(f"expected a number such as 1024 or 1e6, found {quote(value)}", param, ctx)
-        if not number.is_integer() or abs(number) > 2**53:
-            self.fail(f"expected a whole number, found {quote(value)}", param, ctx)
-        return int(number)
+            number = value if isinstance(value, int) else parse_count(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if number < self._least:
+            self.fail(f"expected a whole number of at least {self._least}, found {quote(value)}", param, ctx)
+        if number > self._most:
+            self.fail(f"expected a whole number of at most {self._most}, found {quote(value)}", param, ctx)
+        return number
 
 
 class Duration(NumberType):

@@ -40,7 +40,7 @@ BOT_STEPS = 8
 
 run_options = all_of(
     (
-        click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True),
+        click.option("--seed", type=Count(0, 2**64 - 1), default=1, show_default=True),
         SCHEDULER,
         THREADS,
         click.option("--placement", type=Placement(), default=PLACEMENTS[0], show_default=True),
@@ -59,7 +59,7 @@ def plot_options(command: F) -> F:
     """Whether to draw what was found, and of how many runs."""
     runs = click.option(
         "--plot-runs",
-        type=click.IntRange(1),
+        type=Count(1),
         default=5,
         show_default=True,
         help="Seeds that are drawn, from --seed on.",
@@ -74,7 +74,7 @@ def pdes() -> None:
 
 @pdes.command()
 @click.option("--lps", type=Count(), default="1024", show_default=True, help="Logical processes (1e6 will do).")
-@click.option("--start-events", type=click.IntRange(0), default=16, show_default=True, help="Of each LP.")
+@click.option("--start-events", type=Count(0), default=16, show_default=True, help="Of each LP.")
 @click.option("--remote", type=click.FloatRange(0, 1), default=0.1, show_default=True, help="Share sent to any LP.")
 @click.option("--mean", type=click.FloatRange(0), default=0.9, show_default=True, help="Of the exponential delay.")
 @click.option("--lookahead", type=click.FloatRange(0), default=0.1, show_default=True, help="Added to it.")
@@ -116,7 +116,7 @@ def phold(*, plot: Path | None, statistics: Path | None, as_json: bool, **option
 @click.option("--isolated-after", type=click.FloatRange(0), default=0.0, show_default=True, help="Days.")
 @click.option("--workplaces-close", type=click.FloatRange(0), help="On that day.")
 @click.option("--workplaces-reopen", type=click.FloatRange(0), help="On that day.")
-@click.option("--days", type=click.IntRange(0), default=180, show_default=True)
+@click.option("--days", type=Count(0), default=180, show_default=True)
 @plot_options
 @run_options
 def epidemic(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_json: bool, **options: object) -> None:

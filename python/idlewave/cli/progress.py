@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
+from ..quoting import printable
 from ..schedule import RankProgress
 from ..waiting import said_late
 from ..wording import plain_time
@@ -21,7 +22,7 @@ PATIENCE = 0.3
 
 def doing(description: str) -> AbstractContextManager[None]:
     """Says on the error stream what is being done, once that has taken a while."""
-    return said_late(f"{description} …")
+    return said_late(f"{printable(description, keep='')} …")
 
 
 @contextmanager
@@ -41,7 +42,7 @@ def rank_progress(description: str) -> Iterator[RankProgress]:
                 from .terminal import progress_bar
 
                 bar = stack.enter_context(progress_bar(count=True))
-                bar.add_task(description, total=ranks)
+                bar.add_task(printable(description, keep=""), total=ranks)
             bar.update(bar.task_ids[0], completed=done)
 
         yield update

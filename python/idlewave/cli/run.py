@@ -6,12 +6,16 @@ from typing import Any
 
 import click
 
+from ..machine import Machine
+from ..quoting import cut, name_of
+from ..schedule import Schedule
 from ..simulation import SCHEDULERS
 from .kernel_options import THREADS, all_of
+from .options import Count
 
 SCHEDULER = click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
 NOISE = (
-    click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the noise."),
+    click.option("--seed", type=Count(0, 2**64 - 1), default=0, show_default=True, help="Of the noise."),
     click.option("--no-noise", is_flag=True, help="Leave the machine's noise out."),
     click.option(
         "--noise-reaches", metavar="PARTS", help="Parts of a CPU's work that noise reaches, such as o_s,calc."
@@ -21,6 +25,11 @@ NOISE = (
 
 run_options = all_of((SCHEDULER, THREADS, *NOISE))
 """The options that `run_arguments` takes."""
+
+
+def heading(schedule: Schedule, machine: Machine) -> str:
+    """What is simulated, as lines and pictures call it: both names are cut, and have nothing that a terminal obeys."""
+    return f"{name_of(schedule.name)} on {cut(machine.name)}"
 
 
 def run_arguments(options: dict[str, object]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from .inputs import load_machine, machine_options, note_scope
 from .kernel_options import LEGS, SCHEDULER, STATISTICS, THREADS, all_of, counts_of, show_run, where, write_statistics
 from .options import OutputFile, as_json, print_json
 from .progress import time_progress
-from .run import NOISE, run_arguments
+from .run import NOISE, heading, run_arguments
 from .source import schedule_from, source_options
 
 MOST_RANKS_LISTED = 65536
@@ -88,7 +88,7 @@ def simulate(
         print_json(found)
         return
     click.echo(
-        f"{schedule.name} on {machine.name}: {schedule.ranks} ranks finish after "
+        f"{heading(schedule, machine)}: {schedule.ranks} ranks finish after "
         f"{plain_time(timeline.max_finish, 6)} ({timeline.messages} messages, simulated in {timeline.seconds:.3f} s)"
     )
     if timeline.run is not None:

@@ -12,11 +12,11 @@ from ..errors import InputError, UsageError
 from ..pattern_options import DEFAULT_SEGMENT, PATTERNS
 from ..quoting import quote
 from ..schedule import Schedule
-from ..units import parse_size
+from ..units import parse_count, parse_size
 from ..wording import did_you_mean
 from .completion import algorithms, sources
 from .inputs import load_schedule
-from .options import Size
+from .options import Count, Size
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,11 +37,11 @@ def _numbers(
     return read
 
 
-_DIMS = _numbers("x", int, "whole numbers")
+_DIMS = _numbers("x", parse_count, "whole numbers")
 _SIZES = _numbers(",", parse_size, "bytes")
 
 OPTIONS = (
-    click.option("--ranks", type=click.IntRange(1), help="Ranks of a pattern; or extrapolate a trace to so many."),
+    click.option("--ranks", type=Count(1), help="Ranks of a pattern; or extrapolate a trace to so many."),
     click.option("--bytes", "size", type=Size(), help="Bytes of a pattern's messages, such as 8KiB.  [default: 1]"),
     click.option(
         "-a",
@@ -52,13 +52,13 @@ OPTIONS = (
         help="A pattern's algorithm; of a trace COLLECTIVE=NAME (idlewave algorithms).",
     ),
     click.option("--reduction-cost", type=float, default=0.0, show_default=True, help="ns per byte reduced."),
-    click.option("--root", type=click.IntRange(0), help="Root of bcast, reduce, gather, scatter.  [default: 0]"),
+    click.option("--root", type=Count(0), help="Root of bcast, reduce, gather, scatter.  [default: 0]"),
     click.option(
         "--segment",
         type=Size(),
         help=f"Bytes of a piece in a pipeline; 0: all at once.  [default: {DEFAULT_SEGMENT}]",
     ),
-    click.option("--ways", type=click.IntRange(1), help="n of nway_dissemination.  [default: 2]"),
+    click.option("--ways", type=Count(1), help="n of nway_dissemination.  [default: 2]"),
     click.option("--send-counts", callback=_SIZES, metavar="N,N,...", help="Bytes to each rank; repeated."),
     click.option("--recv-counts", callback=_SIZES, metavar="N,N,...", help="Bytes from each rank; repeated."),
     click.option(
@@ -69,9 +69,9 @@ OPTIONS = (
     ),
     click.option("--face-bytes", callback=_SIZES, metavar="N,N,N", help="Bytes through a face, by dimension."),
     click.option("--periodic/--no-periodic", default=None, help="Whether a halo wraps around.  [default: periodic]"),
-    click.option("--compute-ns", type=click.IntRange(0), help="Computation of a halo, or a sweep's block."),
-    click.option("--blocks", type=click.IntRange(1), help="Blocks of planes of a sweep.  [default: 1]"),
-    click.option("--sweeps", type=click.IntRange(1, 8), help="Sweeps, from the corners in turn.  [default: 1]"),
+    click.option("--compute-ns", type=Count(0), help="Computation of a halo, or a sweep's block."),
+    click.option("--blocks", type=Count(1), help="Blocks of planes of a sweep.  [default: 1]"),
+    click.option("--sweeps", type=Count(1, 8), help="Sweeps, from the corners in turn.  [default: 1]"),
 )
 
 

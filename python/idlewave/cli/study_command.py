@@ -19,9 +19,10 @@ from ..schedule import Schedule
 from ..study_rows import attach_with_rows
 from ..studying import COLUMNS, study_provenance
 from ..studying import study as run
+from ..units import parse_count
 from ..wording import plain_percent, plain_time
 from .inputs import algorithm_options, load_machine, load_schedule, machine_options, note_scope
-from .options import OutputFile, as_json, print_json
+from .options import Count, OutputFile, as_json, print_json
 from .progress import doing
 from .terminal import Format, errors, progress_bar, say, show_table
 
@@ -30,9 +31,9 @@ from .terminal import Format, errors, progress_bar, say, show_table
 @click.argument("source", metavar="TRACE|FILE")
 @machine_options
 @algorithm_options
-@click.option("--ranks", "sizes", help="Numbers of ranks, such as 64,1024,16384 (default: as traced).")
-@click.option("--seeds", type=click.IntRange(0), default=16, show_default=True, help="How many seeds of the noise.")
-@click.option("--threads", type=click.IntRange(1), help="Simulations at a time (default: one a core).")
+@click.option("--ranks", "sizes", help="Numbers of ranks, such as 64,1024,1e5 (default: as traced).")
+@click.option("--seeds", type=Count(0), default=16, show_default=True, help="How many seeds of the noise.")
+@click.option("--threads", type=Count(1), help="Simulations at a time (default: one a core).")
 @click.option(
     "-o",
     "--output",
@@ -106,7 +107,7 @@ def ranks_from(text: str | None) -> list[int]:
     if text is None:
         return []
     try:
-        return [int(part) for part in text.split(",")]
+        return [parse_count(part) for part in text.split(",")]
     except ValueError:
         raise UsageError(f"expected numbers of ranks such as 64,1024, found {quote(text)}") from None
 

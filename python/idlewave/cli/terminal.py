@@ -31,7 +31,8 @@ _ANY_WIDTH = 10_000
 class _Stream(Console):
     """A stream whose lines and tables are never cut: what is no terminal is as wide as they are, unless told.
 
-    Texts of files and programs are shown as they are: they have no markup, and no control characters.
+    Texts of files and programs are shown as they are: they have no markup, and no control characters. No text has
+    ends of lines, so that a name cannot put a line beside ours.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
@@ -39,7 +40,7 @@ class _Stream(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:  # noqa: ANN401 - rich's
         """What is printed, the cells of tables among it."""
-        return super().render_str(printable(text), **options)
+        return super().render_str(printable(text, keep=""), **options)
 
     @property
     def size(self) -> ConsoleDimensions:
@@ -91,8 +92,8 @@ def progress_bar(*, count: bool = False) -> Progress:
 @contextmanager
 def status(description: str) -> Iterator[Callable[[str], None]]:
     """A line on the error stream that moves, where it is not known how much is left; yields what changes it."""
-    with errors.status(escape(printable(description))) as line:
-        yield lambda text: line.update(escape(printable(text)))
+    with errors.status(escape(printable(description, keep=""))) as line:
+        yield lambda text: line.update(escape(printable(text, keep="")))
 
 
 Format = str | Callable[[Any], str]

@@ -14,7 +14,7 @@ from ..timeline import Recording
 from .inputs import load_machine, machine_options, note_scope
 from .options import Duration, OutputFile, as_json, print_json
 from .progress import doing, time_progress
-from .run import run_arguments, run_options
+from .run import heading, run_arguments, run_options
 from .source import schedule_from, source_options
 from .terminal import say
 
@@ -57,7 +57,7 @@ def timeline(
     if not len(ops):
         raise UsageError("no op of these ranks starts in that time: nothing to write")
     with doing(f"writing {file}"):
-        write(ops, f"{schedule.name} on {machine.name}")
+        write(ops, heading(schedule, machine))
     if as_json:
         print_json({"written": str(file), "ops": len(ops), "ranks": schedule.ranks, "max_finish_ps": found.max_finish})
         return

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
+import select
 import stat
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from ..errors import InputError
 from ..quoting import MOST_NAME, found, name_of, quote
 from .bounds import MOST_TEXT, size_words
 
+PATIENCE = 1.0
+"""Seconds in which somebody has to begin to write a pipe: else it is empty."""
+_LOOK_MS = 20
 _BLOCK = 1 << 20
 
 
@@ -21,7 +27,8 @@ _BLOCK = 1 << 20
 def opened(path: str | Path, what: str, *, pipe: bool = False) -> Iterator[BinaryIO]:
     """A regular file to read, or if `pipe`, one end of a pipe: what the user names may be `<(command)`.
 
-    `what` it is to be, for errors. A device or, unless asked for, a pipe is refused before anything waits for it.
+    `what` it is to be, for errors. A device or, unless asked for, a pipe is refused before anything waits for it. A
+    pipe that nobody begins to write within PATIENCE is empty.
     Raises InputError, also for what goes wrong while it is read.
     """
     try:
@@ -47,12 +54,32 @@ def read_bytes(path: str | Path, what: str, *, most: int = MOST_TEXT, pipe: bool
         if os.fstat(file.fileno()).st_size > most:
             raise _unreadable(path, what, f"expected at most {size_words(most)}")
         blocks, size = [], 0
-        while block := _next(file, min(_BLOCK, most + 1 - size)):
+        for block in _blocks(file, most + 1):
             blocks.append(block)
             size += len(block)
             if size > most:
                 raise _unreadable(path, what, f"expected at most {size_words(most)}")
         return b"".join(blocks)
+
+
+@contextmanager
+def at_hand(path: str | Path, what: str) -> Iterator[str]:
+    """The name of a regular file for readers that open files themselves: `path`, or, of a pipe, its content's.
+
+    Raises InputError, as `opened` does; those of the block call the file by its own name.
+    """
+    with opened(path, what, pipe=True) as file:
+        copy = None if _is_regular(file) else _copy_of(file)
+    if copy is None:
+        yield str(path)
+        return
+    with copy:
+        name = f"/proc/self/fd/{copy.fileno()}"
+        try:
+            yield name
+        except InputError as error:
+            error.args = (str(error).replace(name, name_of(path), 1),)
+            raise
 
 
 def read_text(path: str | Path, what: str, *, most: int = MOST_TEXT, pipe: bool = False) -> str:
@@ -85,6 +112,49 @@ def below(folder: str | Path, named: str, where: str, *, outside: bool = False, 
                 f"{where}: expected a file below {name_of(top)}, found {quote(named)}, which is outside{hint}"
             )
     return path
+
+
+def _is_regular(file: BinaryIO) -> bool:
+    return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+
+
+def _copy_of(file: BinaryIO) -> IO[bytes]:
+    """A file without a name, with all of `file`."""
+    import tempfile
+
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 - who asks for it closes it
+    try:
+        for block in _blocks(file):
+            copy.write(block)
+        copy.flush()
+    except BaseException:
+        copy.close()
+        raise
+    return copy
+
+
+def _blocks(file: BinaryIO, most: int = sys.maxsize) -> Iterator[bytes]:
+    """What is in it, up to `most` bytes."""
+    block = _first(file, min(_BLOCK, most))
+    while block:
+        yield block
+        most -= len(block)
+        block = _next(file, min(_BLOCK, most))
+
+
+def _first(file: BinaryIO, most: int) -> bytes:
+    """The first bytes. Who is to write a pipe may come a little later than we do."""
+    block = _next(file, most)
+    if block or _is_regular(file):
+        return block
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    end = time.monotonic() + PATIENCE
+    while not block and time.monotonic() < end:
+        if any(not event & select.POLLIN for _, event in poll.poll(_LOOK_MS)):
+            break  # somebody wrote it, and has gone
+        block = _next(file, most)
+    return block
 
 
 def _next(file: BinaryIO, most: int) -> bytes:

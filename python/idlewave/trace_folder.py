@@ -1,0 +1,75 @@
+"""The folder of a trace before its job starts: made, emptied if asked for, and taken back if nothing came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from . import untraced
+from .errors import InputError, OutputError
+from .quoting import name_of, quote
+
+
+class TraceFolder:
+    """The place of a trace. What a run that recorded nothing left there, whatever ended it, counts as nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._prepared = False
+        self._made: list[Path] = []
+
+    def prepare(self, *, overwrite: bool) -> None:
+        """Make it, empty but for room for what ranks that cannot write have to say; `overwrite` an earlier trace.
+
+        Raises InputError if something else is there, OutputError if it cannot be made.
+        """
+        try:
+            entries = list(self.path.iterdir()) if self.path.exists() else []
+            self._check(entries, overwrite=overwrite)
+            for entry in entries:
+                entry.unlink()
+            self._make()
+        except NotADirectoryError as error:
+            raise InputError(f"{name_of(self.path)} is not a directory: expected a place for the trace") from error
+        except OSError as error:
+            raise OutputError(self.path, error.strerror or str(error)) from error
+
+    @contextlib.contextmanager
+    def taken_back(self) -> Iterator[None]:
+        """What was prepared is taken back if the block raises, and nothing was recorded."""
+        try:
+            yield
+        except BaseException:
+            self._take_back()
+            raise
+
+    def _take_back(self) -> None:
+        if not self._prepared:
+            return
+        with contextlib.suppress(OSError):  # what is not empty stays
+            untraced.take_room(self.path)
+            for folder in self._made:
+                folder.rmdir()
+
+    def _check(self, entries: list[Path], *, overwrite: bool) -> None:
+        if not overwrite and not all(untraced.is_room(entry) for entry in entries):
+            raise InputError(
+                f"{name_of(self.path)} exists and is not empty: name another place for the trace, or overwrite it"
+            )
+        for entry in entries:
+            if not _is_of_trace(entry.name):
+                what = f"more than a trace ({quote(entry.name)})"
+                raise InputError(f"{name_of(self.path)} holds {what} and is not overwritten")
+
+    def _make(self) -> None:
+        self._prepared = True
+        above = (self.path, *self.path.parents)
+        self._made = [folder for folder in above if not folder.exists()]
+        self.path.mkdir(parents=True, exist_ok=True)
+        untraced.make_room(self.path)
+
+
+def _is_of_trace(name: str) -> bool:
+    return name in ("trace.json", untraced.FILE) or re.fullmatch(r"rank-\d+\.iwtrace|conflict-\d+", name) is not None
