@@ -12,17 +12,32 @@ from typing import Any
 from .errors import OutputError
 
 
-class _Output(io.FileIO):
-    """The standard output, whose errors say that it is that."""
+class _Output(io.BufferedWriter):
+    """The standard output, whose errors say that it is that.
+
+    The buffer does so, and not the file below it: a signal that raises just after the file was written would let the
+    buffer write the same once more.
+    """
 
     def write(self, data: Any, /) -> int:  # noqa: ANN401 - whatever has a buffer
         try:
             return super().write(data)
-        except BrokenPipeError:
-            raise
         except OSError as error:
-            closed = error.errno == errno.EBADF
-            raise OutputError("standard output", "it is closed" if closed else error.strerror or str(error)) from error
+            raise _told(error) from error
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as error:
+            raise _told(error) from error
+
+
+def _told(error: OSError) -> BrokenPipeError | OutputError:
+    """What is to be raised for an error of the standard output."""
+    if isinstance(error, BrokenPipeError):
+        return error
+    closed = error.errno == errno.EBADF
+    return OutputError("standard output", "it is closed" if closed else error.strerror or str(error))
 
 
 class _Errors(io.FileIO):
@@ -48,11 +63,11 @@ class Streams:
     def take(cls) -> Streams:
         """Put them in the place of Python's own."""
         _fill_closed()
-        sys.stdout = _text(_Output(1, "wb", closefd=False), sys.stdout)
+        sys.stdout = _text(_Output(io.FileIO(1, "wb", closefd=False)), sys.stdout)
         if sys.stderr is None:
             return cls(None)
         errors = _Errors(2, "wb", closefd=False)
-        sys.stderr = _text(errors, sys.stderr)
+        sys.stderr = _text(io.BufferedWriter(errors), sys.stderr)
         return cls(errors)
 
     def close(self) -> bool:
@@ -72,12 +87,12 @@ class Streams:
         return self.errors is None or not self.errors.failed
 
 
-def _text(raw: io.FileIO, like: Any) -> io.TextIOWrapper:  # noqa: ANN401 - any text stream, or None
+def _text(binary: io.BufferedWriter, like: Any) -> io.TextIOWrapper:  # noqa: ANN401 - any text stream, or None
     return io.TextIOWrapper(
-        io.BufferedWriter(raw),
+        binary,
         encoding=getattr(like, "encoding", None) or "utf-8",
         errors="backslashreplace",  # what a terminal cannot show is no reason to fail
-        line_buffering=raw.isatty() or raw.fileno() == 2,
+        line_buffering=binary.isatty() or binary.fileno() == 2,
     )
 
 
