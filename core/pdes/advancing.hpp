@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "pdes/partition.hpp"
 
@@ -85,12 +86,45 @@ void Partition<M, Port>::know_gvt() {
     if (lookahead_) {
         safe_ = std::min(gvt_.told_from() - 1, gvt);
     }
-    held_.release_to(safe_, [this](const Record& told, std::int64_t cell) { push(told, cell); });
+    release_held(safe_);
     throttle_.adapt(worker_.counted(), statistics_.rolled_back);
     if (series_.is_next()) {
         const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begun_;
         series_.add(
             {since.count(), grid_.begin_of(gvt), statistics_.committed, statistics_.rolled_back, log_.bytes_in_use()});
+    }
+}
+
+/// What is held for cells up to `last` waits again.
+template <Model M, class Port>
+void Partition<M, Port>::release_held(std::int64_t last) {
+    held_.release_to(last, [this](std::vector<Record> told, std::int64_t cell) {
+        if (calendar_.has(cell)) {
+            take_what_came_since(told, cell);
+        }
+        for (const Record& record : told) {
+            push(record, cell);
+        }
+    });
+}
+
+/// Adds what waits in the buckets of what was `held` in `cell`: it was told later and may take that back, so that it
+/// has to lie behind it.
+template <Model M, class Port>
+void Partition<M, Port>::take_what_came_since(std::vector<Record>& held, std::int64_t cell) {
+    const Time begins = grid_.begin_of(cell);
+    const std::size_t count = held.size();
+    std::uint32_t taken = grid_.blocks;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::uint32_t block = held[i].lp >> grid_.block_shift;
+        if (block == taken) {
+            continue;
+        }
+        taken = block;
+        batch_.gather(calendar_, block, cell);
+        for (const Stored& stored : batch_.events()) {
+            held.push_back(record_of(stored, begins, (block << grid_.block_shift) + stored.lp));
+        }
     }
 }
 

@@ -25,18 +25,18 @@ class Held {
     /// The first cell for which there is something.
     [[nodiscard]] std::int64_t first() const { return by_cell_.empty() ? Gvt::nothing : by_cell_.begin()->first; }
 
-    /// Gives all that there is up to and including `last` to `use`, with its cell.
+    /// Gives all that there is up to and including `last` to `use`, cell by cell: in the order in which it came.
     template <class Use>
     void release_to(std::int64_t last, Use use) {
         while (!by_cell_.empty() && by_cell_.begin()->first <= last) {
-            const auto cell = by_cell_.extract(by_cell_.begin());
+            auto cell = by_cell_.extract(by_cell_.begin());
             for (const Record& told : cell.mapped()) {
                 const auto own = of_lp_.find(told.lp);
                 if (--own->second == 0) {
                     of_lp_.erase(own);
                 }
-                use(told, cell.key());
             }
+            use(std::move(cell.mapped()), cell.key());
         }
     }
 

@@ -159,7 +159,7 @@ void Partition<M, Port>::unload_lp(std::uint32_t local, Image::Piece& piece) {
 
 template <Model M, class Port>
 void Partition<M, Port>::unload_events(const Placement& next, Image& image) {
-    held_.release_to(Gvt::nothing, [this](const Record& told, std::int64_t cell) { push(told, cell); });
+    release_held(Gvt::nothing);
     for (std::int64_t cell = first_waiting(); cell != Calendar::none; cell = first_waiting()) {
         if (!calendar_.is_near(cell)) {
             calendar_.advance(cell);

@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "base/error.hpp"
+#include "base/random.hpp"
+#include "base/time.hpp"
 #include "event_runs.hpp"
 #include "leg_runs.hpp"
 #include "models/phold.hpp"
@@ -64,6 +66,74 @@ TEST(Mixed, ConservativeLpsAreNeverAskedToUndo) {
         committed += found.states[lp].handled;
     }
     EXPECT_EQ(strict.handled.load(), committed);
+}
+
+/// A speaker goes ahead and tells a conservative listener something, which is held. Then it turns out that a
+/// conservative caller had called it before: it takes back what it has said, and says something else, or nothing. The
+/// caller also tells a crowd so much that all ask for GVT just when nothing is left but what the listener is told.
+struct Corrected {
+    struct State {
+        std::uint64_t handled = 0;
+        std::uint64_t digest = 0;
+
+        bool operator==(const State&) const = default;
+    };
+    struct Payload {
+        std::uint32_t word = 0;
+
+        bool operator==(const Payload&) const = default;
+    };
+    static constexpr Time cell = 64;
+    static constexpr std::uint32_t caller = 0;
+    static constexpr std::uint32_t speaker = 1;
+    static constexpr std::uint32_t listener = 2;
+    static constexpr std::uint32_t crowd = 3;
+    static constexpr std::uint32_t call = 1;
+    static constexpr std::uint32_t enough = 5000;  ///< events to ask for GVT after
+
+    [[nodiscard]] static std::uint32_t lps() { return 4; }
+    [[nodiscard]] static Time lookahead() { return cell; }
+    [[nodiscard]] static std::uint64_t seed() { return 0; }
+    [[nodiscard]] static bool conservative(std::uint32_t lp) { return lp == caller || lp == listener; }
+
+    template <class Situation>
+    static void start(State& /*state*/, Situation& situation) {
+        if (situation.self() == caller) {
+            situation.send(caller, cell, Payload{});
+        } else if (situation.self() == speaker) {
+            situation.send(speaker, 2 * cell + 1, Payload{});
+        }
+    }
+
+    template <class Situation>
+    void handle(State& state, const Payload& payload, Situation& situation) const {
+        ++state.handled;
+        state.digest = philox({state.digest, payload.word, static_cast<std::uint64_t>(situation.now()), 0}, {1, 2})[0];
+        if (situation.self() == caller) {
+            situation.send(speaker, cell, Payload{call});
+            for (std::uint32_t i = 0; i < enough; ++i) {
+                situation.send(crowd, 2 * cell, Payload{i});
+            }
+        } else if (situation.self() == speaker && payload.word != call && (state.handled == 1 || speaks_again)) {
+            situation.send(listener, 2 * cell, Payload{static_cast<std::uint32_t>(state.digest)});
+        }
+    }
+
+    bool speaks_again = true;
+};
+
+TEST(Mixed, WhatIsHeldIsTakenBackByWhatWaitsWhenItIsReleased) {
+    for (const bool speaks_again : {true, false}) {
+        for (const bool lazy : {true, false}) {
+            const Corrected corrected{speaks_again};
+            const auto found =
+                testing::partitioned<false>(corrected, pdes::Placement::block(Corrected::lps(), 1),
+                                            {.cell = Corrected::cell, .lazy = lazy}, testing::on_threads);
+            EXPECT_EQ(found.states, testing::one_by_one<false>(corrected));
+            EXPECT_EQ(found.states[Corrected::listener].handled, speaks_again ? 1U : 0U);
+            EXPECT_EQ(found.statistics.taken_back, 1U) << "or nothing was tried";
+        }
+    }
 }
 
 TEST(Mixed, ConservativeLpsNeedALookahead) {

@@ -173,6 +173,28 @@ TEST(TimeWarp, HandlesEventsOfOneTimeInTheSameOrderWhateverCameFirst) {
     EXPECT_GT(rolled_back, 1000U);
 }
 
+/// Of which every third LP goes ahead of nothing.
+class MixedTies : public Ties {
+  public:
+    using Ties::Ties;
+    [[nodiscard]] static bool conservative(std::uint32_t lp) { return lp % 3 == 0; }
+};
+
+TEST(TimeWarp, WhatConservativeLpsWereToldIsTakenBackWheneverGvtIsFound) {
+    std::uint64_t taken_back = 0;
+    for (std::uint64_t seed = 0; seed < 120; ++seed) {
+        const MixedTies ties(static_cast<std::uint32_t>(3 + seed % 23), 50, seed,
+                             static_cast<std::uint32_t>(2 + seed % 5));
+        const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
+        const pdes::Manner manner{.cell = ties.lookahead(), .lazy = seed % 2 == 0, .log_bytes = 1};
+        const Found found =
+            found_by<false>(ties, pdes::Placement::cyclic(ties.lps(), partitions), manner, in_turns(seed, partitions));
+        ASSERT_EQ(one_by_one<false>(ties), found.outcome) << "seed " << seed;
+        taken_back += found.statistics.taken_back;
+    }
+    EXPECT_GT(taken_back, 200U);
+}
+
 TEST(TimeWarp, NeedsNoLookahead) {
     std::uint64_t rolled_back = 0;
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
