@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import random
+import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +16,7 @@ import idlewave
 import pytest
 from export_tables import exchange, op, random_ops, table
 from idlewave.export import write_otf2, write_perfetto
+from idlewave.export.own_words import own_words
 
 otf2 = pytest.importorskip("otf2", reason="the package otf2 is not installed")
 
@@ -140,6 +146,36 @@ def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(idlewave.OutputError, match="empty or not there yet"):
         write_otf2(exchange(), tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 200 KiB, or a skip."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=200k", "none", str(place)]
+    if subprocess.run(words, capture_output=True, check=False).returncode != 0:
+        pytest.skip("a small file system cannot be mounted here")
+    yield place
+    subprocess.run(["umount", "--lazy", place], check=True)
+
+
+def test_a_full_disk_is_the_one_thing_that_is_told(
+    small_disk: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "idlewave")
+    with pytest.raises(idlewave.OutputError, match=r"x.otf2: cannot be written: No space left on device$"):
+        write_otf2(random_ops(random.Random(1), 20_000), small_disk / "x.otf2")
+    assert capfd.readouterr().err == ""
+    assert "[OTF2]" in caplog.text
+    assert not list(small_disk.iterdir())
+
+
+def test_what_others_write_to_the_error_stream_meanwhile_is_not_lost(capfd: pytest.CaptureFixture[str]) -> None:
+    with own_words("[OTF2]") as words:
+        os.write(2, b"[OTF2] a: error: b\nnote: c\n")
+        assert words.lines() == ["[OTF2] a: error: b\n"]
+    assert capfd.readouterr().err == "note: c\n"
 
 
 @pytest.mark.parametrize(

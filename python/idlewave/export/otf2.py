@@ -8,6 +8,9 @@ it ends. Noise is part of the regions that it lengthens.
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +21,7 @@ import numpy as np
 from ..errors import LibraryError, OutputError
 from ..output import output_folder
 from .ops import RECV, SEND, Ops, read_ops
+from .own_words import own_words
 from .regions import Step, Steps, steps_of
 
 if TYPE_CHECKING:
@@ -43,13 +47,25 @@ def write_otf2(ops: Table, directory: str | Path, *, name: str = "timeline") -> 
     """
     library = load_library()
     columns = read_ops(ops)
-    try:
-        with output_folder(directory) as folder, _archive(library, folder, name) as archive:
-            if columns.provenance is not None:
-                library.Archive_SetProperty(archive, PROPERTY, columns.provenance.to_json(), True)
-            _Writer(library, archive, columns).write(name)
-    except library.Error as error:
-        raise OutputError(directory, f"OTF2: {error}") from error
+    with output_folder(directory) as folder, own_words("[OTF2]") as said:
+        try:
+            with _archive(library, folder, name) as archive:
+                if columns.provenance is not None:
+                    library.Archive_SetProperty(archive, PROPERTY, columns.provenance.to_json(), True)
+                _Writer(library, archive, columns).write(name)
+        except library.Error as error:
+            raise OutputError(directory, _cause(folder, said.lines()) or f"OTF2: {error}") from error
+
+
+def _cause(folder: Path, said: list[str]) -> str:
+    """What the system refused; "" if nothing is known of that. OTF2 says it in passing (`[OTF2] FILE:LINE: error: No
+    space left on device: …`), and then raises what came of it."""
+    refusals = {os.strerror(number) for number in errno.errorcode}
+    for line in said:
+        found = re.match(r"\[OTF2\] \S+ error: ([^:]+):", line)
+        if found and found[1] in refusals:
+            return found[1]
+    return "" if os.statvfs(folder).f_bavail else os.strerror(errno.ENOSPC)
 
 
 def load_library() -> Library:
