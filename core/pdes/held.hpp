@@ -29,7 +29,7 @@ class Held {
     template <class Use>
     void release_to(std::int64_t last, Use use) {
         while (!by_cell_.empty() && by_cell_.begin()->first <= last) {
-            auto cell = by_cell_.extract(by_cell_.begin());
+            const auto cell = by_cell_.extract(by_cell_.begin());
             for (const Record& told : cell.mapped()) {
                 const auto own = of_lp_.find(told.lp);
                 if (--own->second == 0) {

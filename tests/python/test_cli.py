@@ -86,7 +86,7 @@ def test_a_pattern_can_be_written_out_as_GOAL() -> None:
     [
         "simulate barrier --ranks 1e2 -m odin --threads 1e0",
         "explain barrier --ranks 1e2 -m odin --most-simulations 1e1",
-        "study {goal} -m odin --ranks 2e0,4 --seeds 1e0 -o {folder}/study.csv",
+        "study {goal} -m odin --ranks 2e0 --seeds 1e0 -o {folder}/study.csv",
         "schedule halo2d --ranks 1.6e1 --dims 4e0x4",
         "simulate barrier --ranks 4 -m odin --seed 18446744073709551615",
     ],
