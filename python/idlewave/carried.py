@@ -96,6 +96,8 @@ def read_provenance(path: Path) -> Provenance | None:
 def _of_file(path: Path) -> Provenance | None:
     with opened(path, WHAT) as file:
         begin = file.read(len(COMMENT))
+        if not isinstance(begin, bytes):  # None: a file of the kernel that has nothing to say just now
+            raise InputError(f"{name_of(path)}: cannot be read as {WHAT}: nothing is there to be read")
         file.seek(0)
         if begin.startswith(b"PAR1"):
             return _of_rows(_of_parquet(file, path), path)

@@ -128,12 +128,15 @@ class Machine:
     def from_toml(
         cls, text: str, *, name: str = "machine", folder: Path | None = None, outside: bool = False
     ) -> Machine:
-        """Read the text of a machine.toml. `name` is what messages call it; files that it names are relative to
-        `folder` (default: the current one), and lie there or below, unless `outside`."""
+        """Read the text of a machine.toml. `name` is what messages call it.
+
+        Files that it names are relative to `folder`, and lie there or below, unless `outside`. Without a `folder` the
+        text is the program's own: files are relative to the current folder, and lie anywhere.
+        """
         from .machine_table import machine_from
 
         hint = " (--allow-outside, or outside=True, allows that)"
-        machine = machine_from(text, Origin(name, folder or Path(), outside, hint))
+        machine = machine_from(text, Origin(name, folder or Path(), outside or folder is None, hint))
         try:
             machine.core()
         except InputError as error:

@@ -164,7 +164,7 @@ def test_a_full_disk_is_the_one_thing_that_is_told(
 ) -> None:
     caplog.set_level(logging.DEBUG, "idlewave")
     with pytest.raises(idlewave.OutputError, match=r"x.otf2: cannot be written: No space left on device$"):
-        write_otf2(random_ops(1, 20_000), small_disk / "x.otf2")
+        write_otf2(random_ops(1, ops_a_rank=5000), small_disk / "x.otf2")
     assert capfd.readouterr().err == ""
     assert "[OTF2]" in caplog.text
     assert not list(small_disk.iterdir())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ import pyarrow as pa
 import pytest
 import reader_fuzz
 from click.testing import CliRunner
-from idlewave import InputError, Machine, Schedule
+from idlewave import InputError, Machine, Schedule, carried
 from idlewave.carried import picture_metadata
 from idlewave.cli import cli, terminal
 from idlewave.errors import IdlewaveError, OutputError, UsageError
@@ -332,6 +333,28 @@ def test_a_machine_names_files_in_its_folder_or_below_unless_others_are_allowed(
         InputError, match=r"machine.toml: noise.file: expected a file below .*which is outside \(--allow"
     ):
         Machine.load(machine)
+
+
+def test_a_text_that_a_program_has_written_names_any_regular_file(tmp_path: Path) -> None:
+    (tmp_path / "noise.csv").write_text(DETOURS)
+    text = NETWORK + TRACE.format(tmp_path / "noise.csv")
+    assert Machine.from_toml(text).noise.starts.tolist() == [1000]
+    with pytest.raises(InputError, match="which is outside"):
+        Machine.from_toml(text, folder=tmp_path / "m")
+    with pytest.raises(InputError, match="regular file"):
+        Machine.from_toml(NETWORK + TRACE.format("/dev/zero"))
+
+
+def test_a_file_that_has_nothing_to_say_carries_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As /proc/kmsg, of which a read gives None."""
+
+    class Silent(io.BytesIO):
+        def read(self, _size: int | None = -1) -> bytes:
+            return None  # type: ignore[return-value]
+
+    monkeypatch.setattr(carried, "opened", lambda *_: Silent())
+    with pytest.raises(InputError, match="nothing is there to be read"):
+        carried.read_provenance(tmp_path / "kmsg")
 
 
 def test_a_file_below_the_machine_s_folder_is_read_and_one_outside_if_that_is_allowed(tmp_path: Path) -> None:
