@@ -341,7 +341,7 @@ def test_a_text_that_a_program_has_written_names_any_regular_file(tmp_path: Path
     assert Machine.from_toml(text).noise.starts.tolist() == [1000]
     with pytest.raises(InputError, match="which is outside"):
         Machine.from_toml(text, folder=tmp_path / "m")
-    with pytest.raises(InputError, match="regular file"):
+    with pytest.raises(InputError, match="found a device"):
         Machine.from_toml(NETWORK + TRACE.format("/dev/zero"))
 
 
