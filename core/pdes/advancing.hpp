@@ -95,32 +95,32 @@ void Partition<M, Port>::know_gvt() {
     }
 }
 
-/// What is held for cells up to `last` waits again.
+/// The events held for cells up to `last` go back into the calendar queue.
 template <Model M, class Port>
 void Partition<M, Port>::release_held(std::int64_t last) {
-    held_.release_to(last, [this](std::vector<Record> told, std::int64_t cell) {
+    held_.release_to(last, [this](std::vector<Record> events, std::int64_t cell) {
         if (calendar_.has(cell)) {
-            take_what_came_since(told, cell);
+            append_later_events(events, cell);
         }
-        for (const Record& record : told) {
-            push(record, cell);
+        for (const Record& event : events) {
+            push(event, cell);
         }
     });
 }
 
-/// Adds what waits in the buckets of what was `held` in `cell`: it was told later and may take that back, so that it
-/// has to lie behind it.
+/// Moves the events that wait in the buckets of the `held` ones of `cell` behind them. They were sent later, and may be
+/// anti-messages, which have to come after the events that they cancel.
 template <Model M, class Port>
-void Partition<M, Port>::take_what_came_since(std::vector<Record>& held, std::int64_t cell) {
+void Partition<M, Port>::append_later_events(std::vector<Record>& held, std::int64_t cell) {
     const Time begins = grid_.begin_of(cell);
     const std::size_t count = held.size();
-    std::uint32_t taken = grid_.blocks;
+    std::uint32_t moved = grid_.blocks;
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t block = held[i].lp >> grid_.block_shift;
-        if (block == taken) {
+        if (block == moved) {
             continue;
         }
-        taken = block;
+        moved = block;
         batch_.gather(calendar_, block, cell);
         for (const Stored& stored : batch_.events()) {
             held.push_back(record_of(stored, begins, (block << grid_.block_shift) + stored.lp));

@@ -25,7 +25,7 @@ class Held {
     /// The first cell for which there is something.
     [[nodiscard]] std::int64_t first() const { return by_cell_.empty() ? Gvt::nothing : by_cell_.begin()->first; }
 
-    /// Gives all that there is up to and including `last` to `use`, cell by cell: in the order in which it came.
+    /// Gives all events up to and including cell `last` to `use`, cell by cell, in the order in which they came.
     template <class Use>
     void release_to(std::int64_t last, Use use) {
         while (!by_cell_.empty() && by_cell_.begin()->first <= last) {

@@ -189,7 +189,7 @@ class Partition {
     [[nodiscard]] bool has_room(std::int64_t cell) const;
     void know_gvt();
     void release_held(std::int64_t last);
-    void take_what_came_since(std::vector<Record>& held, std::int64_t cell);
+    void append_later_events(std::vector<Record>& held, std::int64_t cell);
     [[nodiscard]] bool is_uneven(const Cut& cut) const;
 
     // ---- what LPs are told: telling.hpp

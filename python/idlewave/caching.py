@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,6 +42,9 @@ def keep(unfinished: Path, file: Path) -> None:
     try:
         with unfinished.open("rb") as written:
             os.fsync(written.fileno())
+        for place in (file, _sum_file(file)):
+            if place.is_dir() and not place.is_symlink():  # nothing of ours: no file can take its place
+                shutil.rmtree(place)
         unfinished.replace(file)
     except OSError as error:
         raise not_kept(file, error.strerror or str(error)) from error

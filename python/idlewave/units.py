@@ -52,13 +52,14 @@ def parse_cost(text: str) -> float:
 
 SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
-_SIZE = re.compile(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*([A-Za-z]*)\s*")
+_SIZE = re.compile(r"\s*([+-]?\d{1,40}(?:\.\d{1,18})?)\s*([A-Za-z]*)\s*", re.ASCII)
+MOST_SIZE = 2**63 - 1
 
 
 def parse_size(text: str) -> int:
     """Bytes in `text`, a number that may have a unit (of SIZES): "8KiB" is 8192, "1.5 MB" 1500000.
 
-    Raises ValueError when it is not of that form, or no whole number of bytes.
+    Raises ValueError when it is not of that form, no whole number of bytes, negative, or more than MOST_SIZE.
     """
     match = _SIZE.fullmatch(text)
     scale = SIZES.get(match[2] or "B") if match else None
@@ -67,6 +68,8 @@ def parse_size(text: str) -> int:
     size = Fraction(match[1]) * scale
     if size.denominator != 1:
         raise ValueError(f"expected a whole number of bytes, found '{text[:200]}'")
+    if not 0 <= size <= MOST_SIZE:
+        raise ValueError(f"expected from 0 to {MOST_SIZE} bytes, found '{text[:200]}'")
     return int(size)
 
 

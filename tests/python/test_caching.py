@@ -60,6 +60,18 @@ def test_what_is_damaged_cut_off_or_gone_is_made_again(site: mpi.Mpi, damage: st
     assert runs(site) == 2
 
 
+@pytest.mark.parametrize("ending", ["", ".sha256"])
+def test_a_folder_in_its_place_makes_way(site: mpi.Mpi, ending: str) -> None:
+    product = mpi.build(site, "wire")
+    hurt = product.with_name(product.name + ending)
+    hurt.unlink()
+    (hurt / "in").mkdir(parents=True)
+    assert mpi.build(site, "wire").read_text() == "compiled\n"
+    assert runs(site) == 2
+    mpi.build(site, "wire")
+    assert runs(site) == 2
+
+
 def test_its_hash_is_one_that_sha256sum_reads(site: mpi.Mpi) -> None:
     product = mpi.build(site, "wire")
     subprocess.run(["sha256sum", "--check", "--quiet", f"{product.name}.sha256"], cwd=product.parent, check=True)

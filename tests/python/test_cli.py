@@ -360,3 +360,11 @@ def test_times_that_are_not_finite_are_refused(value: str) -> None:
                 assert refused.exit_code == 2
                 assert f"'{option.opts[0]}': expected a finite number, found {value}" in refused.output
     assert asked == 7
+
+
+@pytest.mark.parametrize("size", ["-5", "99999999999999999999999", "9EiB", "8589934592 GiB"])
+def test_a_size_out_of_range_is_told_the_range_or_the_units(size: str) -> None:
+    done = CliRunner().invoke(cli, ["simulate", "alltoall", "--ranks", "2", "--bytes", size, "-m", "odin"])
+    assert done.exit_code == 2
+    expected = "units: B, kB" if size == "9EiB" else "expected from 0 to 9223372036854775807 bytes, found"
+    assert expected in done.output

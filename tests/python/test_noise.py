@@ -145,7 +145,8 @@ def test_lengths_are_listed_or_read_from_a_file_of_detours(tmp_path: Path) -> No
     [
         ('length = "1us"', "noise.interval: expected either a time, interval, or detours a second, rate"),
         ('rate = 1\ninterval = "1s"\nlength = "1us"', "noise.interval: expected either"),
-        ('rate = 0\nlength = "1us"', "noise.rate: expected a number above 0, found 0"),
+        ('rate = 0\nlength = "1us"', "noise.rate: expected a number above 0, up to 9.2e18, found 0"),
+        ('rate = 1e300\nlength = "1us"', "noise.rate: expected a number above 0, up to 9.2e18, found 1e\\+300"),
         ('rate = 1e12\nlength = "1us"', "noise.rate: expected 1 ns or more"),
         ('interval = "1ps"\nlength = "1us"', "noise.interval: expected 1 ns or more"),
         ("rate = 1", "noise.length: expected a time, or a table with a distribution, found nothing"),

@@ -347,6 +347,14 @@ def test_under_noise_explain_says_between_which_latencies_and_that_errors_are_es
     assert "an estimate, which holds at 19 of 20 latencies" in lines[-1]
 
 
+def test_of_too_few_simulations_under_noise_no_error_is_claimed() -> None:
+    found = idlewave.latency_tolerance(
+        traced_halo(random.Random(0)), noisy_machine(random.Random(0)), most_simulations=2
+    )
+    assert (found.error_kind, found.held_out) == ("estimate", [])
+    assert tolerance_in_words(found)[-1].endswith("they are too few to say with which error.")
+
+
 def test_an_interrupt_finds_everything_printed_but_the_tolerance_it_ends() -> None:
     program = "import sys, time; from idlewave.cli import explain_command, main; "
     program += "explain_command.latency_tolerance = lambda *_, **__: time.sleep(60); "

@@ -60,10 +60,13 @@ def _curve_in_words(found: LatencyTolerance) -> str:
         known = f"with an error of at most {most}" if any(found.errors) else "exactly"
         return f"{curve} {known}, as long as nothing happens in another order."
     shape = "may jump as L grows" if found.convex else "is not convex in L"
+    warning = f"The time {shape}, and may exceed a limit at some lower L, too."
     half = _share(median(found.errors), found.time)
     n = len(found.held_out)
+    if n == 0:
+        return f"{warning} {curve}; they are too few to say with which error."
     return (
-        f"The time {shape}, and may exceed a limit at some lower L, too. {curve} with an error of at most {most}, "
+        f"{warning} {curve} with an error of at most {most}, "
         f"in half of its pieces {half}: an estimate, which holds at {n} of {n + 1} latencies."
     )
 

@@ -19,10 +19,10 @@ LONGEST_NS = 9.2e15
 Whole = Annotated[int, Meta(ge=0, le=MOST_WHOLE, description="a whole number from 0 on")]
 WholeFrom1 = Annotated[int, Meta(ge=1, le=MOST_WHOLE, description="a whole number from 1 on")]
 Cpu = Annotated[int, Meta(ge=0, lt=2**31, description="a whole number from 0 on")]
-Number = Annotated[float, Meta(ge=-_LARGE, le=_LARGE, description="a number")]
+Number = Annotated[float, Meta(ge=-_LARGE, le=_LARGE, description="a number from -9.2e18 to 9.2e18")]
 """Finite: neither so large that a time of so many ns or ps does not fit, nor no number."""
-Amount = Annotated[float, Meta(ge=0, le=_LARGE, description="a number that is not negative")]
-Positive = Annotated[float, Meta(gt=0, le=_LARGE, description="a number above 0")]
+Amount = Annotated[float, Meta(ge=0, le=_LARGE, description="a number from 0 to 9.2e18")]
+Positive = Annotated[float, Meta(gt=0, le=_LARGE, description="a number above 0, up to 9.2e18")]
 Nanoseconds = Annotated[float, Meta(ge=0, le=LONGEST_NS, description="a number from 0 on, of ns of at most 106 days")]
 PositiveNanoseconds = Annotated[
     float, Meta(ge=0.001, le=LONGEST_NS, description="a number above 0, of ns of at most 106 days")
