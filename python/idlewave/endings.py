@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import NoReturn
 
 from .errors import IdlewaveError
-from .interrupts import Interrupted, answer_signals, end_at_once
+from .interrupts import Interrupted, answer_signals, end_at_once, in_place_of
 from .streams import Streams
 
 FAILED = 1
@@ -64,6 +64,7 @@ def _told(error: BaseException) -> int:
         return FAILED  # who read our output has enough of it
     if os.environ.get(DEBUG):
         _write(_trace_of(error))
+    error = in_place_of(error) or error
     if isinstance(error, KeyboardInterrupt):
         end = error if isinstance(error, Interrupted) else Interrupted.by(error)
         _write(f"{end}\n")

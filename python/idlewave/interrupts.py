@@ -78,6 +78,12 @@ def _handlers() -> set[_Handler]:
     return {handler for handler in map(signal.getsignal, ENDING) if isinstance(handler, _Handler)}
 
 
+def in_place_of(error: BaseException) -> Interrupted | None:
+    """The interrupt that a library has made an ImportError of, as numpy does while it is loaded; else None."""
+    number = next((handler.raised for handler in _handlers() if handler.raised), 0)
+    return Interrupted(number) if number and isinstance(error, ImportError) else None
+
+
 def _replace_handlers(handler: signal.Handlers) -> None:
     for number in ENDING:
         if isinstance(signal.getsignal(number), _Handler):
@@ -129,6 +135,8 @@ class _Handler:
         self.shields = 0
         self.status: int | None = None
         """What the process ends with, once that is certain."""
+        self.raised = 0
+        """The number of the last signal that raised."""
         self._last = -PATIENCE
         self._waiting = 0
 
@@ -145,8 +153,8 @@ class _Handler:
     def raise_waiting(self) -> None:
         """Raises what has come, if nothing is shielded from it."""
         if self._waiting and not self.shields:
-            number, self._waiting = self._waiting, 0
-            raise Interrupted(number)
+            self.raised, self._waiting = self._waiting, 0
+            raise Interrupted(self.raised)
 
     def unraisable(self, what: sys.UnraisableHookArgs) -> None:
         """Python prints what is raised where nobody can catch it, such as in a callback of the garbage collector, and
