@@ -15,19 +15,19 @@ void make_unique(std::vector<std::uint32_t>& numbers) {
 
 }  // namespace
 
-BlockedOps::BlockedOps(const Listing& listing, std::span<const Place> pending, std::vector<std::uint32_t> left)
+BlockedOps::BlockedOps(const Listing& listing, std::span<const Place> pending, std::vector<std::uint32_t> unmet)
     : required_(links_by(listing, &Requirement::waiting)),
       followers_(links_by(listing, &Requirement::other)),
       pending_(listing.ops.size(), not_pending),
-      left_(std::move(left)),
+      unmet_(std::move(unmet)),
       cause_(listing.ops.size(), unknown) {
     for (std::uint32_t i = 0; i < pending.size(); ++i) {
         pending_[pending[i]] = i;
     }
-    if (left_.empty()) {
+    if (unmet_.empty()) {
         find_blocked();
     }
-    count_ = static_cast<std::uint64_t>(std::count_if(left_.begin(), left_.end(), [](auto n) { return n > 0; }));
+    count_ = static_cast<std::uint64_t>(std::count_if(unmet_.begin(), unmet_.end(), [](auto n) { return n > 0; }));
     find_causes();
 }
 
@@ -46,13 +46,13 @@ auto BlockedOps::links_by(const Listing& listing, Place Requirement::* key) -> L
     return links;
 }
 
-/// What has become ready has started; and it has ended, unless it is pending.
+/// Every op that has become ready has started; it has ended, too, unless it is pending.
 void BlockedOps::find_blocked() {
-    left_.resize(pending_.size());
+    unmet_.resize(pending_.size());
     std::vector<Place> ready;
-    for (Place place = 0; place < left_.size(); ++place) {
-        left_[place] = static_cast<std::uint32_t>(of(required_, place).size());
-        if (left_[place] == 0) {
+    for (Place place = 0; place < unmet_.size(); ++place) {
+        unmet_[place] = static_cast<std::uint32_t>(of(required_, place).size());
+        if (unmet_[place] == 0) {
             ready.push_back(place);
         }
     }
@@ -60,18 +60,18 @@ void BlockedOps::find_blocked() {
         const Place place = ready.back();
         ready.pop_back();
         for (const Wait& wait : of(followers_, place)) {
-            if (is_met(wait) && --left_[wait.place] == 0) {
+            if (is_met(wait) && --unmet_[wait.place] == 0) {
                 ready.push_back(wait.place);
             }
         }
     }
 }
 
-/// One op after the other, each behind all that it requires; those that are never reached wait for themselves.
+/// Handles the ops in topological order. Ops that this order never reaches wait for themselves.
 void BlockedOps::find_causes() {
-    std::vector<std::uint32_t> before(left_.size());  // of each op, required ones whose cause is not known
+    std::vector<std::uint32_t> before(unmet_.size());  // by op: the number of its required ops whose cause is not known
     std::vector<Place> known;
-    for (Place place = 0; place < left_.size(); ++place) {
+    for (Place place = 0; place < unmet_.size(); ++place) {
         if (!blocks(place)) {
             continue;
         }
@@ -92,14 +92,14 @@ void BlockedOps::find_causes() {
             }
         }
     }
-    for (Place place = 0; place < left_.size(); ++place) {
+    for (Place place = 0; place < unmet_.size(); ++place) {
         if (blocks(place) && cause_[place] == unknown) {
             cause_[place] = itself;
         }
     }
 }
 
-/// Of an op all of whose required ops have one.
+/// The cause of an op whose required ops all have one.
 std::uint32_t BlockedOps::cause_of(Place place) {
     Set own;
     Set inherited;

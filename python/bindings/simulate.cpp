@@ -8,7 +8,7 @@
 #include "columns.hpp"
 #include "goal/graph.hpp"
 #include "kernel_run.hpp"
-#include "loggops/simulate_in_legs.hpp"
+#include "loggops/simulate_partitioned.hpp"
 #include "running.hpp"
 
 namespace nb = nanobind;
@@ -20,7 +20,7 @@ namespace {
 template <class S>
 nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
              const nb::object& progress) {
-    Unobserved observer;
+    NoObserver observer;
     Timed<Time> result = run_timed(source, machine, seed, threads, progress, observer);
     nb::dict answer;
     put_finish(answer, std::move(result.found.finish));
@@ -34,17 +34,17 @@ template <class S>
 nb::dict run_in_legs(const S& source, const Machine& machine, std::uint64_t seed, const nb::dict& manner,
                      const nb::object& progress, const Wire* wire) {
     const auto scheduler = get<std::string>(manner, "scheduler");
-    const LegsOptions options{
+    const PartitionedOptions options{
         .seed = seed,
         .advance = scheduler == "timewarp" ? pdes::Advance::optimistic : pdes::Advance::conservative,
         .check = scheduler == "check",
         .cyclic = get<std::string>(manner, "placement") == "cyclic",
         .lazy = get<bool>(manner, "lazy"),
         .crew = crew_of(manner, progress, wire)};
-    SimulatedInLegs result;
+    PartitionedResult result;
     {
         const nb::gil_scoped_release released;
-        result = simulate_in_legs(source, machine, options);
+        result = simulate_partitioned(source, machine, options);
     }
     nb::dict answer;
     put_finish(answer, std::move(result.found.finish));

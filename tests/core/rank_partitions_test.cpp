@@ -10,7 +10,7 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/pattern.hpp"
 #include "event_runs.hpp"
-#include "loggops/simulate_in_legs.hpp"
+#include "loggops/simulate_partitioned.hpp"
 #include "outcome.hpp"
 #include "pdes/mailboxes.hpp"
 #include "pdes/partitions.hpp"
@@ -42,10 +42,11 @@ Outcome in_one_window(const S& source, const Machine& machine, std::uint64_t see
 }
 
 template <Source S>
-Outcome in_legs(const S& source, const Machine& machine, const LegsOptions& options, pdes::Counted* counted = nullptr) {
+Outcome in_legs(const S& source, const Machine& machine, const PartitionedOptions& options,
+                pdes::Counted* counted = nullptr) {
     Outcome outcome;
     try {
-        auto result = simulate_in_legs(source, machine, options);
+        auto result = simulate_partitioned(source, machine, options);
         outcome.finish = std::move(result.found.finish);
         outcome.messages = result.found.messages;
         if (counted != nullptr) {
@@ -65,9 +66,9 @@ struct InTurns {
 template <Source S>
 InTurns in_turns(const S& graph, const Machine& machine, std::uint64_t seed, std::uint32_t count,
                  const pdes::Manner& how) {
-    using Model = LogGops<S, Unobserved>;
+    using Model = LogGops<S, NoObserver>;
     using Transport = pdes::Mailboxes<Message>;
-    Unobserved observer;
+    NoObserver observer;
     Model model(graph, machine, seed, observer);
     pdes::Manner manner = how;
     manner.cell = model.lookahead();
@@ -112,7 +113,7 @@ TEST(RankPartitions, UndoAllThatARankDidAndDoTheSameTwice) {
         const Machine machine = testing::random_machine(dice);
         const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
         const Outcome one = in_one_window(graph, machine, seed);
-        LegsOptions options;
+        PartitionedOptions options;
         options.seed = seed;
         options.check = true;
         ASSERT_TRUE(alike(in_legs(graph, machine, options), one)) << "seed " << seed;
@@ -126,7 +127,7 @@ TEST(RankPartitions, GiveTheSameOnAnyNumberOfThreadsStandstillsIncluded) {
         const Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(60));
         const Outcome one = in_one_window(graph, machine, seed);
         for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
-            LegsOptions options;
+            PartitionedOptions options;
             options.seed = seed;
             options.advance = advance;
             options.crew.threads = 1 + dice.small(3);
@@ -174,7 +175,7 @@ TEST(RankPartitions, GoOnFromCheckpointsAmidstRendezvousAndCrowds) {
         const Outcome one = in_one_window(source, machine, 7);
         for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
             std::filesystem::remove_all(directory);
-            LegsOptions options;
+            PartitionedOptions options;
             options.seed = 7;
             options.advance = advance;
             options.crew.threads = 2;
@@ -200,7 +201,7 @@ TEST(RankPartitions, RanksMoveWithTheirRendezvousAndCrowdsAndTheAnswerStays) {
         const auto source = pattern(algorithm(collective, name), ranks, size, 0);
         const Outcome one = in_one_window(source, noisy_machine(), 7);
         for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
-            LegsOptions options;
+            PartitionedOptions options;
             options.seed = 7;
             options.advance = advance;
             options.crew.threads = 3;
@@ -233,7 +234,7 @@ TEST(RankPartitions, RandomSchedulesGoOnFromCheckpoints) {
             continue;
         }
         std::filesystem::remove_all(directory);
-        LegsOptions options;
+        PartitionedOptions options;
         options.seed = seed;
         options.advance = seed % 2 == 0 ? pdes::Advance::conservative : pdes::Advance::optimistic;
         options.crew.threads = 1 + dice.small(3);

@@ -60,9 +60,9 @@ TEST(BlockedOps, SaysHowManyRequirementsAreNotMetAndWhichPendingOpsAreBehindThem
     const std::vector<Place> pending = {1, 2};
     const BlockedOps blocked(listing, pending);
     EXPECT_EQ(blocked.count(), 3U);
-    EXPECT_EQ(blocked.left(3), 1U) << "op 0 has ended";
+    EXPECT_EQ(blocked.unmet(3), 1U) << "op 0 has ended";
     EXPECT_FALSE(blocked.blocks(4)) << "op 1 has started";
-    EXPECT_EQ(blocked.left(5), 2U);
+    EXPECT_EQ(blocked.unmet(5), 2U);
     const auto behind = [&](Place place) {
         const auto found = blocked.pending_of(blocked.cause(place));
         return std::vector<std::uint32_t>(found.begin(), found.end());
@@ -302,10 +302,10 @@ TEST(Standstill, TheDialectSaysTheSame) {
 
 TEST(Standstill, OfVeryManyThingsTheFirstAreNamedAndAllAreCounted) {
     constexpr std::uint32_t ranks = 100'000;
-    Left left;
+    Unfinished unfinished;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        left.add(PendingOp{.rank = rank, .place = 0, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv});
-        left.add(StuckRank{.rank = rank});
+        unfinished.add(PendingOp{.rank = rank, .place = 0, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv});
+        unfinished.add(UnfinishedRank{.rank = rank});
     }
     const auto listing = [](std::uint32_t rank) {
         return Listing{.ops = {{.size = 8, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv},
@@ -314,7 +314,7 @@ TEST(Standstill, OfVeryManyThingsTheFirstAreNamedAndAllAreCounted) {
                        .labels = {}};
     };
     const auto name = [](std::uint32_t /*rank*/, Place place) { return place == 0 ? "r" : "s"; };
-    const Standstill found = standstill(std::move(left), {.listing = listing, .name = name});
+    const Standstill found = standstill(std::move(unfinished), {.listing = listing, .name = name});
     EXPECT_EQ(found.left_over.cycle_length, ranks);
     EXPECT_EQ(found.left_over.left, 2U * ranks);
     EXPECT_EQ(found.left_over.cycle.size(), most_named);
@@ -327,16 +327,16 @@ TEST(Standstill, OfVeryManyThingsTheFirstAreNamedAndAllAreCounted) {
 }
 
 TEST(Standstill, OfMoreMessagesThanAreKeptThoseOfTheLowestRanksStay) {
-    Left left;
+    Unfinished unfinished;
     constexpr std::uint32_t messages = 200'000;
     for (std::uint32_t i = messages; i > 0; --i) {
-        left.add(UnexpectedMessage{.size = 1, .receiver = i, .sender = 0, .tag = 0});
+        unfinished.add(UnexpectedMessage{.size = 1, .receiver = i, .sender = 0, .tag = 0});
     }
-    left.sort();
-    EXPECT_EQ(left.message_count(), messages);
-    ASSERT_EQ(left.messages().size(), Left::most_messages);
-    EXPECT_EQ(left.messages().front().receiver, 1U);
-    EXPECT_EQ(left.messages().back().receiver, Left::most_messages);
+    unfinished.sort();
+    EXPECT_EQ(unfinished.message_count(), messages);
+    ASSERT_EQ(unfinished.messages().size(), Unfinished::most_messages);
+    EXPECT_EQ(unfinished.messages().front().receiver, 1U);
+    EXPECT_EQ(unfinished.messages().back().receiver, Unfinished::most_messages);
 }
 
 }  // namespace

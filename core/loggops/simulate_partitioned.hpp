@@ -8,9 +8,9 @@
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "goal/source.hpp"
-#include "loggops/gathered.hpp"
 #include "loggops/model.hpp"
 #include "loggops/observer.hpp"
+#include "loggops/rank_results.hpp"
 #include "loggops/simulate.hpp"
 #include "machine/machine.hpp"
 #include "pdes/exchange.hpp"
@@ -21,29 +21,29 @@
 
 namespace idlewave {
 
-/// How to run a simulation in partitions: on threads, and in several processes.
-struct LegsOptions {
+/// Options of a simulation in partitions, on threads and in several processes.
+struct PartitionedOptions {
     std::uint64_t seed = 0;  ///< of the noise phases
     pdes::Advance advance = pdes::Advance::conservative;
-    bool check = false;   ///< all that a rank does is done, undone, compared and done again
-    bool cyclic = false;  ///< ranks are dealt out one by one, not side by side
+    bool check = false;   ///< execute each rank's events, roll back, compare, and execute again
+    bool cyclic = false;  ///< cyclic placement of ranks instead of blocks
     bool lazy = false;    ///< optimistic: lazy cancellation
     pdes::Crew crew;
 };
 
-/// What a simulation in partitions found: in the first process; elsewhere `found` is empty.
-struct SimulatedInLegs {
-    Simulated<Time> found;
-    pdes::Counted counted;     ///< by all processes; what is committed or rolled back are messages
+/// The result of a simulation in partitions. Only the first process has `found`.
+struct PartitionedResult {
+    SimulationResult<Time> found;
+    pdes::Counted counted;     ///< sums over all processes; committed and rolled back events are messages
     std::uint64_t digest = 0;  ///< of all finish times
 };
 
-/// Simulates the schedule of `source` on `machine` in partitions, with the same answer as `simulate`. Throws Standstill
-/// in the first process, TimeOverflow, InputError if the machine has no lookahead, or what a poll throws.
+/// Simulates the schedule of `source` on `machine` in partitions, with the same result as `simulate`. Throws Standstill
+/// in the first process, TimeOverflow, InputError if the machine has no lookahead, and any exception of the poll.
 template <Source S>
-SimulatedInLegs simulate_in_legs(const S& source, const Machine& machine, const LegsOptions& options) {
-    using Model = LogGops<S, Unobserved>;
-    Unobserved observer;
+PartitionedResult simulate_partitioned(const S& source, const Machine& machine, const PartitionedOptions& options) {
+    using Model = LogGops<S, NoObserver>;
+    NoObserver observer;
     Model model(source, machine, options.seed, observer);
     if (model.lookahead() <= 0) {
         throw InputError(
@@ -57,27 +57,27 @@ SimulatedInLegs simulate_in_legs(const S& source, const Machine& machine, const 
                            options.cyclic ? pdes::Placement::cyclic(model.lps(), partitions)
                                           : pdes::Placement::block(model.lps(), partitions),
                            manner, options.crew);
-    Gathered gathered(partitions);
-    SimulatedInLegs result;
+    RankResults results(partitions);
+    PartitionedResult result;
     result.counted = legs.run([&](auto& all) {
-        Left left;
+        Unfinished unfinished;
         all.each_partition([&](auto& partition) {
-            partition.worker().unfinished_sends(left);
+            partition.worker().collect_unfinished_sends(unfinished);
             partition.each_lp([&](std::uint32_t r, const auto& rank) {
-                partition.worker().unfinished(r, rank, left);
+                partition.worker().collect_unfinished(r, rank, unfinished);
                 const Time finish = model.finish(r, rank);
-                gathered.add(r, finish);
+                results.add(r, finish);
                 result.digest += philox({r, static_cast<std::uint64_t>(finish), 0, 0}, {0, 0})[0];
             });
         });
-        gathered.add(left);
+        results.add(unfinished);
     });
     pdes::add_up(result.counted, options.crew.wire);
     pdes::add_up(std::span(&result.digest, 1), options.crew.wire);
     result.found.messages = result.counted.statistics.committed;
-    Left left = gathered.gather(options.crew, source.ranks(), result.found.finish);
-    if (!left.empty()) {
-        throw standstill(std::move(left), source);
+    Unfinished unfinished = results.gather(options.crew, source.ranks(), result.found.finish);
+    if (!unfinished.empty()) {
+        throw standstill(std::move(unfinished), source);
     }
     return result;
 }
