@@ -10,7 +10,7 @@ from typing import Any, Literal, Unpack
 
 from . import _core, footprint
 from .errors import UsageError
-from .kernel import PLACEMENTS, EventRun, Legs, Manner, checked_seed
+from .kernel import PLACEMENTS, DistributionOptions, EventRun, RunConfiguration, checked_seed
 from .lineage import Lineage
 from .machine import Machine
 from .memory import memory_for
@@ -38,7 +38,7 @@ def simulate(
     threads: int = 1,
     dialect: str = "loggops",
     progress: Callable[[int], None] | None = None,
-    **legs: Unpack[Legs],
+    **distribution: Unpack[DistributionOptions],
 ) -> Timeline:
     """Simulate `schedule` on `machine` by the LogGOPS rules (docs/model.md), exactly, in integer picoseconds.
 
@@ -51,9 +51,9 @@ def simulate(
     times a second with the simulated time in ps.
     Releases the GIL, so simulations run beside each other on threads.
 
-    The finish times alone are also found by timewarp (optimistic) and check (all is done, undone, compared and done
-    again), by several `processes`, and in `legs` between checkpoints: `kernel.Manner` says what each of these means,
-    and the timeline's `run` then says what the kernel counted. With them the machine needs o_s + L above 0.
+    The finish times alone are also found by timewarp (optimistic) and check, in several `processes`, and with
+    checkpoints: `kernel.RunConfiguration` says what each of these means, and the timeline's `run` has the statistics.
+    With them the machine needs o_s + L above 0.
 
     `dialect` "loggopsim" gives the finish times of LogGOPSim instead, quirks included (docs/loggopsim.md): without
     noise, segments and a node level, on one thread, and with nothing recorded.
@@ -68,16 +68,16 @@ def simulate(
     checked_schedule(schedule)
     machine = checked_machine(machine, noise, noise_reaches)
     lineage = lineage_of_run(schedule, machine, {"seed": seed, "dialect": dialect})
-    manner = Manner(scheduler=scheduler, threads=threads, **legs)
-    if manner.in_partitions:
-        manner.check()
+    configuration = RunConfiguration(scheduler=scheduler, threads=threads, **distribution)
+    if configuration.in_partitions:
+        configuration.check()
         checked_seed(seed)
         if record or dialect != "loggops":
             raise UsageError(
                 f"ops are recorded, and the loggopsim dialect is simulated, on {' and '.join(SCHEDULERS)} in one "
                 "process, without checkpoints"
             )
-        return Timeline(**_simulate_in_legs(schedule, machine, seed, manner, progress), lineage=lineage)
+        return Timeline(**_simulate_partitioned(schedule, machine, seed, configuration, progress), lineage=lineage)
     checked_run(scheduler, threads, seed)
     if dialect == "loggopsim":
         return Timeline(**_simulate_loggopsim(schedule, machine, record, scheduler, progress), lineage=lineage)
@@ -161,26 +161,34 @@ def _parts(reaches: Iterable[str]) -> list[str]:
     return parts
 
 
-def _simulate_in_legs(
-    schedule: Schedule, machine: Machine, seed: int, manner: Manner, progress: Callable[[int], None] | None
+def _simulate_partitioned(
+    schedule: Schedule,
+    machine: Machine,
+    seed: int,
+    configuration: RunConfiguration,
+    progress: Callable[[int], None] | None,
 ) -> dict[str, Any]:
     """In partitions of the kernel."""
-    if not isinstance(manner.placement, str):
+    if not isinstance(configuration.placement, str):
         raise UsageError(f"ranks are placed by {' or '.join(PLACEMENTS)}")
     machine = replace(machine)  # of which nothing is compiled, so that it can be sent to processes
     run = ""
-    if manner.checkpoint is not None:
+    if configuration.checkpoint is not None:
         costs = machine.identity()
         run = f"simulate schedule {schedule.identity()} of {schedule.ranks} ranks on machine {costs}, seed {seed}"
-    core = manner.core(run)
-    with memory_for(_what(schedule, manner.processes), footprint.simulation(schedule.ranks, manner.processes)):
-        if manner.processes > 1:
+    core = configuration.core(run)
+    with memory_for(
+        _what(schedule, configuration.processes), footprint.simulation(schedule.ranks, configuration.processes)
+    ):
+        if configuration.processes > 1:
             from .processes import run_in_processes
 
-            answer = run_in_processes("simulate_in_legs", (schedule, machine, seed, core), manner.processes, progress)
+            answer = run_in_processes(
+                "simulate_partitioned", (schedule, machine, seed, core), configuration.processes, progress
+            )
             answer["finish_view"] = memoryview(answer["finish_view"]).cast("q")
         else:
-            answer = _core.simulate_in_legs(schedule.core(), machine.core(), seed, core, progress, None)
+            answer = _core.simulate_partitioned(schedule.core(), machine.core(), seed, core, progress, None)
     return answer | {"run": EventRun(**answer["run"])}
 
 
