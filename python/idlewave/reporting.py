@@ -14,7 +14,7 @@ import pandas as pd
 from .belonging import MACHINE, Belonging, Part, belonging
 from .errors import InputError
 from .machine import Machine
-from .machine_table import scope_from
+from .machine_file.reader import scope_from_json
 from .measure import Measurement
 from .measure.network.quantities import quantities_of, residuals_of
 from .provenance import Provenance
@@ -238,7 +238,7 @@ def study_data(study: pd.DataFrame, provenance: Provenance | None = None, noise:
     made_of = provenance or Provenance.of_table(study, "the study")
     machine = None if made_of is None else made_of.find("machine")
     scope = None if machine is None else machine.options.get("scope")
-    return StudyData(study, None if scope is None else scope_from(scope, "the study"), noise)
+    return StudyData(study, None if scope is None else scope_from_json(scope, "the study"), noise)
 
 
 def _foreign_load(measurement: Measurement) -> dict[str, float]:

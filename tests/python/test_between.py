@@ -15,9 +15,9 @@ from click.testing import CliRunner
 from idlewave import InputError, Machine, UsageError
 from idlewave.cli import cli
 from idlewave.machine import Scope
-from idlewave.machine_table import scope_from
+from idlewave.machine_file.reader import scope_from_json
 from idlewave.measure import LogGP, NetworkMeasurement, Parameters, Range, describe
-from idlewave.measure.network.storing import network_toml
+from idlewave.measure.network.storing import machine_of
 from idlewave.report import StudyData
 from idlewave.report.captions import run_time_caption, slowdown_caption
 from idlewave.report.caveats import caveats
@@ -192,7 +192,7 @@ def test_measuring_writes_where_the_ranks_were(
 ) -> None:
     found = measured(probe, cores)
     assert found.place == place
-    text = "\n".join(network_toml(found)) + "\n"
+    text = machine_of("here", found).to_toml()
     assert re.findall(r"^(?:measured|ranks) = .*$", text, flags=re.MULTILINE) == expected
     assert Machine.from_toml(text).measured == (expected[0].split('"')[1] if expected else None)
 
@@ -297,7 +297,7 @@ def test_a_study_keeps_which_networks_lay_between_its_ranks(here: str, tmp_path:
 )
 def test_a_scope_of_another_form_is_refused(scope: object, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        scope_from(scope, "study")
+        scope_from_json(scope, "study")
 
 
 # The report
@@ -364,4 +364,4 @@ def test_latency_is_said_with_where_it_was_measured() -> None:
 
 def test_a_scope_is_read_back_as_it_was() -> None:
     for machine in (HERE, BOTH, Machine.from_toml(UNKNOWN)):
-        assert scope_from(asdict(machine.scope), "study") == machine.scope
+        assert scope_from_json(asdict(machine.scope), "study") == machine.scope

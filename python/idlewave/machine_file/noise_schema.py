@@ -1,4 +1,4 @@
-"""The [noise] table of a machine.toml (docs/model.md), and the noise that it amounts to."""
+"""The schema of the [noise] table of a machine.toml (docs/model.md)."""
 
 from __future__ import annotations
 
@@ -6,27 +6,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from .detour_file import read_detours
-from .input.checking import checked
-from .input.files import Origin
-from .input.kinds import Closed, Positive, Time
-from .noise import (
-    REACHES,
-    AnyNoise,
-    DetourLength,
-    EmpiricalLength,
-    ExponentialLength,
-    FixedLength,
-    LognormalLength,
-    MixedNoise,
-    Noise,
-    ParetoLength,
-    PoissonNoise,
-    Reach,
-    UniformLength,
-    as_times,
-)
-from .units import PICOSECONDS
+from ..input.kinds import Closed, Positive, Time
+from ..noise import REACHES, Reach
+from ..units import PICOSECONDS
 
 Phase = Literal["random", "same"]
 Phases = Annotated[
@@ -37,7 +19,7 @@ _LISTED = "a list of times, or file, a CSV file of detours"
 
 
 class Exponential(Closed, tag_field="distribution", tag="exponential"):
-    """Lengths of a mean, from a least one on."""
+    """Exponential lengths of mean `mean` that are at least `min`."""
 
     mean: Time
     min: Time = Time(0)
@@ -48,7 +30,7 @@ class Exponential(Closed, tag_field="distribution", tag="exponential"):
 
 
 class Uniform(Closed, tag_field="distribution", tag="uniform"):
-    """Lengths between two."""
+    """Lengths from `min` to `max`, all equally likely."""
 
     min: Time
     max: Time
@@ -59,7 +41,7 @@ class Uniform(Closed, tag_field="distribution", tag="uniform"):
 
 
 class Lognormal(Closed, tag_field="distribution", tag="lognormal"):
-    """Lengths by their median and the deviation of their logarithm."""
+    """Lognormal lengths; `sigma` is the standard deviation of their logarithm."""
 
     median: Time
     sigma: Positive
@@ -69,7 +51,7 @@ class Lognormal(Closed, tag_field="distribution", tag="lognormal"):
 
 
 class Pareto(Closed, tag_field="distribution", tag="pareto"):
-    """Heavy-tailed lengths."""
+    """Pareto lengths: heavy-tailed, at least `min`."""
 
     min: Time
     alpha: Positive
@@ -79,7 +61,7 @@ class Pareto(Closed, tag_field="distribution", tag="pareto"):
 
 
 class Empirical(Closed, tag_field="distribution", tag="empirical"):
-    """Lengths that were seen: a list, or those in a file of detours."""
+    """Measured lengths: a list, or the lengths in a file of detours. Each is equally likely."""
 
     lengths: Annotated[tuple[Time, ...], Meta(min_length=1, description=_LISTED)] | None = None
     file: str | None = None
@@ -93,7 +75,7 @@ Law = Exponential | Uniform | Lognormal | Pareto | Empirical
 
 
 class TraceSource(Closed, tag_field="kind", tag="trace"):
-    """Detours of a file, repeated."""
+    """The detours of a file, repeated each period."""
 
     file: str
     period: Time
@@ -107,7 +89,7 @@ class PeriodicSource(Closed, tag_field="kind", tag="periodic"):
 
 
 class PoissonSource(Closed, tag_field="kind", tag="poisson"):
-    """Detours at random: so many a second, or at such a mean distance."""
+    """Random detours: `rate` of them a second, or `interval` between the end of one and the next, in the mean."""
 
     length: Annotated[str | Law, Meta(description="a time, or a table with a distribution")]
     rate: Positive | None = None
@@ -125,7 +107,7 @@ class PoissonSource(Closed, tag_field="kind", tag="poisson"):
 
     @property
     def picoseconds(self) -> float:
-        """The mean distance."""
+        """The mean time from the end of a detour to the next, ps."""
         return float(self.interval or 0) if self.rate is None else PICOSECONDS["s"] / self.rate
 
 
@@ -133,34 +115,34 @@ Source = TraceSource | PeriodicSource | PoissonSource
 
 
 class NoNoise(Closed, tag_field="kind", tag="none"):
-    """No noise."""
+    """[noise] of kind "none"."""
 
     reaches: Reaches = REACHES
 
 
 class TraceNoise(TraceSource, tag="trace"):
-    """A trace alone."""
+    """[noise] of kind "trace"."""
 
     phase: Phases = "random"
     reaches: Reaches = REACHES
 
 
 class PeriodicNoise(PeriodicSource, tag="periodic"):
-    """A periodic detour alone."""
+    """[noise] of kind "periodic"."""
 
     phase: Phases = "random"
     reaches: Reaches = REACHES
 
 
 class RandomNoise(PoissonSource, tag="poisson"):
-    """Random detours alone."""
+    """[noise] of kind "poisson"."""
 
     phase: Phase = "random"
     reaches: Reaches = REACHES
 
 
 class Mixture(Closed, tag_field="kind", tag="mixture"):
-    """Several sources, of one phase."""
+    """[noise] of kind "mixture": several sources, which share one phase."""
 
     source: Annotated[tuple[Source, ...], Meta(min_length=1, description="tables [[noise.source]]")]
     phase: Phase = "random"
@@ -168,57 +150,6 @@ class Mixture(Closed, tag_field="kind", tag="mixture"):
 
 
 NoiseTable = NoNoise | TraceNoise | PeriodicNoise | RandomNoise | Mixture
-
-
-def noise_of(table: NoiseTable | None, origin: Origin) -> tuple[AnyNoise | None, tuple[str, ...]]:
-    """The noise of a machine (None without a table), and what of a CPU's work it reaches. Raises InputError."""
-    if table is None:
-        return None, REACHES
-    if isinstance(table, NoNoise):
-        return None, table.reaches
-    if isinstance(table, Mixture):
-        return _mixture(table, origin), table.reaches
-    return _noise(table, table.phase, "noise", origin), table.reaches
-
-
-def _mixture(table: Mixture, origin: Origin) -> AnyNoise:
-    found = [_noise(row, table.phase, f"noise.source[{i}]", origin) for i, row in enumerate(table.source)]
-    traces = [source for source in found if isinstance(source, Noise)]
-    random = tuple(source for source in found if isinstance(source, PoissonNoise))
-    if len(traces) > 1:
-        raise origin.refusal("noise.source", "at most one trace or periodic source", f"{len(traces)} of them")
-    if not random:
-        return traces[0]
-    quiet = Noise(as_times([]), as_times([]), PICOSECONDS["s"], table.phase)
-    return MixedNoise(traces[0] if traces else quiet, random)
-
-
-def _noise(source: Source, phase: str | tuple[int, ...], where: str, origin: Origin) -> Noise | PoissonNoise:
-    if isinstance(source, PeriodicSource):
-        return Noise(as_times([0]), as_times([source.length]), source.period, phase)
-    if isinstance(source, TraceSource):
-        starts, lengths = read_detours(origin.file(source.file, f"{where}.file"))
-        return Noise(starts, lengths, source.period, phase)
-    return PoissonNoise(source.picoseconds, _length(source.length, f"{where}.length", origin), str(phase))
-
-
-def _length(said: str | Law, where: str, origin: Origin) -> DetourLength:
-    if isinstance(said, str):
-        return FixedLength(checked(said, Time, origin.name, form="TOML", key=where))
-    if isinstance(said, Exponential):
-        return ExponentialLength(float(said.mean), float(said.min))
-    if isinstance(said, Uniform):
-        return UniformLength(said.min, said.max)
-    if isinstance(said, Lognormal):
-        return LognormalLength(float(said.median), said.sigma)
-    if isinstance(said, Pareto):
-        return ParetoLength(float(said.min), said.alpha)
-    if said.file is None:
-        return EmpiricalLength(as_times(said.lengths or ()))
-    lengths = read_detours(origin.file(said.file, f"{where}.file"))[1]
-    if len(lengths) == 0:
-        raise origin.refusal(f"{where}.file", "a file with at least one detour", said.file)
-    return EmpiricalLength(lengths)
 
 
 def _check_above_0(key: str, time: int) -> None:
