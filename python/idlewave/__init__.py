@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from .schedule import Schedule, algorithms, convert, patterns
     from .sensitivity import Sensitivities, sensitivities
     from .simulation import simulate
-    from .studying import study
+    from .studies.study import study
     from .timeline import Recording, Timeline
     from .tolerance import LatencyBracket, LatencyTolerance, latency_tolerance
     from .trace import Trace
@@ -92,7 +92,7 @@ _NAMES = {
     "schedule": ("Schedule", "algorithms", "convert", "patterns"),
     "sensitivity": ("Sensitivities", "sensitivities"),
     "simulation": ("simulate",),
-    "studying": ("study",),
+    "studies.study": ("study",),
     "timeline": ("Recording", "Timeline"),
     "tolerance": ("LatencyBracket", "LatencyTolerance", "latency_tolerance"),
     "trace": ("Trace",),

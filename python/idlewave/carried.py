@@ -21,7 +21,7 @@ from .input.checking import load_json
 from .input.files import opened
 from .provenance import KEY, MOST_CHARACTERS, PROVENANCE, Provenance, carried_in
 from .quoting import cut, name_of, printable
-from .study_rows import ROWS, edited, held_against
+from .studies.rows_digest import ROWS, edited, held_against
 
 CSVW = "dc:provenance"
 """Under which the metadata of CSV have it."""
@@ -127,7 +127,7 @@ def _of_rows(found: Provenance | None, path: Path) -> Provenance | None:
     """`found`, which says that its study was edited if the rows of the file are not those that it has the digest of."""
     if found is None or ROWS not in found.digests:
         return found
-    from .study_table import rows_of_file
+    from .studies.table import rows_of_file
 
     try:
         return held_against(found, rows_of_file(path), str(path))

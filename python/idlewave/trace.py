@@ -120,12 +120,20 @@ class Trace:
 
     def communication(self) -> pd.DataFrame:
         """Who talks to whom: source, destination, messages, bytes; point-to-point only."""
+        return self._communication.copy()
+
+    @cached_property
+    def _communication(self) -> pd.DataFrame:
         sends = self.calls[self.calls["peer"] >= 0]
         table = sends.groupby(["rank", "peer"], as_index=False).agg(messages=("bytes", "size"), bytes=("bytes", "sum"))
         return table.rename(columns={"rank": "source", "peer": "destination"})
 
     def time(self) -> pd.DataFrame:
         """How each rank's time divides: rank, category ("computation", or one of GROUPS), seconds."""
+        return self._time.copy()
+
+    @cached_property
+    def _time(self) -> pd.DataFrame:
         inside = self.calls.groupby(["rank", "group"], observed=False)["inside_ns"].sum() / 1e9
         table = inside.rename("seconds").reset_index().rename(columns={"group": "category"})
         table["category"] = table["category"].astype(str)
@@ -142,6 +150,10 @@ class Trace:
 
     def totals(self) -> pd.DataFrame:
         """Per call: call, count, bytes, seconds inside it, summed over ranks, the longest first."""
+        return self._totals.copy()
+
+    @cached_property
+    def _totals(self) -> pd.DataFrame:
         table = self.calls.groupby("call", observed=True, as_index=False).agg(
             count=("inside_ns", "size"), bytes=("bytes", "sum"), seconds=("inside_ns", "sum")
         )

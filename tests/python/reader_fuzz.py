@@ -45,7 +45,7 @@ from idlewave.noise import EmpiricalLength, MixedNoise, Noise, ParetoLength, Poi
 from idlewave.output import write_json, write_table
 from idlewave.placement_file import read_placement
 from idlewave.quoting import printable
-from idlewave.study_table import read_study
+from idlewave.studies.table import read_study
 from idlewave.trace import Trace
 from noise_recordings import detours, write_detours, write_ftq, write_fwq
 from reader_mutations import damage, restore

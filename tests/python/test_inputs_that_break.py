@@ -36,11 +36,11 @@ from idlewave.output import write_table
 from idlewave.placement_file import read_placement
 from idlewave.plotting import new_figure
 from idlewave.quoting import printable, quote
+from idlewave.report import report_of
 from idlewave.report.figures import png_of, svg_of
 from idlewave.report.page import build
-from idlewave.reporting import report_data
 from idlewave.schedule import convert
-from idlewave.study_table import read_study
+from idlewave.studies.table import read_study
 from idlewave.trace import Trace
 from idlewave.units import parse_cost, parse_time
 from noise_recordings import write_ftq
@@ -616,7 +616,7 @@ def test_tables_and_lines_show_markup_and_controls_as_they_are(capsys: pytest.Ca
 
 
 def test_the_report_shows_no_controls_and_no_markup_of_data(tmp_path: Path) -> None:
-    data = report_data(None, None, None, STUDY, title=f"<b>{ESCAPES}")
+    data = report_of(None, None, None, STUDY, title=f"<b>{ESCAPES}")
     page = build(data, tmp_path).read_text()
     assert "&lt;b&gt;\\x1b[31m\\u202e\\x07" in page
     assert printable(page) == page

@@ -14,8 +14,7 @@ from .. import mpi
 from ..machine import WITHIN, Machine
 from ..measure import Measurement, measure_network, measure_noise, write_machine
 from ..quoting import cut
-from ..report import build, findings
-from ..reporting import report_data
+from ..report import build, findings, report_of
 from ..schedule import Schedule
 from ..simulation import simulate
 from ..timeline import Timeline
@@ -162,11 +161,11 @@ def _extrapolate(plan: Plan, schedule: Schedule, machine: Machine) -> pd.DataFra
 
 def _report(plan: Plan, measurement: Measurement, trace: Trace, timeline: Timeline, study: pd.DataFrame) -> Outcome:
     _step(7, "report", "one HTML file, and its figures as SVG and PNG")
-    data = report_data(measurement, trace, timeline, study, title=f"{plan.program} on {measurement.name}")
+    report = report_of(measurement, trace, timeline, study, title=f"{plan.program} on {measurement.name}")
     with progress_bar() as progress:
         task = progress.add_task("figures", total=None)
-        page = build(data, plan.folder, on_figure=lambda name: progress.update(task, description=f"figure {name}"))
-    found = findings(data)
+        page = build(report, plan.folder, on_figure=lambda name: progress.update(task, description=f"figure {name}"))
+    found = findings(report)
     for sentence in found.values():
         say(f"• {sentence}")
     return Outcome(page, found)

@@ -16,9 +16,10 @@ from ..output import TABLE_ENDINGS, write_table
 from ..provenance import Provenance
 from ..quoting import quote
 from ..schedule import Schedule
-from ..study_rows import attach_with_rows
-from ..studying import COLUMNS, study_provenance
-from ..studying import study as run
+from ..studies.rows_digest import attach_with_rows
+from ..studies.study import study as run
+from ..studies.study import study_provenance
+from ..studies.workers import COLUMNS
 from ..units import parse_count
 from ..wording import plain_percent, plain_time
 from .inputs import algorithm_options, load_machine, load_schedule, machine_options, note_scope

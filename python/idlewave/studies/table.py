@@ -1,4 +1,4 @@
-"""A study's table, as it must be wherever it is read."""
+"""The table of a study: its columns, read from a file or taken from a data frame, and checked."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from .credible import check_credible
-from .errors import InputError
-from .input.tables import WHOLE, Column, checked_table, read_table
-from .provenance import Provenance
-from .quoting import name_of
-from .study_rows import KEY_COLUMNS, held_against, is_of_rows
+from ..errors import InputError
+from ..input.tables import WHOLE, Column, checked_table, read_table
+from ..provenance import Provenance
+from ..quoting import name_of
+from .plausibility import check_plausible
+from .rows_digest import KEY_COLUMNS, held_against, is_of_rows
 
 COLUMNS = {
     "ranks": Column("whole", 1, 2**32 - 2),
@@ -30,7 +30,7 @@ def read_study(file: str | Path) -> pd.DataFrame:
     table = rows_of_file(file)
     found = Provenance.read(file)
     if not is_of_rows(found):
-        check_credible(table, name_of(file))
+        check_plausible(table, name_of(file))
     return table if found is None else found.attach(table)
 
 
@@ -50,7 +50,7 @@ def provenance_of_study(runs: pd.DataFrame, name: str) -> Provenance | None:
     carried = Provenance.of_table(runs, name)
     found = None if carried is None else held_against(carried, checked, name)
     if not is_of_rows(found):
-        check_credible(checked, name)
+        check_plausible(checked, name)
     return found
 
 

@@ -1,8 +1,8 @@
-"""Times that a study can have. What Idlewave simulated is so; other rows, of which nobody knows, must be credible.
+"""Bounds of the times in a study: rows of unknown origin that no program can have are refused.
 
-Noise lengthens what a processor does. A program may all the same end a bit earlier with it, where messages come in
-another order; and one of a microsecond may wait a second for a detour. So the bounds are far from what is seen, and
-rows for which a provenance vouches are not held against them: a network that costs nothing has messages in no time.
+Noise lengthens what a processor does. All the same a program may end a bit earlier with noise, where messages come in
+another order; and a program of a microsecond may wait a second for a detour. So the bounds are far from what is seen.
+Rows that a provenance vouches for are not checked: on a network that costs nothing, messages take no time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import InputError
+from ..errors import InputError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,7 +23,7 @@ LONGEST = 10_000_000
 """It takes at most so many times as long: ten seconds for a microsecond."""
 
 
-def check_credible(runs: pd.DataFrame, name: str) -> None:
+def check_plausible(runs: pd.DataFrame, name: str) -> None:
     """Raise InputError, naming the row, if no program has such runs, of a study that messages call `name`."""
     _check_messages(runs, name)
     noise = runs["noise"].to_numpy(dtype=bool)

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from idlewave.report.data import StudyData
-
 PS_PER_S = 1e12
 
 
@@ -31,10 +29,10 @@ class Scale:
         return float(pd.Series(self.slowdowns).median())
 
 
-def scales(study: StudyData) -> list[Scale]:
-    """The study's scales, smallest first. The baseline is the median of the runs without noise."""
+def scales(study: pd.DataFrame) -> list[Scale]:
+    """The scales of a study's table, smallest first. The baseline is the median of the runs without noise."""
     result = []
-    for ranks, runs in study.runs.groupby("ranks", sort=True):
+    for ranks, runs in study.groupby("ranks", sort=True):
         with_noise = runs["noise"].astype(bool)
         quiet = runs.loc[~with_noise, "finish_ps"].astype(float) / PS_PER_S
         noisy = runs.loc[with_noise, "finish_ps"].astype(float) / PS_PER_S

@@ -12,13 +12,12 @@ import pandas as pd
 import pytest
 from command_examples import make_material
 from idlewave import InputError, Machine, Provenance, Schedule, simulate
-from idlewave.belonging import Part, belonging
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.noise import summarise
 from idlewave.output import write_table
-from idlewave.report import ReportData, build, findings
-from idlewave.reporting import report_data
-from idlewave.study_table import read_study
+from idlewave.report import Report, build, findings, report_of
+from idlewave.report.consistency import Part, consistency_of
+from idlewave.studies.table import read_study
 from test_measure_emulator import emulate
 from test_measure_loggp import RENDEZVOUS
 from test_measure_noise import recording
@@ -64,23 +63,22 @@ def predicted(trace: idlewave.Trace, machine: Machine, **options: object) -> idl
 
 def refusal(*parts: object) -> str:
     with pytest.raises(InputError) as refused:
-        report_data(*parts, study_name="study.parquet")
+        report_of(*parts, study_name="study.parquet")
     assert "do not belong together" in str(refused.value)
     assert "--allow-mixed" in str(refused.value)
     return str(refused.value)
 
 
-def mixed(*parts: object) -> ReportData:
-    return report_data(*parts, study_name="study.parquet", allow_mixed=True)
+def mixed(*parts: object) -> Report:
+    return report_of(*parts, study_name="study.parquet", allow_mixed=True)
 
 
 def test_what_belongs_together_is_joined_without_a_word(folder: Path, measured, trace) -> None:
     machine = machine_in(folder)
     study = studied(Schedule.from_trace(trace), machine)
-    data = report_data(measured, trace, predicted(trace, machine), study)
-    assert data.mixed == {}
-    assert data.study is not None
-    assert data.study.noise == "the measured noise"
+    data = report_of(measured, trace, predicted(trace, machine), study)
+    assert data.consistency.sentences() == []
+    assert data.consistency.noise == "the measured noise"
     assert findings(data)["scale"].startswith("The measured noise slows the program by")
 
 
@@ -127,9 +125,9 @@ def test_a_study_that_does_not_say_what_it_is_of_is_refused(folder: Path, measur
 
 def test_a_study_alone_is_joined_with_nothing_and_names_its_machine(folder: Path) -> None:
     study = studied(Schedule.from_trace(folder / "trace"), machine_in(folder))
-    assert findings(report_data(None, None, None, study))["scale"].startswith("The noise of 'machine' slows")
+    assert findings(report_of(None, None, None, study))["scale"].startswith("The noise of 'machine' slows")
     study.attrs = {}
-    assert findings(report_data(None, None, None, study))["scale"].startswith("Noise of unknown origin slows")
+    assert findings(report_of(None, None, None, study))["scale"].startswith("Noise of unknown origin slows")
 
 
 def test_a_network_between_nodes_like_the_measured_one_fits_and_is_named(
@@ -138,8 +136,8 @@ def test_a_network_between_nodes_like_the_measured_one_fits_and_is_named(
     cluster = machine_in(folder).between(Machine.preset("infiniband-hdr"), node_ranks=2)
     schedule = Schedule.from_trace(folder / "trace").extrapolate(8)
     write_table(tmp_path / "s.csv", studied(schedule, cluster))
-    data = report_data(measured, None, None, read_study(tmp_path / "s.csv"))
-    assert data.mixed == {}
+    data = report_of(measured, None, None, read_study(tmp_path / "s.csv"))
+    assert data.consistency.sentences() == []
     scale = findings(data)["scale"]
     assert scale.startswith("The measured noise slows the program by")
     assert "of infiniband-hdr" in scale
@@ -165,7 +163,7 @@ def test_a_study_of_another_trace_is_refused(folder: Path, trace, tmp_path: Path
 def test_a_study_of_the_traces_goal_text_fits_until_that_is_edited(folder: Path, trace, tmp_path: Path) -> None:
     file = tmp_path / "x.goal"
     Schedule.from_trace(trace).save(file)
-    assert report_data(None, trace, None, studied(Schedule.load(file), machine_in(folder))).mixed == {}
+    assert report_of(None, trace, None, studied(Schedule.load(file), machine_in(folder))).consistency.sentences() == []
     file.write_text(file.read_text().replace("calc 3000000", "calc 1", 1))
     said = refusal(None, trace, None, studied(Schedule.load(file), machine_in(folder)))
     assert f"study.parquet is of {file}, which was edited after it was made" in said
@@ -178,7 +176,7 @@ def test_other_algorithms_in_study_and_prediction_are_refused(folder: Path, meas
     said = refusal(measured, trace, predicted(trace, machine), study)
     assert "study.parquet has collectives with allreduce=ring" in said
     assert "with the default algorithms" in said
-    assert report_data(measured, trace, predicted(trace, machine, algorithms=ring), study).mixed == {}
+    assert report_of(measured, trace, predicted(trace, machine, algorithms=ring), study).consistency.sentences() == []
 
 
 def test_a_trace_whose_files_were_exchanged_is_refused(folder: Path, tmp_path: Path) -> None:
@@ -234,27 +232,29 @@ def test_file_names_in_a_measurement_lead_nowhere_else(copied: Path) -> None:
 
 
 def test_a_program_that_ran_elsewhere_is_joined_and_said_to_have(measured, trace, tmp_path: Path) -> None:
-    assert not any("The program ran on" in note for note in report_data(measured, trace, None, None).notes)
+    assert not any("The program ran on" in note for note in report_of(measured, trace, None, None).notes)
     away = idlewave.Trace.load(write_trace(tmp_path, hosts=("node7", "node8")))
-    data = report_data(measured, away, None, None)
-    assert data.mixed == {}
-    assert any("The program ran on node7 and node8, and what was measured is node1" in note for note in data.notes)
+    data = report_of(measured, away, None, None)
+    assert data.consistency.sentences() == []
+    assert any(
+        "The program ran on node7 and node8, but the machine was measured on node1" in note for note in data.notes
+    )
 
 
 def test_tables_in_files_keep_what_they_are_of(folder: Path, measured, trace, tmp_path: Path) -> None:
     study = studied(Schedule.from_trace(trace), machine_in(folder))
     for name in ("s.parquet", "s.csv"):
         write_table(tmp_path / name, study)
-        assert report_data(measured, trace, None, read_study(tmp_path / name)).mixed == {}
+        assert report_of(measured, trace, None, read_study(tmp_path / name)).consistency.sentences() == []
     study.to_csv(tmp_path / "plain.csv", index=False)
     assert "does not say" in refusal(measured, trace, None, read_study(tmp_path / "plain.csv"))
 
 
 def test_parts_that_nobody_can_hold_against_each_other_are_no_misfits() -> None:
-    assert belonging(None, None, None, None).all() == []
-    assert belonging(None, None, None, Part("s", None)).all() == []
+    assert consistency_of(None, None, None, None).sentences() == []
+    assert consistency_of(None, None, None, Part("s", None)).sentences() == []
     machine = Provenance("machine", "m", {"network": "a", "noise": "b"})
-    assert belonging(Part("m/", machine), None, None, None).all() == []
+    assert consistency_of(Part("m/", machine), None, None, None).sentences() == []
 
 
 def test_the_report_command_refuses_with_one_line_and_obeys_allow_mixed(tmp_path: Path) -> None:

@@ -1,58 +1,58 @@
-"""Whether the parts of a report belong together, as far as their provenance tells; and what is to be said if not."""
+"""Whether the parts of a report belong together, by their provenance; and the sentences to say if they do not."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .provenance import Provenance, parts_that_differ
-from .quoting import cut, quote
-from .study_rows import EDITED, is_of_rows
-from .wording import join_words
+from ..provenance import Provenance, parts_that_differ
+from ..quoting import cut, quote
+from ..studies.rows_digest import EDITED, is_of_rows
+from ..wording import join_words
 
 MACHINE, PROGRAM, SCALE = "machine", "program", "scale"
-"""What a report's sentences are about."""
+"""The topics of a report's sentences."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a report: how messages call it, and what it carries."""
+    """A part of a report: its name in sentences, and its provenance."""
 
     name: str
     provenance: Provenance | None
 
 
 @dataclass(frozen=True)
-class Belonging:
-    """How a report's parts belong together.
+class Consistency:
+    """How the parts of a report belong together.
 
-    `noise` is what slows the program in the study, as the subject of a sentence. `misfits` has sentences about parts
-    that do not belong together, by what they are about; `notes` says what may be so, but is to be known.
+    `noise` is the noise of the study, as the subject of a sentence. `contradictions` has, by topic, the sentences about
+    parts that do not belong together. `notes` has sentences about what is allowed, but should be known.
     """
 
     noise: str = "noise"
-    misfits: dict[str, list[str]] = field(default_factory=dict)
+    contradictions: dict[str, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    def all(self) -> list[str]:
-        """All sentences about what does not belong together."""
-        return [sentence for sentences in self.misfits.values() for sentence in sentences]
+    def sentences(self) -> list[str]:
+        """All sentences about parts that do not belong together."""
+        return [sentence for sentences in self.contradictions.values() for sentence in sentences]
 
     def add(self, topic: str, sentences: Sequence[str]) -> None:
         """Add sentences about a topic."""
         if sentences:
-            self.misfits.setdefault(topic, []).extend(sentences)
+            self.contradictions.setdefault(topic, []).extend(sentences)
 
 
-def belonging(
+def consistency_of(
     measured: Part | None, trace: Part | None, prediction: Provenance | None, study: Part | None
-) -> Belonging:
-    """Hold the parts that there are against each other.
+) -> Consistency:
+    """Compare the provenance of the parts; a part that is None is not compared.
 
-    `measured` carries the provenance of the machine that was measured, `prediction` is that of the traced ranks'
-    simulation.
+    The provenance of `measured` is that of the measured machine; `prediction` is the provenance of the simulation of
+    the traced ranks.
     """
-    found = Belonging(noise_of(measured, study))
+    found = Consistency(noise_subject(measured, study))
     if trace is not None and trace.provenance is not None:
         found.add(PROGRAM, _changes_of_trace(trace.name, trace.provenance))
     if measured is not None and prediction is not None:
@@ -75,15 +75,15 @@ def belonging(
     return found
 
 
-def noise_of(measured: Part | None, study: Part | None) -> str:
-    """What slows the program in a study, as the subject of a sentence."""
+def noise_subject(measured: Part | None, study: Part | None) -> str:
+    """The noise of a study, as the subject of a sentence."""
     if study is None:
-        return Belonging.noise
+        return Consistency.noise
     machine = None if study.provenance is None else study.provenance.find("machine")
     if machine is None or not is_of_rows(study.provenance):
         return "noise of unknown origin"
     if "noise" not in machine.digests:
-        return Belonging.noise
+        return Consistency.noise
     if measured is None or measured.provenance is None:
         return f"the noise of {quote(machine.name)}"
     if "noise" not in parts_that_differ(machine, measured.provenance):
@@ -92,7 +92,7 @@ def noise_of(measured: Part | None, study: Part | None) -> str:
 
 
 def _changes_of_study(study: Part) -> list[str]:
-    """Why a study's rows are not those that its provenance speaks of, as far as that is known."""
+    """A sentence, if the rows of a study are not the rows that its provenance describes, or that is not known."""
     if study.provenance is None or is_of_rows(study.provenance):
         return []
     if study.provenance.options.get(EDITED):
@@ -106,13 +106,13 @@ def _begin(name: str) -> str:
 
 
 def _called(machine: Provenance, measured: Part) -> str:
-    """A machine that is not the measured one, though its name may be the same."""
+    """The name of a machine that is not the measured one; the two may have the same name."""
     same = measured.provenance is not None and machine.name == measured.provenance.name
     return f"another machine that is called {quote(machine.name)}" if same else quote(machine.name)
 
 
 def _other_machine(name: str, measured: Part, made: Provenance) -> list[str]:
-    """What a simulation's machine has that the measured one has not; a network may lie between nodes like that one."""
+    """A sentence, if the machine of a simulation is not the measured one, maybe with a network between its nodes."""
     machine = made.find("machine")
     if machine is None or measured.provenance is None:
         return [f"{_begin(name)} does not say with which machine it was simulated."]
@@ -130,7 +130,7 @@ def _other_machine(name: str, measured: Part, made: Provenance) -> list[str]:
 
 
 def _is_node_of(measured: Provenance, machine: Provenance) -> bool:
-    """Whether a machine's nodes have the measured network within, whatever lies between them."""
+    """Whether a machine has the measured network within its nodes, and another one between them."""
     network = measured.digests.get("network")
     return "node" not in measured.digests and network is not None and machine.digests.get("node") == network
 

@@ -1,4 +1,4 @@
-"""Which rows a study was made with: its provenance has their digest, so that others are told from them."""
+"""The digest of the rows of a study. Its provenance has it, so that rows which were edited since are noticed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .provenance import Provenance
+from ..provenance import Provenance
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,9 @@ SHOWN = 12
 
 
 @dataclass(frozen=True)
-class MadeFrom:
-    """A row: what part it is (indented below what was made from it), its name, when and where it was made, by what, and
-    the beginnings of its digests."""
+class ProvenanceRow:
+    """A row: the part (indented below what was made from it), its name, when and where it was made, by which command or
+    function, and the beginnings of its digests."""
 
     part: str
     name: str
@@ -22,14 +22,14 @@ class MadeFrom:
     content: str
 
 
-def made_from(report: Provenance | None) -> list[MadeFrom]:
+def provenance_rows(report: Provenance | None) -> list[ProvenanceRow]:
     """A row for the report, and one for all that it was made from, each below what was made from it."""
     return [] if report is None else _rows(report, 0)
 
 
-def _rows(found: Provenance, depth: int) -> list[MadeFrom]:
+def _rows(found: Provenance, depth: int) -> list[ProvenanceRow]:
     digests = found.digests.items()
-    row = MadeFrom(
+    row = ProvenanceRow(
         "\u2007" * 2 * depth + found.kind,
         found.name,
         " on ".join(text for text in (found.time.replace("T", " ").removesuffix("+00:00"), found.host) if text),

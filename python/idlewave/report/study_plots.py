@@ -13,8 +13,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 
 from idlewave.plot_limits import Limits, bulk_limits, mark_cut
 from idlewave.plotting import BLUE, HALO, INK, ORANGE, SMALL, new_figure, say_empty, styled, tidy
-from idlewave.report.data import StudyData
-from idlewave.report.scale import Scale, scales
+from idlewave.report.study_scales import Scale, scales
 from idlewave.wording import count_text, percent_text, plural, seconds_text
 
 FAR = 10.0  # widths of all other scales' medians, beyond which one of them is cut
@@ -23,15 +22,15 @@ LOW = 0.15  # of the height: a label below what is lower would run into the axis
 
 
 @styled
-def plot_slowdown(runs: pd.DataFrame) -> Figure:
+def plot_slowdown(study: pd.DataFrame) -> Figure:
     """Slowdown by noise (%) against ranks (log2): a point a seed, the median's line, the range.
 
-    `runs` as in StudyData.
+    `study` is the table of `idlewave.study`.
     """
     figure = new_figure(3.3)
     axes = figure.subplots()
     tidy(axes)
-    points = [scale for scale in scales(StudyData(runs)) if scale.slowdowns]
+    points = [scale for scale in scales(study) if scale.slowdowns]
     axes.set_ylabel("slowdown by noise [%]")
     if not points:
         say_empty(axes, "no pair of runs with and without noise")
@@ -63,15 +62,15 @@ def plot_slowdown(runs: pd.DataFrame) -> Figure:
 
 
 @styled
-def plot_run_time(runs: pd.DataFrame, measured: tuple[int, float] | None = None) -> Figure:
+def plot_run_time(study: pd.DataFrame, measured: tuple[int, float] | None = None) -> Figure:
     """Predicted run time (s) against ranks (log2), with noise (median, points, range) and without.
 
-    `runs` as in StudyData; `measured`: ranks and seconds of the real run, drawn as a diamond.
+    `study` is the table of `idlewave.study`; `measured`: ranks and seconds of the real run, drawn as a diamond.
     """
     figure = new_figure(2.8)
     axes = figure.subplots()
     tidy(axes)
-    points = scales(StudyData(runs))
+    points = scales(study)
     axes.set_ylabel("run time [s]")
     if not points:
         say_empty(axes, "no run was simulated")

@@ -1,21 +1,24 @@
-"""Over which networks a study's messages went, in words."""
+"""The networks over which a study's messages went, in words."""
 
 from __future__ import annotations
 
-from idlewave.machine import BETWEEN, Scope
-from idlewave.report.data import StudyData
-from idlewave.wording import plural, time_text
+from typing import TYPE_CHECKING
+
+from ..machine import BETWEEN, Scope
+from ..wording import plural, time_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-def scope_text(study: StudyData) -> str:
-    """What a message costs on its way at the study's largest scale; empty where the study does not tell.
+def networks_text(study: pd.DataFrame, scope: Scope | None) -> str:
+    """The latency of the messages at the study's largest scale; empty where the study does not say.
 
     Such as "messages within a node of 4 ranks have L = 243 ns, those between nodes L = 1.31 µs of infiniband-hdr".
     """
-    scope = study.scope
-    if scope is None or study.runs.empty:
+    if scope is None or study.empty:
         return ""
-    ranks = int(study.runs["ranks"].max())
+    ranks = int(study["ranks"].max())
     latency = f"L = {time_text(scope.latency)}"
     node = plural(scope.node_ranks or 1, "rank")
     if scope.beyond_node(ranks):
@@ -30,19 +33,19 @@ def scope_text(study: StudyData) -> str:
     return ""
 
 
-def scope_sentence(study: StudyData) -> str:
-    """`scope_text` as a sentence behind another one."""
-    text = scope_text(study)
+def networks_sentence(study: pd.DataFrame, scope: Scope | None) -> str:
+    """`networks_text` as a sentence that follows another one."""
+    text = networks_text(study, scope)
     return f" {text[0].upper()}{text[1:]}." if text else ""
 
 
-def scope_caveat(study: StudyData) -> str:
-    """What is to be said beside that: whose network it is, or that nothing is known of it."""
-    if study.scope is None:
+def networks_caveat(study: pd.DataFrame, scope: Scope | None) -> str:
+    """The same with whose network it is, or the sentence that the networks are not known."""
+    if scope is None:
         return " Over which networks its messages went, the study does not say."
-    text = scope_sentence(study)
-    if study.scope.network and text:
-        text += f" The network of {study.scope.network} was not measured on this machine."
+    text = networks_sentence(study, scope)
+    if scope.network and text:
+        text += f" The network of {scope.network} was not measured on this machine."
     return text
 
 
