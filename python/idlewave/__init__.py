@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .compose import Job, Operation
     from .errors import (
         Deadlock,
         IdlewaveError,
@@ -32,8 +31,9 @@ if TYPE_CHECKING:
         UnmatchedSend,
         UsageError,
     )
+    from .jobs import Job, Operation
     from .machine import Level, Machine, Parameters, Segment
-    from .noise import (
+    from .noise_models import (
         EmpiricalLength,
         ExponentialLength,
         FixedLength,
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _NAMES = {
-    "compose": ("Job", "Operation"),
+    "jobs": ("Job", "Operation"),
     "errors": (
         "Deadlock",
         "IdlewaveError",
@@ -76,7 +76,7 @@ _NAMES = {
         "UsageError",
     ),
     "machine": ("Level", "Machine", "Parameters", "Segment"),
-    "noise": (
+    "noise_models": (
         "EmpiricalLength",
         "ExponentialLength",
         "FixedLength",

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from .errors import InputError
+from .escaping import cut, name_of
 from .input.bounds import MOST_LINE, MOST_TABLE, size_words
 from .input.files import opened
-from .noise import as_times
-from .quoting import cut, name_of
+from .noise_models import as_times
 from .units import parse_time
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from .noise import Times
+    from .noise_models import Times
 
 _COLUMNS = ["start_ns", "length_ns"]
 _PLAIN = re.compile(r"(\d{1,15})(?:\.(\d{1,3}))?", re.ASCII)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import _core
 from .digests import digest_of, digests_of_machine
 from .errors import InputError, UsageError
+from .escaping import found, name_of, quote
+from .formatting import did_you_mean, unknown_name
 from .input.files import Origin, read_text
-from .noise import REACHES, AnyNoise
+from .noise_models import REACHES, AnyNoise
 from .provenance import Provenance
-from .quoting import found, name_of, quote
-from .wording import did_you_mean, unknown_name
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

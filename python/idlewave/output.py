@@ -125,7 +125,7 @@ class OutputFiles:
             text = rows.to_csv(index=False)
             self.text(path, text)
             if KEY in said and not _is_special(Path(path)):
-                from .carried import beside_csv, metadata_of_csv
+                from .provenance_in_files import beside_csv, metadata_of_csv
 
                 self.json(beside_csv(Path(path)), metadata_of_csv(Path(path).name, text, said[KEY]))
             return

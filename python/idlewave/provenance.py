@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from .input.provenance import SaidProvenance
+    from .input.provenance_schema import SaidProvenance
 
 KEY = "idlewave"
 """Under which the metadata of tables, pictures and texts have it."""
@@ -131,8 +131,8 @@ class Provenance:
     def from_object(cls, said: object, name: str = PROVENANCE, key: str = "") -> Provenance:
         """Read an object of JSON, which is under `key` in the file that messages call `name`. Keys that are not known
         here are passed over. Raises InputError that names the key."""
-        from .input.checking import checked
-        from .input.provenance import SaidProvenance
+        from .input.provenance_schema import SaidProvenance
+        from .input.validation import checked
 
         return _from_said(checked(said, SaidProvenance, name, key=key))
 
@@ -142,7 +142,7 @@ class Provenance:
 
         Raises InputError if it cannot be read, or what it carries is damaged.
         """
-        from .carried import read_provenance
+        from .provenance_in_files import read_provenance
 
         return read_provenance(Path(path))
 

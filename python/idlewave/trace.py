@@ -13,12 +13,12 @@ import pandas as pd
 from . import _core
 from .digests import Files
 from .errors import InputError
-from .input.checking import read_json
-from .input.kinds import Open
-from .lineage import Lineage, of_recorded_trace, rank_files
-from .memory import memory_for
+from .escaping import name_of
+from .input.validation import read_json
+from .input.value_types import Open
+from .lazy_provenance import LazyProvenance, of_recorded_trace, rank_files
+from .memory_limits import memory_for
 from .provenance import PROVENANCE, Provenance, command_text
-from .quoting import name_of
 
 GROUPS = ("point-to-point", "waiting for requests", "collective", "other MPI")
 """The kinds of call, as `calls` numbers them."""
@@ -76,7 +76,7 @@ class Trace:
         return "" if self.said is None else " ".join(self.said.command)
 
     @cached_property
-    def lineage(self) -> Lineage:
+    def lazy_provenance(self) -> LazyProvenance:
         """What it is, without its calls."""
         return of_recorded_trace(self.directory, self._files, self._recorded())
 
@@ -92,7 +92,7 @@ class Trace:
     @property
     def provenance(self) -> Provenance:
         """What it is: the digest of the ranks' files, which are read for it, and what trace.json says of the run."""
-        return self.lineage.provenance
+        return self.lazy_provenance.provenance
 
     @cached_property
     def processes(self) -> pd.DataFrame:

@@ -19,10 +19,10 @@ import pyarrow as pa
 import pytest
 import reader_fuzz
 from click.testing import CliRunner
-from idlewave import InputError, Machine, Schedule, carried
-from idlewave.carried import picture_metadata
+from idlewave import InputError, Machine, Schedule, provenance_in_files
 from idlewave.cli import cli, terminal
 from idlewave.errors import IdlewaveError, OutputError, UsageError
+from idlewave.escaping import printable, quote
 from idlewave.export import plot_timeline, writer_for
 from idlewave.input import files
 from idlewave.measure import Measurement
@@ -34,8 +34,8 @@ from idlewave.measure.noise.recording import Detours, read_recording
 from idlewave.measure.noise.signature import Signature
 from idlewave.output import write_table
 from idlewave.placement_file import read_placement
-from idlewave.plotting import new_figure
-from idlewave.quoting import printable, quote
+from idlewave.plot_style import new_figure
+from idlewave.provenance_in_files import picture_metadata
 from idlewave.report import report_of
 from idlewave.report.figures import png_of, svg_of
 from idlewave.report.page import build
@@ -352,9 +352,9 @@ def test_a_file_that_has_nothing_to_say_carries_nothing(tmp_path: Path, monkeypa
         def read(self, _size: int | None = -1) -> bytes:
             return None  # type: ignore[return-value]
 
-    monkeypatch.setattr(carried, "opened", lambda *_: Silent())
+    monkeypatch.setattr(provenance_in_files, "opened", lambda *_: Silent())
     with pytest.raises(InputError, match="nothing is there to be read"):
-        carried.read_provenance(tmp_path / "kmsg")
+        provenance_in_files.read_provenance(tmp_path / "kmsg")
 
 
 def test_a_file_below_the_machine_s_folder_is_read_and_one_outside_if_that_is_allowed(tmp_path: Path) -> None:

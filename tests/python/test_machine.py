@@ -24,11 +24,11 @@ from idlewave import (
 )
 from idlewave.detour_file import detours_csv
 from idlewave.machine_file.writer import machine_toml, noise_toml
-from idlewave.noise import REACHES
+from idlewave.noise_models import REACHES
 from idlewave.units import exact_time, format_time, parse_cost, parse_time
 
 if TYPE_CHECKING:
-    from idlewave.noise import Times
+    from idlewave.noise_models import Times
 
 GOOD = '[network]\nL = "5.3us"\no = "2.3us"\ng = "2us"\nG = "2.5ns"\nO = "1ns"\nS = 65536\n'
 

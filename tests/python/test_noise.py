@@ -22,7 +22,7 @@ from idlewave import (
     UsageError,
     simulate,
 )
-from idlewave.noise import DetourLength
+from idlewave.noise_models import DetourLength
 from scipy import stats
 from test_cli import run
 

@@ -8,11 +8,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from idlewave import Machine
-from idlewave.measure import NoiseMeasurement
-from idlewave.report import Report, findings
-from idlewave.report.caveats import caveats, load_text, program_text
-from idlewave.report.findings import machine_sentence, prediction_clause, program_sentence, scale_sentence
-from idlewave.wording import (
+from idlewave.formatting import (
     count_text,
     fixed_seconds_texts,
     percent_range,
@@ -22,6 +18,10 @@ from idlewave.wording import (
     size_text,
     time_text,
 )
+from idlewave.measure import NoiseMeasurement
+from idlewave.report import Report, findings
+from idlewave.report.caveats import caveats, load_text, program_text
+from idlewave.report.findings import machine_sentence, prediction_clause, program_sentence, scale_sentence
 from report_samples import fit, machine, measurement, no_noise, noise_of, prediction, quiet_trace, sample, study, trace
 
 

@@ -7,11 +7,11 @@ from typing import NoReturn
 
 import click
 
-from .. import endings
+from .. import exit_status
 from .._core import version
-from ..waiting import show_more, show_words
+from ..wait_notices import show_more, show_words
 from .large_libraries import watch_room
-from .late_commands import Ended, LateCommands
+from .lazy_groups import Ended, LateCommands
 
 COMMANDS = {
     "measure": ("measure_commands", "Measure this machine: its noise and its network."),
@@ -48,7 +48,7 @@ def cli(verbose: int) -> None:
 
 
 def commands() -> None:
-    """What the command line asks for. Raises what is told of it by `endings.run`."""
+    """What the command line asks for. Raises what is told of it by `exit_status.run`."""
     show_words()
     watch_room()
     try:
@@ -57,7 +57,7 @@ def commands() -> None:
         error.show()
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        endings.say_error(_in_one_line(error))
+        exit_status.say_error(_in_one_line(error))
         sys.exit(error.exit_code)
     except (Ended, click.Abort) as end:
         raise end.__cause__ or KeyboardInterrupt() from end
@@ -65,8 +65,8 @@ def commands() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line. Exit status: as `endings` says."""
-    endings.run(commands)
+    """Run the command line. Exit status: as `exit_status` says."""
+    exit_status.run(commands)
 
 
 def _in_one_line(error: click.ClickException) -> str:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..carried import said_of
 from ..errors import InputError
 from ..kernel import PLACEMENTS, SCHEDULERS, EventRun
 from ..output import write_json
 from ..placement_file import read_placement
 from ..provenance import Provenance
-from .options import Count, OutputFile, OutputFolder
+from ..provenance_in_files import said_of
+from .option_types import Count, OutputFile, OutputFolder
 
 F = TypeVar("F", bound=Callable[..., Any])
 

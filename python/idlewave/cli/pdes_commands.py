@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import click
 
 from .. import pdes as models
-from ..carried import said_of
 from ..kernel import PLACEMENTS
 from ..provenance import Provenance
-from .figures import Picture, save_figure
+from ..provenance_in_files import said_of
+from .figure_files import Picture, save_figure
 from .kernel_options import (
     LEGS,
     SCHEDULER,
@@ -27,8 +27,8 @@ from .kernel_options import (
     where,
     write_statistics,
 )
-from .late_commands import Commands
-from .options import Count, as_json, print_json
+from .lazy_groups import Commands
+from .option_types import Count, as_json, print_json
 from .progress import share_progress
 
 F = TypeVar("F", bound=Callable[..., Any])

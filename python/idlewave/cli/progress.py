@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from ..quoting import printable
+from ..escaping import printable
+from ..formatting import plain_time
 from ..schedule import RankProgress
-from ..waiting import said_late
-from ..wording import plain_time
+from ..wait_notices import said_late
 
 if TYPE_CHECKING:
     from rich.progress import Progress

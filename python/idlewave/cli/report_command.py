@@ -14,8 +14,8 @@ from ..schedule import Schedule
 from ..simulation import simulate
 from ..studies.table import read_study
 from ..trace import Trace
-from .inputs import algorithm_options, algorithms_from
-from .options import OutputFolder, as_json, print_json
+from .input_options import algorithm_options, algorithms_from
+from .option_types import OutputFolder, as_json, print_json
 from .progress import doing
 from .terminal import say
 

@@ -8,22 +8,22 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from ..carried import said_of
 from ..errors import UsageError
+from ..escaping import quote
+from ..formatting import plain_percent, plain_time
 from ..machine import Machine
 from ..measure.records import records
 from ..output import TABLE_ENDINGS, write_table
 from ..provenance import Provenance
-from ..quoting import quote
+from ..provenance_in_files import said_of
 from ..schedule import Schedule
 from ..studies.rows_digest import attach_with_rows
 from ..studies.study import study as run
 from ..studies.study import study_provenance
 from ..studies.workers import COLUMNS
 from ..units import parse_count
-from ..wording import plain_percent, plain_time
-from .inputs import algorithm_options, load_machine, load_schedule, machine_options, note_scope
-from .options import Count, OutputFile, as_json, print_json
+from .input_options import algorithm_options, load_machine, load_schedule, machine_options, note_scope
+from .option_types import Count, OutputFile, as_json, print_json
 from .progress import doing
 from .terminal import Format, errors, progress_bar, say, show_table
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
-from ..input.kinds import Closed, Cost, Time, Whole, WholeFrom1
+from ..input.value_types import Closed, Cost, Time, Whole, WholeFrom1
 from ..machine import BETWEEN, WITHIN, Place
 from .noise_schema import NoiseTable
 

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from ..input.kinds import Closed, Positive, Time
-from ..noise import REACHES, Reach
+from ..input.value_types import Closed, Positive, Time
+from ..noise_models import REACHES, Reach
 from ..units import PICOSECONDS
 
 Phase = Literal["random", "same"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..detour_file import read_detours
-from ..input.checking import checked, read_toml
 from ..input.files import Origin
-from ..input.kinds import Time
+from ..input.validation import checked, read_toml
+from ..input.value_types import Time
 from ..machine import WITHIN, Level, Machine, Parameters, Scope, Segment
-from ..noise import (
+from ..noise_models import (
     REACHES,
     AnyNoise,
     DetourLength,

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..escaping import toml_text
 from ..machine import WITHIN, Level, Machine, Parameters
-from ..noise import (
+from ..noise_models import (
     REACHES,
     AnyNoise,
     DetourLength,
@@ -25,11 +26,10 @@ from ..noise import (
     PoissonNoise,
     UniformLength,
 )
-from ..quoting import toml_text
 from ..units import exact_cost, exact_time
 
 if TYPE_CHECKING:
-    from ..noise import Times
+    from ..noise_models import Times
 
     SaveDetours = Callable[[str, Times, Times], None]
     """Writes a file of detours of that name beside the machine.toml: their starts and lengths in ps."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..environment import describe
+from ..host_environment import describe
 from .network import LogGP, Network, NetworkMeasurement, Parameters, Range, estimate, measure_network, prtt
 
 if TYPE_CHECKING:

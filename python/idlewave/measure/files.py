@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..carried import comment, said_of
 from ..detour_file import detours_csv
 from ..digests import digest_of_file
-from ..environment import metadata_of_samples, provenance_of
-from ..input.checking import checked, load_json
+from ..escaping import name_of
+from ..host_environment import metadata_of_samples, provenance_of
 from ..input.tables import WHOLE, read_table
+from ..input.validation import checked, load_json
 from ..machine import Machine
 from ..machine_file.writer import machine_toml
-from ..noise import Noise, as_times
+from ..noise_models import Noise, as_times
 from ..output import OutputFiles
 from ..provenance import PROVENANCE, Provenance, parts_that_differ
-from ..quoting import name_of
+from ..provenance_in_files import comment, said_of
 from .network import NetworkMeasurement
 from .network.recording import SAMPLES
 from .network.said import MeasurementFile
@@ -35,7 +35,7 @@ from .noise import NoiseMeasurement
 from .records import records
 
 if TYPE_CHECKING:
-    from ..noise import Times
+    from ..noise_models import Times
 
 FORMAT = 1
 FILES = ("noise-samples.parquet", "network-samples.parquet", "node-network-samples.parquet")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .. import _core, footprint
+from .. import _core, memory_needs
 from ..errors import UsageError
 from ..kernel import How, Manner
-from ..memory import memory_for
+from ..memory_limits import memory_for
 
 MOST_LPS = 2**32 - 2
 
@@ -28,7 +28,7 @@ def run_model(name: str, parameters: dict[str, Any], how: How, end: int) -> dict
 
     run = f"{name} {json.dumps(parameters, sort_keys=True)}"
     shown = None if progress is None else share
-    with memory_for(f"running {name} of {_size(parameters)}", footprint.model(name, parameters, manner.processes)):
+    with memory_for(f"running {name} of {_size(parameters)}", memory_needs.model(name, parameters, manner.processes)):
         if manner.processes > 1:
             from ..processes import run_in_processes
 

@@ -7,6 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from idlewave.formatting import (
+    count_text,
+    percent_range,
+    percent_text,
+    plural,
+    seconds_text,
+    time_text,
+    volume_text,
+)
 from idlewave.measure.noise.detour_plots import (
     MOST_PANELS,
     MOST_POINTS,
@@ -23,15 +32,6 @@ from idlewave.report.setting import Setting
 from idlewave.report.study_networks import networks_sentence
 from idlewave.report.study_plots import limits_of
 from idlewave.report.study_scales import Scale, scales
-from idlewave.wording import (
-    count_text,
-    percent_range,
-    percent_text,
-    plural,
-    seconds_text,
-    time_text,
-    volume_text,
-)
 
 if TYPE_CHECKING:
     from idlewave.measure import NoiseMeasurement

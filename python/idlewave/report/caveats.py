@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from idlewave.formatting import count_text, percent_text, plural, seconds_text, size_text, time_text
 from idlewave.measure.network.curve_table import residual_percents
 from idlewave.measure.network.plot_curves import LABELS
 from idlewave.measure.network.quantities import quantities_of
 from idlewave.report.network_plot import SPREAD
 from idlewave.report.study_networks import networks_caveat
 from idlewave.report.study_scales import scales
-from idlewave.wording import count_text, percent_text, plural, seconds_text, size_text, time_text
 
 if TYPE_CHECKING:
     from idlewave.measure import NetworkMeasurement, NoiseMeasurement

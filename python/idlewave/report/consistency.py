@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ..escaping import cut, quote
+from ..formatting import join_words
 from ..provenance import Provenance, parts_that_differ
-from ..quoting import cut, quote
 from ..studies.rows_digest import EDITED, is_of_rows
-from ..wording import join_words
 
 MACHINE, PROGRAM, SCALE = "machine", "program", "scale"
 """The topics of a report's sentences."""

@@ -12,10 +12,10 @@ import pandas as pd
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from idlewave.carried import picture_metadata
 from idlewave.measure.noise.detour_plots import plot_detour_lengths, plot_detours
-from idlewave.plotting import STYLE, plain_text
+from idlewave.plot_style import STYLE, plain_text
 from idlewave.provenance import Provenance
+from idlewave.provenance_in_files import picture_metadata
 from idlewave.report import captions
 from idlewave.report.network_caption import network_caption
 from idlewave.report.network_plot import plot_network

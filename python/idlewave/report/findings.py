@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from idlewave.report.noise_summary import noise_summary
-from idlewave.report.study_networks import networks_text
-from idlewave.report.study_scales import Scale, scales
-from idlewave.wording import (
+from idlewave.formatting import (
     count_text,
     join_words,
     percent_range,
@@ -20,6 +17,9 @@ from idlewave.wording import (
     time_text,
     volume_text,
 )
+from idlewave.report.noise_summary import noise_summary
+from idlewave.report.study_networks import networks_text
+from idlewave.report.study_scales import Scale, scales
 
 if TYPE_CHECKING:
     from idlewave.machine import Machine, Scope

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..formatting import SPACE, size_text
 from ..measure.network.plot_curves import Mark, plot_curves
 from ..measure.network.quantities import quantities_of
-from ..wording import SPACE, size_text
 
 if TYPE_CHECKING:
     import pandas as pd

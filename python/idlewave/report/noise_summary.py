@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ..wording import SPACE
+from ..formatting import SPACE
 
 if TYPE_CHECKING:
     from ..measure import NoiseMeasurement

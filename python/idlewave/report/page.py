@@ -9,8 +9,8 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from idlewave.escaping import printable
 from idlewave.output import OutputFiles
-from idlewave.quoting import printable
 from idlewave.report.caveats import caveats
 from idlewave.report.figures import inline_svg, png_of, report_figures, svg_of
 from idlewave.report.findings import findings

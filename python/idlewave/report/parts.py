@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
+from ..formatting import join_words
 from ..machine_file.reader import scope_from_json
 from ..provenance import Provenance
 from ..studies.table import checked_study, provenance_of_study
-from ..wording import join_words
 from .consistency import MACHINE, Consistency, Part, consistency_of
 
 if TYPE_CHECKING:

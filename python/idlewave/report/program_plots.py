@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, LogLocator, MaxNLocator, NullLocator
 
+from idlewave.formatting import MINUS, SPACE, percent_text, seconds_text, si_text
 from idlewave.plot_limits import Limits, bulk_limits, mark_cut
-from idlewave.plotting import (
+from idlewave.plot_style import (
     BLUE,
     FAINT,
     GREEN,
@@ -32,7 +33,6 @@ from idlewave.plotting import (
     styled,
     tidy,
 )
-from idlewave.wording import MINUS, SPACE, percent_text, seconds_text, si_text
 
 MOST_NUMBERED = 16
 MOST_BARS = 64

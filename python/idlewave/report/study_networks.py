@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..formatting import plural, time_text
 from ..machine import BETWEEN, Scope
-from ..wording import plural, time_text
 
 if TYPE_CHECKING:
     import pandas as pd

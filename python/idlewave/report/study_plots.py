@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
+from idlewave.formatting import count_text, percent_text, plural, seconds_text
 from idlewave.plot_limits import Limits, bulk_limits, mark_cut
-from idlewave.plotting import BLUE, HALO, INK, ORANGE, SMALL, new_figure, say_empty, styled, tidy
+from idlewave.plot_style import BLUE, HALO, INK, ORANGE, SMALL, new_figure, say_empty, styled, tidy
 from idlewave.report.study_scales import Scale, scales
-from idlewave.wording import count_text, percent_text, plural, seconds_text
 
 FAR = 10.0  # widths of all other scales' medians, beyond which one of them is cut
 SPREAD = 2.0  # by so many heights of the medians single seeds stretch the axis at most

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from idlewave.report.findings import bandwidth_text
-from idlewave.report.study_scales import scales
-from idlewave.wording import (
+from idlewave.formatting import (
     count_text,
     fixed_seconds_texts,
     percent_range,
@@ -21,6 +19,8 @@ from idlewave.wording import (
     time_text,
     volume_text,
 )
+from idlewave.report.findings import bandwidth_text
+from idlewave.report.study_scales import scales
 
 if TYPE_CHECKING:
     from idlewave.machine import Machine

@@ -9,13 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import footprint
+from .. import memory_needs
 from ..errors import UsageError
+from ..escaping import quote
 from ..kernel import checked_seed
 from ..machine import Machine
-from ..memory import check_memory
+from ..memory_limits import check_memory
 from ..provenance import Provenance
-from ..quoting import quote
 from ..schedule import Schedule
 from ..simulation import as_machine, checked_schedule
 from .rows_digest import attach_with_rows
@@ -163,4 +163,4 @@ def _check_memory(cases: list[Case], threads: int) -> None:
     most = max(sum(case.ranks == largest and case.noise == noise for case in cases) for noise in (False, True))
     at_a_time = min(threads, most)
     what = f"simulating {largest:,} ranks" + (f", {at_a_time} simulations at a time," if at_a_time > 1 else "")
-    check_memory(what, at_a_time * footprint.simulation(largest))
+    check_memory(what, at_a_time * memory_needs.simulation(largest))

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError
+from ..escaping import name_of
 from ..input.tables import WHOLE, Column, checked_table, read_table
 from ..provenance import Provenance
-from ..quoting import name_of
 from .plausibility import check_plausible
 from .rows_digest import KEY_COLUMNS, held_against, is_of_rows
 

@@ -14,18 +14,18 @@ from typing import Any
 import pandas as pd
 from msgspec import structs
 
-from ...carried import comment, said_of
-from ...environment import metadata_of_samples, provenance_of
-from ...input.checking import checked, load_json
+from ...escaping import name_of
+from ...formatting import plain_time
+from ...host_environment import metadata_of_samples, provenance_of
 from ...input.tables import read_table
+from ...input.validation import checked, load_json
 from ...machine import BETWEEN, WITHIN, Level, Machine, Place, Segment
 from ...machine import Parameters as MachineParameters
 from ...machine_file.writer import machine_toml
 from ...output import OutputFiles
 from ...provenance import Provenance
-from ...quoting import name_of
+from ...provenance_in_files import comment, said_of
 from ...units import parse_cost
-from ...wording import plain_time
 from ..records import records
 from .loggp import LogGP
 from .ranges import Range

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...carried import comment
 from ...detour_file import detours_csv
 from ...machine import Level, Machine, Parameters
 from ...machine_file.writer import machine_toml, noise_toml
-from ...noise import MixedNoise, Noise
+from ...noise_models import MixedNoise, Noise
 from ...output import OutputFiles
 from ...provenance import Provenance
+from ...provenance_in_files import comment
 
 if TYPE_CHECKING:
-    from ...noise import Times
+    from ...noise_models import Times
 
 
 def write_noise(

@@ -12,8 +12,8 @@ import click
 from click.core import ParameterSource
 
 from ..errors import UsageError
+from ..escaping import quote
 from ..output import check_new_folder, check_output, check_output_folder
-from ..quoting import quote
 from ..units import parse_count, parse_size, parse_time
 
 MOST_COUNT = 2**53

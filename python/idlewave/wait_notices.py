@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Iterator
 
-from .quoting import printable
+from .escaping import printable
 
 PATIENCE = 2.0
 """Seconds that one waits without a word."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .options import OutputFile
+from .option_types import OutputFile
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,10 +24,10 @@ def save_figure(figure: Figure, file: Path) -> None:
     """Write a figure in the style in which it was drawn, with the command that drew it; folders are made."""
     from matplotlib import rc_context
 
-    from ..carried import picture_metadata
     from ..output import output_file
-    from ..plotting import STYLE, plain_text
+    from ..plot_style import STYLE, plain_text
     from ..provenance import Provenance
+    from ..provenance_in_files import picture_metadata
 
     form = file.suffix[1:]
     said = picture_metadata(form, Provenance.made("picture", by="idlewave"))

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..errors import InputError
-from ..quoting import name_of
+from ..escaping import name_of
 from .bounds import MOST_TEXT
 from .decoding import decode_json, decode_toml
 from .files import decoded, read_bytes
-from .kinds import from_file
-from .refusal import Form, Place, explained
+from .validation_errors import Form, Place, explained
+from .value_types import from_file
 
 T = TypeVar("T")
 

@@ -14,13 +14,13 @@ from .errors import InputError
 from .provenance import Provenance
 
 if TYPE_CHECKING:
-    from .compose import Job
+    from .jobs import Job
 
 LONGEST_OPTIONS = 4000
 """Characters of options that are listed; of longer ones the digest alone is kept."""
 
 
-class Lineage:
+class LazyProvenance:
     """What something was made of, without the thing itself, so that it takes no memory.
 
     What it takes long to find out, such as the digest of a large file, is found out when it is first asked for.
@@ -35,20 +35,20 @@ class Lineage:
         return self._tell()
 
 
-def of_file(name: str, files: Files) -> Lineage:
+def of_file(name: str, files: Files) -> LazyProvenance:
     """Of a schedule in a file, and of what GOAL text says of itself, if nobody has changed it since."""
 
     def tell() -> Provenance:
         with files.paths[0].open("rb") as file:
             return _of_stream(name, file)
 
-    return Lineage(lambda: _unless_changed("schedule", name, files, tell))
+    return LazyProvenance(lambda: _unless_changed("schedule", name, files, tell))
 
 
-def of_text(name: str, text: str) -> Lineage:
+def of_text(name: str, text: str) -> LazyProvenance:
     """Of a schedule that is GOAL text."""
     found = _of_stream(name, io.BytesIO(text.encode()))
-    return Lineage(lambda: found)
+    return LazyProvenance(lambda: found)
 
 
 def _of_stream(name: str, stream: io.BufferedReader | io.BytesIO) -> Provenance:
@@ -71,7 +71,7 @@ def rank_files(directory: Path) -> list[Path]:
         return []
 
 
-def of_recorded_trace(directory: Path, files: Files, recorded: Provenance) -> Lineage:
+def of_recorded_trace(directory: Path, files: Files, recorded: Provenance) -> LazyProvenance:
     """Of a trace of which trace.json says `recorded`. If the ranks' files are not those of which that has the digest,
     the option "changed" says so."""
     name = str(directory)
@@ -81,10 +81,10 @@ def of_recorded_trace(directory: Path, files: Files, recorded: Provenance) -> Li
         changed = {"changed": True} if recorded.digests.get("content", content) != content else {}
         return replace(recorded, name=name, digests={"content": content}, options={**recorded.options, **changed})
 
-    return Lineage(lambda: _unless_changed("trace", name, files, tell))
+    return LazyProvenance(lambda: _unless_changed("trace", name, files, tell))
 
 
-def of_trace(name: str, trace: Lineage, algorithms: Mapping[str, str], reduction_cost: float) -> Lineage:
+def of_trace(name: str, trace: LazyProvenance, algorithms: Mapping[str, str], reduction_cost: float) -> LazyProvenance:
     """Of the schedule that is made of a trace."""
 
     def tell() -> Provenance:
@@ -92,12 +92,12 @@ def of_trace(name: str, trace: Lineage, algorithms: Mapping[str, str], reduction
         options = {"algorithms": dict(algorithms), "reduction_cost": float(reduction_cost)}
         return _derived(name, source, options)
 
-    return Lineage(tell)
+    return LazyProvenance(tell)
 
 
-def of_extrapolation(name: str, base: Lineage, ranks: int) -> Lineage:
+def of_extrapolation(name: str, base: LazyProvenance, ranks: int) -> LazyProvenance:
     """Of a schedule that is extrapolated from another one."""
-    return Lineage(lambda: _derived(name, base.provenance, {"ranks": ranks}))
+    return LazyProvenance(lambda: _derived(name, base.provenance, {"ranks": ranks}))
 
 
 def _derived(name: str, source: Provenance, options: dict[str, Any]) -> Provenance:
@@ -108,7 +108,7 @@ def _derived(name: str, source: Provenance, options: dict[str, Any]) -> Provenan
     return Provenance("schedule", name, digests, options, (source,))
 
 
-def of_jobs(name: str, jobs: Sequence[Job], ranks: int) -> Lineage:
+def of_jobs(name: str, jobs: Sequence[Job], ranks: int) -> LazyProvenance:
     """Of a pattern, or of several beside each other."""
     listed = list(jobs)
 
@@ -119,7 +119,7 @@ def of_jobs(name: str, jobs: Sequence[Job], ranks: int) -> Lineage:
             options = {"jobs": f"{len(listed)}, too long to be listed"}
         return Provenance("schedule", name, {"content": digest}, options)
 
-    return Lineage(tell)
+    return LazyProvenance(tell)
 
 
 def _said(value: object) -> Any:  # noqa: ANN401 - a value of JSON

@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
+from ..escaping import cut, name_of
 from ..machine import Machine
-from ..quoting import cut, name_of
 from ..schedule import Schedule
 from ..simulation import SCHEDULERS
 from .kernel_options import THREADS, all_of
-from .options import Count
+from .option_types import Count
 
 SCHEDULER = click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
 NOISE = (

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
-from ..interrupts import ended_by_signals
+from ..termination_signals import ended_by_signals
 from .terminal import errors
 
 

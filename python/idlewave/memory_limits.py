@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .control_groups import control_groups, text_of
 from .errors import MemoryLimit
-from .wording import plain, volume_text
+from .formatting import plain, volume_text
 
 UNCHECKED = 1 << 26
 """Bytes: what needs less is tried without a look at the limits, which takes as long as a small simulation. An

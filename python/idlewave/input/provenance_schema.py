@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .kinds import Open
+from .value_types import Open
 
 
 class SaidProvenance(Open):

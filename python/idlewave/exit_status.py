@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import NoReturn
 
 from .errors import IdlewaveError
-from .interrupts import Interrupted, answer_signals, end_at_once, in_place_of
-from .streams import Streams
+from .standard_streams import Streams
+from .termination_signals import Interrupted, answer_signals, end_at_once, in_place_of
 
 FAILED = 1
 BUG = 70
@@ -84,7 +84,7 @@ def _told(error: BaseException) -> int:
 
 def say_error(text: str) -> None:
     """The line about an error, in which nothing acts on a terminal."""
-    from .quoting import printable
+    from .escaping import printable
 
     text = printable(text)
     coloured = sys.stderr is not None and sys.stderr.isatty() and not os.environ.get("NO_COLOR")

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 import click
 
 from ..errors import InputError, UsageError
+from ..escaping import quote
+from ..formatting import did_you_mean
 from ..pattern_options import DEFAULT_SEGMENT, PATTERNS
-from ..quoting import quote
 from ..schedule import Schedule
 from ..units import parse_count, parse_size
-from ..wording import did_you_mean
 from .completion import algorithms, sources
-from .inputs import load_schedule
-from .options import Count, Size
+from .input_options import load_schedule
+from .option_types import Count, Size
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ..wording import did_you_mean
+from ..formatting import did_you_mean
 
 
 class Ended(Exception):  # noqa: N818 - no error: somebody asked

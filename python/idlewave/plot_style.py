@@ -14,7 +14,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter
 
-from .quoting import printable
+from .escaping import printable
 
 WIDTH = 6.4  # inches, of every figure
 

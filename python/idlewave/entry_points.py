@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
-from .endings import run
 from .errors import UsageError
+from .exit_status import run
 
 
 def main() -> NoReturn:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from . import _core
 from .errors import InputError, UsageError
+from .escaping import quote
+from .formatting import unknown_name
 from .pattern_options import MOST_BYTES, PATTERNS, PatternOptions
-from .quoting import quote
-from .wording import unknown_name
 
 GROUPS = ("all", "blocks", "strided")
 

@@ -16,11 +16,11 @@ from typing import Any, BinaryIO
 
 from .digests import COMMENT, digest_of_schedule, digest_of_stream
 from .errors import InputError
+from .escaping import cut, name_of, printable
 from .input.bounds import MOST_TEXT
-from .input.checking import load_json
 from .input.files import opened
+from .input.validation import load_json
 from .provenance import KEY, MOST_CHARACTERS, PROVENANCE, Provenance, carried_in
-from .quoting import cut, name_of, printable
 from .studies.rows_digest import ROWS, edited, held_against
 
 CSVW = "dc:provenance"

@@ -22,19 +22,19 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from . import mpi, untraced
+from . import mpi, unrecorded_ranks
 from ._core import version
-from .carried import said_of
-from .children import Child
-from .children import run as run_tool
+from .child_processes import Child
+from .child_processes import run as run_tool
 from .digests import digest_of_files
 from .errors import InputError, MeasurementError, MpiError, OutputError, ProgramError, UsageError
-from .interrupts import Interrupted, ended_by_signals, shielded
-from .lineage import rank_files
+from .escaping import quote
+from .lazy_provenance import rank_files
 from .mpi import MPICH, OPEN_MPI, Mpi
 from .output import write_json
 from .provenance import Provenance, command_text
-from .quoting import quote
+from .provenance_in_files import said_of
+from .termination_signals import Interrupted, ended_by_signals, shielded
 from .trace_folder import TraceFolder
 
 FORMAT = 1
@@ -163,7 +163,7 @@ def trace(command: Sequence[str], output: Path, *, overwrite: bool = False, word
                 max((r.ranks for r in ranks), default=0),
                 signal.Signals(end.number).name if end else None,
             )
-            failure = untraced.take_word(directory)
+            failure = unrecorded_ranks.take_word(directory)
             unwritten = _write_description(run)
     if end:
         raise Interrupted(end.number, f"what {_count(ranks)} had recorded is kept in {run.directory}")
@@ -320,7 +320,7 @@ def _write_description(run: TraceRun, digest: str = "") -> OutputError | None:
     return None
 
 
-def _check_run(run: TraceRun, ranks: list[_Rank], failure: untraced.Untraced | None) -> None:
+def _check_run(run: TraceRun, ranks: list[_Rank], failure: unrecorded_ranks.Untraced | None) -> None:
     ended = f"{run.mpi.mpiexec.name} ended with {_status(run.exit_status)}"
     if any(run.directory.glob("conflict-*")):
         raise MpiError(

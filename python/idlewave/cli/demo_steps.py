@@ -11,16 +11,16 @@ from pathlib import Path
 import pandas as pd
 
 from .. import mpi
+from ..escaping import cut
+from ..formatting import plain_percent
 from ..machine import WITHIN, Machine
 from ..measure import Measurement, measure_network, measure_noise, write_machine
-from ..quoting import cut
 from ..report import build, findings, report_of
 from ..schedule import Schedule
 from ..simulation import simulate
 from ..timeline import Timeline
 from ..trace import Trace
-from ..tracing import trace as run_traced
-from ..wording import plain_percent
+from ..traced_run import trace as run_traced
 from .measure_network_command import show_network
 from .noise_tables import show_measurement_tables
 from .study_command import run_study, show_summary

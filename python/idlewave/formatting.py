@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from idlewave.quoting import quote
+from idlewave.escaping import quote
 from idlewave.units import PICOSECONDS
 
 SPACE = "\u202f"  # narrow, and no line breaks there

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from .errors import IdlewaveError
-from .native import package_data
+from .native_files import package_data
 
 GRACE = 5.0
 """Seconds that a command has to end when it is told to, if nothing else is said."""

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import click
 
 from ..errors import UsageError
+from ..escaping import cut, quote
 from ..machine import Machine
-from ..quoting import cut, quote
 from ..schedule import Schedule
 from .completion import algorithms, machines
-from .options import Count
+from .option_types import Count
 from .progress import doing, rank_progress
 
 F = TypeVar("F", bound=Callable[..., Any])

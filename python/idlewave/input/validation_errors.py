@@ -1,6 +1,6 @@
 """The words for what does not fit a type: which key, what is expected there, and what was found.
 
-msgspec tells the place; the words come from the types (kinds.py).
+msgspec tells the place; the words come from the types (value_types.py).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import msgspec
 
-from ..quoting import cut, found
-from .kinds import Cost, Time, WrongValueError, from_file
+from ..escaping import cut, found
+from .value_types import Cost, Time, WrongValueError, from_file
 
 Form = Literal["JSON", "TOML"]
 
