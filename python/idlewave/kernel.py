@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from .errors import UsageError
-from .quoting import quote
+from .escaping import quote
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,13 +19,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from .caching import cache_directory, is_sound, keep, locked, not_kept
-from .children import run
+from .build_cache import cache_directory, is_sound, keep, locked, not_kept
+from .child_processes import run
 from .errors import MpiError, OutputError
-from .native import package_data as package_data
+from .escaping import quote
+from .native_files import package_data as package_data
 from .output import make_folder, write_text
-from .quoting import quote
-from .waiting import said_late
+from .wait_notices import notice_if_slow
 
 OPEN_MPI = "Open MPI"
 MPICH = "MPICH"
@@ -241,7 +241,7 @@ def _build(
 def _compile(mpi: Mpi, source: Path, target: Path, command: list[str]) -> None:
     unfinished = target.with_name(f".{platform.node()}-{os.getpid()}-{target.name}")
     with (
-        said_late(f"compiling {target.name} for {mpi.vendor} {mpi.version}, which is done once …"),
+        notice_if_slow(f"compiling {target.name} for {mpi.vendor} {mpi.version}, which is done once …"),
         _compiled(mpi, command, unfinished, target.name, source) as refused,
     ):
         if refused:

@@ -19,10 +19,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from . import _core, mpi
-from .children import Child
+from .child_processes import Child
 from .errors import IdlewaveError, MpiError
-from .interrupts import ended_by_signals
-from .memory import memory_for
+from .memory_limits import memory_for
+from .termination_signals import ended_by_signals
 
 Report = Callable[[int], None] | None
 Answer = dict[str, Any]

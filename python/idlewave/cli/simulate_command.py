@@ -8,15 +8,15 @@ from typing import Any
 import click
 
 from .._core import peak_memory
-from ..carried import said_of
 from ..errors import UsageError
+from ..escaping import name_of
+from ..formatting import plain_time
 from ..kernel import PLACEMENTS, RunConfiguration
 from ..output import write_table
-from ..quoting import name_of
+from ..provenance_in_files import provenance_entry
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
-from ..wording import plain_time
-from .inputs import load_machine, machine_options, note_scope
+from .input_options import load_machine, machine_options, note_scope
 from .kernel_options import (
     DISTRIBUTION,
     SCHEDULER,
@@ -28,10 +28,10 @@ from .kernel_options import (
     where,
     write_statistics,
 )
-from .options import OutputFile, as_json, print_json
+from .option_types import OutputFile, as_json, print_json
 from .progress import time_progress
-from .run import NOISE, heading, run_arguments
-from .source import schedule_from, source_options
+from .schedule_source import schedule_from, source_options
+from .simulation_options import NOISE, heading, run_arguments
 
 MOST_RANKS_LISTED = 65536
 KEPT = ("processes", "lazy", "pin", "migrate", "checkpoint", "checkpoint_every", "restart", "placement")
@@ -95,7 +95,7 @@ def simulate(
         if timeline.run is not None:
             found |= {"run": counts_of(timeline.run), "peak_rss_bytes": timeline.run.peak_rss_bytes}
         if timeline.provenance is not None:
-            found |= said_of(timeline.provenance)
+            found |= provenance_entry(timeline.provenance)
         print_json(found)
         return
     click.echo(

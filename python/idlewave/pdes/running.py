@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .. import _core, footprint
+from .. import _core, memory_needs
 from ..errors import UsageError
 from ..kernel import RunConfiguration, RunOptions
-from ..memory import memory_for
+from ..memory_limits import memory_for
 
 MOST_LPS = 2**32 - 2
 
@@ -29,7 +29,7 @@ def run_model(name: str, parameters: dict[str, Any], options: RunOptions, end: i
     run = f"{name} {json.dumps(parameters, sort_keys=True)}"
     shown = None if progress is None else share
     with memory_for(
-        f"running {name} of {_size(parameters)}", footprint.model(name, parameters, configuration.processes)
+        f"running {name} of {_size(parameters)}", memory_needs.model(name, parameters, configuration.processes)
     ):
         if configuration.processes > 1:
             from ..processes import run_in_processes

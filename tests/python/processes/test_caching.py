@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from idlewave import mpi, waiting
+from idlewave import mpi, wait_notices
 from idlewave.errors import MpiError, OutputError
 
 COMPILER = """#!/bin/sh
@@ -117,7 +117,7 @@ def test_who_waits_for_a_compiler_is_told_what_for(
 ) -> None:
     caplog.set_level(logging.INFO, "idlewave")
     compile_by(site, "sleep 0.3")
-    monkeypatch.setattr(waiting, "PATIENCE", 0.05)
+    monkeypatch.setattr(wait_notices, "PATIENCE", 0.05)
     mpi.build(site, "transport")
     assert words_in(caplog) == ["compiling libidlewave-transport.so for Open MPI 5.0, which is done once …"]
 

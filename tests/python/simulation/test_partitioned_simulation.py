@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from idlewave import Machine, Schedule, kernel, simulate
 from idlewave.cli import cli
 from idlewave.errors import Deadlock, InputError, UsageError
-from idlewave.noise import ExponentialLength, PoissonNoise
+from idlewave.noise_models import ExponentialLength, PoissonNoise
 from tracer_support import open_mpi
 
 WAYS: tuple[dict[str, Any], ...] = (
