@@ -1,12 +1,13 @@
 #include "base/archive.hpp"
 #include "loggops/rank_results.hpp"
 #include "pdes/exchange.hpp"
+#include "pdes/segmented_run.hpp"
 
 namespace idlewave {
 
 template <class... T>
 void RankResults::put(Item item, const T&... values) {
-    Packer packer(image_.open(0));
+    Packer packer(snapshot_.open(0));
     packer(item);
     (packer(values), ...);
 }
@@ -30,17 +31,17 @@ void RankResults::add(const Unfinished& unfinished) {
     }
 }
 
-Unfinished RankResults::gather(const pdes::Crew& crew, std::uint32_t ranks, std::vector<Time>& finish) {
-    if (crew.wire != nullptr) {
-        pdes::exchange(image_, *crew.wire, crew.threads);
-        if (crew.wire->process != 0) {
+Unfinished RankResults::gather(const pdes::RunConfiguration& configuration, std::uint32_t ranks, std::vector<Time>& finish) {
+    if (configuration.transport != nullptr) {
+        pdes::exchange(snapshot_, *configuration.transport, configuration.threads);
+        if (configuration.transport->process != 0) {
             return {};
         }
     }
     finish.resize(ranks);
     Unfinished unfinished;
-    for (pdes::Image::Piece& piece : image_.of(0)) {
-        Unpacker unpacker(piece);
+    for (pdes::Snapshot::Part& part : snapshot_.of(0)) {
+        Unpacker unpacker(part);
         while (!unpacker.done()) {
             switch (unpacker.next<Item>()) {
                 case Item::finish:
@@ -60,7 +61,7 @@ Unfinished RankResults::gather(const pdes::Crew& crew, std::uint32_t ranks, std:
                     break;
             }
         }
-        piece = {};
+        part = {};
     }
     return unfinished;
 }

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "pdes/image.hpp"
-#include "pdes/legs.hpp"
+#include "pdes/run_configuration.hpp"
+#include "pdes/snapshot.hpp"
 #include "standstill/unfinished.hpp"
 
 namespace idlewave {
@@ -13,7 +13,7 @@ namespace idlewave {
 /// The results of all ranks of a simulation. Each process adds those of its own ranks; the first process gathers all.
 class RankResults {
   public:
-    explicit RankResults(std::uint32_t partitions) : image_(partitions) {}
+    explicit RankResults(std::uint32_t partitions) : snapshot_(partitions) {}
 
     /// Adds the finish time of a rank, or the unfinished ops and messages of some ranks.
     void add(std::uint32_t rank, Time finish);
@@ -21,7 +21,7 @@ class RankResults {
 
     /// A collective call of all processes of the run. The first process gets the finish times of all `ranks`, and
     /// everything that is unfinished; the others get nothing. Throws TransportError.
-    Unfinished gather(const pdes::Crew& crew, std::uint32_t ranks, std::vector<Time>& finish);
+    Unfinished gather(const pdes::RunConfiguration& configuration, std::uint32_t ranks, std::vector<Time>& finish);
 
   private:
     enum class Item : std::uint8_t { finish, pending, stuck, message, dropped };
@@ -29,7 +29,7 @@ class RankResults {
     template <class... T>
     void put(Item item, const T&... values);
 
-    pdes::Image image_;
+    pdes::Snapshot snapshot_;
 };
 
 }  // namespace idlewave
