@@ -18,15 +18,16 @@ constexpr ResourceLayout layout{.cpus = 2, .nics = 2};
 
 using AnyRequest = Request<NoCookie>;
 
-/// A request of the kinds that exist, with what those kinds need.
+/// A request of each kind that exists, with the resources that this kind needs.
 AnyRequest random_request(Dice& dice, Time now, std::uint32_t number) {
-    constexpr std::array works{RequestKind::receive_expected, RequestKind::send_clear_to_send, RequestKind::send,
+    constexpr std::array kinds{RequestKind::receive_expected, RequestKind::send_clear_to_send, RequestKind::send,
                                RequestKind::post, RequestKind::calc};
     AnyRequest request;
     request.priority = static_cast<Priority>(dice.roll(5));
-    request.kind = works[static_cast<std::size_t>(request.priority)];
+    request.kind = kinds[static_cast<std::size_t>(request.priority)];
     request.ready.at = now + dice.between(0, 8);
     request.ready.place = number;
+    request.sequence = number;
     request.ready.op.peer = dice.small(3);
     const auto nic = static_cast<std::uint8_t>(dice.roll(2));
     request.first_resource = ResourceLayout::cpu(static_cast<std::uint8_t>(dice.roll(2)));
@@ -39,68 +40,67 @@ AnyRequest random_request(Dice& dice, Time now, std::uint32_t number) {
     return request;
 }
 
-/// The rule: earliest start, then ready time, turn, and messages by (peer, number) or ops by place.
-auto rank_of(const AnyRequest& r, const std::vector<Time>& free_times) {
+/// R14 and R15: earliest start, then ready time, priority, and messages by (peer, sequence) or ops by place.
+auto order_of(const AnyRequest& r, const std::vector<Time>& free_times) {
     const Time free =
         r.priority == Priority::post ? 0 : std::max(free_times[r.first_resource], free_times[r.second_resource]);
     const bool message = r.priority == Priority::arrival || r.priority == Priority::protocol;
     return std::tuple(std::max(r.ready.at, free), r.ready.at, r.priority, message ? r.ready.op.peer : 0, r.ready.place);
 }
 
-/// A rank's agenda, used as a rank does: opened and closed now and then.
-class Used {
+/// The agenda of one rank, closed and opened now and then.
+class OneRank {
   public:
-    void add(const AnyRequest& request, std::uint32_t performing) {
-        if (agenda_.full()) {
-            agenda_.use(queues_, performing);
-        }
+    void add(const AnyRequest& request) {
         agenda_.make() = request;
         agenda_.added();
     }
-    void visit_anew() {
-        const std::uint32_t pending = agenda_.close();
-        agenda_.open(pending, queues_.empty() ? nullptr : &queues_);
+    void close_and_open() {
+        pending_ = agenda_.close();
+        std::size_t requests = 0;
+        agenda_.each(pending_, [&](const AnyRequest&) { ++requests; });
+        EXPECT_EQ(requests == 0, pending_.none());
+        agenda_.open(pending_);
     }
     Agenda<NoCookie>& agenda() { return agenda_; }
 
   private:
-    RequestQueues<NoCookie> queues_;
     Agenda<NoCookie> agenda_;
+    PendingRequests pending_;
 };
 
-constexpr std::uint32_t nothing = 31;
-
-/// Adds and takes requests at random, never more than `most` waiting at a time; some are added while one is performed.
+/// Adds and takes requests at random, never more than `most` at a time; some are added while one starts.
 void expect_order(std::uint64_t seed, std::size_t most) {
     Dice dice(seed);
-    Used used;
+    OneRank rank;
     std::vector<AnyRequest> waiting;
     std::vector<Time> free_times(layout.size());
     Time now = 0;
     std::uint32_t number = 0;
-    const auto add = [&](std::uint32_t performing) {
+    const auto add = [&] {
         waiting.push_back(random_request(dice, now, number++));
-        used.add(waiting.back(), performing);
+        rank.add(waiting.back());
     };
     for (int i = 0; i < 3000; ++i) {
         const bool growing = (i / 200) % 2 == 0;
         if (waiting.size() < most && (growing || dice.one_in(3))) {
-            add(nothing);
+            add();
         }
         if (dice.one_in(4)) {
-            used.visit_anew();
+            rank.close_and_open();
         }
         if (waiting.empty() || (growing && !dice.one_in(3))) {
             continue;
         }
-        const auto expected = std::min_element(
-            waiting.begin(), waiting.end(),
-            [&](const AnyRequest& a, const AnyRequest& b) { return rank_of(a, free_times) < rank_of(b, free_times); });
-        const auto next = used.agenda().next(free_times.data());
-        ASSERT_EQ(next.at, std::get<0>(rank_of(*expected, free_times)));
-        const std::uint32_t slot = used.agenda().take(next.index);
-        const AnyRequest& taken = used.agenda()[slot];
-        ASSERT_EQ(rank_of(taken, free_times), rank_of(*expected, free_times));
+        const auto expected =
+            std::min_element(waiting.begin(), waiting.end(), [&](const AnyRequest& a, const AnyRequest& b) {
+                return order_of(a, free_times) < order_of(b, free_times);
+            });
+        const auto next = rank.agenda().next(free_times.data());
+        ASSERT_EQ(next.at, std::get<0>(order_of(*expected, free_times)));
+        const std::uint32_t slot = rank.agenda().take(next.index);
+        const AnyRequest& taken = rank.agenda()[slot];
+        ASSERT_EQ(order_of(taken, free_times), order_of(*expected, free_times));
         waiting.erase(expected);
         now = std::max(now, next.at);
         if (taken.priority != Priority::post) {
@@ -108,9 +108,9 @@ void expect_order(std::uint64_t seed, std::size_t most) {
             free_times[taken.second_resource] = next.at + dice.between(0, 5);
         }
         if (waiting.size() < most && dice.one_in(3)) {
-            add(slot);
+            add();
         }
-        used.agenda().done(slot);
+        rank.agenda().done(slot);
     }
 }
 
@@ -124,9 +124,47 @@ TEST(Agenda, RequestsStartInOrderWhereFewBecomeManyAndFewAgain) {
     expect_order(3, 16);
 }
 
-TEST(Agenda, SaysNeverWhenNothingWaits) {
+TEST(Agenda, HasNoNextRequestWhenNoneIsPending) {
     const std::vector<Time> free_times(layout.size());
     EXPECT_EQ(Agenda<NoCookie>().next(free_times.data()).at, never);
+}
+
+TEST(Agenda, KeepsTheRequestsOfEachRankApart) {
+    Agenda<NoCookie> agenda;
+    const std::vector<Time> free_times(layout.size());
+    std::array<PendingRequests, 3> ranks;
+    const std::array<std::uint32_t, 3> counts{1, 5, 40};
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+        agenda.open(ranks[rank]);
+        for (std::uint32_t place = 0; place < counts[rank]; ++place) {
+            AnyRequest& request = agenda.make() = {};
+            request.ready.place = 100 * rank + place;
+            agenda.added();
+        }
+        ranks[rank] = agenda.close();
+    }
+    EXPECT_FALSE(ranks[1].in_queues());
+    EXPECT_TRUE(ranks[2].in_queues());
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+        agenda.open(ranks[rank]);
+        for (std::uint32_t place = 0; place < counts[rank]; ++place) {
+            const std::uint32_t slot = agenda.take(agenda.next(free_times.data()).index);
+            EXPECT_EQ(agenda[slot].ready.place, 100 * rank + place);
+            agenda.done(slot);
+        }
+        EXPECT_TRUE(agenda.idle());
+        EXPECT_TRUE(agenda.close().none());
+    }
+}
+
+TEST(Agenda, AClearToSendAndDataThatAreEqualOtherwiseStartInTheOrderOfTheirRequests) {
+    AnyRequest clear;
+    clear.priority = Priority::protocol;
+    AnyRequest data = clear;
+    clear.request_id = 0xffffffff;
+    data.request_id = 0;  // 2^32, so it is the later one
+    EXPECT_TRUE(clear.before(data));
+    EXPECT_FALSE(data.before(clear));
 }
 
 }  // namespace

@@ -1,0 +1,71 @@
+#include "loggops/dependencies.hpp"
+
+#include <gtest/gtest.h>
+
+#include "goal/graph.hpp"
+#include "loggops/observer.hpp"
+#include "machine/machine.hpp"
+
+namespace idlewave {
+namespace {
+
+/// Ops 0 and 1 are ready from the beginning; op 2 waits for the end of 0 and the start of 1, op 3 for the end of 2.
+Graph schedule() {
+    GraphBuilder builder;
+    builder.begin_rank();
+    for (int i = 0; i < 4; ++i) {
+        builder.add({.size = 1, .kind = OpKind::calc});
+    }
+    builder.require(2, 0, Edge::end);
+    builder.require(2, 1, Edge::start);
+    builder.require(3, 2, Edge::end);
+    return builder.finish();
+}
+
+TEST(Dependencies, AnOpIsReadyAtTheLatestOfItsRequirements) {
+    const Graph graph = schedule();
+    const Machine machine;
+    NoObserver observer;
+    RankTables<Graph, NoObserver> tables(graph, machine, 0, observer);
+    Dependencies<Graph, NoObserver> dependencies(tables);
+    Rank<Graph, Time> state;
+    CurrentRank<Graph, Time> rank;
+    rank.enter(state, 0, nullptr);
+    ReadyOp<Graph::Cookie> next;
+
+    dependencies.begin(rank);
+    ASSERT_EQ(dependencies.ready().size(), 2U);
+    EXPECT_EQ(dependencies.ready()[0].place + dependencies.ready()[1].place, 1U);
+    dependencies.ready().clear();
+
+    EXPECT_FALSE(dependencies.ended(rank, 0, {}, 700, next)) << "op 1 has not started";
+    EXPECT_TRUE(dependencies.started(rank, 1, {}, 500, next));
+    EXPECT_EQ(next.place, 2U);
+    EXPECT_EQ(next.at, 700);
+    dependencies.ended(rank, 2, {}, 900);
+    ASSERT_EQ(dependencies.ready().size(), 1U) << "the same, into the list";
+    EXPECT_EQ(dependencies.ready()[0].place, 3U);
+    EXPECT_EQ(dependencies.ready()[0].at, 900);
+}
+
+TEST(Dependencies, OpsThatBecomeReadyWhileAnOpOfTheListStartsGoIntoAnotherList) {
+    const Graph graph = schedule();
+    const Machine machine;
+    NoObserver observer;
+    RankTables<Graph, NoObserver> tables(graph, machine, 0, observer);
+    Dependencies<Graph, NoObserver> dependencies(tables);
+    Rank<Graph, Time> state;
+    CurrentRank<Graph, Time> rank;
+    rank.enter(state, 0, nullptr);
+    dependencies.begin(rank);
+    auto& starting = dependencies.swap_ready();
+    EXPECT_EQ(starting.size(), 2U);
+    EXPECT_TRUE(dependencies.ready().empty());
+    dependencies.keep(true, starting[1]);
+    EXPECT_EQ(dependencies.ready().size(), 1U);
+    starting.clear();
+    EXPECT_EQ(dependencies.ready().size(), 1U);
+}
+
+}  // namespace
+}  // namespace idlewave

@@ -1,0 +1,151 @@
+#include "loggops/matching.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <list>
+#include <vector>
+
+#include "dice.hpp"
+
+namespace idlewave {
+namespace {
+
+using testing::Dice;
+using TestedMatching = Matching<NoCookie, Time>;
+using State = MatchState<NoCookie>;
+
+/// MPI's rule (R9) in its plainest form: two lists, of which the oldest entry that agrees is taken.
+struct Plain {
+    struct Entry {
+        std::uint32_t source, tag, number;
+    };
+    std::list<Entry> posted;
+    std::list<Entry> unexpected;
+
+    static std::uint32_t take(std::list<Entry>& entries, std::uint32_t source, std::uint32_t tag) {
+        const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+            return agree(entry.source, source) && agree(entry.tag, tag);
+        });
+        if (found == entries.end()) {
+            return 0;
+        }
+        const std::uint32_t number = found->number;
+        entries.erase(found);
+        return number;
+    }
+};
+
+/// One rank whose matching is compared with the plain rule.
+class OneRank {
+  public:
+    explicit OneRank(TestedMatching& matching) : matching_(matching) {}
+
+    void message_arrives(std::uint32_t source, std::uint32_t tag) {
+        StartedOp<NoCookie> receive;
+        const std::uint32_t expected = Plain::take(plain_.posted, source, tag);
+        ASSERT_EQ(matching_.take_posted(state_, source, tag, receive), expected != 0);
+        if (expected != 0) {
+            ASSERT_EQ(receive.place, expected);
+            return;
+        }
+        plain_.unexpected.push_back({source, tag, ++number_});
+        matching_.add_unexpected(state_, matching_.add({.source = source, .tag = tag, .sequence = number_}));
+    }
+
+    void receive_is_posted(std::uint32_t source, std::uint32_t tag) {
+        std::uint32_t handle = 0;
+        const std::uint32_t expected = Plain::take(plain_.unexpected, source, tag);
+        ASSERT_EQ(matching_.post(state_, {.place = ++number_}, source, tag, handle), expected != 0);
+        if (expected == 0) {
+            plain_.posted.push_back({source, tag, number_});
+            return;
+        }
+        ASSERT_EQ(matching_[handle].sequence, expected);
+        matching_.remove(handle);
+    }
+
+    void leave() { matching_.leave(state_); }
+
+    void expect_same_queues() const {
+        ASSERT_EQ(matching_.posted_receives(state_), plain_.posted.size());
+        ASSERT_EQ(matching_.unexpected_messages(state_), plain_.unexpected.size());
+        auto posted = plain_.posted.begin();
+        matching_.each_posted(state_, [&](std::uint32_t source, std::uint32_t tag, const StartedOp<NoCookie>& receive) {
+            ASSERT_EQ(source, posted->source);
+            ASSERT_EQ(tag, posted->tag);
+            ASSERT_EQ(receive.place, (posted++)->number);
+        });
+        auto unexpected = plain_.unexpected.begin();
+        matching_.each_unexpected(
+            state_, [&](std::uint32_t handle) { ASSERT_EQ(matching_[handle].sequence, (unexpected++)->number); });
+    }
+
+    [[nodiscard]] State& state() { return state_; }
+
+  private:
+    TestedMatching& matching_;
+    State state_;
+    Plain plain_;
+    std::uint32_t number_ = 0;
+};
+
+TEST(Matching, FollowsMpisRuleHoweverManyReceivesAndMessagesWait) {
+    for (const std::uint32_t wait : {1U, 2U, 4U, 60U}) {
+        TestedMatching matching;
+        std::vector<OneRank> ranks(5, OneRank(matching));
+        Dice dice(wait);
+        for (int i = 0; i < 8000; ++i) {
+            OneRank& rank = ranks[dice.roll(ranks.size())];
+            const bool receives = (i / (20 * wait)) % 2 == 0 ? dice.one_in(3) : !dice.one_in(3);
+            const std::uint32_t source = dice.small(3);
+            const std::uint32_t tag = dice.small(3);
+            if (receives) {
+                rank.receive_is_posted(dice.one_in(5) ? any : source, dice.one_in(5) ? any : tag);
+            } else {
+                rank.message_arrives(source, tag);
+            }
+            if (dice.one_in(2)) {
+                rank.leave();
+            }
+            rank.expect_same_queues();
+        }
+    }
+}
+
+TEST(Matching, ARankWithOneReceiveAndTwoMessagesNeedsNoOverflow) {
+    TestedMatching matching;
+    OneRank rank(matching);
+    rank.receive_is_posted(1, 7);
+    rank.message_arrives(2, 7);
+    rank.message_arrives(3, 7);
+    EXPECT_FALSE(matching.has_overflow(rank.state()));
+    rank.message_arrives(4, 7);
+    EXPECT_TRUE(matching.has_overflow(rank.state()));
+    for (const std::uint32_t source : {2U, 3U, 4U}) {
+        rank.receive_is_posted(source, 7);
+    }
+    rank.leave();
+    EXPECT_FALSE(matching.has_overflow(rank.state())) << "it is freed when the worker leaves the rank";
+    rank.expect_same_queues();
+}
+
+TEST(Matching, ARestoredReceiveIsPostedAlthoughAMessageWaits) {
+    TestedMatching matching;
+    State state;
+    matching.add_unexpected(state, matching.add({.source = 1, .tag = 1}));
+    for (std::uint32_t place = 1; place <= 3; ++place) {
+        matching.add_posted(state, 1, 1, {.place = place});
+    }
+    EXPECT_EQ(matching.posted_receives(state), 3U);
+    EXPECT_EQ(matching.unexpected_messages(state), 1U);
+    StartedOp<NoCookie> oldest;
+    EXPECT_TRUE(matching.take_posted(state, 1, 1, oldest));
+    EXPECT_EQ(oldest.place, 1U);
+    matching.clear(state);
+    EXPECT_TRUE(state.empty());
+}
+
+}  // namespace
+}  // namespace idlewave

@@ -1,0 +1,113 @@
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "loggops/reception.hpp"
+#include "loggops/serialisation.hpp"
+#include "rank_parts.hpp"
+
+namespace idlewave {
+namespace {
+
+using testing::RankParts;
+using testing::SentMessages;
+using testing::small_machine;
+
+/// The parts of one thread.
+struct Thread {
+    explicit Thread(RankParts& ranks)
+        : occupation(ranks.tables),
+          transmission(ranks.tables, occupation),
+          reception(ranks.tables, occupation, agenda, matching, transmission),
+          rendezvous(ranks.tables, agenda, matching, transmission),
+          dependencies(ranks.tables),
+          serialiser(ranks.tables, agenda, occupation, matching, rendezvous, dependencies) {}
+
+    std::vector<std::byte> pack(RankParts& ranks) {
+        std::vector<std::byte> bytes;
+        Packer packer(bytes);
+        serialiser.pack(ranks.state(0), 0, packer);
+        return bytes;
+    }
+    void unpack(RankParts& ranks, const std::vector<std::byte>& bytes) {
+        Unpacker unpacker(bytes);
+        serialiser.unpack(ranks.state(0), 0, unpacker);
+        EXPECT_TRUE(unpacker.done());
+    }
+
+    Agenda<Graph::Cookie> agenda;
+    Matching<Graph::Cookie, Time> matching;
+    Occupation<Graph, NoObserver> occupation;
+    Transmission<Graph, NoObserver> transmission;
+    Reception<Graph, NoObserver> reception;
+    Rendezvous<Graph, NoObserver> rendezvous;
+    Dependencies<Graph, NoObserver> dependencies;
+    RankSerialiser<Graph, NoObserver> serialiser;
+};
+
+/// Gives rank 0 `count` of each record: posted receives, unexpected messages, open sends, open receives and requests.
+void fill(Thread& thread, RankParts& ranks, std::uint32_t count) {
+    const auto rank = ranks.current(0);
+    SentMessages context = ranks.context();
+    EndedOp<Graph::Cookie, Time> ended;
+    thread.agenda.open(ranks.state(0).requests);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        std::uint32_t message = 0;
+        thread.matching.post(rank.state().match, {.place = i}, 1, 100 + i, message);
+        thread.matching.post(rank.state().match, {.place = 2000 + i}, 1, 600 + i, message);
+        const Message unexpected{.size = 5, .tag = 200 + i};
+        thread.reception.arrive(rank, {10, 1, i, &unexpected}, 10, ended);
+        ReadyOp<Graph::Cookie> send;
+        send.op = {.size = 300, .peer = 1, .tag = 300 + i, .kind = OpKind::send};
+        thread.rendezvous.request_to_send(rank, send, {.place = 1000 + i}, 20, context);
+        const Message request{.size = 1, .tag = 100 + i, .sender_handle = 4, .kind = MessageKind::request_to_send};
+        thread.rendezvous.arrive_request_to_send(rank, {30, 1, 500 + i, &request});
+    }
+    ranks.state(0).requests = thread.agenda.close();
+}
+
+TEST(RankSerialisation, ARestoredRankHasTheSameBytesHoweverManyRecordsItHas) {
+    for (const std::uint32_t count : {0U, 1U, 2U, 5U, 50U}) {
+        RankParts ranks(small_machine(), 2);
+        Thread one(ranks);
+        Thread other(ranks);
+        fill(one, ranks, count);
+        const std::vector<std::byte> bytes = one.pack(ranks);
+        EXPECT_EQ(one.pack(ranks), bytes) << "packing changes nothing";
+        one.serialiser.discard(ranks.state(0), 0);
+        other.unpack(ranks, bytes);
+        EXPECT_EQ(other.pack(ranks), bytes) << count << " of each record, in another thread";
+        EXPECT_EQ(other.matching.unexpected_messages(ranks.state(0).match), count);
+        EXPECT_EQ(other.rendezvous.sends_of(0).size(), count);
+    }
+}
+
+TEST(RankSerialisation, TheEndOfAReceiveThatIsNotReportedYetIsKept) {
+    RankParts ranks(small_machine(), 2);
+    Thread thread(ranks);
+    ranks.state(0).match.slot.keep_end({.place = 17});
+    const std::vector<std::byte> bytes = thread.pack(ranks);
+    ranks.state(0).match = {};
+    thread.unpack(ranks, bytes);
+    EXPECT_TRUE(ranks.state(0).match.slot.end_pending());
+    EXPECT_EQ(ranks.state(0).match.slot.place, 17U);
+}
+
+TEST(RankSerialisation, ADiscardedRankHasNothing) {
+    RankParts ranks(small_machine(), 2);
+    Thread thread(ranks);
+    const std::vector<std::byte> empty = thread.pack(ranks);
+    const auto free_times = ranks.state(0).free_times;
+    fill(thread, ranks, 20);
+    thread.serialiser.discard(ranks.state(0), 0);
+    EXPECT_TRUE(ranks.state(0).match.empty());
+    EXPECT_TRUE(ranks.state(0).requests.none());
+    EXPECT_FALSE(thread.rendezvous.is_open(0));
+    thread.unpack(ranks, empty);
+    EXPECT_EQ(thread.pack(ranks), empty);
+    EXPECT_EQ(ranks.state(0).free_times, free_times);
+}
+
+}  // namespace
+}  // namespace idlewave

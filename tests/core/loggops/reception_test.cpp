@@ -1,0 +1,72 @@
+#include "loggops/reception.hpp"
+
+#include <gtest/gtest.h>
+
+#include "rank_parts.hpp"
+
+namespace idlewave {
+namespace {
+
+using testing::RankParts;
+using testing::small_machine;
+
+struct Parts {
+    Parts()
+        : ranks(small_machine(), 2),
+          occupation(ranks.tables),
+          transmission(ranks.tables, occupation),
+          reception(ranks.tables, occupation, agenda, matching, transmission),
+          rank(ranks.current(1)) {}
+
+    RankParts ranks;
+    Agenda<Graph::Cookie> agenda;
+    Matching<Graph::Cookie, Time> matching;
+    Occupation<Graph, NoObserver> occupation;
+    Transmission<Graph, NoObserver> transmission;
+    Reception<Graph, NoObserver> reception;
+    RankParts::Current rank;
+    Message message{.size = 11, .tag = 5};
+    RankParts::Event event{1000, 0, 0, &message};
+    EndedOp<Graph::Cookie, Time> ended;
+};
+
+TEST(Reception, AnExpectedMessageIsReceivedAtOnceAndEndsItsReceive) {
+    Parts parts;
+    std::uint32_t message = 0;
+    parts.matching.post(parts.rank.state().match, {.place = 9}, 0, 5, message);
+    EXPECT_TRUE(parts.reception.arrive(parts.rank, parts.event, never, parts.ended));
+    EXPECT_EQ(parts.ended.place, 9U);
+    EXPECT_EQ(parts.ended.at, 1000 + 30 + 20);
+    EXPECT_TRUE(parts.agenda.idle());
+}
+
+TEST(Reception, AReceptionThatCannotBeginBeforeTheNextEventIsRequested) {
+    Parts parts;
+    std::uint32_t message = 0;
+    parts.matching.post(parts.rank.state().match, {.place = 9}, 0, 5, message);
+    parts.rank.free_times()[0] = 4000;
+    EXPECT_FALSE(parts.reception.arrive(parts.rank, parts.event, 3000, parts.ended));
+    ASSERT_TRUE(parts.agenda.one());
+    const auto next = parts.agenda.next(parts.rank.free_times());
+    EXPECT_EQ(next.at, 4000);
+    EXPECT_EQ(parts.agenda[next.index].kind, RequestKind::receive_expected);
+    EXPECT_EQ(parts.agenda[next.index].ready.place, 9U);
+    EXPECT_EQ(parts.reception.receive_expected(parts.rank, parts.agenda[next.index], next.at), 4000 + 30 + 20);
+}
+
+TEST(Reception, AnUnexpectedMessageIsReceivedOnArrivalAndItsReceiveEndsWhenItIsPosted) {
+    Parts parts;
+    EXPECT_FALSE(parts.reception.arrive(parts.rank, parts.event, never, parts.ended));
+    std::uint32_t handle = 0;
+    ASSERT_TRUE(parts.matching.post(parts.rank.state().match, {.place = 9}, any, any, handle));
+    EXPECT_TRUE(parts.matching[handle].processed);
+    EXPECT_EQ(parts.matching[handle].processed_at, 1050);
+    parts.matching[handle].matched_at = 2000;
+    parts.matching[handle].receive = {.place = 9};
+    parts.ended = parts.reception.end_receive(parts.rank, handle);
+    EXPECT_EQ(parts.ended.place, 9U);
+    EXPECT_EQ(parts.ended.at, 2000) << "R10: the later of both times";
+}
+
+}  // namespace
+}  // namespace idlewave

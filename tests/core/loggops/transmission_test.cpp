@@ -1,0 +1,73 @@
+#include "loggops/transmission.hpp"
+
+#include <gtest/gtest.h>
+
+#include "rank_parts.hpp"
+
+namespace idlewave {
+namespace {
+
+using testing::RankParts;
+using testing::SentMessages;
+using testing::small_machine;
+
+struct Parts {
+    explicit Parts(const Machine& machine)
+        : ranks(machine, 4), occupation(ranks.tables), transmission(ranks.tables, occupation) {}
+
+    RankParts ranks;
+    Occupation<Graph, NoObserver> occupation;
+    Transmission<Graph, NoObserver> transmission;
+};
+
+ReadyOp<Graph::Cookie> send_of(std::uint64_t size, std::uint32_t peer) {
+    ReadyOp<Graph::Cookie> send;
+    send.op = {.size = size, .peer = peer, .tag = 5, .kind = OpKind::send};
+    return send;
+}
+
+TEST(Transmission, AnEagerMessageTravelsWithItsTagAndSizeAndArrivesAfterOverheadAndLatency) {
+    Parts parts(small_machine());
+    SentMessages context = parts.ranks.context();
+    const Time end = parts.transmission.send_eagerly(parts.ranks.current(0), send_of(11, 3), {}, 100, context);
+    EXPECT_EQ(end, 130);
+    ASSERT_EQ(context.messages.size(), 1U);
+    EXPECT_EQ(context.messages[0].destination, 3U);
+    EXPECT_EQ(context.messages[0].time, 1120);
+    EXPECT_EQ(context.messages[0].message.kind, MessageKind::data);
+    EXPECT_EQ(context.messages[0].message.tag, 5U);
+    EXPECT_EQ(context.messages[0].message.size, 11U);
+}
+
+TEST(Transmission, AControlMessageCostsAsMuchAsOneByteAndDataAsMuchAsTheirSize) {
+    Parts parts(small_machine());
+    SentMessages context = parts.ranks.context();
+    const auto rank = parts.ranks.current(0);
+    const Message request{.size = 1, .tag = 5, .kind = MessageKind::request_to_send};
+    EXPECT_EQ(parts.transmission.send_protocol(rank, {}, 3, request, 0, context), 20);
+    EXPECT_EQ(rank.free_times()[parts.ranks.tables.layout.tx(0)], 50);
+    const Message data{.size = 201, .rendezvous_id = 0, .kind = MessageKind::rendezvous_data};
+    EXPECT_EQ(parts.transmission.send_protocol(rank, {}, 3, data, 1000, context), 1000 + 20 + 200);
+    EXPECT_EQ(rank.free_times()[parts.ranks.tables.layout.tx(0)], 1000 + 50 + 400);
+}
+
+TEST(Transmission, RanksOfOneNodeHaveTheirOwnNetworkAndThreshold) {
+    Machine machine = small_machine();
+    machine.node = machine.network;
+    machine.node->segments[0].parameters.L = 7;
+    machine.node->S = 10;
+    machine.node_ranks = 2;
+    Parts parts(machine);
+    SentMessages context = parts.ranks.context();
+    const auto rank = parts.ranks.current(0);
+    parts.transmission.send_eagerly(rank, send_of(1, 1), {}, 0, context);
+    parts.transmission.send_eagerly(rank, send_of(1, 2), {}, 0, context);
+    EXPECT_EQ(context.messages[0].time, 27);
+    EXPECT_EQ(context.messages[1].time, 1020);
+    EXPECT_FALSE(parts.transmission.is_eager(rank, 1, 11));
+    EXPECT_TRUE(parts.transmission.is_eager(rank, 2, 100));
+    EXPECT_FALSE(parts.transmission.is_eager(rank, 2, 101));
+}
+
+}  // namespace
+}  // namespace idlewave
