@@ -13,82 +13,95 @@
 
 namespace idlewave {
 
-/// The requests of the rank that is being simulated. They are where they were written as long as they wait, linked
-/// while other ranks are simulated; where there are many, they wait in the rank's queues.
+/// Where the pending requests of a rank are while other ranks are simulated: nowhere, in a linked list, or in queues.
+class PendingRequests {
+  public:
+    [[nodiscard]] bool none() const { return word_ == 0; }
+    [[nodiscard]] bool in_queues() const { return (word_ & many) != 0; }
+    [[nodiscard]] std::uint32_t queues() const { return word_ - many; }
+    /// The first of the list, or 0.
+    [[nodiscard]] std::uint32_t first() const { return in_queues() ? 0 : word_; }
+
+    static PendingRequests list(std::uint32_t first) { return PendingRequests(first); }
+    static PendingRequests queued(std::uint32_t queues) { return PendingRequests(many + queues); }
+    PendingRequests() = default;
+
+  private:
+    static constexpr std::uint32_t many = 0x80000000;
+    explicit PendingRequests(std::uint32_t word) : word_(word) {}
+    std::uint32_t word_ = 0;
+};
+
+/// The pending requests of the rank that is being simulated (docs/model.md, R14 and R15). Up to twelve of them are in
+/// slots, and stay where they were written as long as they wait; the requests of a rank with more are in RequestQueues.
 template <class Cookie, class Moment = Time>
 class Agenda {
   public:
-    /// Where the next request is, and when it starts.
+    using Entry = Request<Cookie, Moment>;
+
+    /// The next request to start, and its start.
     struct Next {
         Time at = never;
         std::uint32_t index = 0;
     };
 
-    /// Begin with a rank: its waiting requests, and its queues if it has some.
-    [[gnu::always_inline]] void open(std::uint32_t pending, RequestQueues<Cookie, Moment>* queues) {
+    /// Begins with a rank.
+    [[gnu::always_inline]] void open(PendingRequests pending) {
         used_ = 0;
-        queues_ = queues;
+        if (pending.in_queues()) [[unlikely]] {
+            queues_number_ = pending.queues();
+            queues_ = &all_queues_[queues_number_];
+            return;
+        }
         std::uint32_t count = 0;
-        for (std::uint32_t i = pending; i != 0;) {
-            Waiting& waiting = waiting_[i];
-            slots_[count++] = &waiting;
+        for (std::uint32_t number = pending.first(); number != 0;) {
+            Waiting& waiting = waiting_[number];
+            slots_[count] = &waiting;
+            numbers_[count++] = number;
             used_ = 2 * used_ + 1;
-            i = waiting.next;
+            number = waiting.next;
         }
     }
 
-    /// Bring a rank's waiting request into the cache.
-    [[gnu::always_inline]] void prefetch(std::uint32_t pending) const { waiting_.prefetch(pending); }
-
-    /// Leave the rank; returns its waiting requests.
-    [[gnu::always_inline]] std::uint32_t close() {
-        std::uint32_t first = 0;
-        for (; used_ != 0; used_ &= used_ - 1) {
-            Waiting& waiting = *slots_[std::countr_zero(used_)];
-            waiting.next = first;
-            first = waiting.number;
+    /// Leaves the rank. Returns its pending requests.
+    [[gnu::always_inline]] PendingRequests close() {
+        if (queues_number_ != 0) [[unlikely]] {
+            return close_queues();
         }
-        return first;
+        return PendingRequests::list(link_slots());
     }
 
-    /// Whether nothing waits.
+    /// Brings the first pending request of a rank into the cache.
+    [[gnu::always_inline]] void prefetch(PendingRequests pending) const { waiting_.prefetch(pending.first()); }
+
+    /// Whether no request is pending.
     [[nodiscard]] bool idle() const { return used_ == 0 && queues_ == nullptr; }
 
-    /// Whether one waits, and no more.
+    /// Whether exactly one request is pending.
     [[nodiscard]] bool one() const { return used_ != 0 && (used_ & (used_ - 1)) == 0 && queues_ == nullptr; }
 
-    /// Whether there is no room for another one.
-    [[nodiscard]] bool full() const { return used_ == all && queues_ == nullptr; }
-
-    /// From now on requests wait in `queues`; what a slot held that is being performed stays there.
-    void use(RequestQueues<Cookie, Moment>& queues, std::uint32_t performing) {
-        queues_ = &queues;
-        for (std::uint32_t others = used_ & ~(1U << performing); others != 0; others &= others - 1) {
-            const Waiting& waiting = *slots_[std::countr_zero(others)];
-            queues.add(waiting.request);
-            waiting_.remove(waiting.number);
+    /// Where to write a new request, which then has to be `added`: it is written where it stays.
+    Entry& make() {
+        if (used_ == all && queues_ == nullptr) [[unlikely]] {
+            move_to_queues();
         }
-        used_ &= 1U << performing;
-    }
-
-    /// Where to write a new request, which then has to be `added`. Needs room: not `full`.
-    Request<Cookie, Moment>& make() {
-        const std::uint32_t number = waiting_.add();
-        made_ = &waiting_[number];
-        made_->number = number;
+        made_number_ = waiting_.add();
+        made_ = &waiting_[made_number_];
         return made_->request;
     }
     void added() {
         if (queues_ != nullptr) [[unlikely]] {
             queues_->add(made_->request);
-            waiting_.remove(made_->number);
+            waiting_.remove(made_number_);
             return;
         }
         add_made();
     }
+    /// The number of the next protocol send, for its `request_id`.
+    std::uint32_t next_request_id() { return next_request_id_++; }
 
-    /// The request that starts first: at the first time at which it is ready and all that it needs is free, and among
-    /// those of one time the first in order. `at` is `never` if there is none.
+    /// The request that starts first: each starts at the first time at which it is ready and its resources are free,
+    /// and of several at one time the one with precedence starts. `at` is `never` if there is none.
     [[nodiscard]] Next next(const Moment* free_times) const {
         if (queues_ != nullptr) [[unlikely]] {
             return next_in_queues(free_times);
@@ -100,7 +113,7 @@ class Agenda {
         Next best{start(slots_[first]->request, free_times), first};
         for (std::uint32_t others = used_ & (used_ - 1); others != 0; others &= others - 1) {
             const auto i = static_cast<std::uint32_t>(std::countr_zero(others));
-            const Request<Cookie, Moment>& other = slots_[i]->request;
+            const Entry& other = slots_[i]->request;
             const Time at = start(other, free_times);
             if (at < best.at || (at == best.at && other.before(slots_[best.index]->request))) {
                 best = {at, i};
@@ -109,53 +122,105 @@ class Agenda {
         return best;
     }
 
-    /// The request at `index`, which stays in its slot until it is `done`. Returns the slot.
+    /// The request at `index` starts. It stays in its slot, which is returned, until it is `done`.
     std::uint32_t take(std::uint32_t index) {
         if (queues_ == nullptr) [[likely]] {
+            started_ = index;
             return index;
         }
-        make() = queues_->take(index);
+        made_number_ = waiting_.add();
+        made_ = &waiting_[made_number_];
+        made_->request = queues_->take(index);
         add_made();
         if (queues_->empty()) {
             queues_ = nullptr;
         }
+        started_ = 0;
         return 0;
     }
-    [[nodiscard]] const Request<Cookie, Moment>& operator[](std::uint32_t slot) const { return slots_[slot]->request; }
+    [[nodiscard]] const Entry& operator[](std::uint32_t slot) const { return slots_[slot]->request; }
     void done(std::uint32_t slot) {
         used_ &= ~(1U << slot);
-        waiting_.remove(slots_[slot]->number);
+        waiting_.remove(numbers_[slot]);
+        started_ = no_slot;
     }
 
-    /// Calls `visit` with all requests of a rank that has no queues and is not open: those linked from `pending` on.
+    /// Calls `visit` with each pending request of a rank that is not open.
     template <class Visit>
-    void each(std::uint32_t pending, Visit visit) const {
-        for (std::uint32_t i = pending; i != 0; i = waiting_[i].next) {
+    void each(PendingRequests pending, Visit visit) const {
+        if (pending.in_queues()) {
+            all_queues_[pending.queues()].each(visit);
+        }
+        for (std::uint32_t i = pending.first(); i != 0; i = waiting_[i].next) {
             visit(waiting_[i].request);
         }
     }
-    /// They are no longer there.
-    void discard(std::uint32_t pending) {
-        while (pending != 0) {
-            waiting_.remove(std::exchange(pending, waiting_[pending].next));
+
+    /// Removes the pending requests of a rank that is not open.
+    void discard(PendingRequests pending) {
+        if (pending.in_queues()) {
+            all_queues_[pending.queues()].clear();
+            all_queues_.remove(pending.queues());
+        }
+        for (std::uint32_t i = pending.first(); i != 0;) {
+            const std::uint32_t next = waiting_[i].next;
+            waiting_.remove(i);
+            i = next;
         }
     }
 
   private:
-    /// With plain times it is a cache line.
+    using Queues = RequestQueues<Cookie, Moment>;
+
+    /// A request in a slot or a list. With plain times it is a cache line.
     struct alignas(64) Waiting {
-        Request<Cookie, Moment> request;
-        std::uint32_t next = 0;
-        std::uint32_t number = 0;  ///< its own
+        [[no_unique_address]] Entry request;  ///< `next` is in its padding
+        std::uint32_t next = 0;               ///< in the list of its rank
     };
     static_assert(sizeof(Moment) > sizeof(Time) || sizeof(Waiting) == 64);
 
     void add_made() {
-        slots_[static_cast<std::size_t>(std::countr_one(used_))] = made_;
+        const auto slot = static_cast<std::size_t>(std::countr_one(used_));
+        slots_[slot] = made_;
+        numbers_[slot] = made_number_;
         used_ |= used_ + 1;
     }
 
-    static Time start(const Request<Cookie, Moment>& request, const Moment* free_times) {
+    [[gnu::always_inline]] std::uint32_t link_slots() {
+        std::uint32_t first = 0;
+        for (; used_ != 0; used_ &= used_ - 1) {
+            const auto slot = static_cast<std::size_t>(std::countr_zero(used_));
+            slots_[slot]->next = first;
+            first = numbers_[slot];
+        }
+        return first;
+    }
+
+    /// From now on requests wait in queues. The request that has just started stays in its slot.
+    [[gnu::noinline]] void move_to_queues() {
+        if (queues_number_ == 0) {
+            queues_number_ = all_queues_.add();
+        }
+        queues_ = &all_queues_[queues_number_];
+        const std::uint32_t kept = started_ == no_slot ? 0 : 1U << started_;
+        for (std::uint32_t others = used_ & ~kept; others != 0; others &= others - 1) {
+            const auto slot = static_cast<std::size_t>(std::countr_zero(others));
+            queues_->add(slots_[slot]->request);
+            waiting_.remove(numbers_[slot]);
+        }
+        used_ &= kept;
+    }
+
+    [[gnu::noinline]] PendingRequests close_queues() {
+        const std::uint32_t number = std::exchange(queues_number_, 0);
+        if (std::exchange(queues_, nullptr) != nullptr) {
+            return PendingRequests::queued(number);
+        }
+        all_queues_.remove(number);
+        return PendingRequests::list(link_slots());
+    }
+
+    static Time start(const Entry& request, const Moment* free_times) {
         const Time ready = time_of(request.ready.at);
         const Time free =
             std::max(time_of(free_times[request.first_resource]), time_of(free_times[request.second_resource]));
@@ -164,8 +229,8 @@ class Agenda {
 
     [[nodiscard]] Next next_in_queues(const Moment* free_times) const {
         Next best;
-        const Request<Cookie, Moment>* first = nullptr;
-        queues_->each_head([&](const Request<Cookie, Moment>& request, std::uint32_t index) {
+        const Entry* first = nullptr;
+        queues_->each_head([&](const Entry& request, std::uint32_t index) {
             const Time at = start(request, free_times);
             if (first == nullptr || at < best.at || (at == best.at && request.before(*first))) {
                 best = {at, index};
@@ -177,12 +242,19 @@ class Agenda {
 
     static constexpr std::uint32_t most = 12;
     static constexpr std::uint32_t all = (1U << most) - 1;
+    static constexpr std::uint32_t no_slot = 31;
 
     std::array<Waiting*, most> slots_{};
-    std::uint32_t used_ = 0;   ///< a bit a slot
-    Waiting* made_ = nullptr;  ///< the request that has been made last
-    RequestQueues<Cookie, Moment>* queues_ = nullptr;
-    Slab<Waiting> waiting_;  ///< of all of the thread's ranks
+    std::array<std::uint32_t, most> numbers_{};  ///< in `waiting_`, by slot
+    std::uint32_t used_ = 0;                     ///< slots, a bit each
+    std::uint32_t started_ = no_slot;            ///< the slot of the request that has started and is not done
+    Waiting* made_ = nullptr;                    ///< the request that `make` has made
+    std::uint32_t made_number_ = 0;
+    std::uint32_t next_request_id_ = 0;
+    std::uint32_t queues_number_ = 0;  ///< of the rank's queues, if it has some
+    Queues* queues_ = nullptr;         ///< these queues, unless they are empty
+    Slab<Waiting> waiting_;            ///< requests in slots and lists, of all ranks of the thread
+    Slab<Queues> all_queues_;          ///< of all ranks of the thread
 };
 
 }  // namespace idlewave

@@ -1,212 +1,123 @@
 #pragma once
 
-#include "loggops/worker.hpp"
+#include <array>
+#include <cstdint>
 
-/// What a rank does next (docs/model.md: "Who goes first"): of what it is told, what it has asked for, and the ops that
-/// have just become ready.
+#include "goal/op.hpp"
+#include "goal/source.hpp"
+#include "loggops/rank.hpp"
+#include "loggops/tables.hpp"
+
 namespace idlewave {
 
-/// All that the rank is told and does before `until`, in the order of time.
+/// Dependency resolution (docs/model.md, R4): reports the start and the end of ops to the source of the schedule, and
+/// keeps the ops that this makes ready. The source returns one such op apart, in `next`: most ops make exactly one
+/// other op ready, which then needs no list.
 template <Source S, class Observer>
-template <class Context>
-[[gnu::noinline]] Time RankWorker<S, Observer>::run_until(std::span<const Event> events, Time until, Context& context) {
-    const Event* event = events.data();
-    const Event* const end = event + events.size();
-    while (true) {
-        const Time told = event == end ? until : event->time;
-        if (rank_->posted.end_pending) {
-            if (event == end && pending_end() >= until) {
-                return leave(pending_end());
-            }
-            report_pending_end(told, context);
-            continue;
-        }
-        if (!agenda_.idle()) {
-            const auto next = agenda_.next(free_times());
-            if (next.at < told) {
-                if (agenda_.one() && is_simple(agenda_[next.index].kind)) {
-                    follow(start_only_request(next), told, context);
-                } else {
-                    perform(next, context);
-                    follow_all(told, context);
-                }
-                continue;
-            }
-            if (event == end) {
-                return leave(next.at);
-            }
-        } else if (event == end) {
-            return leave(never);
-        }
-        const Event* const first = event++;
-        const Time then = event == end ? until : event->time;
-        if (agenda_.idle() && then > told && first->payload->kind == MessageKind::data) [[likely]] {
-            meet_alone(*first, then, context);
-            continue;
-        }
-        arrive(*first);
-        for (; event != end && event->time == told; ++event) {
-            arrive(*event);
+class Dependencies {
+  public:
+    using Tables = RankTables<S, Observer>;
+    using Moment = typename Tables::Moment;
+    using Cookie = typename S::Cookie;
+    using Current = CurrentRank<S, Moment>;
+    using Ready = ReadyOp<Cookie, Moment>;
+    using List = ReadyOps<Cookie, Moment>;
+
+    explicit Dependencies(Tables& tables) : tables_(tables) {}
+
+    /// A rank begins: the ops without requirements are ready.
+    void begin(const Current& current) {
+        tables_.source.begin(current.number(), current.state().source, scratch_, *ready_);
+    }
+
+    /// An op has started. Returns whether this made an op ready that is now in `next`.
+    [[gnu::always_inline]] bool started(const Current& current, Place place, Cookie cookie, const Moment& now,
+                                        Ready& next) {
+        return tables_.source.started(current.number(), current.state().source, scratch_, {now, place, cookie}, next,
+                                      *ready_);
+    }
+
+    /// Whether a receive brings a send along (SendAlong).
+    [[nodiscard]] static bool brings_send(const Ready& receive) {
+        if constexpr (S::exchanges) {
+            return receive.along.to != nobody;
+        } else {
+            return false;
         }
     }
-}
 
-/// The only request, whose time has come: it is no longer one. Returns whether an op is now in `next_[0]`: it, or
-/// what the reception of a message has made ready.
-template <Source S, class Observer>
-bool RankWorker<S, Observer>::start_only_request(const typename Agenda<Cookie, Moment>::Next& next) {
-    const Request<Cookie, Moment> request = agenda_[next.index];
-    agenda_.done(next.index);
-    if (request.kind != RequestKind::receive_expected) {
-        next_[0] = request.ready;
-        return true;
-    }
-    const Moment processed = receive(request, start_of(request, next.at));
-    return report_end(request.handle, request.ready.cookie, processed, next_[0]);
-}
-
-/// Do what a request asks for, whose time has come.
-template <Source S, class Observer>
-template <class Context>
-void RankWorker<S, Observer>::perform(const typename Agenda<Cookie, Moment>::Next& next, Context& context) {
-    performing_ = agenda_.take(next.index);
-    const Request<Cookie, Moment>& request = agenda_[performing_];
-    const Moment now = start_of(request, next.at);
-    switch (request.kind) {
-        case RequestKind::receive_expected:
-            op_ended(request.handle, request.ready.cookie, receive(request, now));
-            break;
-        case RequestKind::receive_clear_to_send:
-            cleared_to_send(request.handle, receive(request, now));
-            break;
-        case RequestKind::receive_unexpected:
-        case RequestKind::receive_request_to_send:
-        case RequestKind::receive_data:
-            message_processed(request.handle, receive(request, now));
-            break;
-        case RequestKind::send_clear_to_send:
-            send_clear_to_send(request, now, context);
-            break;
-        case RequestKind::send_data:
-            send_data(request, now, context);
-            break;
-        case RequestKind::send:
-        case RequestKind::post:
-        case RequestKind::calc:
-            perform(request.ready, now, context);
-            break;
-    }
-    agenda_.done(performing_);
-    performing_ = nothing;
-}
-
-template <Source S, class Observer>
-template <class Context>
-[[gnu::always_inline]] inline void RankWorker<S, Observer>::perform(const Ready& ready, const Moment& now,
-                                                                    Context& context) {
-    switch (ready.op.kind) {
-        case OpKind::send:
-            send(ready, now, context);
-            break;
-        case OpKind::recv: {
-            Ready next;
-            keep(post_among_others(ready, now, next), next);
-            break;
-        }
-        case OpKind::calc:
-            calc(ready, now);
-            break;
-    }
-}
-
-/// The source is told of a receive's end, which lay beyond what was known of the rank's future when the receive began.
-/// Until now the rank has done nothing else, so that nobody misses what the end makes ready.
-template <Source S, class Observer>
-template <class Context>
-[[gnu::noinline]] void RankWorker<S, Observer>::report_pending_end(Time until, Context& context) {
-    Receive<Cookie>& receive = rank_->posted;
-    receive.end_pending = false;
-    const Moment end = free_times()[Layout::cpu(0)];
-    follow(report_end(receive.place, receive.cookie, end, next_[0]), until, context);
-}
-
-/// Ops that become ready one by one, while nothing else waits: `there` says whether there is one, in `next_[0]`.
-/// What may not start before `until` has to be asked for.
-template <Source S, class Observer>
-template <class Context>
-[[gnu::always_inline]] inline void RankWorker<S, Observer>::follow(bool there, Time until, Context& context) {
-    Ready* next = &next_[0];
-    Ready* spare = &next_[1];
-    while (there && ready_->empty()) {
-        Moment at = start_of(*next);
-        if (time_of(at) >= until) {
-            request_op(*next);
-            return;
-        }
-        bool sends = next->op.kind == OpKind::send;
-        if (next->op.kind == OpKind::recv) {
-            if (!posts_alone()) {
-                there = post_among_others(*next, at, *next);
-                if (agenda_.idle()) {
-                    continue;
-                }
-                break;  // a message of a rendezvous may be cleared to send
-            }
-            sends = brings_send(*next);
-            there = post_alone(*next, at);
-            if (!sends) {
-                continue;
-            }
-            at = start_of_send(*next);
-            if (time_of(at) >= until) {
-                request_op(*next);
-                return;
+    /// A receive has started. It may bring a send along (SendAlong), which then is in `next`. `next` may be `receive`.
+    [[gnu::always_inline]] bool posted(const Current& current, const Ready& receive, const Moment& now, Ready& next) {
+        if constexpr (S::exchanges) {
+            if (brings_send(receive)) {
+                next.at = now;
+                next.op.size = receive.op.size;
+                next.op.peer = receive.along.to;
+                next.op.tag = receive.op.tag;
+                next.op.kind = OpKind::send;
+                next.op.cpu = receive.op.cpu;
+                next.op.nic = receive.op.nic;
+                next.op.reduction = false;
+                next.place = receive.place + 1;
+                next.cookie = receive.cookie;
+                next.along.to = nobody;
+                return true;
             }
         }
-        if (sends && !is_eager(next->op)) [[unlikely]] {
-            break;
-        }
-        const Place place = next->place;
-        const Cookie cookie = next->cookie;
-        const Moment end = sends ? begin_send(*next, at, context) : begin_calc(*next, at);
-        there = report_start(place, cookie, at, *next);
-        if (report_end(place, cookie, end, *spare)) {
-            keep(there, *next);
-            std::swap(next, spare);
-            there = true;
-        }
+        return started(current, receive.place, receive.cookie, now, next);
     }
-    keep(there, *next);
-    if (!ready_->empty()) [[unlikely]] {
-        follow_all(until, context);
-    }
-}
 
-/// The same for those that are written down. The next is one of them, as long as nothing else waits.
-template <Source S, class Observer>
-template <class Context>
-[[gnu::noinline]] void RankWorker<S, Observer>::follow_all(Time until, Context& context) {
-    while (agenda_.idle() && ready_->size() <= 2) {
-        if (ready_->empty()) {
-            return;
-        }
-        // The op stays where it is, and what its start makes ready goes elsewhere: a copy would be loaded as a
-        // whole, and wait for the stores of its parts.
-        ReadyList& starting = *ready_;
-        const bool alone = starting.size() == 1;
-        const std::size_t first = alone || !goes_first(starting[1], starting[0]) ? 0 : 1;
-        const Moment at = start_of(starting[first]);
-        if (time_of(at) >= until) {
-            break;
-        }
-        ready_ = &ready_lists_[ready_ == &ready_lists_[0] ? 1 : 0];
-        perform(starting[first], at, context);
-        if (!alone) {
-            ready_->push_back(starting[1 - first]);
-        }
-        starting.clear();
+    /// An op has ended. Returns whether this made an op ready that is now in `next`.
+    [[gnu::always_inline]] bool ended(const Current& current, Place place, Cookie cookie, const Moment& end,
+                                      Ready& next) {
+        tables_.observer.ended(current.number(), place, end);
+        return tables_.source.ended(current.number(), current.state().source, scratch_, {end, place, cookie}, next,
+                                    *ready_);
     }
-    request_ready_ops();
-}
+
+    /// The same, with all ops that become ready in the list.
+    void started(const Current& current, const Ready& op, const Moment& now) {
+        Ready next;
+        keep(started(current, op.place, op.cookie, now, next), next);
+    }
+    void ended(const Current& current, Place place, Cookie cookie, const Moment& end) {
+        Ready next;
+        keep(ended(current, place, cookie, end, next), next);
+    }
+
+    /// Adds `next` to the list if it is ready.
+    [[gnu::always_inline]] void keep(bool is_ready, const Ready& next) {
+        if (is_ready) {
+            ready_->push_back(next);
+        }
+    }
+
+    /// The ops that have become ready.
+    [[nodiscard, gnu::always_inline]] List& ready() { return *ready_; }
+
+    /// Returns the list, and begins another one: an op of the old list starts where it lies, and the ops that this
+    /// makes ready go into the new one. A copy of the op would stall on store forwarding.
+    List& swap_ready() {
+        List& old = *ready_;
+        ready_ = &lists_[ready_ == &lists_[0] ? 1 : 0];
+        return old;
+    }
+
+    /// Shows a rank's position in its schedule to an archive (base/archive.hpp).
+    template <class Archive>
+    void serialise(std::uint32_t rank, typename Tables::State& state, Archive& archive) const {
+        if constexpr (requires { tables_.source.keep(rank, state.source, archive); }) {
+            tables_.source.keep(rank, state.source, archive);
+        } else {
+            archive(state.source);
+        }
+    }
+
+  private:
+    Tables& tables_;
+    typename S::Scratch scratch_{};
+    std::array<List, 2> lists_;
+    List* ready_ = &lists_[0];
+};
 
 }  // namespace idlewave

@@ -1,169 +1,317 @@
 #pragma once
 
-#include "loggops/worker.hpp"
+#include <cstdint>
 
-/// How a receive and its message find each other, in the order of MPI's matching, and what follows when they have
-/// (docs/model.md: "Receiving").
+#include "base/slab.hpp"
+#include "base/time.hpp"
+#include "goal/op.hpp"
+#include "goal/source.hpp"
+#include "loggops/match_list.hpp"
+#include "loggops/message.hpp"
+#include "loggops/started_op.hpp"
+
 namespace idlewave {
 
-/// The oldest posted receive that a message from `source` with `tag` matches, which is then no longer posted.
-template <Source S, class Observer>
-[[gnu::always_inline]] inline bool RankWorker<S, Observer>::take_posted(std::uint32_t source, std::uint32_t tag,
-                                                                        Receive<Cookie>& receive) {
-    State& rank = *rank_;
-    const std::uint32_t posted = Observer::observes ? posted_receives() : 0;
-    if (rank.posted.waits) {  // then no other does
-        const bool agrees = rank.agrees(source, tag);
-        if (agrees) {
-            receive = rank.posted;
-            rank.posted.waits = false;
+/// A message that has arrived and whose receive has not ended (docs/model.md, R8 to R10): an eager message whose
+/// receive was not posted at its arrival, or a request to send. With plain times and no cookies it is a cache line.
+template <class Cookie, class Moment>
+struct alignas(64) ArrivedMessage {
+    std::uint64_t size = 0;  ///< on the wire
+    std::uint32_t source = 0;
+    std::uint32_t tag = 0;
+    std::uint32_t sequence = 0;       ///< number among the transmissions of its sender; the id of a rendezvous
+    std::uint32_t sender_handle = 0;  ///< of a request to send: the sender's OpenSend
+    MessageKind kind = MessageKind::data;
+    bool matched : 1 = false;
+    bool processed : 1 = false;
+    std::uint32_t next = 0;  ///< the second unexpected message of the rank, in the first one
+    Moment arrived_at = {};
+    Moment matched_at = {};  ///< the time of the match: the arrival, or the posting of the receive
+    Moment processed_at = {};
+    StartedOp<Cookie> receive = {};  ///< of a matched message
+};
+static_assert(sizeof(ArrivedMessage<NoCookie, Time>) == 64);
+
+/// A posted receive in the rank itself, while no other receive is posted. The same memory holds a receive whose end is
+/// known and not yet reported to the source of the schedule; its end is the time from which the CPU is free.
+template <class Cookie>
+struct ReceiveSlot {
+    enum class State : std::uint8_t { empty, posted, end_pending };
+
+    std::uint32_t source = 0;
+    std::uint32_t tag = 0;
+    Place place = 0;
+    [[no_unique_address]] Cookie cookie = {};
+    std::uint8_t cpu = 0;
+    std::uint8_t nic = 0;
+    State state = State::empty;
+
+    [[nodiscard]] bool posted() const { return state == State::posted; }
+    [[nodiscard]] bool end_pending() const { return state == State::end_pending; }
+    [[nodiscard]] StartedOp<Cookie> op() const { return {.place = place, .cookie = cookie, .cpu = cpu, .nic = nic}; }
+
+    /// Whether a message from `from` with `with_tag` matches the receive.
+    [[nodiscard]] bool matches(std::uint32_t from, std::uint32_t with_tag) const {
+        // Equality of both is the usual case, so it is tested first.
+        return (source == from && tag == with_tag) || (agree(source, from) && agree(tag, with_tag));
+    }
+
+    /// Writes field by field: reading the receive as one piece would otherwise stall on store forwarding.
+    [[gnu::always_inline]] void post(const StartedOp<Cookie>& receive, std::uint32_t from, std::uint32_t with_tag) {
+        place = receive.place;
+        cookie = receive.cookie;
+        cpu = receive.cpu;
+        nic = receive.nic;
+        state = State::posted;
+        source = from;
+        tag = with_tag;
+    }
+    [[gnu::always_inline]] void keep_end(const StartedOp<Cookie>& receive) {
+        place = receive.place;
+        cookie = receive.cookie;
+        state = State::end_pending;
+    }
+};
+
+/// Where the other entries of a rank's two queues are: nowhere, in the unexpected messages of a rank that has one or
+/// two of these and no overflow, or in an overflow.
+class QueuePlace {
+  public:
+    [[nodiscard]] bool none() const { return word_ == 0; }
+    [[nodiscard]] bool in_overflow() const { return word_ != 0 && (word_ & few) == 0; }
+    [[nodiscard]] std::uint32_t overflow() const { return word_; }
+    /// The handle of the first of one or two unexpected messages, or 0.
+    [[nodiscard]] std::uint32_t first_unexpected() const { return (word_ & few) != 0 ? word_ - few : 0; }
+
+    void set_none() { word_ = 0; }
+    void set_overflow(std::uint32_t handle) { word_ = handle; }
+    void set_first_unexpected(std::uint32_t handle) { word_ = handle == 0 ? 0 : few + handle; }
+
+  private:
+    static constexpr std::uint32_t few = 0x80000000;
+    std::uint32_t word_ = 0;
+};
+
+/// The matching state of one rank.
+template <class Cookie>
+struct MatchState {
+    QueuePlace queues;
+    ReceiveSlot<Cookie> slot;
+
+    /// Whether a receive that is posted now is the only one, and no message is unexpected.
+    [[nodiscard]] bool empty() const { return queues.none() && !slot.posted(); }
+};
+
+/// MPI's matching (docs/model.md, R9): the posted receive queue and the unexpected message queue of each rank of a
+/// thread. Most ranks have at most one posted receive and at most two unexpected messages; then the queues are in the
+/// rank's MatchState. A rank with more has an overflow: match lists, which have an index if they are long.
+template <class Cookie, class Moment>
+class Matching {
+  public:
+    using State = MatchState<Cookie>;
+    using Receive = StartedOp<Cookie>;
+    using Arrived = ArrivedMessage<Cookie, Moment>;
+
+    // ---- the posted receive queue
+
+    /// A message arrives: takes the oldest posted receive that it matches. Returns whether there is one.
+    [[gnu::always_inline]] bool take_posted(State& state, std::uint32_t source, std::uint32_t tag, Receive& receive) {
+        if (!state.slot.posted()) [[unlikely]] {
+            return take_posted_in_overflow(state, source, tag, receive);
         }
-        model_.observer.arrived(self_, posted, agrees);
-        return agrees;
+        if (!state.slot.matches(source, tag)) [[unlikely]] {
+            return false;  // it is the only posted receive
+        }
+        receive = state.slot.op();
+        state.slot.state = ReceiveSlot<Cookie>::State::empty;
+        return true;
     }
-    const bool found = rank.has_overflow() && overflows_[rank.overflow].posted.take(source, tag, receive);
-    model_.observer.arrived(self_, posted, found);
-    return found;
-}
 
-template <Source S, class Observer>
-std::uint32_t RankWorker<S, Observer>::posted_receives() const {
-    const std::uint32_t many = rank_->has_overflow() ? overflows_[rank_->overflow].posted.size() : 0;
-    return many + (rank_->posted.waits ? 1 : 0);
-}
-
-/// A message is unexpected. While there are no more than two, the rank itself knows of them.
-template <Source S, class Observer>
-void RankWorker<S, Observer>::add_unexpected(std::uint32_t arrived) {
-    const std::uint32_t first = rank_->first_unexpected();
-    if (rank_->overflow == 0) {
-        rank_->overflow = State::few + arrived;
-    } else if (first != 0 && arrived_messages_[first].next == 0) {
-        arrived_messages_[first].next = arrived;
-    } else {
-        overflow().unexpected.add(arrived_messages_[arrived].source, arrived_messages_[arrived].tag, arrived);
+    /// A receive starts: takes the oldest unexpected message that it matches, or is posted. Returns whether there is
+    /// such a message, whose handle is now in `message`.
+    [[gnu::always_inline]] bool post(State& state, const Receive& receive, std::uint32_t source, std::uint32_t tag,
+                                     std::uint32_t& message) {
+        if (!state.empty()) [[unlikely]] {
+            return post_among_others(state, receive, source, tag, message);
+        }
+        state.slot.post(receive, source, tag);
+        return false;
     }
-}
 
-/// The oldest unexpected message that a receive from `source` with `tag` matches, which is then no longer unexpected.
-template <Source S, class Observer>
-[[gnu::always_inline]] inline bool RankWorker<S, Observer>::take_unexpected(std::uint32_t source, std::uint32_t tag,
-                                                                            std::uint32_t& arrived) {
-    if (rank_->has_overflow()) {
-        return overflows_[rank_->overflow].unexpected.take(source, tag, arrived);
+    [[nodiscard]] std::uint32_t posted_receives(const State& state) const {
+        return (state.slot.posted() ? 1 : 0) +
+               (state.queues.in_overflow() ? overflows_[state.queues.overflow()].posted.size() : 0);
     }
-    const auto agrees = [&](std::uint32_t handle) {
-        return handle != 0 && agree(arrived_messages_[handle].source, source) &&
-               agree(arrived_messages_[handle].tag, tag);
+
+    // ---- the unexpected message queue
+
+    void add_unexpected(State& state, std::uint32_t message) {
+        const std::uint32_t first = state.queues.first_unexpected();
+        if (state.queues.none()) {
+            state.queues.set_first_unexpected(message);
+        } else if (first != 0 && messages_[first].next == 0) {
+            messages_[first].next = message;
+        } else {
+            overflow(state).unexpected.add(messages_[message].source, messages_[message].tag, message);
+        }
+    }
+
+    [[nodiscard]] std::uint32_t unexpected_messages(const State& state) const {
+        if (state.queues.in_overflow()) {
+            return overflows_[state.queues.overflow()].unexpected.size();
+        }
+        const std::uint32_t first = state.queues.first_unexpected();
+        return first == 0 ? 0 : messages_[first].next == 0 ? 1 : 2;
+    }
+
+    // ---- arrived messages
+
+    /// The handle of a new message, which the caller writes in place: copying one that was just written field by field
+    /// would stall on store forwarding.
+    std::uint32_t add() { return messages_.add(); }
+    std::uint32_t add(const Arrived& message) {
+        const std::uint32_t handle = add();
+        messages_[handle] = message;
+        return handle;
+    }
+    [[nodiscard]] Arrived& operator[](std::uint32_t handle) { return messages_[handle]; }
+    [[nodiscard]] const Arrived& operator[](std::uint32_t handle) const { return messages_[handle]; }
+    void remove(std::uint32_t handle) { messages_.remove(handle); }
+
+    // ---- a rank as a whole
+
+    [[nodiscard]] bool has_overflow(const State& state) const { return state.queues.in_overflow(); }
+
+    /// Frees an overflow that is empty; to be called when the worker leaves the rank.
+    [[gnu::always_inline]] void leave(State& state) {
+        if (state.queues.in_overflow() && overflows_[state.queues.overflow()].empty()) [[unlikely]] {
+            overflows_.remove(state.queues.overflow());
+            state.queues.set_none();
+        }
+    }
+
+    [[gnu::always_inline]] void prefetch(const State& state) const {
+        messages_.prefetch(state.queues.first_unexpected());
+        if (state.queues.in_overflow()) {
+            overflows_.prefetch(state.queues.overflow());
+        }
+    }
+
+    /// Calls `visit(source, tag, receive)` for each posted receive, oldest first.
+    template <class Visit>
+    void each_posted(const State& state, Visit visit) const {
+        if (state.slot.posted()) {
+            visit(state.slot.source, state.slot.tag, state.slot.op());
+        }
+        if (state.queues.in_overflow()) {
+            overflows_[state.queues.overflow()].posted.each(
+                [&](const auto& entry) { visit(entry.source, entry.tag, entry.value); });
+        }
+    }
+
+    /// Calls `visit(handle)` for each unexpected message, oldest first.
+    template <class Visit>
+    void each_unexpected(const State& state, Visit visit) const {
+        for (std::uint32_t handle = state.queues.first_unexpected(); handle != 0; handle = messages_[handle].next) {
+            visit(handle);
+        }
+        if (state.queues.in_overflow()) {
+            overflows_[state.queues.overflow()].unexpected.each([&](const auto& entry) { visit(entry.value); });
+        }
+    }
+
+    /// Adds a posted receive without a search for messages: a rank is restored from its serialised state.
+    void add_posted(State& state, std::uint32_t source, std::uint32_t tag, const Receive& receive) {
+        if (state.slot.state == ReceiveSlot<Cookie>::State::empty && posted_receives(state) == 0) {
+            state.slot.post(receive, source, tag);
+            return;
+        }
+        move_slot_to_overflow(state);
+        overflow(state).posted.add(source, tag, receive);
+    }
+
+    /// Empties both queues. The messages themselves remain.
+    void clear(State& state) {
+        if (state.queues.in_overflow()) {
+            Overflow& own = overflows_[state.queues.overflow()];
+            own.posted.clear();
+            own.unexpected.clear();
+            overflows_.remove(state.queues.overflow());
+        }
+        state = {};
+    }
+
+  private:
+    /// The queues of a rank with several posted receives or many unexpected messages.
+    struct Overflow {
+        PostedReceiveQueue<Receive> posted;
+        UnexpectedMessageQueue<std::uint32_t> unexpected;  ///< handles
+
+        [[nodiscard]] bool empty() const { return posted.empty() && unexpected.empty(); }
     };
-    const std::uint32_t first = rank_->first_unexpected();
-    const std::uint32_t second = first != 0 ? arrived_messages_[first].next : 0;
-    if (agrees(first)) {
-        arrived = first;
-        rank_->overflow = second != 0 ? State::few + second : 0;
-        return true;
-    }
-    if (agrees(second)) {
-        arrived = second;
-        arrived_messages_[first].next = 0;
-        return true;
-    }
-    return false;
-}
 
-template <Source S, class Observer>
-std::uint32_t RankWorker<S, Observer>::unexpected_messages() const {
-    if (rank_->has_overflow()) {
-        return overflows_[rank_->overflow].unexpected.size();
-    }
-    const std::uint32_t first = rank_->first_unexpected();
-    return first == 0 ? 0 : arrived_messages_[first].next == 0 ? 1 : 2;
-}
-
-/// A receive is posted while no other is, and no message waits. Returns whether this made an op ready, which takes the
-/// place of `ready`.
-template <Source S, class Observer>
-[[gnu::always_inline]] inline auto RankWorker<S, Observer>::post_alone(Ready& ready, const Moment& now) -> bool {
-    record_start(ready, now);
-    model_.observer.posted(self_, 0, false);
-    const Receive<Cookie> receive = started_op(ready);
-    wait_for(receive, ready.op.peer, ready.op.tag);
-    return report_posted(ready, now, ready);
-}
-
-/// The same while others are, or messages wait; `next` may be `ready`.
-template <Source S, class Observer>
-[[gnu::noinline]] auto RankWorker<S, Observer>::post_among_others(const Ready& ready, const Moment& now, Ready& next)
-    -> bool {
-    record_start(ready, now);
-    const Receive<Cookie> receive = started_op(ready);
-    const std::uint32_t source = ready.op.peer;
-    const std::uint32_t tag = ready.op.tag;
-    const bool there = report_posted(ready, now, next);
-    look_for_message(receive, source, tag, now);
-    return there;
-}
-
-/// The only receive that waits.
-template <Source S, class Observer>
-[[gnu::always_inline]] inline void RankWorker<S, Observer>::wait_for(const Receive<Cookie>& receive,
-                                                                     std::uint32_t source, std::uint32_t tag) {
-    State& rank = *rank_;
-    rank.posted.place = receive.place;  // part by part: a copy would wait until the parts are stored
-    rank.posted.cookie = receive.cookie;
-    rank.posted.cpu = receive.cpu;
-    rank.posted.nic = receive.nic;
-    rank.posted.waits = true;
-    rank.posted_source = source;
-    rank.posted_tag = tag;
-}
-
-/// A receive takes the oldest unexpected message that it matches, or waits.
-template <Source S, class Observer>
-void RankWorker<S, Observer>::look_for_message(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag,
-                                               const Moment& now) {
-    State& rank = *rank_;
-    std::uint32_t handle = 0;
-    const std::uint32_t unexpected = Observer::observes ? unexpected_messages() : 0;
-    const bool here = take_unexpected(source, tag, handle);
-    model_.observer.posted(self_, unexpected, here);
-    if (here) {
-        ArrivedMessage<Cookie, Moment>& arrived = arrived_messages_[handle];
-        arrived.receive = receive;
-        arrived.matched = true;
-        arrived.matched_at = now;
-        if (arrived.processed) {
-            meet(handle);
+    /// The rank's overflow. A new one takes over the rank's unexpected messages.
+    Overflow& overflow(State& state) {
+        if (!state.queues.in_overflow()) {
+            const std::uint32_t made = overflows_.add();
+            for (std::uint32_t handle = state.queues.first_unexpected(); handle != 0; handle = messages_[handle].next) {
+                overflows_[made].unexpected.add(messages_[handle].source, messages_[handle].tag, handle);
+            }
+            state.queues.set_overflow(made);
         }
-        return;
+        return overflows_[state.queues.overflow()];
     }
-    if (!rank.posted.waits && (!rank.has_overflow() || overflows_[rank.overflow].posted.empty())) {
-        wait_for(receive, source, tag);
-        return;
-    }
-    auto& posted = overflow().posted;
-    if (rank.posted.waits) {
-        posted.add(rank.posted_source, rank.posted_tag, rank.posted);
-        rank.posted.waits = false;
-    }
-    posted.add(source, tag, receive);
-}
 
-/// The receive is posted and the message processed: both sides go on at the later of the two times.
-template <Source S, class Observer>
-void RankWorker<S, Observer>::meet(std::uint32_t handle) {
-    const ArrivedMessage<Cookie, Moment>& arrived = arrived_messages_[handle];
-    const Moment time = latest(arrived.matched_at, arrived.processed_at);
-    if (arrived.kind == MessageKind::request_to_send) {
-        request_clear_to_send(handle, time);
-        return;
+    void move_slot_to_overflow(State& state) {
+        if (state.slot.posted()) {
+            overflow(state).posted.add(state.slot.source, state.slot.tag, state.slot.op());
+            state.slot.state = ReceiveSlot<Cookie>::State::empty;
+        }
     }
-    const Receive<Cookie> receive = arrived.receive;
-    const bool announced = arrived.kind == MessageKind::rendezvous_data;
-    model_.observer.received(self_, receive.place, arrived.arrived_at,
-                             announced ? arrived.matched_at : arrived.arrived_at, arrived.processed_at);
-    arrived_messages_.remove(handle);
-    op_ended(receive.place, receive.cookie, time);
-}
+
+    [[gnu::noinline]] bool take_posted_in_overflow(State& state, std::uint32_t source, std::uint32_t tag,
+                                                   Receive& receive) {
+        return state.queues.in_overflow() && overflows_[state.queues.overflow()].posted.take(source, tag, receive);
+    }
+
+    [[gnu::noinline]] bool post_among_others(State& state, const Receive& receive, std::uint32_t source,
+                                             std::uint32_t tag, std::uint32_t& message) {
+        if (take_unexpected(state, source, tag, message)) {
+            return true;
+        }
+        if (posted_receives(state) == 0) {
+            state.slot.post(receive, source, tag);
+            return false;
+        }
+        move_slot_to_overflow(state);
+        overflow(state).posted.add(source, tag, receive);
+        return false;
+    }
+
+    bool take_unexpected(State& state, std::uint32_t source, std::uint32_t tag, std::uint32_t& message) {
+        if (state.queues.in_overflow()) {
+            return overflows_[state.queues.overflow()].unexpected.take(source, tag, message);
+        }
+        const auto matches = [&](std::uint32_t handle) {
+            return handle != 0 && agree(messages_[handle].source, source) && agree(messages_[handle].tag, tag);
+        };
+        const std::uint32_t first = state.queues.first_unexpected();
+        const std::uint32_t second = first != 0 ? messages_[first].next : 0;
+        if (matches(first)) {
+            message = first;
+            state.queues.set_first_unexpected(second);
+            return true;
+        }
+        if (matches(second)) {
+            message = second;
+            messages_[first].next = 0;
+            return true;
+        }
+        return false;
+    }
+
+    Slab<Arrived> messages_;
+    Slab<Overflow> overflows_;
+};
 
 }  // namespace idlewave

@@ -9,14 +9,14 @@
 
 namespace idlewave {
 
-/// Who goes first among requests that are ready at one time (docs/model.md, "Who goes first").
+/// The precedence among requests that are ready at one time (docs/model.md, R15).
 enum class Priority : std::uint8_t { arrival, protocol, send, post, calc };
 
-/// What a request will do when it has what it needs.
+/// The action of a request, once its resources are free. The order matters to `is_simple`.
 enum class RequestKind : std::uint8_t {
-    receive_expected,         ///< a message whose receive was posted: the usual case
-    receive_unexpected,       ///< one that had none when it arrived
-    receive_request_to_send,  ///< the three messages of a rendezvous
+    receive_expected,         ///< receive a message whose receive was posted at its arrival: the usual case
+    receive_unexpected,       ///< receive a message whose receive was not
+    receive_request_to_send,  ///< receive one of the three messages of a rendezvous
     receive_clear_to_send,
     receive_data,
     send_clear_to_send,
@@ -33,22 +33,13 @@ constexpr RequestKind request_kind_of(OpKind kind) {
     return kind == OpKind::send ? RequestKind::send : kind == OpKind::recv ? RequestKind::post : RequestKind::calc;
 }
 
-/// Whether it is an op, or the reception of a message whose receive was posted: what makes ops ready one by one.
+/// Whether the request is an op or the reception of an expected message. These make at most one op ready at a time.
 constexpr bool is_simple(RequestKind kind) {
     return kind >= RequestKind::send || kind == RequestKind::receive_expected;
 }
 
-/// Of which things a request's handle is one: messages that had no receive, or open sends.
-constexpr bool concerns_arrived_message(RequestKind kind) {
-    return kind == RequestKind::receive_unexpected || kind == RequestKind::receive_request_to_send ||
-           kind == RequestKind::receive_data || kind == RequestKind::send_clear_to_send;
-}
-constexpr bool concerns_open_send(RequestKind kind) {
-    return kind == RequestKind::receive_clear_to_send || kind == RequestKind::send_data;
-}
-
-/// The message that a reception is about.
-constexpr MessageKind kind_of(RequestKind reception) {
+/// The kind of message that a reception receives.
+constexpr MessageKind message_kind_of(RequestKind reception) {
     switch (reception) {
         case RequestKind::receive_request_to_send:
             return MessageKind::request_to_send;
@@ -61,23 +52,28 @@ constexpr MessageKind kind_of(RequestKind reception) {
     }
 }
 
-/// Something that a rank has to do: an op, a protocol message, or the reception of an arrival.
+/// A request of a rank for its resources: by an op, by a message of the rendezvous protocol that it sends, or by a
+/// message that it receives (docs/model.md, R14).
 template <class Cookie, class Moment = Time>
 struct Request {
-    /// The op, and when it was ready. Of a message: `at` is when it came or may go, `op.size` and `op.peer` its size
-    /// and the other rank, `place` the count of transmissions that orders it; of an expected one `cookie` is its
-    /// receive's.
+    /// The op and its ready time. For a message `op` holds the size on the wire, the other rank, and the CPU and NIC;
+    /// and `place` and `cookie` are those of the op that it belongs to, for an expected message.
     ReadyOp<Cookie, Moment> ready;
-    std::uint32_t handle = 0;  ///< of an expected arrival the receive's place; else of the arrived or of the open send
-    std::uint16_t message_class = 0;    ///< of an arrival
-    std::uint16_t first_resource = 0;   ///< the clock of its CPU
-    std::uint16_t second_resource = 0;  ///< the clock of its NIC's side; again the CPU's if it takes no NIC
+    /// Of a message: its number among the transmissions of its sender; of a protocol send the number of the
+    /// transmission that it answers.
+    std::uint32_t sequence = 0;
+    /// The record of a message: an ArrivedMessage, an OpenSend or an OpenReceive, depending on the kind.
+    std::uint32_t handle = 0;
+    /// Of a protocol send: requests are counted in the order in which they are made, modulo 2^32. Only the order of two
+    /// requests with the same ready time matters, and these are closer together than 2^31.
+    std::uint32_t request_id = 0;
+    std::uint16_t message_class = 0;    ///< of a message that is received
+    std::uint16_t first_resource = 0;   ///< the CPU
+    std::uint16_t second_resource = 0;  ///< a side of the NIC; again the CPU for a request that needs nothing else
     Priority priority = Priority::calc;
     RequestKind kind = RequestKind::calc;
 
-    /// The order of requests: ready time, then priority, then messages by (peer, count) and ops by place. A clear to
-    /// send and the data of a send may agree in all of it, since each counts its own side's transmissions: then the one
-    /// that was asked for first.
+    /// Whether this request has precedence over another (docs/model.md, R15).
     [[nodiscard]] bool before(const Request& other) const {
         if (time_of(ready.at) != time_of(other.ready.at)) {
             return time_of(ready.at) < time_of(other.ready.at);
@@ -85,17 +81,20 @@ struct Request {
         if (priority != other.priority) {
             return priority < other.priority;
         }
-        if (priority <= Priority::protocol && ready.op.peer != other.ready.op.peer) {
+        if (priority > Priority::protocol) {
+            return ready.place < other.ready.place;
+        }
+        if (ready.op.peer != other.ready.op.peer) {
             return ready.op.peer < other.ready.op.peer;
         }
-        if (priority == Priority::protocol && ready.place == other.ready.place) {
-            return ready.op.size < other.ready.op.size;
+        if (sequence != other.sequence || priority == Priority::arrival) {
+            return sequence < other.sequence;
         }
-        return ready.place < other.ready.place;
+        return static_cast<std::int32_t>(request_id - other.request_id) < 0;
     }
 };
 
-/// Where a rank keeps the times from which its CPUs and its NICs' send and receive sides are free: in one array.
+/// The resources of a rank in one array: its CPUs, then the send sides and the receive sides of its NICs.
 struct ResourceLayout {
     std::uint16_t cpus = 1;
     std::uint16_t nics = 1;

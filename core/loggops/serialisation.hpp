@@ -5,222 +5,228 @@
 #include <utility>
 #include <vector>
 
+#include "base/archive.hpp"
+#include "loggops/agenda.hpp"
+#include "loggops/dependencies.hpp"
+#include "loggops/matching.hpp"
+#include "loggops/occupation.hpp"
+#include "loggops/rank.hpp"
+#include "loggops/rendezvous.hpp"
 #include "loggops/serialised_fields.hpp"
-#include "loggops/worker.hpp"
+#include "loggops/tables.hpp"
 
-/// A rank as a row of bytes, and back: what a visit changed is undone so, and so a rank goes to another thread, another
-/// process, or a file. In the bytes its messages and sends are known by their order.
 namespace idlewave {
 
-/// What lies apart from a rank, by handles.
-template <Source S, class Observer>
-struct RankWorker<S, Observer>::DetachedState {
-    std::vector<std::uint32_t> arrived_messages;  ///< first those that are unexpected, the oldest first
-    std::uint32_t unexpected = 0;                 ///< so many of them
-    std::vector<std::uint32_t> sends;
-    std::vector<Request<Cookie, Moment>> requests;
-};
-
-/// A handle's place in a list, and back: how a request knows what it is about in the bytes.
-class HandlePlaces {
+/// The positions of handles in a list. In a serialised rank a request refers to a record by its position.
+class HandlePositions {
   public:
-    explicit HandlePlaces(const std::vector<std::uint32_t>& handles) {
-        for (std::uint32_t place = 0; place < handles.size(); ++place) {
-            places_.emplace_back(handles[place], place);
+    explicit HandlePositions(const std::vector<std::uint32_t>& handles) {
+        for (std::uint32_t position = 0; position < handles.size(); ++position) {
+            positions_.emplace_back(handles[position], position);
         }
-        std::sort(places_.begin(), places_.end());
+        std::sort(positions_.begin(), positions_.end());
     }
     [[nodiscard]] std::uint32_t of(std::uint32_t handle) const {
-        return std::lower_bound(places_.begin(), places_.end(), std::pair(handle, 0U))->second;
+        return std::lower_bound(positions_.begin(), positions_.end(), std::pair(handle, 0U))->second;
     }
 
   private:
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> places_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> positions_;
 };
 
-/// What is in the rank itself, and in the model's tables.
+/// Serialises a rank: for the undo log, for migration to another thread or process, and for checkpoints. The bytes are
+/// the same wherever the rank has been: handles become positions, and what has no order of its own is sorted.
 template <Source S, class Observer>
-template <class Archive>
-void RankWorker<S, Observer>::serialise_fixed(State& rank, std::uint32_t r, Archive& archive) {
-    archive(rank.free_times);
-    if constexpr (requires { model_.source.keep(r, rank.source, archive); }) {
-        model_.source.keep(r, rank.source, archive);
-    } else {
-        archive(rank.source);
+class RankSerialiser {
+  public:
+    using Tables = RankTables<S, Observer>;
+    using Moment = typename Tables::Moment;
+    using Cookie = typename S::Cookie;
+    using State = Rank<S, Moment>;
+
+    RankSerialiser(Tables& tables, Agenda<Cookie, Moment>& agenda, Occupation<S, Observer>& occupation,
+                   Matching<Cookie, Moment>& matching, Rendezvous<S, Observer>& rendezvous,
+                   const Dependencies<S, Observer>& dependencies)
+        : tables_(tables),
+          agenda_(agenda),
+          occupation_(occupation),
+          matching_(matching),
+          rendezvous_(rendezvous),
+          dependencies_(dependencies) {}
+
+    void pack(const State& rank, std::uint32_t r, Packer& packer) {
+        serialise_state(const_cast<State&>(rank), r, packer);
+        const Records records = records_of(rank, r);
+        pack_posted_receives(rank, packer);
+        packer(records.unexpected);
+        pack_all(records.messages, packer, [this](std::uint32_t handle) { return matching_[handle]; });
+        pack_all(records.receives, packer, [this](std::uint32_t handle) { return rendezvous_.receive(handle); });
+        pack_all(records.sends, packer, [this](std::uint32_t handle) { return rendezvous_.send(handle); });
+        pack_requests(records, packer);
     }
-    archive(rank.posted_source);
-    archive(rank.posted_tag);
-    serialise(archive, rank.posted);
-    archive(model_.processed[r]);
-    if (noisy_) {
-        archive(model_.noise[r]);
+
+    /// Overwrites a rank that has no records.
+    void unpack(State& rank, std::uint32_t r, Unpacker& unpacker) {
+        rank.match = {};
+        rank.requests = {};
+        tables_.open[r] = {};
+        serialise_state(rank, r, unpacker);
+        unpack_posted_receives(rank, unpacker);
+        Records records;
+        unpacker(records.unexpected);
+        records.messages = unpack_all<ArrivedMessage<Cookie, Moment>>(
+            unpacker, [this](const auto& message) { return matching_.add(message); });
+        for (std::uint32_t i = 0; i < records.unexpected; ++i) {
+            matching_.add_unexpected(rank.match, records.messages[i]);
+        }
+        records.receives = unpack_all<OpenReceive<Cookie, Moment>>(
+            unpacker, [this, r](const auto& receive) { return rendezvous_.restore(r, receive); });
+        records.sends = unpack_all<OpenSend<Cookie>>(
+            unpacker, [this, r](const auto& send) { return rendezvous_.restore(r, send); });
+        unpack_requests(rank, records, unpacker);
     }
-    if (!model_.free_times.empty()) {
-        for (std::uint32_t i = 0; i < model_.layout.size(); ++i) {
-            archive(model_.free_times_of(r, rank)[i]);
+
+    /// Removes all records of a rank.
+    void discard(State& rank, std::uint32_t r) {
+        for (const std::uint32_t handle : records_of(rank, r).messages) {
+            matching_.remove(handle);
+        }
+        matching_.clear(rank.match);
+        rendezvous_.discard(r);
+        agenda_.discard(rank.requests);
+        rank.requests = {};
+    }
+
+  private:
+    using Entry = Request<Cookie, Moment>;
+
+    /// The records of a rank, by handle.
+    struct Records {
+        std::vector<std::uint32_t> messages;  ///< the unexpected ones, oldest first; then the matched ones
+        std::uint32_t unexpected = 0;         ///< the number of unexpected ones
+        std::vector<std::uint32_t> receives;
+        std::vector<std::uint32_t> sends;
+        std::vector<Entry> requests;  ///< in order of precedence
+    };
+
+    static bool is_about_message(RequestKind kind) {
+        return kind == RequestKind::receive_unexpected || kind == RequestKind::receive_request_to_send;
+    }
+    static bool is_about_receive(RequestKind kind) {
+        return kind == RequestKind::send_clear_to_send || kind == RequestKind::receive_data;
+    }
+    static bool is_about_send(RequestKind kind) {
+        return kind == RequestKind::receive_clear_to_send || kind == RequestKind::send_data;
+    }
+
+    [[nodiscard]] Records records_of(const State& rank, std::uint32_t r) const {
+        Records records;
+        agenda_.each(rank.requests, [&](const Entry& request) { records.requests.push_back(request); });
+        std::sort(records.requests.begin(), records.requests.end(),
+                  [](const Entry& a, const Entry& b) { return a.before(b); });
+        matching_.each_unexpected(rank.match, [&](std::uint32_t handle) { records.messages.push_back(handle); });
+        records.unexpected = static_cast<std::uint32_t>(records.messages.size());
+        for (const Entry& request : records.requests) {  // a matched message that is not processed has a request
+            if (is_about_message(request.kind) && matching_[request.handle].matched) {
+                records.messages.push_back(request.handle);
+            }
+        }
+        std::sort(records.messages.begin() + records.unexpected, records.messages.end(),
+                  [this](std::uint32_t a, std::uint32_t b) {
+                      return std::pair(matching_[a].source, matching_[a].sequence) <
+                             std::pair(matching_[b].source, matching_[b].sequence);
+                  });
+        records.receives = rendezvous_.receives_of(r);
+        records.sends = rendezvous_.sends_of(r);
+        return records;
+    }
+
+    template <class Archive>
+    void serialise_state(State& rank, std::uint32_t r, Archive& archive) {
+        occupation_.serialise(r, rank, archive);
+        dependencies_.serialise(r, rank, archive);
+        bool end_pending = rank.match.slot.end_pending();
+        archive(end_pending);
+        if (end_pending) {
+            StartedOp<Cookie> receive = rank.match.slot.op();
+            archive(receive.place);
+            archive(receive.cookie);
+            rank.match.slot.keep_end(receive);
         }
     }
-}
 
-template <Source S, class Observer>
-auto RankWorker<S, Observer>::detached_state_of(const State& rank, std::uint32_t r) const -> DetachedState {
-    DetachedState found;
-    const auto add = [&](const Request<Cookie, Moment>& request) { found.requests.push_back(request); };
-    agenda_.each(rank.pending, add);
-    for (std::uint32_t arrived = rank.first_unexpected(); arrived != 0; arrived = arrived_messages_[arrived].next) {
-        found.arrived_messages.push_back(arrived);
-    }
-    if (rank.has_overflow()) {
-        const Overflow<Cookie, Moment>& overflow = overflows_[rank.overflow];
-        overflow.requests.each(add);
-        overflow.unexpected.each([&](const auto& entry) { found.arrived_messages.push_back(entry.value); });
-    }
-    found.unexpected = static_cast<std::uint32_t>(found.arrived_messages.size());
-    for (std::uint32_t arrived = model_.open[r].arrived; arrived != 0; arrived = arrived_messages_[arrived].next) {
-        found.arrived_messages.push_back(arrived);
-    }
-    for (const Request<Cookie, Moment>& request : found.requests) {
-        if (concerns_arrived_message(request.kind) && arrived_messages_[request.handle].matched) {
-            found.arrived_messages.push_back(request.handle);
-        }
-    }
-    for (std::uint32_t send = model_.open[r].send; send != 0; send = sends_[send].next) {
-        found.sends.push_back(send);
-    }
-    // In an order that is the same wherever the rank has been.
-    std::sort(found.requests.begin(), found.requests.end(), [](const auto& a, const auto& b) { return a.before(b); });
-    std::sort(found.arrived_messages.begin() + found.unexpected, found.arrived_messages.end(),
-              [this](std::uint32_t a, std::uint32_t b) {
-                  return std::pair(arrived_messages_[a].source, arrived_messages_[a].number) <
-                         std::pair(arrived_messages_[b].source, arrived_messages_[b].number);
-              });
-    std::sort(found.sends.begin(), found.sends.end(),
-              [this](std::uint32_t a, std::uint32_t b) { return sends_[a].number < sends_[b].number; });
-    return found;
-}
-
-template <Source S, class Observer>
-void RankWorker<S, Observer>::pack(const State& rank, std::uint32_t r, Packer& packer) {
-    serialise_fixed(const_cast<State&>(rank), r, packer);
-    const DetachedState own = detached_state_of(rank, r);
-    packer(own.unexpected);
-    packer(static_cast<std::uint32_t>(own.arrived_messages.size()));
-    for (const std::uint32_t handle : own.arrived_messages) {
-        serialise(packer, arrived_messages_[handle]);
-    }
-    packer(static_cast<std::uint32_t>(own.sends.size()));
-    for (const std::uint32_t handle : own.sends) {
-        serialise(packer, sends_[handle]);
-    }
-    const std::uint32_t posted = rank.has_overflow() ? overflows_[rank.overflow].posted.size() : 0;
-    packer(posted);
-    if (posted > 0) {
-        overflows_[rank.overflow].posted.each([&](const auto& entry) {
-            packer(entry.source);
-            packer(entry.tag);
-            Receive<Cookie> receive = entry.value;
+    void pack_posted_receives(const State& rank, Packer& packer) {
+        packer(matching_.posted_receives(rank.match));
+        matching_.each_posted(rank.match, [&](std::uint32_t source, std::uint32_t tag, StartedOp<Cookie> receive) {
+            packer(source);
+            packer(tag);
             serialise(packer, receive);
         });
     }
-    packer(static_cast<std::uint32_t>(own.requests.size()));
-    const HandlePlaces arrived_messages(own.arrived_messages);
-    const HandlePlaces sends(own.sends);
-    std::uint64_t asked = 0;
-    for (Request<Cookie, Moment> request : own.requests) {
-        if (request.priority == Priority::protocol) {
-            request.ready.op.size = asked++;  // their order is what counts, and they are in it
-        }
-        request.handle = concerns_arrived_message(request.kind) ? arrived_messages.of(request.handle)
-                         : concerns_open_send(request.kind)     ? sends.of(request.handle)
-                                                                : request.handle;
-        serialise(packer, request);
-    }
-}
-
-template <Source S, class Observer>
-void RankWorker<S, Observer>::unpack(State& rank, std::uint32_t r, Unpacker& unpacker) {
-    serialise_fixed(rank, r, unpacker);
-    rank.pending = 0;
-    rank.overflow = 0;
-    model_.open[r] = {};
-    enter(rank, r);
-    unpack_detached_state(unpacker);
-    leave();
-}
-
-template <Source S, class Observer>
-void RankWorker<S, Observer>::unpack_detached_state(Unpacker& unpacker) {
-    const auto unexpected = unpacker.next<std::uint32_t>();
-    std::vector<std::uint32_t> arrived_messages(unpacker.next<std::uint32_t>());
-    for (std::uint32_t i = 0; i < arrived_messages.size(); ++i) {
-        arrived_messages[i] = unpack_arrived_message(unpacker);
-        if (i < unexpected) {
-            add_unexpected(arrived_messages[i]);
+    void unpack_posted_receives(State& rank, Unpacker& unpacker) {
+        for (auto count = unpacker.next<std::uint32_t>(); count > 0; --count) {
+            const auto source = unpacker.next<std::uint32_t>();
+            const auto tag = unpacker.next<std::uint32_t>();
+            StartedOp<Cookie> receive;
+            serialise(unpacker, receive);
+            matching_.add_posted(rank.match, source, tag, receive);
         }
     }
-    std::vector<std::uint32_t> sends(unpacker.next<std::uint32_t>());
-    for (std::uint32_t& handle : sends) {
-        handle = sends_.add();
-        sends_[handle] = {};
-        serialise(unpacker, sends_[handle]);
-        link(sends_, model_.open[self_].send, handle);
-        moved_sends_.add(self_, sends_[handle].number, handle);
-    }
-    for (auto posted = unpacker.next<std::uint32_t>(); posted > 0; --posted) {
-        const auto source = unpacker.next<std::uint32_t>();
-        const auto tag = unpacker.next<std::uint32_t>();
-        Receive<Cookie> receive;
-        serialise(unpacker, receive);
-        overflow().posted.add(source, tag, receive);
-    }
-    for (auto requests = unpacker.next<std::uint32_t>(); requests > 0; --requests) {
-        Request<Cookie, Moment>& request = new_request() = {};
-        serialise(unpacker, request);
-        request.message_class = Message::no_class;  // it costs the same
-        request.handle = concerns_arrived_message(request.kind) ? arrived_messages.at(request.handle)
-                         : concerns_open_send(request.kind)     ? sends.at(request.handle)
-                                                                : request.handle;
-        next_request_id_ = request.priority == Priority::protocol
-                               ? std::max(next_request_id_, request.ready.op.size + 1)
-                               : next_request_id_;
-        agenda_.added();
-    }
-}
 
-template <Source S, class Observer>
-std::uint32_t RankWorker<S, Observer>::unpack_arrived_message(Unpacker& unpacker) {
-    const std::uint32_t handle = arrived_messages_.add();
-    ArrivedMessage<Cookie, Moment>& arrived = arrived_messages_[handle];
-    arrived = {};
-    serialise(unpacker, arrived);
-    if (arrived.awaits_data) {
-        link(arrived_messages_, model_.open[self_].arrived, handle);
-        moved_messages_.add(arrived.source, arrived.number, handle);
+    template <class Get>
+    static void pack_all(const std::vector<std::uint32_t>& handles, Packer& packer, Get get) {
+        packer(static_cast<std::uint32_t>(handles.size()));
+        for (const std::uint32_t handle : handles) {
+            auto record = get(handle);
+            serialise(packer, record);
+        }
     }
-    return handle;
-}
+    template <class Record, class Add>
+    static std::vector<std::uint32_t> unpack_all(Unpacker& unpacker, Add add) {
+        std::vector<std::uint32_t> handles(unpacker.next<std::uint32_t>());
+        for (std::uint32_t& handle : handles) {
+            Record record;
+            serialise(unpacker, record);
+            handle = add(record);
+        }
+        return handles;
+    }
 
-/// A rank has nothing any more.
-template <Source S, class Observer>
-void RankWorker<S, Observer>::discard(State& rank, std::uint32_t r) {
-    const DetachedState own = detached_state_of(rank, r);
-    for (const std::uint32_t handle : own.arrived_messages) {
-        arrived_messages_[handle].awaits_data = false;
-        arrived_messages_.remove(handle);
+    void pack_requests(const Records& records, Packer& packer) {
+        const HandlePositions messages(records.messages);
+        const HandlePositions receives(records.receives);
+        const HandlePositions sends(records.sends);
+        packer(static_cast<std::uint32_t>(records.requests.size()));
+        for (Entry request : records.requests) {
+            request.handle = is_about_message(request.kind)   ? messages.of(request.handle)
+                             : is_about_receive(request.kind) ? receives.of(request.handle)
+                             : is_about_send(request.kind)    ? sends.of(request.handle)
+                                                              : 0;
+            serialise(packer, request);
+        }
     }
-    for (const std::uint32_t handle : own.sends) {
-        sends_[handle].open = false;
-        sends_.remove(handle);
+    void unpack_requests(State& rank, const Records& records, Unpacker& unpacker) {
+        agenda_.open({});
+        for (auto count = unpacker.next<std::uint32_t>(); count > 0; --count) {
+            Entry& request = agenda_.make() = {};
+            serialise(unpacker, request);
+            request.message_class = Message::no_class;  // costs without a class are the same
+            request.request_id = agenda_.next_request_id();
+            request.handle = is_about_message(request.kind)   ? records.messages.at(request.handle)
+                             : is_about_receive(request.kind) ? records.receives.at(request.handle)
+                             : is_about_send(request.kind)    ? records.sends.at(request.handle)
+                                                              : 0;
+            agenda_.added();
+        }
+        rank.requests = agenda_.close();
     }
-    model_.open[r] = {};
-    agenda_.discard(rank.pending);
-    if (rank.has_overflow()) {
-        Overflow<Cookie, Moment>& overflow = overflows_[rank.overflow];
-        overflow.posted.clear();
-        overflow.unexpected.clear();
-        overflow.requests.clear();
-        overflows_.remove(rank.overflow);
-    }
-}
+
+    Tables& tables_;
+    Agenda<Cookie, Moment>& agenda_;
+    Occupation<S, Observer>& occupation_;
+    Matching<Cookie, Moment>& matching_;
+    Rendezvous<S, Observer>& rendezvous_;
+    const Dependencies<S, Observer>& dependencies_;
+};
 
 }  // namespace idlewave

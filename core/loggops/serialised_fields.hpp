@@ -2,42 +2,39 @@
 
 #include <cstdint>
 
-#include "loggops/rank.hpp"
+#include "loggops/matching.hpp"
+#include "loggops/rendezvous_records.hpp"
 #include "loggops/request.hpp"
+#include "loggops/started_op.hpp"
 
-/// What a rank is made of, field by field, as it is shown to an archive (base/archive.hpp): so that nothing that lies
-/// between fields is kept. Message classes are left out, as they are a process's own.
+/// The records of a rank, shown to an archive (base/archive.hpp) field by field: padding is left out, and so are
+/// handles in lists and message classes, which belong to a thread or a process.
 namespace idlewave {
 
 template <class Archive, class Cookie>
-void serialise(Archive& archive, Receive<Cookie>& receive) {
-    archive(receive.place);
-    archive(receive.cookie);
-    archive(receive.cpu);
-    archive(receive.nic);
-    archive(receive.waits);
-    archive(receive.end_pending);
+void serialise(Archive& archive, StartedOp<Cookie>& op) {
+    archive(op.place);
+    archive(op.cookie);
+    archive(op.cpu);
+    archive(op.nic);
 }
 
 template <class Archive, class Cookie, class Moment>
-void serialise(Archive& archive, ArrivedMessage<Cookie, Moment>& arrived) {
-    archive(arrived.size);
-    archive(arrived.source);
-    archive(arrived.tag);
-    archive(arrived.number);
-    archive(arrived.kind);
-    std::uint8_t bits = (arrived.matched ? 1 : 0) | (arrived.processed ? 2 : 0) | (arrived.awaits_data ? 4 : 0);
+void serialise(Archive& archive, ArrivedMessage<Cookie, Moment>& message) {
+    archive(message.size);
+    archive(message.source);
+    archive(message.tag);
+    archive(message.sequence);
+    archive(message.sender_handle);
+    archive(message.kind);
+    std::uint8_t bits = (message.matched ? 1 : 0) | (message.processed ? 2 : 0);
     archive(bits);
-    arrived.matched = (bits & 1) != 0;
-    arrived.processed = (bits & 2) != 0;
-    arrived.awaits_data = (bits & 4) != 0;
-    if (arrived.kind == MessageKind::request_to_send && !arrived.awaits_data) {
-        archive(arrived.sending);  // to be told
-    }
-    archive(arrived.arrived_at);
-    archive(arrived.matched_at);
-    archive(arrived.processed_at);
-    serialise(archive, arrived.receive);
+    message.matched = (bits & 1) != 0;
+    message.processed = (bits & 2) != 0;
+    archive(message.arrived_at);
+    archive(message.matched_at);
+    archive(message.processed_at);
+    serialise(archive, message.receive);
 }
 
 template <class Archive, class Cookie>
@@ -46,13 +43,26 @@ void serialise(Archive& archive, OpenSend<Cookie>& send) {
     archive(send.rank);
     archive(send.peer);
     archive(send.tag);
-    archive(send.number);
-    archive(send.receiving);
+    archive(send.rendezvous_id);
+    archive(send.receiver_handle);
     archive(send.open);
     serialise(archive, send.op);
 }
 
-/// Of what a request is about only what it says.
+template <class Archive, class Cookie, class Moment>
+void serialise(Archive& archive, OpenReceive<Cookie, Moment>& receive) {
+    archive(receive.source);
+    archive(receive.rendezvous_id);
+    archive(receive.sender_handle);
+    archive(receive.open);
+    archive(receive.cleared);
+    serialise(archive, receive.op);
+    archive(receive.requested_at);
+    archive(receive.data_arrived_at);
+}
+
+/// Only the fields that the kind of the request uses; the others are undefined. Request ids are not written: requests
+/// are restored in order of precedence, and get new ones.
 template <class Archive, class Cookie, class Moment>
 void serialise(Archive& archive, Request<Cookie, Moment>& request) {
     ReadyOp<Cookie, Moment>& ready = request.ready;
@@ -61,25 +71,29 @@ void serialise(Archive& archive, Request<Cookie, Moment>& request) {
     archive(request.first_resource);
     archive(request.second_resource);
     archive(ready.at);
-    archive(ready.place);
-    archive(ready.op.size);
-    archive(ready.op.peer);
     if (request.priority <= Priority::protocol) {
+        archive(request.sequence);
+        archive(ready.op.peer);
         archive(request.handle);
     }
     if (request.priority == Priority::arrival) {
+        archive(ready.op.size);
         archive(ready.op.cpu);
         archive(ready.op.nic);
     }
     if (request.kind == RequestKind::receive_expected) {
+        archive(ready.place);
         archive(ready.cookie);
     }
     if (request.priority > Priority::protocol) {
+        archive(ready.op.size);
+        archive(ready.op.peer);
         archive(ready.op.tag);
         archive(ready.op.kind);
         archive(ready.op.cpu);
         archive(ready.op.nic);
         archive(ready.op.reduction);
+        archive(ready.place);
         archive(ready.cookie);
     }
     if (request.kind == RequestKind::post) {

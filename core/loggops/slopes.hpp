@@ -137,9 +137,9 @@ struct Differentiation : NoRecording {
         /// Copies field by field: reading in one piece what was just written in small ones stalls on store forwarding.
         [[gnu::always_inline]] Payload(const Message& message, const Moment& arrival) : sent(arrival) {
             size = message.size;
-            tag = message.tag;
-            sending = message.sending;
-            receiving = message.receiving;
+            tag = message.tag;  // or the rendezvous id, in the same memory
+            sender_handle = message.sender_handle;
+            receiver_handle = message.receiver_handle;
             message_class = message.message_class;
             kind = message.kind;
         }

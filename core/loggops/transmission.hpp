@@ -1,124 +1,120 @@
 #pragma once
 
-#include "loggops/worker.hpp"
+#include <cstdint>
 
-/// What a message costs its sender and its receiver (docs/model.md: "send", "Receiving").
+#include "base/time.hpp"
+#include "loggops/message.hpp"
+#include "loggops/message_classes.hpp"
+#include "loggops/occupation.hpp"
+#include "loggops/rank.hpp"
+#include "loggops/started_op.hpp"
+#include "loggops/tables.hpp"
+#include "machine/costs.hpp"
+
 namespace idlewave {
 
+/// Sends and receives messages: takes the resources for their costs, and hands a sent message to the kernel
+/// (docs/model.md, R3, R7, R8).
 template <Source S, class Observer>
-[[gnu::always_inline]] inline const Costs& RankWorker<S, Observer>::costs_of(std::uint16_t message_class,
-                                                                             std::uint64_t size, std::uint32_t peer) {
-    const bool node = within_node(peer);
-    if (message_class != Message::no_class) {
-        return node ? model_.classes[message_class].node : model_.classes[message_class].network;
-    }
-    unclassified_costs_ = costs(node ? *model_.machine.node : model_.machine.network, size);
-    return unclassified_costs_;
-}
+class Transmission {
+  public:
+    using Tables = RankTables<S, Observer>;
+    using Moment = typename Tables::Moment;
+    using Current = CurrentRank<S, Moment>;
+    using Op = StartedOp<typename S::Cookie>;
 
-/// The CPU's part of a message, from `begin` on: an overhead, and what O costs. Where it is quiet, noise changes
-/// nothing, whatever it reaches.
-template <Source S, class Observer>
-[[gnu::always_inline]] inline auto RankWorker<S, Observer>::transfer(ActivityKind kind, const Overhead& overhead,
-                                                                     const Costs& costs, const About& message,
-                                                                     Place place, Time begin) -> Transfer {
-    const Time done = later(begin, overhead.length);
-    Transfer transfer{{.kind = kind,
-                       .message = message.kind,
-                       .within_node = within_node(message.peer),
-                       .peer = message.peer,
-                       .amount = message.size,
-                       .place = place},
-                      {done, later(done, costs.over)}};
-    if (noisy_) {
-        NoiseState& noise = model_.noise[self_];
-        if (noise.quiet_from > begin || begin >= noise.quiet_until || transfer.cpu.end > noise.quiet_until)
-            [[unlikely]] {
-            if constexpr (Observer::observes) {
-                const Stands stands = stands_of(overhead, costs.over, begin);
-                transfer.activity.in_detour = stands.first;
-                transfer.activity.bytes_in_detour = stands.late;
+    Transmission(Tables& tables, Occupation<S, Observer>& occupation)
+        : tables_(tables),
+          occupation_(occupation),
+          recent_(tables.classes),
+          levels_(tables.machine.node),
+          network_control_(costs(tables.machine.network, 1)),
+          node_control_(costs(tables.machine.node ? *tables.machine.node : tables.machine.network, 1)) {}
+
+    [[nodiscard]] bool is_eager(const Current& current, std::uint32_t peer, std::uint64_t size) const {
+        return size <= tables_.machine.level(current.number(), peer).S;
+    }
+
+    /// Transmits an eager message. Returns the time from which the CPU is free, at which the send ends.
+    template <class Ready, class Context>
+    [[gnu::always_inline]] Moment send_eagerly(const Current& current, const Ready& ready, const Op& op,
+                                               const Moment& now, Context& context) {
+        const std::uint16_t message_class = recent_.number(ready.op.size, ready.op.tag);
+        const Message message{.size = ready.op.size, .tag = ready.op.tag, .message_class = message_class};
+        const bool within_node = is_within_node(current, ready.op.peer);
+        return transmit(current, op, ready.op.peer, message, within_node,
+                        costs_of(message_class, ready.op.size, within_node), now, context);
+    }
+
+    /// Transmits a message of the rendezvous protocol: rendezvous data, or a control message, which counts as one byte.
+    template <class Context>
+    Moment send_protocol(const Current& current, const Op& op, std::uint32_t peer, const Message& message,
+                         const Moment& now, Context& context) {
+        const bool within_node = is_within_node(current, peer);
+        const bool control = message.kind != MessageKind::rendezvous_data;
+        const Costs& message_costs = !control      ? costs_of(Message::no_class, message.size, within_node)
+                                     : within_node ? node_control_
+                                                   : network_control_;
+        return transmit(current, op, peer, message, within_node, message_costs, now, context);
+    }
+
+    /// Receives a message from `source`. Returns the time at which it is processed.
+    [[gnu::always_inline]] Moment receive(const Current& current, const Op& op, MessageKind kind, std::uint32_t source,
+                                          std::uint64_t size, std::uint16_t message_class, const Moment& now) {
+        const bool within_node = is_within_node(current, source);
+        return occupation_.receive(current, op, {kind, source, size, within_node},
+                                   costs_of(message_class, size, within_node), now);
+    }
+
+    /// Gives a message that came from another process its class in this process.
+    [[nodiscard]] std::uint16_t classify(Message& message) {
+        message.message_class =
+            message.kind == MessageKind::data ? recent_.number(message.size, message.tag) : Message::no_class;
+        return message.message_class;
+    }
+
+  private:
+    [[nodiscard, gnu::always_inline]] bool is_within_node(const Current& current, std::uint32_t peer) const {
+        return levels_ && current.number() / tables_.machine.node_ranks == peer / tables_.machine.node_ranks;
+    }
+
+    [[gnu::always_inline]] const Costs& costs_of(std::uint16_t message_class, std::uint64_t size, bool within_node) {
+        if (message_class != Message::no_class) {
+            return within_node ? tables_.classes[message_class].node : tables_.classes[message_class].network;
+        }
+        unclassified_costs_ = costs(within_node ? *tables_.machine.node : tables_.machine.network, size);
+        return unclassified_costs_;
+    }
+
+    /// Returns the time from which the CPU is free.
+    template <class Context>
+    [[gnu::always_inline]] Moment transmit(const Current& current, const Op& op, std::uint32_t peer,
+                                           const Message& message, bool within_node, const Costs& message_costs,
+                                           const Moment& now, Context& context) {
+        const auto sent =
+            occupation_.transmit(current, op, {message.kind, peer, message.size, within_node}, message_costs, now);
+        if (message.kind == MessageKind::data && message.message_class != Message::no_class) [[likely]] {
+            const std::uint16_t code = tables_.observer.code(message, sent.annotation);
+            if (code != Message::no_class) [[likely]] {
+                context.send(peer, sent.arrival, code);
+                return sent.free;
             }
-            transfer.cpu = occupy(model_.machine, noise, begin, overhead, costs.over);
         }
-    }
-    return transfer;
-}
-
-template <Source S, class Observer>
-[[gnu::noinline]] auto RankWorker<S, Observer>::stands_of(const Overhead& overhead, Time bytes, Time begin) const
-    -> Stands {
-    const bool late = !overhead.reached && bytes > 0 && model_.machine.noise_reach.O;
-    return {overhead.reached && is_in_detour(begin), late && is_in_detour(later(begin, overhead.length))};
-}
-
-/// A transmission takes the CPU and the NIC's send side from `now` on.
-template <Source S, class Observer>
-[[gnu::always_inline]] inline auto RankWorker<S, Observer>::occupy_sender(const Receive<Cookie>& op,
-                                                                          const About& message, const Costs& costs,
-                                                                          const Moment& now) -> Departure {
-    const Time begin = time_of(now);
-    const auto [activity, cpu] = transfer(ActivityKind::transmission, {costs.o_s, model_.machine.noise_reach.o_s},
-                                          costs, message, op.place, begin);
-    const auto ref = model_.observer.begin(self_, now, activity, messages_);
-    const Moment free = model_.observer.at(ref, Point::sender_free, cpu.end);
-    free_times()[Layout::cpu(op.cpu)] = free;
-    free_times()[model_.layout.tx(op.nic)] = model_.observer.at(ref, Point::sender_gap, later(begin, costs.gap));
-    ++messages_.sent;
-    return {free, later(cpu.overhead, costs.L), model_.observer.annotate(ref)};
-}
-
-/// The same, and the message is on its way. Returns when the CPU is free of it.
-template <Source S, class Observer>
-template <class Context>
-[[gnu::always_inline]] inline auto RankWorker<S, Observer>::transmit(const Receive<Cookie>& op, std::uint32_t peer,
-                                                                     const Message& message, const Costs& costs,
-                                                                     const Moment& now, Context& context) -> Moment {
-    const Departure sent = occupy_sender(op, {message.kind, peer, message.size}, costs, now);
-    if (message.kind == MessageKind::data && message.message_class != Message::no_class) [[likely]] {
-        const std::uint16_t code = model_.observer.code(message, sent.carried);
-        if (code != Message::no_class) [[likely]] {
-            context.send(peer, sent.arrival, code);
-            return sent.free;
+        if constexpr (Observer::observes) {
+            context.send(peer, sent.arrival, message, sent.annotation);
+        } else {
+            context.send(peer, sent.arrival, message);
         }
+        return sent.free;
     }
-    if constexpr (Observer::observes) {
-        context.send(peer, sent.arrival, message, sent.carried);
-    } else {
-        context.send(peer, sent.arrival, message);
-    }
-    return sent.free;
-}
 
-template <Source S, class Observer>
-template <class Context>
-[[gnu::always_inline]] inline auto RankWorker<S, Observer>::send_eagerly(const Ready& ready, const Moment& now,
-                                                                         Context& context) -> Moment {
-    const Op& op = ready.op;
-    const std::uint16_t message_class = recent_.number(op.size, op.tag);
-    const Message message{.size = op.size, .tag = op.tag, .message_class = message_class};
-    return transmit(started_op(ready), op.peer, message, costs_of(message_class, op.size, op.peer), now, context);
-}
-
-/// A reception takes the CPU and the NIC's receive side from `now` on. Returns when the message is processed.
-template <Source S, class Observer>
-[[gnu::always_inline]] inline auto RankWorker<S, Observer>::occupy_receiver(const Receive<Cookie>& op,
-                                                                            const About& message, const Costs& costs,
-                                                                            const Moment& now) -> Moment {
-    const Time begin = time_of(now);
-    const auto [activity, cpu] =
-        transfer(ActivityKind::reception, {costs.o_r, model_.machine.noise_reach.o_r}, costs, message, op.place, begin);
-    const auto ref = model_.observer.begin(self_, now, activity, messages_);
-    const Moment free = model_.observer.at(ref, Point::receiver_free, cpu.end);
-    free_times()[Layout::cpu(op.cpu)] = free;
-    free_times()[model_.layout.rx(op.nic)] = model_.observer.at(ref, Point::receiver_gap, later(begin, costs.gap));
-    const Time after_overhead = cpu.end - cpu.overhead;
-    if (costs.bytes <= after_overhead && (!Observer::observes || costs.bytes < after_overhead || message.size <= 1)) {
-        return free;  // and where both are as late, both have the same slopes
-    }
-    const Moment processed = latest(free, model_.observer.at(ref, Point::wire, later(cpu.overhead, costs.bytes)));
-    model_.processed[self_] = latest(model_.processed[self_], processed);
-    return processed;
-}
+    Tables& tables_;
+    Occupation<S, Observer>& occupation_;
+    RecentClasses recent_;
+    bool levels_;  ///< the machine has a network within nodes
+    Costs network_control_;
+    Costs node_control_;
+    Costs unclassified_costs_;  ///< of the last message without a class
+};
 
 }  // namespace idlewave

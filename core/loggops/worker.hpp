@@ -1,71 +1,78 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "base/archive.hpp"
-#include "base/slab.hpp"
+#include "base/time.hpp"
 #include "loggops/agenda.hpp"
-#include "loggops/model.hpp"
-#include "loggops/moved_handles.hpp"
+#include "loggops/dependencies.hpp"
+#include "loggops/matching.hpp"
+#include "loggops/occupation.hpp"
+#include "loggops/rank.hpp"
+#include "loggops/reception.hpp"
+#include "loggops/rendezvous.hpp"
+#include "loggops/serialisation.hpp"
+#include "loggops/tables.hpp"
+#include "loggops/transmission.hpp"
 #include "pdes/event.hpp"
 #include "standstill/unfinished.hpp"
 
 namespace idlewave {
 
-/// Simulates ranks, one at a time: a thread's part of the model. Here is how a rank is entered and left, and whom it
-/// tells; which thing is next is in following.hpp, what ops do in ops.hpp, what a message costs in transmission.hpp,
-/// what becomes of one that has come in arrival.hpp, how it meets its receive in meeting.hpp, the rendezvous in
-/// rendezvous.hpp.
+/// Simulates the ranks of a thread, one at a time. It decides what the rank does next (docs/model.md, R14 and R15): an
+/// arrival, a pending request, or an op that has just become ready. The parts do it: each has its own data, a narrow
+/// interface, and its own test.
 template <Source S, class Observer>
 class RankWorker {
   public:
-    using Model = LogGops<S, Observer>;
+    using Tables = RankTables<S, Observer>;
     using Moment = typename Observer::Moment;
     using Payload = typename Observer::Payload;
     using State = Rank<S, Moment>;
     using Cookie = typename S::Cookie;
-    using Layout = typename Model::Layout;
+    using Layout = typename Tables::Layout;
     using Ready = ReadyOp<Cookie, Moment>;
     using Event = pdes::Event<Payload>;
 
-    explicit RankWorker(Model& model)
-        : model_(model), recent_(model.classes), noisy_(!model.noise.empty()), levels_(model.machine.node) {}
+    explicit RankWorker(Tables& tables)
+        : tables_(tables),
+          occupation_(tables),
+          transmission_(tables, occupation_),
+          reception_(tables, occupation_, agenda_, matching_, transmission_),
+          rendezvous_(tables, agenda_, matching_, transmission_),
+          dependencies_(tables) {}
 
-    [[nodiscard]] std::uint64_t messages() const { return messages_.sent; }
+    // The functions that the kernel calls (pdes::WindowModel): each returns the time at which the rank goes on by
+    // itself.
 
     template <class Context>
     Time start(State& rank, Time until, Context& context) {
         enter(rank, context.self());
-        if (noisy_) {
-            model_.noise[self_] = model_.machine.noise.begin(model_.seed, self_);
-        }
-        model_.source.begin(self_, rank.source, scratch_, *ready_);
-        follow_all(until, context);
+        occupation_.begin(current_);
+        dependencies_.begin(current_);
+        start_ready_ops(until, context);
         return run_until({}, until, context);
     }
 
     template <class Context>
     Time run(State& rank, std::span<const Event> events, Time until, Context& context) {
-        remember(rank, context);
+        write_undo_log(rank, context);
         enter(rank, context.self());
         return run_until(events, until, context);
     }
 
-    /// The same with one event: most often all that a rank is told, while nothing waits.
+    /// The usual case: one event for a rank with no pending request.
     template <class Context>
     [[gnu::always_inline]] Time run_one(State& rank, const Event& event, Time until, Context& context) {
-        remember(rank, context);
+        write_undo_log(rank, context);
         enter(rank, context.self());
-        if (agenda_.idle() && !rank.posted.end_pending && event.payload->kind == MessageKind::data) [[likely]] {
-            meet_alone(event, until, context);
+        if (agenda_.idle() && !rank.match.slot.end_pending() && event.payload->kind == MessageKind::data) [[likely]] {
+            start_successors(arrive(event, until), until, context);
             return agenda_.idle() ? leave(pending_end()) : run_until({}, until, context);
         }
         return run_until(std::span(&event, 1), until, context);
@@ -75,405 +82,112 @@ class RankWorker {
     Time step(State& rank, std::span<const Event> events, Time now, Context& context) {
         enter(rank, context.self());
         for (const Event& event : events) {
-            arrive(event);
+            arrive_among_others(event);
         }
-        const auto next = agenda_.next(free_times());
+        const auto next = agenda_.next(current_.free_times());
         if (next.at > now) {
             return leave(next.at);
         }
-        perform({now, next.index}, context);
+        start_request({now, next.index}, context);
         request_ready_ops();
-        leave();
+        leave(never);
         return now;
     }
 
-    /// Bring what lies apart from a rank's state into the cache.
     [[gnu::always_inline]] void prefetch(const State& rank, std::uint32_t r) const {
-        if (noisy_) {
-            __builtin_prefetch(&model_.noise[r], 1);
+        occupation_.prefetch(r);
+        if constexpr (requires { tables_.source.prefetch(r, rank.source); }) {
+            tables_.source.prefetch(r, rank.source);
         }
-        if constexpr (requires { model_.source.prefetch(r, rank.source); }) {
-            model_.source.prefetch(r, rank.source);
-        }
-        if ((rank.pending | rank.overflow) != 0) {
-            agenda_.prefetch(rank.pending);
-            arrived_messages_.prefetch(rank.first_unexpected());
-            if (rank.has_overflow()) {
-                overflows_.prefetch(rank.overflow);
-            }
+        if (!rank.requests.none() || !rank.match.queues.none()) {
+            agenda_.prefetch(rank.requests);
+            matching_.prefetch(rank.match);
         }
     }
 
-    /// All that rank `r` is, to be unpacked by this worker or another one, of this process or another one.
-    void pack(const State& rank, std::uint32_t r, Packer& packer);
-    /// Makes a rank what was packed, in the place of what it is.
-    void unpack(State& rank, std::uint32_t r, Unpacker& unpacker);
-    /// What it was before a visit, of which `undo_data` was written.
+    // ---- serialised ranks, for rollback, migration and checkpoints
+
+    void pack(const State& rank, std::uint32_t r, Packer& packer) { serialiser().pack(rank, r, packer); }
+    void unpack(State& rank, std::uint32_t r, Unpacker& unpacker) { serialiser().unpack(rank, r, unpacker); }
+    /// Rolls a rank back to the state that `undo_data` holds.
     void undo(State& rank, std::span<const std::byte> undo_data, std::uint32_t r) {
-        discard(rank, r);
+        serialiser().discard(rank, r);
         Unpacker unpacker(undo_data);
         unpack(rank, r, unpacker);
     }
 
-    /// A rank with much to pack, or with open rendezvous, of which others know where they are kept, goes ahead of
-    /// nothing; nor does one that is told of a rendezvous, since only a true one can go on.
+    /// Ranks and events that an optimistic scheduler handles conservatively. A rank with long queues takes longer to
+    /// serialise than to simulate. Of an open rendezvous the other side knows a handle, which a rollback changes; and a
+    /// message of a rendezvous refers to a record at its receiver, so it must not be handled too early.
     [[nodiscard]] bool is_conservative(const State& rank, std::uint32_t r) const {
-        return rank.has_overflow() || !model_.open[r].none();
+        return matching_.has_overflow(rank.match) || rank.requests.in_queues() || rendezvous_.is_open(r);
     }
     [[nodiscard]] static bool is_conservative(const Payload& message) { return message.kind != MessageKind::data; }
 
-    /// A message from another process: its class here, if it has one.
+    /// Gives a message from another process its class in this process.
     [[nodiscard]] std::uint16_t assign_code(Payload& message)
         requires(!Observer::observes)
     {
-        message.message_class =
-            message.kind == MessageKind::data ? recent_.number(message.size, message.tag) : Message::no_class;
-        return message.message_class;
+        return transmission_.classify(message);
     }
 
-    /// The messages that it has sent: what the kernel may take back.
-    [[nodiscard]] std::uint64_t& executed() { return messages_.sent; }
+    // ---- results
 
-    /// What is left of rank `r` when nothing can happen any more, its sends apart.
-    void collect_unfinished(std::uint32_t r, const State& rank, Unfinished& unfinished) const;
-    void collect_unfinished_sends(Unfinished& unfinished) const;
+    /// The messages that were sent; the kernel subtracts those that it rolls back.
+    [[nodiscard]] std::uint64_t& executed() { return occupation_.messages(); }
+    [[nodiscard]] std::uint64_t messages() const { return occupation_.messages(); }
+
+    /// Adds everything that is unfinished in rank `r`, except its sends (docs/model.md, R20).
+    void collect_unfinished(std::uint32_t r, const State& rank, Unfinished& unfinished) const {
+        matching_.each_posted(rank.match, [&](std::uint32_t source, std::uint32_t tag, const auto& receive) {
+            unfinished.add(
+                PendingOp{.rank = r, .place = receive.place, .peer = source, .tag = tag, .kind = OpKind::recv});
+        });
+        std::uint32_t number = 0;
+        matching_.each_unexpected(rank.match, [&](std::uint32_t handle) {
+            const auto& message = matching_[handle];
+            if (message.kind == MessageKind::data) {
+                unfinished.add(UnexpectedMessage{.size = message.size,
+                                                 .receiver = r,
+                                                 .number = number++,
+                                                 .sender = message.source,
+                                                 .tag = message.tag});
+            }
+        });
+        if (const auto stand = tables_.source.stand(r, rank.source)) {
+            unfinished.add(UnfinishedRank{r, *stand});
+        }
+    }
+
+    /// Adds the unfinished sends of all ranks of the thread.
+    void collect_unfinished_sends(Unfinished& unfinished) const { rendezvous_.collect_unfinished_sends(unfinished); }
 
   private:
+    using Request = idlewave::Request<Cookie, Moment>;
+    using Ended = EndedOp<Cookie, Moment>;
+    using Next = typename Agenda<Cookie, Moment>::Next;
+
     // ---- one rank at a time
 
-    [[gnu::always_inline]] void enter(State& rank, std::uint32_t self) {
-        rank_ = &rank;
-        self_ = self;
-        if constexpr (!S::one_of_each) {
-            free_times_ = model_.free_times_of(self, rank);
-        }
-        RequestQueues<Cookie, Moment>* queues = nullptr;
-        if (rank.has_overflow() && !overflows_[rank.overflow].requests.empty()) [[unlikely]] {
-            queues = &overflows_[rank.overflow].requests;
-        }
-        agenda_.open(rank.pending, queues);
+    [[gnu::always_inline]] void enter(State& rank, std::uint32_t number) {
+        current_.enter(rank, number, S::one_of_each ? nullptr : tables_.free_times_of(number, rank));
+        agenda_.open(rank.requests);
     }
 
-    /// From when on the rank's CPUs and NICs are free, as Layout says.
-    [[nodiscard, gnu::always_inline]] Moment* free_times() const {
-        if constexpr (S::one_of_each) {
-            return rank_->free_times.data();
-        } else {
-            return free_times_;
-        }
-    }
-
-    /// `next` is when the rank goes on by itself.
+    /// `next` is the time at which the rank goes on by itself.
     [[gnu::always_inline]] Time leave(Time next) {
-        rank_->pending = agenda_.close();
-        if (rank_->has_overflow() && overflows_[rank_->overflow].empty()) {
-            overflows_.remove(rank_->overflow);
-            rank_->overflow = 0;
-        }
+        State& rank = current_.state();
+        rank.requests = agenda_.close();
+        matching_.leave(rank.match);
         return next;
     }
 
-    Time leave() { return leave(agenda_.next(free_times()).at); }
-
-    /// The rank's overflow, into which its few unexpected messages move.
-    Overflow<Cookie, Moment>& overflow() {
-        if (!rank_->has_overflow()) {
-            std::uint32_t arrived = rank_->first_unexpected();
-            rank_->overflow = overflows_.add();
-            for (; arrived != 0; arrived = arrived_messages_[arrived].next) {
-                overflows_[rank_->overflow].unexpected.add(arrived_messages_[arrived].source,
-                                                           arrived_messages_[arrived].tag, arrived);
-            }
-        }
-        return overflows_[rank_->overflow];
+    RankSerialiser<S, Observer> serialiser() {
+        return {tables_, agenda_, occupation_, matching_, rendezvous_, dependencies_};
     }
-
-    /// Where to write a new request, which then has to be `agenda_.added()`.
-    Request<Cookie, Moment>& new_request() {
-        if (agenda_.full()) [[unlikely]] {
-            agenda_.use(overflow().requests, performing_);
-        }
-        return agenda_.make();
-    }
-
-    /// Whether a detour holds the CPU at `t`.
-    [[nodiscard]] bool is_in_detour(Time t) const {
-        NoiseState ahead = model_.noise[self_];
-        return model_.machine.noise.finish(ahead, t, 0) > t;
-    }
-
-    // ---- what is next: following.hpp
 
     template <class Context>
-    Time run_until(std::span<const Event> events, Time until, Context& context);
-    bool start_only_request(const typename Agenda<Cookie, Moment>::Next& next);
-    template <class Context>
-    void perform(const typename Agenda<Cookie, Moment>::Next& next, Context& context);
-    template <class Context>
-    void perform(const Ready& ready, const Moment& now, Context& context);
-    /// When the rank goes on by itself, while nothing waits.
-    [[nodiscard]] Time pending_end() const {
-        return rank_->posted.end_pending ? time_of(free_times()[Layout::cpu(0)]) : never;
-    }
-    template <class Context>
-    void report_pending_end(Time until, Context& context);
-    template <class Context>
-    void follow(bool there, Time until, Context& context);
-    template <class Context>
-    void follow_all(Time until, Context& context);
-
-    [[nodiscard, gnu::always_inline]] Moment start_of(const Ready& ready) const {
-        switch (ready.op.kind) {
-            case OpKind::send:
-                return start_of_send(ready);
-            case OpKind::recv:
-                return ready.at;
-            default:
-                return latest(ready.at, free_times()[Layout::cpu(ready.op.cpu)]);
-        }
-    }
-    [[nodiscard, gnu::always_inline]] Moment start_of_send(const Ready& ready) const {
-        return latest(ready.at, free_times()[Layout::cpu(ready.op.cpu)], free_times()[model_.layout.tx(ready.op.nic)]);
-    }
-
-    /// The moment at which a request starts, whose time is known.
-    [[nodiscard, gnu::always_inline]] Moment start_of(const Request<Cookie, Moment>& request, Time at) const {
-        if constexpr (!Observer::observes) {
-            return at;
-        } else if (request.kind == RequestKind::post) {
-            return request.ready.at;
-        } else {
-            return latest(request.ready.at, free_times()[request.first_resource],
-                          free_times()[request.second_resource]);
-        }
-    }
-
-    /// The order of docs/model.md among ops: the first to start, then ready time, kind, and place.
-    [[nodiscard]] bool goes_first(const Ready& a, const Ready& b) const {
-        if (a.op.kind == OpKind::send && b.op.kind == OpKind::recv) [[likely]] {
-            return time_of(start_of(a)) <=
-                   time_of(b.at);  // at one time the send was ready no later, and sends go first
-        }
-        const auto order = [this](const Ready& ready) {
-            return std::tuple(time_of(start_of(ready)), time_of(ready.at), priority_of(ready.op.kind), ready.place);
-        };
-        return order(a) < order(b);
-    }
-
-    // ---- ops
-
-    [[gnu::always_inline]] void request_ready_ops() {
-        if (!ready_->empty()) {
-            request_all_ready();
-        }
-    }
-
-    [[gnu::noinline]] void request_all_ready() {
-        for (const Ready& ready : *ready_) {
-            request_op(ready);
-        }
-        ready_->clear();
-    }
-
-    [[gnu::noinline]] void request_op(const Ready& ready) {
-        const Op& op = ready.op;
-        Request<Cookie, Moment>& request = new_request();
-        request.ready = ready;
-        request.first_resource = Layout::cpu(op.cpu);
-        request.second_resource = op.kind == OpKind::send ? model_.layout.tx(op.nic) : request.first_resource;
-        request.priority = priority_of(op.kind);
-        request.kind = request_kind_of(op.kind);
-        agenda_.added();
-    }
-
-    /// An op starts: those who look on are told.
-    [[gnu::always_inline]] void record_start(const Ready& ready, const Moment& now) {
-        if constexpr (Observer::records) {
-            const Op& op = ready.op;
-            model_.observer.started(
-                self_, ready.place,
-                {op.kind, op.peer, op.tag, op.size, model_.source.call(self_, rank_->source, ready.cookie)}, ready.at,
-                now);
-        }
-    }
-
-    /// The source is told; whether this made an op ready that is now in `next`.
-    [[gnu::always_inline]] bool report_start(Place place, Cookie cookie, const Moment& now, Ready& next) {
-        return model_.source.started(self_, rank_->source, scratch_, {now, place, cookie}, next, *ready_);
-    }
-    /// Whether a receive brings a send along.
-    [[nodiscard]] static bool brings_send(const Ready& receive) {
-        if constexpr (S::exchanges) {
-            return receive.along.to != nobody;
-        } else {
-            return false;
-        }
-    }
-    /// The same as `report_start` of a receive, which may bring a send along; `next` may be `posted`.
-    [[gnu::always_inline]] bool report_posted(const Ready& posted, const Moment& now, Ready& next) {
-        if constexpr (S::exchanges) {
-            if (brings_send(posted)) {
-                next.at = now;
-                next.op.size = posted.op.size;
-                next.op.peer = posted.along.to;
-                next.op.tag = posted.op.tag;
-                next.op.kind = OpKind::send;
-                next.op.cpu = posted.op.cpu;
-                next.op.nic = posted.op.nic;
-                next.op.reduction = false;
-                next.place = posted.place + 1;
-                next.cookie = posted.cookie;
-                next.along.to = nobody;
-                return true;
-            }
-        }
-        return report_start(posted.place, posted.cookie, now, next);
-    }
-    [[gnu::always_inline]] bool report_end(Place place, Cookie cookie, const Moment& end, Ready& next) {
-        model_.observer.ended(self_, place, end);
-        return model_.source.ended(self_, rank_->source, scratch_, {end, place, cookie}, next, *ready_);
-    }
-
-    [[gnu::always_inline]] void keep(bool there, const Ready& next) {
-        if (there) {
-            ready_->push_back(next);
-        }
-    }
-
-    void op_started(const Ready& ready, const Moment& now) {
-        Ready next;
-        keep(report_start(ready.place, ready.cookie, now, next), next);
-    }
-    void op_ended(Place place, Cookie cookie, const Moment& end) {
-        Ready next;
-        keep(report_end(place, cookie, end, next), next);
-    }
-
-    void calc(const Ready& ready, const Moment& now);
-    Moment begin_calc(const Ready& ready, const Moment& now);
-    [[nodiscard]] bool is_eager(const Op& send) const { return send.size <= model_.machine.level(self_, send.peer).S; }
-
-    template <class Context>
-    void send(const Ready& ready, const Moment& now, Context& context);
-    template <class Context>
-    Moment begin_send(const Ready& ready, const Moment& now, Context& context);
-    /// What is needed of an op once it has started; of a receive, that waits.
-    [[nodiscard, gnu::always_inline]] static Receive<Cookie> started_op(const Ready& ready) {
-        if constexpr (S::one_of_each) {
-            return {.place = ready.place, .cookie = ready.cookie, .waits = true};
-        } else {
-            return {
-                .place = ready.place, .cookie = ready.cookie, .cpu = ready.op.cpu, .nic = ready.op.nic, .waits = true};
-        }
-    }
-
-    // ---- what a message costs: transmission.hpp
-
-    [[nodiscard]] bool within_node(std::uint32_t peer) const {
-        return levels_ && self_ / model_.machine.node_ranks == peer / model_.machine.node_ranks;
-    }
-    [[nodiscard]] const Costs& costs_of(std::uint16_t message_class, std::uint64_t size, std::uint32_t peer);
-    /// A message as one end sees it.
-    struct About {
-        MessageKind kind;
-        std::uint32_t peer;
-        std::uint64_t size;  ///< on the wire
-    };
-    /// What a message does with the CPU at one end.
-    struct Transfer {
-        Activity activity;
-        Occupied cpu;
-    };
-    [[nodiscard]] Transfer transfer(ActivityKind kind, const Overhead& overhead, const Costs& costs,
-                                    const About& message, Place place, Time begin);
-    /// Whether detours hold the CPU when a transfer begins, and when noise reaches it only later: when it goes on to
-    /// the bytes.
-    struct Stands {
-        bool first = false;
-        bool late = false;
-    };
-    [[nodiscard]] Stands stands_of(const Overhead& overhead, Time bytes, Time begin) const;
-    /// What a transmission leads to.
-    struct Departure {
-        Moment free;                                                  ///< the CPU
-        Time arrival;                                                 ///< of the message
-        [[no_unique_address]] typename Observer::Annotation carried;  ///< by the message, beside itself
-    };
-    Departure occupy_sender(const Receive<Cookie>& op, const About& message, const Costs& costs, const Moment& now);
-    template <class Context>
-    Moment transmit(const Receive<Cookie>& op, std::uint32_t peer, const Message& message, const Costs& costs,
-                    const Moment& now, Context& context);
-    template <class Context>
-    Moment send_eagerly(const Ready& ready, const Moment& now, Context& context);
-    Moment occupy_receiver(const Receive<Cookie>& op, const About& message, const Costs& costs, const Moment& now);
-
-    // ---- a message that has come: arrival.hpp
-
-    template <class Context>
-    void meet_alone(const Event& event, Time until, Context& context);
-    template <class Context>
-    void meet_among_others(const Event& event, Time until, Context& context);
-    [[nodiscard]] Moment reception_at(const Moment& arrived, const Receive<Cookie>& op) const;
-    bool receive_at_once(const Event& event, const Receive<Cookie>& receive, Time until);
-    void arrive(const Event& event);
-    void await_receive(const Event& event);
-    void await_receive_alone(const Event& event, Time until);
-    void request_reception(const Event& event, const Receive<Cookie>& receive, RequestKind kind, std::uint32_t handle);
-    std::uint32_t add_arrived_message(const Event& event);
-    [[nodiscard]] Place place_of(const Request<Cookie, Moment>& reception) const;
-    Moment receive(const Request<Cookie, Moment>& request, const Moment& now);
-    void message_processed(std::uint32_t handle, const Moment& time);
-
-    // ---- a receive and its message: meeting.hpp
-
-    bool take_posted(std::uint32_t source, std::uint32_t tag, Receive<Cookie>& receive);
-    [[nodiscard]] std::uint32_t posted_receives() const;
-    void add_unexpected(std::uint32_t arrived);
-    bool take_unexpected(std::uint32_t source, std::uint32_t tag, std::uint32_t& arrived);
-    [[nodiscard]] std::uint32_t unexpected_messages() const;
-    /// Whether a receive that is posted now is the only one, and no message waits for it.
-    [[nodiscard]] bool posts_alone() const { return rank_->overflow == 0 && !rank_->posted.waits; }
-    bool post_alone(Ready& ready, const Moment& now);
-    bool post_among_others(const Ready& ready, const Moment& now, Ready& next);
-    void look_for_message(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag, const Moment& now);
-    void wait_for(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag);
-    void meet(std::uint32_t handle);
-
-    // ---- large messages: rendezvous.hpp
-
-    template <class T>
-    static void link(Slab<T>& slab, std::uint32_t& first, std::uint32_t handle);
-    template <class T>
-    static void unlink(Slab<T>& slab, std::uint32_t& first, std::uint32_t handle);
-    void remove_send(std::uint32_t handle);
-    [[nodiscard]] std::uint32_t send_of(const Message& clearance);
-    [[nodiscard]] std::uint32_t message_of(const Event& data);
-    template <class Context>
-    Moment send_control(const Receive<Cookie>& op, std::uint32_t peer, const Message& message, const Moment& now,
-                        Context& context);
-    template <class Context>
-    void request_to_send(const Ready& ready, const Moment& now, Context& context);
-    void arrive_control(const Event& event);
-    void request_protocol_send(RequestKind kind, std::uint32_t handle, std::uint32_t peer, std::uint32_t number,
-                               const Receive<Cookie>& op, const Moment& time);
-    void request_clear_to_send(std::uint32_t handle, const Moment& time);
-    void cleared_to_send(std::uint32_t handle, const Moment& time);
-    template <class Context>
-    void send_clear_to_send(const Request<Cookie, Moment>& request, const Moment& now, Context& context);
-    template <class Context>
-    void send_data(const Request<Cookie, Moment>& request, const Moment& now, Context& context);
-
-    // ---- a rank as it is: packing.hpp
-
-    struct DetachedState;
-    [[nodiscard]] DetachedState detached_state_of(const State& rank, std::uint32_t r) const;
-    template <class Archive>
-    void serialise_fixed(State& rank, std::uint32_t r, Archive& archive);
-    void unpack_detached_state(Unpacker& unpacker);
-    std::uint32_t unpack_arrived_message(Unpacker& unpacker);
-    void discard(State& rank, std::uint32_t r);
-    template <class Context>
-    void remember(State& rank, Context& context) {
+    void write_undo_log(State& rank, Context& context) {
         if constexpr (requires { context.undo_data->size(); }) {
             if (context.undo_data != nullptr) [[unlikely]] {
                 Packer packer(*context.undo_data);
@@ -482,40 +196,396 @@ class RankWorker {
         }
     }
 
-    Model& model_;
-    RecentClasses recent_;
-    bool noisy_;
-    bool levels_;  ///< a network within nodes
-    MessageCount messages_;
-    std::uint64_t next_request_id_ = 0;  ///< requests of the protocol so far
+    // ---- what is next (R14, R15)
 
-    State* rank_ = nullptr;
-    Moment* free_times_ = nullptr;  ///< where ranks may have several CPUs or NICs
-    std::uint32_t self_ = 0;
-    Costs unclassified_costs_;  ///< of a message that has no message_class
+    /// Handles `events` and everything that the rank does by itself before `until`, in order of time.
+    template <class Context>
+    [[gnu::noinline]] Time run_until(std::span<const Event> events, Time until, Context& context) {
+        const Event* event = events.data();
+        const Event* const end = event + events.size();
+        while (true) {
+            const Time next_event = event == end ? until : event->time;
+            if (current_.state().match.slot.end_pending()) {
+                if (event == end && pending_end() >= until) {
+                    return leave(pending_end());
+                }
+                report_pending_end(next_event, context);
+                continue;
+            }
+            if (!agenda_.idle()) {
+                const Next next = agenda_.next(current_.free_times());
+                if (next.at < next_event) {
+                    if (agenda_.one() && is_simple(agenda_[next.index].kind)) {
+                        start_successors(start_only_request(next), next_event, context);
+                    } else {
+                        start_request(next, context);
+                        start_ready_ops(next_event, context);
+                    }
+                    continue;
+                }
+                if (event == end) {
+                    return leave(next.at);
+                }
+            } else if (event == end) {
+                return leave(never);
+            }
+            const Event* const first = event++;
+            const Time second_event = event == end ? until : event->time;
+            if (agenda_.idle() && second_event > next_event && first->payload->kind == MessageKind::data) [[likely]] {
+                start_successors(arrive(*first, second_event), second_event, context);
+                continue;
+            }
+            arrive_among_others(*first);
+            for (; event != end && event->time == next_event; ++event) {
+                arrive_among_others(*event);
+            }
+        }
+    }
+
+    /// The time at which the rank reports the end of a receive, if it has one to report.
+    [[nodiscard]] Time pending_end() const {
+        return current_.state().match.slot.end_pending() ? time_of(current_.free_times()[Layout::cpu(0)]) : never;
+    }
+
+    /// Reports the end of a receive that was beyond `until` when the receive was handled. Since then the rank has done
+    /// nothing else.
+    template <class Context>
+    [[gnu::noinline]] void report_pending_end(Time until, Context& context) {
+        auto& slot = current_.state().match.slot;
+        slot.state = ReceiveSlot<Cookie>::State::empty;
+        const Moment end = current_.free_times()[Layout::cpu(0)];
+        start_successors(dependencies_.ended(current_, slot.place, slot.cookie, end, next_[0]), until, context);
+    }
+
+    [[nodiscard, gnu::always_inline]] Moment start_of(const Ready& ready) const {
+        switch (ready.op.kind) {
+            case OpKind::send:
+                return occupation_.start_of_send(current_, ready.at, ready.op.cpu, ready.op.nic);
+            case OpKind::recv:
+                return ready.at;
+            default:
+                return occupation_.start_of_calc(current_, ready.at, ready.op.cpu);
+        }
+    }
+
+    /// The start of a request whose start time is known.
+    [[nodiscard, gnu::always_inline]] Moment start_of(const Request& request, Time at) const {
+        if constexpr (!Observer::observes) {
+            return at;
+        } else if (request.kind == RequestKind::post) {
+            return request.ready.at;
+        } else {
+            return latest(request.ready.at, current_.free_times()[request.first_resource],
+                          current_.free_times()[request.second_resource]);
+        }
+    }
+
+    /// Whether `a` starts before `b`: by start, ready time, kind, and place (R15).
+    [[nodiscard]] bool goes_first(const Ready& a, const Ready& b) const {
+        if (a.op.kind == OpKind::send && b.op.kind == OpKind::recv) [[likely]] {
+            return time_of(start_of(a)) <= time_of(b.at);  // of one start, the send was ready no later than the receive
+        }
+        const auto order = [this](const Ready& ready) {
+            return std::tuple(time_of(start_of(ready)), time_of(ready.at), priority_of(ready.op.kind), ready.place);
+        };
+        return order(a) < order(b);
+    }
+
+    // ---- arrivals
+
+    /// A message arrives, and the rank does nothing else before `until`. Returns whether this made an op ready that is
+    /// now in `next_[0]`.
+    [[gnu::always_inline]] bool arrive(const Event& event, Time until) {
+        Ended ended;
+        if (!reception_.arrive(current_, event, until, ended)) [[unlikely]] {
+            return false;
+        }
+        if constexpr (S::one_of_each) {
+            if (time_of(ended.at) >= until && same(ended.at, current_.free_times()[Layout::cpu(0)])) {
+                current_.state().match.slot.keep_end({.place = ended.place, .cookie = ended.cookie});
+                return false;
+            }
+        }
+        return dependencies_.ended(current_, ended.place, ended.cookie, ended.at, next_[0]);
+    }
+
+    /// A message arrives while other requests are pending, or other messages arrive at the same time. Its reception is
+    /// a request, too.
+    [[gnu::noinline]] void arrive_among_others(const Event& event) {
+        Ended none;
+        switch (event.payload->kind) {
+            case MessageKind::data:
+                reception_.arrive(current_, event, event.time, none);
+                break;
+            case MessageKind::request_to_send:
+                rendezvous_.arrive_request_to_send(current_, event);
+                break;
+            case MessageKind::clear_to_send:
+                rendezvous_.arrive_clear_to_send(current_, event);
+                break;
+            case MessageKind::rendezvous_data:
+                rendezvous_.arrive_data(event);
+                break;
+        }
+    }
+
+    // ---- requests
+
+    /// An op that cannot start yet becomes a request.
+    [[gnu::noinline]] void request_op(const Ready& ready) {
+        const Op& op = ready.op;
+        Request& request = agenda_.make();
+        request.ready = ready;
+        request.first_resource = Layout::cpu(op.cpu);
+        request.second_resource = op.kind == OpKind::send ? tables_.layout.tx(op.nic) : request.first_resource;
+        request.priority = priority_of(op.kind);
+        request.kind = request_kind_of(op.kind);
+        agenda_.added();
+    }
+
+    [[gnu::always_inline]] void request_ready_ops() {
+        if (!dependencies_.ready().empty()) {
+            request_all_ready_ops();
+        }
+    }
+    [[gnu::noinline]] void request_all_ready_ops() {
+        for (const Ready& ready : dependencies_.ready()) {
+            request_op(ready);
+        }
+        dependencies_.ready().clear();
+    }
+
+    /// Starts the only pending request, which is simple. Returns whether an op is now in `next_[0]`: the op of the
+    /// request, or one that the reception of a message has made ready.
+    bool start_only_request(const Next& next) {
+        const Request request = agenda_[next.index];
+        agenda_.done(next.index);
+        if (request.kind != RequestKind::receive_expected) {
+            next_[0] = request.ready;
+            return true;
+        }
+        const Moment end = reception_.receive_expected(current_, request, start_of(request, next.at));
+        return dependencies_.ended(current_, request.ready.place, request.ready.cookie, end, next_[0]);
+    }
+
+    template <class Context>
+    void start_request(const Next& next, Context& context) {
+        const std::uint32_t slot = agenda_.take(next.index);
+        const Request& request = agenda_[slot];
+        const Moment now = start_of(request, next.at);
+        const std::uint32_t handle = request.handle;
+        switch (request.kind) {
+            case RequestKind::receive_expected:
+                dependencies_.ended(current_, request.ready.place, request.ready.cookie,
+                                    reception_.receive_expected(current_, request, now));
+                break;
+            case RequestKind::receive_unexpected:
+            case RequestKind::receive_request_to_send:
+                message_processed(handle, reception_.receive(current_, request, place_of_message(handle), now));
+                break;
+            case RequestKind::send_clear_to_send:
+                rendezvous_.send_clear_to_send(current_, request, now, context);
+                break;
+            case RequestKind::receive_clear_to_send:
+                rendezvous_.request_data(handle,
+                                         reception_.receive(current_, request, rendezvous_.place_of_send(handle), now));
+                break;
+            case RequestKind::send_data:
+                end_op(rendezvous_.send_data(current_, request, now, context));
+                break;
+            case RequestKind::receive_data:
+                end_op(rendezvous_.data_processed(
+                    current_, handle,
+                    reception_.receive(current_, request, rendezvous_.place_of_receive(handle), now)));
+                break;
+            case RequestKind::send:
+            case RequestKind::post:
+            case RequestKind::calc:
+                start_op(request.ready, now, context);
+                break;
+        }
+        agenda_.done(slot);
+    }
+
+    void end_op(const Ended& ended) { dependencies_.ended(current_, ended.place, ended.cookie, ended.at); }
+
+    // ---- ops
+
+    /// Starts ops that become ready one by one, while no request is pending. `is_ready` says whether the first one is
+    /// in `next_[0]`. An op that cannot start before `until` becomes a request.
+    template <class Context>
+    [[gnu::always_inline]] inline void start_successors(bool is_ready, Time until, Context& context) {
+        Ready* next = &next_[0];
+        Ready* spare = &next_[1];
+        while (is_ready && dependencies_.ready().empty()) {
+            Moment at = start_of(*next);
+            if (time_of(at) >= until) {
+                request_op(*next);
+                return;
+            }
+            bool sends = next->op.kind == OpKind::send;
+            if (next->op.kind == OpKind::recv) {
+                sends = dependencies_.brings_send(*next);
+                is_ready = post(*next, at, *next);
+                if (!agenda_.idle()) {
+                    break;
+                }
+                if (!sends || !dependencies_.ready().empty()) {
+                    continue;
+                }
+                at = occupation_.start_of_send(current_, next->at, next->op.cpu, next->op.nic);
+                if (time_of(at) >= until) {
+                    request_op(*next);
+                    return;
+                }
+            }
+            if (sends && !transmission_.is_eager(current_, next->op.peer, next->op.size)) [[unlikely]] {
+                break;
+            }
+            record_start(*next, at);
+            const Place place = next->place;
+            const Cookie cookie = next->cookie;
+            const Moment end = sends ? transmission_.send_eagerly(current_, *next, started_op(*next), at, context)
+                                     : occupation_.compute(current_, *next, at);
+            is_ready = dependencies_.started(current_, place, cookie, at, *next);
+            if (dependencies_.ended(current_, place, cookie, end, *spare)) {
+                dependencies_.keep(is_ready, *next);
+                std::swap(next, spare);
+                is_ready = true;
+            }
+        }
+        dependencies_.keep(is_ready, *next);
+        if (!dependencies_.ready().empty()) [[unlikely]] {
+            start_ready_ops(until, context);
+        }
+    }
+
+    /// Starts the ops in the list: while no request is pending and there are at most two, the next one is among them.
+    /// Then the others become requests.
+    template <class Context>
+    [[gnu::noinline]] void start_ready_ops(Time until, Context& context) {
+        while (agenda_.idle() && dependencies_.ready().size() <= 2) {
+            if (dependencies_.ready().empty()) {
+                return;
+            }
+            const auto& ready = dependencies_.ready();
+            const bool alone = ready.size() == 1;
+            const std::size_t first = alone || !goes_first(ready[1], ready[0]) ? 0 : 1;
+            const Moment at = start_of(ready[first]);
+            if (time_of(at) >= until) {
+                break;
+            }
+            auto& starting = dependencies_.swap_ready();
+            start_op(starting[first], at, context);
+            dependencies_.keep(!alone, starting[1 - first]);
+            starting.clear();
+        }
+        request_ready_ops();
+    }
+
+    /// Starts an op. The ops that this makes ready are added to the list.
+    template <class Context>
+    [[gnu::always_inline]] inline void start_op(const Ready& ready, const Moment& now, Context& context) {
+        if (ready.op.kind == OpKind::recv) {
+            Ready next;
+            dependencies_.keep(post(ready, now, next), next);
+            return;
+        }
+        record_start(ready, now);
+        if (ready.op.kind == OpKind::calc) {
+            const Moment end = occupation_.compute(current_, ready, now);
+            dependencies_.started(current_, ready, now);
+            dependencies_.ended(current_, ready.place, ready.cookie, end);
+        } else if (transmission_.is_eager(current_, ready.op.peer, ready.op.size)) {
+            const Moment end = transmission_.send_eagerly(current_, ready, started_op(ready), now, context);
+            dependencies_.started(current_, ready, now);
+            dependencies_.ended(current_, ready.place, ready.cookie, end);
+        } else {
+            dependencies_.started(current_, ready, now);
+            rendezvous_.request_to_send(current_, ready, started_op(ready), now, context);
+        }
+    }
+
+    /// A receive is posted (R6, R9). Returns whether this made an op ready that is now in `next`, which may be `ready`.
+    [[gnu::always_inline]] bool post(const Ready& ready, const Moment& now, Ready& next) {
+        record_start(ready, now);
+        auto& match = current_.state().match;
+        const auto receive = started_op(ready);
+        const std::uint32_t unexpected = Observer::observes ? matching_.unexpected_messages(match) : 0;
+        std::uint32_t message = 0;
+        const bool found = matching_.post(match, receive, ready.op.peer, ready.op.tag, message);
+        tables_.observer.posted(current_.number(), unexpected, found);
+        const bool is_ready = dependencies_.posted(current_, ready, now, next);
+        if (found) [[unlikely]] {
+            message_matched(message, receive, now);
+        }
+        return is_ready;
+    }
+
+    [[nodiscard, gnu::always_inline]] static StartedOp<Cookie> started_op(const Ready& ready) {
+        if constexpr (S::one_of_each) {
+            return {.place = ready.place, .cookie = ready.cookie};
+        } else {
+            return {.place = ready.place, .cookie = ready.cookie, .cpu = ready.op.cpu, .nic = ready.op.nic};
+        }
+    }
+
+    [[gnu::always_inline]] void record_start(const Ready& ready, const Moment& now) {
+        if constexpr (Observer::records) {
+            const Op& op = ready.op;
+            tables_.observer.started(current_.number(), ready.place,
+                                     {op.kind, op.peer, op.tag, op.size,
+                                      tables_.source.call(current_.number(), current_.state().source, ready.cookie)},
+                                     ready.at, now);
+        }
+    }
+
+    // ---- arrived messages: eager ones without a posted receive, and requests to send (R10, R12)
+
+    /// The op of a message, as far as it is known.
+    [[nodiscard]] Place place_of_message(std::uint32_t handle) const {
+        return matching_[handle].matched ? matching_[handle].receive.place : unknown_place;
+    }
+
+    [[gnu::noinline]] void message_matched(std::uint32_t handle, const StartedOp<Cookie>& receive, const Moment& now) {
+        auto& message = matching_[handle];
+        message.receive = receive;
+        message.matched = true;
+        message.matched_at = now;
+        if (message.processed) {
+            message_complete(handle);
+        }
+    }
+
+    void message_processed(std::uint32_t handle, const Moment& time) {
+        auto& message = matching_[handle];
+        message.processed_at = time;
+        message.processed = true;
+        if (message.matched) {
+            message_complete(handle);
+        }
+    }
+
+    /// The message is matched and processed.
+    void message_complete(std::uint32_t handle) {
+        const auto& message = matching_[handle];
+        if (message.kind == MessageKind::request_to_send) {
+            rendezvous_.request_clear_to_send(current_, handle, latest(message.matched_at, message.processed_at));
+        } else {
+            end_op(reception_.end_receive(current_, handle));
+        }
+    }
+
+    Tables& tables_;
+    CurrentRank<S, Moment> current_;
     Agenda<Cookie, Moment> agenda_;
-    static constexpr std::uint32_t nothing = 31;
-    std::uint32_t performing_ = nothing;  ///< the slot of the request that is being performed
-    typename S::Scratch scratch_{};
-    std::array<Ready, 2> next_;  ///< the op that is next, and room for what its end makes ready
-    using ReadyList = ReadyOps<Cookie, Moment>;
-    std::array<ReadyList, 2> ready_lists_;
-    ReadyList* ready_ = &ready_lists_[0];  ///< ops that have just become ready; in the other list one may be starting
-
-    Slab<Overflow<Cookie, Moment>> overflows_;
-    Slab<ArrivedMessage<Cookie, Moment>> arrived_messages_;
-    Slab<OpenSend<Cookie>> sends_;
-    MovedHandles moved_sends_;     ///< open sends that came from elsewhere, by their ranks and numbers
-    MovedHandles moved_messages_;  ///< messages that await data, by their senders and numbers
+    Matching<Cookie, Moment> matching_;
+    Occupation<S, Observer> occupation_;
+    Transmission<S, Observer> transmission_;
+    Reception<S, Observer> reception_;
+    Rendezvous<S, Observer> rendezvous_;
+    Dependencies<S, Observer> dependencies_;
+    std::array<Ready, 2> next_;  ///< the op that starts next, and room for the op that its end makes ready
 };
 
 }  // namespace idlewave
-
-#include "loggops/arrival.hpp"
-#include "loggops/dependencies.hpp"
-#include "loggops/matching.hpp"
-#include "loggops/ops.hpp"
-#include "loggops/rendezvous.hpp"
-#include "loggops/serialisation.hpp"
-#include "loggops/transmission.hpp"
-#include "loggops/unfinished.hpp"

@@ -105,7 +105,7 @@ TEST(RankPartitions, GiveTheSameWhenTheyRunFarAheadOfEachOther) {
     }
     EXPECT_GT(ended, testing::trials(700));
     EXPECT_GT(rolled_back, testing::trials(50))
-        << "messages that were sent too early; many ranks have crowds, and do not go ahead";
+        << "messages that were sent too early; many ranks have long queues, and are conservative";
 }
 
 TEST(RankPartitions, UndoAllThatARankDidAndDoTheSameTwice) {
@@ -161,7 +161,7 @@ TEST(RankPartitions, OfCollectivesUnderNoiseGiveTheSameWhenTheyRunFarAheadOfEach
     EXPECT_GT(rolled_back, 1000U);
 }
 
-TEST(RankPartitions, GoOnFromCheckpointsAmidstRendezvousAndCrowds) {
+TEST(RankPartitions, GoOnFromCheckpointsAmidstRendezvousAndLongQueues) {
     const Machine machine = noisy_machine();
     const std::string directory = ::testing::TempDir() + "idlewave-rank-partitions";
     int restarts = 0;
@@ -193,7 +193,7 @@ TEST(RankPartitions, GoOnFromCheckpointsAmidstRendezvousAndCrowds) {
     EXPECT_GT(restarts, 5);
 }
 
-TEST(RankPartitions, RanksMoveWithTheirRendezvousAndCrowdsAndTheAnswerStays) {
+TEST(RankPartitions, RanksMoveWithTheirRendezvousAndLongQueuesAndTheAnswerStays) {
     for (const auto& [collective, name, ranks, size] :
          {std::tuple(Collective::allreduce, "ring", 100U, 100'000U),
           std::tuple(Collective::alltoall, "linear", 60U, 1000U), std::tuple(Collective::gather, "linear", 700U, 8U)}) {

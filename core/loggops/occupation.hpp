@@ -1,0 +1,240 @@
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include "base/time.hpp"
+#include "loggops/observer.hpp"
+#include "loggops/rank.hpp"
+#include "loggops/started_op.hpp"
+#include "loggops/tables.hpp"
+#include "machine/costs.hpp"
+#include "machine/machine.hpp"
+
+namespace idlewave {
+
+/// An overhead, o_s or o_r, and whether noise reaches it.
+struct Overhead {
+    Time length = 0;
+    bool reached = true;
+};
+
+/// The time at which a CPU that transmits or receives is done with the overhead, and that at which it is free.
+struct Occupied {
+    Time overhead = 0;
+    Time end = 0;
+};
+
+/// The CPU's part in a transmission or reception that begins at `t`: first the overhead, then the time `bytes` that O
+/// costs. A part that noise does not reach takes its plain time, and delays what follows (docs/model.md, R17).
+inline Occupied occupy(const Machine& machine, NoiseState& state, Time t, Overhead first, Time bytes) {
+    const bool bytes_reached = machine.noise_reach.O;
+    Occupied done;
+    done.overhead = first.reached ? machine.noise.finish(state, t, first.length) : later(t, first.length);
+    if (bytes == 0) {
+        done.end = done.overhead;
+    } else if (!bytes_reached) {
+        done.end = later(done.overhead, bytes);
+    } else if (first.reached) {
+        done.end = machine.noise.finish(state, t, later(first.length, bytes));
+    } else {
+        NoiseState ahead = state;  // a copy: other work of the rank may still begin before the overhead ends
+        done.end = machine.noise.finish(ahead, done.overhead, bytes);
+    }
+    return done;
+}
+
+/// A message at one of its two ends.
+struct MessageEnd {
+    MessageKind kind = MessageKind::data;
+    std::uint32_t peer = 0;
+    std::uint64_t size = 0;  ///< on the wire
+    bool within_node = false;
+};
+
+/// The CPUs and NICs of the ranks of a thread: when an activity can begin, and from when on its resources are free
+/// again (docs/model.md, R5, R7, R8, R16, R17).
+template <Source S, class Observer>
+class Occupation {
+  public:
+    using Tables = RankTables<S, Observer>;
+    using Moment = typename Tables::Moment;
+    using Layout = typename Tables::Layout;
+    using Current = CurrentRank<S, Moment>;
+    using Op = StartedOp<typename S::Cookie>;
+
+    /// The end of a transmission at the sender.
+    struct Transmitted {
+        Moment free;   ///< the CPU
+        Time arrival;  ///< of the message's first byte
+        [[no_unique_address]] typename Observer::Annotation annotation;
+    };
+
+    explicit Occupation(Tables& tables) : tables_(tables), noisy_(!tables.noise.empty()) {}
+
+    /// The messages that the thread has sent.
+    [[nodiscard]] std::uint64_t& messages() { return messages_.sent; }
+    [[nodiscard]] std::uint64_t messages() const { return messages_.sent; }
+
+    void begin(const Current& current) {
+        if (noisy_) {
+            tables_.noise[current.number()] = tables_.machine.noise.begin(tables_.seed, current.number());
+        }
+    }
+
+    [[gnu::always_inline]] void prefetch(std::uint32_t rank) const {
+        if (noisy_) {
+            __builtin_prefetch(&tables_.noise[rank], 1);
+        }
+    }
+
+    // ---- when an activity can begin (R14)
+
+    [[nodiscard, gnu::always_inline]] Moment start_of_calc(const Current& current, const Moment& ready,
+                                                           std::uint8_t cpu) const {
+        return latest(ready, current.free_times()[Layout::cpu(cpu)]);
+    }
+    [[nodiscard, gnu::always_inline]] Moment start_of_send(const Current& current, const Moment& ready,
+                                                           std::uint8_t cpu, std::uint8_t nic) const {
+        return latest(ready, current.free_times()[Layout::cpu(cpu)], current.free_times()[tables_.layout.tx(nic)]);
+    }
+    [[nodiscard, gnu::always_inline]] Moment start_of_reception(const Current& current, const Moment& arrived,
+                                                                std::uint8_t cpu, std::uint8_t nic) const {
+        return latest(arrived, current.free_times()[Layout::cpu(cpu)], current.free_times()[tables_.layout.rx(nic)]);
+    }
+
+    // ---- activities
+
+    /// A calc (R5). Returns its end.
+    template <class Ready>
+    Moment compute(const Current& current, const Ready& ready, const Moment& now) {
+        Time work = 0;
+        if (__builtin_mul_overflow(ready.op.size, picoseconds_per_nanosecond, &work)) {
+            throw TimeOverflow();
+        }
+        const NoiseReach& reach = tables_.machine.noise_reach;
+        const bool reached = noisy_ && (ready.op.reduction ? reach.reduction : reach.calc);
+        const Time begin = time_of(now);
+        const Activity activity{.kind = ActivityKind::computation,
+                                .amount = static_cast<std::uint64_t>(work),
+                                .place = ready.place,
+                                .in_detour = Observer::observes && reached && is_in_detour(current, begin)};
+        const auto ref = tables_.observer.begin(current.number(), now, activity, messages_);
+        const Time done =
+            reached ? tables_.machine.noise.finish(tables_.noise[current.number()], begin, work) : later(begin, work);
+        const Moment end = tables_.observer.at(ref, Point::computed, done);
+        current.free_times()[Layout::cpu(ready.op.cpu)] = end;
+        return end;
+    }
+
+    /// A transmission (R7): takes the CPU and the NIC's send side from `now` on.
+    [[gnu::always_inline]] Transmitted transmit(const Current& current, const Op& op, const MessageEnd& message,
+                                                const Costs& costs, const Moment& now) {
+        const Time begin = time_of(now);
+        const auto [activity, cpu] =
+            occupy_cpu(current, ActivityKind::transmission, {costs.o_s, tables_.machine.noise_reach.o_s}, costs,
+                       message, op, begin);
+        const auto ref = tables_.observer.begin(current.number(), now, activity, messages_);
+        const Moment free = tables_.observer.at(ref, Point::sender_free, cpu.end);
+        current.free_times()[Layout::cpu(op.cpu)] = free;
+        current.free_times()[tables_.layout.tx(op.nic)] =
+            tables_.observer.at(ref, Point::sender_gap, later(begin, costs.gap));
+        ++messages_.sent;
+        return {free, later(cpu.overhead, costs.L), tables_.observer.annotate(ref)};
+    }
+
+    /// A reception (R8): takes the CPU and the NIC's receive side from `now` on. Returns the time at which the message
+    /// is processed.
+    [[gnu::always_inline]] Moment receive(const Current& current, const Op& op, const MessageEnd& message,
+                                          const Costs& costs, const Moment& now) {
+        const Time begin = time_of(now);
+        const auto [activity, cpu] = occupy_cpu(
+            current, ActivityKind::reception, {costs.o_r, tables_.machine.noise_reach.o_r}, costs, message, op, begin);
+        const auto ref = tables_.observer.begin(current.number(), now, activity, messages_);
+        const Moment free = tables_.observer.at(ref, Point::receiver_free, cpu.end);
+        current.free_times()[Layout::cpu(op.cpu)] = free;
+        current.free_times()[tables_.layout.rx(op.nic)] =
+            tables_.observer.at(ref, Point::receiver_gap, later(begin, costs.gap));
+        const Time after_overhead = cpu.end - cpu.overhead;
+        if (costs.bytes <= after_overhead &&
+            (!Observer::observes || costs.bytes < after_overhead || message.size <= 1)) {
+            return free;  // of one byte, the last byte and the CPU have the same time and the same slopes
+        }
+        const Moment processed = latest(free, tables_.observer.at(ref, Point::wire, later(cpu.overhead, costs.bytes)));
+        tables_.processed[current.number()] = latest(tables_.processed[current.number()], processed);
+        return processed;
+    }
+
+    // ---- a rank as a whole
+
+    /// Shows a rank's resources to an archive (base/archive.hpp).
+    template <class Archive>
+    void serialise(std::uint32_t rank, typename Tables::State& state, Archive& archive) {
+        archive(state.free_times);
+        archive(tables_.processed[rank]);
+        if (noisy_) {
+            archive(tables_.noise[rank]);
+        }
+        if (!tables_.free_times.empty()) {
+            for (std::uint32_t i = 0; i < tables_.layout.size(); ++i) {
+                archive(tables_.free_times_of(rank, state)[i]);
+            }
+        }
+    }
+
+  private:
+    /// The CPU's part of a message.
+    struct CpuPart {
+        Activity activity;
+        Occupied cpu;
+    };
+    /// Whether a detour holds the CPU when the overhead begins, and when the bytes' time begins.
+    struct InDetour {
+        bool first = false;
+        bool bytes = false;
+    };
+
+    /// Noise is asked only if a detour may come before the end.
+    [[gnu::always_inline]] CpuPart occupy_cpu(const Current& current, ActivityKind kind, const Overhead& overhead,
+                                              const Costs& costs, const MessageEnd& message, const Op& op, Time begin) {
+        const Time done = later(begin, overhead.length);
+        CpuPart part{{.kind = kind,
+                      .message = message.kind,
+                      .within_node = message.within_node,
+                      .peer = message.peer,
+                      .amount = message.size,
+                      .place = op.place},
+                     {done, later(done, costs.over)}};
+        if (noisy_) {
+            NoiseState& noise = tables_.noise[current.number()];
+            if (noise.quiet_from > begin || begin >= noise.quiet_until || part.cpu.end > noise.quiet_until)
+                [[unlikely]] {
+                if constexpr (Observer::observes) {
+                    const InDetour detours = detours_at(current, overhead, costs.over, begin);
+                    part.activity.in_detour = detours.first;
+                    part.activity.bytes_in_detour = detours.bytes;
+                }
+                part.cpu = occupy(tables_.machine, noise, begin, overhead, costs.over);
+            }
+        }
+        return part;
+    }
+
+    [[gnu::noinline]] InDetour detours_at(const Current& current, const Overhead& overhead, Time bytes,
+                                          Time begin) const {
+        const bool apart = !overhead.reached && bytes > 0 && tables_.machine.noise_reach.O;
+        return {overhead.reached && is_in_detour(current, begin),
+                apart && is_in_detour(current, later(begin, overhead.length))};
+    }
+
+    [[nodiscard]] bool is_in_detour(const Current& current, Time t) const {
+        NoiseState ahead = tables_.noise[current.number()];
+        return tables_.machine.noise.finish(ahead, t, 0) > t;
+    }
+
+    Tables& tables_;
+    bool noisy_;
+    MessageCount messages_;
+};
+
+}  // namespace idlewave

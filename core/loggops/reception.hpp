@@ -1,0 +1,140 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.hpp"
+#include "goal/op.hpp"
+#include "loggops/agenda.hpp"
+#include "loggops/matching.hpp"
+#include "loggops/message.hpp"
+#include "loggops/occupation.hpp"
+#include "loggops/rank.hpp"
+#include "loggops/request.hpp"
+#include "loggops/started_op.hpp"
+#include "loggops/tables.hpp"
+#include "loggops/transmission.hpp"
+#include "pdes/event.hpp"
+
+namespace idlewave {
+
+/// The reception of eager messages (docs/model.md, R8 to R10): an arrived message is matched and received. It is
+/// received at once where the rank does nothing else before; otherwise the reception is a request in the agenda.
+template <Source S, class Observer>
+class Reception {
+  public:
+    using Tables = RankTables<S, Observer>;
+    using Moment = typename Tables::Moment;
+    using Cookie = typename S::Cookie;
+    using Current = CurrentRank<S, Moment>;
+    using Op = StartedOp<Cookie>;
+    using Ended = EndedOp<Cookie, Moment>;
+    using Event = pdes::Event<typename Observer::Payload>;
+    using Entry = Request<Cookie, Moment>;
+
+    Reception(Tables& tables, Occupation<S, Observer>& occupation, Agenda<Cookie, Moment>& agenda,
+              Matching<Cookie, Moment>& matching, Transmission<S, Observer>& transmission)
+        : tables_(tables), occupation_(occupation), agenda_(agenda), matching_(matching), transmission_(transmission) {}
+
+    /// An eager message arrives. The rank does nothing else before `until`, so a reception that begins before is done
+    /// at once; one that begins later is requested. Returns whether the receive has ended, which is then in `ended`.
+    [[gnu::always_inline]] bool arrive(const Current& current, const Event& event, Time until, Ended& ended) {
+        auto& match = current.state().match;
+        Op receive;
+        const std::uint32_t posted = Observer::observes ? matching_.posted_receives(match) : 0;
+        const bool matched = matching_.take_posted(match, event.source, event.payload->tag, receive);
+        tables_.observer.arrived(current.number(), posted, matched);
+        if (!matched) [[unlikely]] {
+            arrive_unexpected(current, event, until);
+            return false;
+        }
+        const auto& message = *event.payload;
+        const Moment arrived = tables_.observer.arrival(message, event.time);
+        const Moment now = occupation_.start_of_reception(current, arrived, receive.cpu, receive.nic);
+        if (time_of(now) >= until) {
+            request_reception(event, receive, RequestKind::receive_expected, 0);
+            return false;
+        }
+        ended.at = transmission_.receive(current, receive, message.kind, event.source, message.size,
+                                         message.message_class, now);
+        ended.place = receive.place;
+        ended.cookie = receive.cookie;
+        tables_.observer.received(current.number(), receive.place, arrived, arrived, ended.at);
+        return true;
+    }
+
+    /// A requested reception begins. `place` is the op that it belongs to, as far as it is known. Returns the time at
+    /// which the message is processed.
+    Moment receive(const Current& current, const Entry& request, Place place, const Moment& now) {
+        const Op op{.place = place, .cpu = request.ready.op.cpu, .nic = request.ready.op.nic};
+        return transmission_.receive(current, op, message_kind_of(request.kind), request.ready.op.peer,
+                                     request.ready.op.size, request.message_class, now);
+    }
+
+    /// The receive of an expected message, whose requested reception begins. Returns its end.
+    Moment receive_expected(const Current& current, const Entry& request, const Moment& now) {
+        const Moment processed = receive(current, request, request.ready.place, now);
+        tables_.observer.received(current.number(), request.ready.place, request.ready.at, request.ready.at, processed);
+        return processed;
+    }
+
+    /// The receive of an unexpected message, which is matched and processed (R10).
+    Ended end_receive(const Current& current, std::uint32_t handle) {
+        const ArrivedMessage<Cookie, Moment>& message = matching_[handle];
+        tables_.observer.received(current.number(), message.receive.place, message.arrived_at, message.arrived_at,
+                                  message.processed_at);
+        const Ended ended{.place = message.receive.place,
+                          .cookie = message.receive.cookie,
+                          .at = latest(message.matched_at, message.processed_at)};
+        matching_.remove(handle);
+        return ended;
+    }
+
+  private:
+    /// No posted receive matches the message. It is received all the same, since progress is asynchronous (R8).
+    [[gnu::noinline]] void arrive_unexpected(const Current& current, const Event& event, Time until) {
+        const Op unknown{.place = unknown_place};
+        const auto& message = *event.payload;
+        const Moment arrived = tables_.observer.arrival(message, event.time);
+        const std::uint32_t handle = matching_.add();
+        matching_[handle] = {.size = message.size,
+                             .source = event.source,
+                             .tag = message.tag,
+                             .sequence = event.sequence,
+                             .kind = message.kind,
+                             .arrived_at = arrived};
+        matching_.add_unexpected(current.state().match, handle);
+        const Moment now = occupation_.start_of_reception(current, arrived, unknown.cpu, unknown.nic);
+        if (time_of(now) >= until) {
+            request_reception(event, unknown, RequestKind::receive_unexpected, handle);
+            return;
+        }
+        matching_[handle].processed_at = transmission_.receive(current, unknown, message.kind, event.source,
+                                                               message.size, message.message_class, now);
+        matching_[handle].processed = true;
+    }
+
+    /// The reception waits for the CPU and NIC of `op`.
+    void request_reception(const Event& event, const Op& op, RequestKind kind, std::uint32_t handle) {
+        Entry& request = agenda_.make();
+        request.ready.at = tables_.observer.arrival(*event.payload, event.time);
+        request.ready.op = {.size = event.payload->size, .peer = event.source, .cpu = op.cpu, .nic = op.nic};
+        request.ready.place = op.place;
+        request.ready.cookie = op.cookie;
+        request.sequence = event.sequence;
+        request.handle = handle;
+        request.message_class = event.payload->message_class;
+        request.first_resource = Tables::Layout::cpu(op.cpu);
+        request.second_resource = tables_.layout.rx(op.nic);
+        request.priority = Priority::arrival;
+        request.kind = kind;
+        agenda_.added();
+    }
+
+    Tables& tables_;
+    Occupation<S, Observer>& occupation_;
+    Agenda<Cookie, Moment>& agenda_;
+    Matching<Cookie, Moment>& matching_;
+    Transmission<S, Observer>& transmission_;
+};
+
+}  // namespace idlewave
