@@ -14,7 +14,7 @@ from .control_groups import control_groups, text_of
 from .errors import InputError
 from .mpi import Mpi
 from .provenance import KEY, PROVENANCE, Provenance
-from .provenance_in_files import said_of
+from .provenance_in_files import provenance_entry
 
 _MPI_VARIABLES = ("OMPI_", "PMIX_MCA_", "PRTE_MCA_", "MPIR_CVAR_", "MPICH_", "UCX_", "FI_", "I_MPI_")
 _CPU = Path("/sys/devices/system/cpu")
@@ -60,7 +60,7 @@ def describe_recording(
 
     `by` is the function or command that records.
     """
-    return describe(mpi) | said_of(Provenance.made("recording", name, by=by, options=options))
+    return describe(mpi) | provenance_entry(Provenance.made("recording", name, by=by, options=options))
 
 
 def provenance_of(name: str, environment: Mapping[str, Any]) -> Provenance:

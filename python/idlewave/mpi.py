@@ -24,7 +24,7 @@ from .errors import MpiError, OutputError
 from .escaping import quote
 from .native_files import package_data as package_data
 from .output import make_folder, write_text
-from .wait_notices import said_late
+from .wait_notices import notice_if_slow
 
 OPEN_MPI = "Open MPI"
 MPICH = "MPICH"
@@ -241,7 +241,7 @@ def _build(
 def _compile(mpi: Mpi, source: Path, target: Path, command: list[str]) -> None:
     unfinished = target.with_name(f".{platform.node()}-{os.getpid()}-{target.name}")
     with (
-        said_late(f"compiling {target.name} for {mpi.vendor} {mpi.version}, once …"),
+        notice_if_slow(f"compiling {target.name} for {mpi.vendor} {mpi.version}, once …"),
         _compiled(mpi, command, unfinished, target.name, source) as refused,
     ):
         if refused:

@@ -1,4 +1,4 @@
-"""What a pattern is called with: how a collective, a halo exchange or a sweep is carried out."""
+"""The patterns, and the options of a collective, a halo exchange or a sweep."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PATTERNS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "compute": ("every rank computes", ("compute_ns",)),
 }
-"""Every pattern's name, what it does, and the options that concern it, beside ranks and a collective's algorithm."""
+"""For the name of each pattern: what it does, and its options beside ranks and the algorithm of a collective."""
 
 DEFAULT_SEGMENT = 65536
 MOST_BYTES = 2**50
@@ -40,19 +40,20 @@ MOST_BYTES = 2**50
 
 @dataclass(frozen=True)
 class PatternOptions:
-    """Beside name, ranks, bytes and algorithm of a pattern. Each concerns some patterns and is ignored by the others.
+    """The options of a pattern beside its name, ranks, bytes and algorithm. A pattern ignores options that it lacks.
 
     root: of bcast, reduce, gather, scatter.
-    segment: bytes of a piece in pipelined algorithms (bcast chain and binary, reduce pipelined); 0: all at once.
+    segment: size of a segment in pipelined algorithms (bcast chain and binary, reduce pipelined); 0: no segments.
     ways: n of the barrier nway_dissemination.
     send_counts, recv_counts: bytes to, and from, each rank, instead of equal parts; repeated over the ranks. Of an
     all-to-all, `send_counts` may be those of all ranks, one rank's after the other's.
-    dims: ranks in each dimension of a halo exchange or sweep, 0: chosen; empty: as near to a cube as can be.
+    dims: ranks in each dimension of a halo exchange or sweep; a dimension of 0 is chosen; empty: as close to a cube as
+    possible.
     face_bytes: bytes through a face across each dimension; empty: the pattern's bytes.
-    periodic: whether a halo exchange wraps around.
+    periodic: whether the grid of a halo exchange is periodic.
     compute_ns: computation after a halo exchange, or for each block of a sweep.
-    blocks: into how many blocks a sweep cuts its planes.
-    sweeps: how many sweeps, from the corners in turn; more than 4 take each corner twice.
+    blocks: number of blocks into which a sweep divides its planes.
+    sweeps: number of sweeps, which start in the corners in turn; more than 4 use each corner twice.
     """
 
     root: int = 0
@@ -68,7 +69,7 @@ class PatternOptions:
     sweeps: int = 1
 
     def check(self, ranks: int, *, matrix: bool = False) -> None:
-        """Raises UsageError that names the option where a value has no meaning for so many ranks.
+        """Raise UsageError that names the option if a value has no meaning for so many ranks.
 
         `matrix`: the send counts may be those of all ranks.
         """

@@ -25,7 +25,7 @@ from .errors import MeasurementError, UsageError
 from .escaping import quote
 from .exit_status import run
 from .termination_signals import leave_signals
-from .wait_notices import show_words
+from .wait_notices import show_notices
 
 ALONE = ("detour", "ftq", "fwq", "inject", "loggp-local")
 """Probes that link no MPI: each task measures its own node."""
@@ -84,7 +84,7 @@ def main() -> NoReturn:
 
 def become(arguments: list[str]) -> NoReturn:
     """Become the probe that `arguments` name, with the options behind its name. Raises what is in the way."""
-    show_words()
+    show_notices()
     if not arguments or arguments[0] in ("-h", "--help"):
         print(__doc__)  # noqa: T201
         print(f"Probes: {', '.join((*ALONE, *TOGETHER))}")  # noqa: T201

@@ -99,11 +99,11 @@ def lazy_provenance_of_run(schedule: Schedule, machine: Machine, options: dict[s
     """Of what is simulated now. How it is done (scheduler, threads) is not in it: the answer is the same."""
     made_of, begun = schedule.lazy_provenance, time.time()
 
-    def tell() -> Provenance:
+    def make() -> Provenance:
         sources = (made_of.provenance, machine.provenance)
         return Provenance.made("timeline", by="idlewave.simulate", options=options, sources=sources, at=begun)
 
-    return LazyProvenance(tell)
+    return LazyProvenance(make)
 
 
 def checked_run(scheduler: str, threads: int, seed: int) -> None:

@@ -112,7 +112,7 @@ class Timeline:
         import pyarrow as pa
 
         ranks = pa.array(np.arange(len(self.finish), dtype=np.uint32))
-        return self._told(pa.table({"rank": ranks, "finish_ps": _arrow(self.finish)}))
+        return self._with_provenance(pa.table({"rank": ranks, "finish_ps": _arrow(self.finish)}))
 
     def ops_to_arrow(self) -> pa.Table:
         """The recorded ops as an Arrow table; columns of numbers are not copied, those of names are dictionaries."""
@@ -122,10 +122,10 @@ class Timeline:
         for name, words in (("kind", OP_KINDS), ("wait_state", WAIT_STATES), ("cause", CAUSES), ("call", _calls())):
             if name in columns:
                 columns[name] = _names(self.columns[name], words)
-        return self._told(pa.table(columns))
+        return self._with_provenance(pa.table(columns))
 
-    def _told(self, table: pa.Table) -> pa.Table:
-        """`table`, whose schema's metadata say what it was made from."""
+    def _with_provenance(self, table: pa.Table) -> pa.Table:
+        """`table` with the provenance in the metadata of its schema."""
         return table if self.provenance is None else table.replace_schema_metadata({KEY: self.provenance.to_json()})
 
     def ops_to_pandas(self) -> pd.DataFrame:

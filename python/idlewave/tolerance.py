@@ -1,4 +1,5 @@
-"""How much more latency a program bears before it takes longer, and its time as a function of the latency.
+"""Latency tolerance: how much latency can be added before a program takes longer, and its time as a function of
+latency.
 
 The question, and its name, are those of Shen et al., "LLAMP: Assessing Network Latency Tolerance of HPC Applications
 with Linear Programming" (SC'24), who answer it with a linear program.

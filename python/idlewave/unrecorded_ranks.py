@@ -16,7 +16,7 @@ _WORD = struct.Struct("<ii")
 
 
 @dataclass(frozen=True)
-class Untraced:
+class RankFailure:
     """A rank that could not make or extend its file, and the reason."""
 
     rank: int
@@ -34,22 +34,22 @@ class Untraced:
         )
 
 
-def make_room(directory: Path) -> None:
+def make_failure_file(directory: Path) -> None:
     """Make the failure file. Raises OSError."""
     (directory / FILE).write_bytes(bytes(_WORD.size))
 
 
-def is_room(file: Path) -> bool:
+def is_failure_file(file: Path) -> bool:
     """Whether `file` is a failure file, empty or with a reason. Raises OSError."""
     return file.name == FILE and file.is_file() and file.stat().st_size <= _WORD.size
 
 
-def take_room(directory: Path) -> None:
+def remove_failure_file(directory: Path) -> None:
     """Remove the failure file, if it is there. Raises OSError."""
     (directory / FILE).unlink(missing_ok=True)
 
 
-def take_word(directory: Path) -> Untraced | None:
+def take_failure(directory: Path) -> RankFailure | None:
     """Read and remove the failure file; returns None if no rank has written to it."""
     try:
         said = (directory / FILE).read_bytes()
@@ -57,4 +57,4 @@ def take_word(directory: Path) -> Untraced | None:
         number, rank = _WORD.unpack(said)
     except (OSError, struct.error):
         return None
-    return Untraced(rank, os.strerror(number)) if number else None
+    return RankFailure(rank, os.strerror(number)) if number else None

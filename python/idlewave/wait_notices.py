@@ -20,7 +20,7 @@ _LOG = logging.getLogger("idlewave")
 
 
 @contextlib.contextmanager
-def said_late(text: str) -> Iterator[None]:
+def notice_if_slow(text: str) -> Iterator[None]:
     """Log `text` if the block takes longer than PATIENCE."""
     timer = threading.Timer(PATIENCE, _LOG.warning, [text])
     timer.daemon = True
@@ -31,13 +31,13 @@ def said_late(text: str) -> Iterator[None]:
         timer.cancel()
 
 
-def show_words() -> None:
+def show_notices() -> None:
     """Print the records of the logger as lines on the error stream."""
     _LOG.addHandler(_Lines())
     _LOG.propagate = False
 
 
-def show_more(*, everything: bool) -> None:
+def show_log(*, everything: bool) -> None:
     """Log also files read and written, and programs started and compiled; with `everything` in detail."""
     _LOG.setLevel(logging.DEBUG if everything else logging.INFO)
 

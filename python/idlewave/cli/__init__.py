@@ -9,9 +9,9 @@ import click
 
 from .. import exit_status
 from .._core import version
-from ..wait_notices import show_more, show_words
-from .large_libraries import watch_room
-from .lazy_groups import Ended, LateCommands
+from ..wait_notices import show_log, show_notices
+from .large_libraries import check_memory_on_import
+from .lazy_groups import Ended, LazyGroup
 
 COMMANDS = {
     "measure": ("measure_commands", "Measure the noise and the network of this machine."),
@@ -35,7 +35,7 @@ COMMANDS = {
 
 
 @click.group(
-    cls=LateCommands,
+    cls=LazyGroup,
     later=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
@@ -47,13 +47,13 @@ def cli(verbose: int) -> None:
     """Measure the noise and the network of a machine, trace an MPI program, and simulate it on that machine at any
     scale."""
     if verbose:
-        show_more(everything=verbose > 1)
+        show_log(everything=verbose > 1)
 
 
 def commands() -> None:
     """Run the command that the command line names. Errors go to `exit_status.run`."""
-    show_words()
-    watch_room()
+    show_notices()
+    check_memory_on_import()
     try:
         status = cli(prog_name="idlewave", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

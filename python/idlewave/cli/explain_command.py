@@ -9,7 +9,7 @@ import click
 
 from ..formatting import plain_time
 from ..machine import Machine
-from ..provenance_in_files import said_of
+from ..provenance_in_files import provenance_entry
 from ..sensitivity import Sensitivities, sensitivities
 from ..simulation import simulate
 from ..tolerance import MOST_SIMULATIONS, LatencyTolerance, latency_tolerance
@@ -89,7 +89,7 @@ def _as_json(timeline: Timeline, slopes: Sensitivities, tolerance: LatencyTolera
         "matching_queues": _queues(timeline),
     }
     if timeline.provenance is not None:
-        found |= said_of(timeline.provenance)
+        found |= provenance_entry(timeline.provenance)
     if tolerance is not None:
         found["latency_tolerance"] = tolerance_as_json(tolerance)
     return found

@@ -15,7 +15,7 @@ from ..kernel import PLACEMENTS, SCHEDULERS, EventRun
 from ..output import write_json
 from ..placement_file import read_placement
 from ..provenance import Provenance
-from ..provenance_in_files import said_of
+from ..provenance_in_files import provenance_entry
 from .option_types import Count, OutputFile, OutputFolder
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -70,7 +70,7 @@ def write_statistics(run: EventRun, path: Path | None, provenance: Provenance | 
     """All that a run counted, and what it was of, to a file if there is to be one."""
     if path is None:
         return
-    said = {} if provenance is None else said_of(provenance)
+    said = {} if provenance is None else provenance_entry(provenance)
     write_json(path, counts_of(run) | {"series": run.series} | said)
 
 

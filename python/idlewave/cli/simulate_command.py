@@ -13,7 +13,7 @@ from ..escaping import name_of
 from ..formatting import plain_time
 from ..kernel import PLACEMENTS, Manner
 from ..output import write_table
-from ..provenance_in_files import said_of
+from ..provenance_in_files import provenance_entry
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
 from .input_options import load_machine, machine_options, note_scope
@@ -93,7 +93,7 @@ def simulate(
         if timeline.run is not None:
             found |= {"run": counts_of(timeline.run), "peak_rss_bytes": timeline.run.peak_rss_bytes}
         if timeline.provenance is not None:
-            found |= said_of(timeline.provenance)
+            found |= provenance_entry(timeline.provenance)
         print_json(found)
         return
     click.echo(

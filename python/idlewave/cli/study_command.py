@@ -15,7 +15,7 @@ from ..machine import Machine
 from ..measure.records import records
 from ..output import TABLE_ENDINGS, write_table
 from ..provenance import Provenance
-from ..provenance_in_files import said_of
+from ..provenance_in_files import provenance_entry
 from ..schedule import Schedule
 from ..studies.rows_digest import attach_with_rows
 from ..studies.study import study as run
@@ -68,7 +68,7 @@ def study(
     if as_json:
         found = {"written": str(file), "runs": records(table), "summary": records(summary(table))}
         said = Provenance.of_table(table)
-        print_json(found if said is None else found | said_of(said))
+        print_json(found if said is None else found | provenance_entry(said))
         return
     show_summary(table, "Run time and slowdown by noise")
     say(f"written: {file}")

@@ -30,7 +30,7 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
 
     The program need not be changed: the tracer is preloaded into its ranks.
     """
-    run = run_traced(list(command), folder, overwrite=overwrite, words_to=2 if as_json else None)
+    run = run_traced(list(command), folder, overwrite=overwrite, output_to=2 if as_json else None)
     found = Trace.load(run.directory)
     records = int(found.processes["records"].sum())
     residual = found.clocks["residual_ns"].max()

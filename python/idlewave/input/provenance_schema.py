@@ -1,4 +1,4 @@
-"""Provenance as files have it. What only writes it does not load this, nor the library that checks it."""
+"""The schema of provenance in files. It is a module of its own, so that writers need not load msgspec."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from .value_types import Open
 
 
-class SaidProvenance(Open):
+class ProvenanceSchema(Open):
     """Provenance as an object of JSON."""
 
     kind: str
@@ -18,4 +18,4 @@ class SaidProvenance(Open):
     time: str = ""
     digests: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it
     options: dict[str, Any] = {}  # noqa: RUF012
-    sources: list[SaidProvenance] = []  # noqa: RUF012
+    sources: list[ProvenanceSchema] = []  # noqa: RUF012

@@ -26,7 +26,7 @@ from ..machine_file.writer import machine_toml
 from ..noise_models import Noise, as_times
 from ..output import OutputFiles
 from ..provenance import PROVENANCE, Provenance, parts_that_differ
-from ..provenance_in_files import comment, said_of
+from ..provenance_in_files import comment, provenance_entry
 from .network import NetworkMeasurement
 from .network.recording import SAMPLES
 from .network.said import MeasurementFile
@@ -143,7 +143,7 @@ def write_machine(
         provenance = Provenance.made(
             "measurement", name, by=by, digests=machine.provenance.digests, sources=tuple(sources)
         )
-        said = _as_json(name, noise, network, node, node_ranks) | said_of(provenance)
+        said = _as_json(name, noise, network, node, node_ranks) | provenance_entry(provenance)
         files.json(place / "measurement.json", said)
 
         def save_detours(file: str, starts: Times, lengths: Times) -> None:

@@ -24,7 +24,7 @@ from ...machine import Parameters as MachineParameters
 from ...machine_file.writer import machine_toml
 from ...output import OutputFiles
 from ...provenance import Provenance
-from ...provenance_in_files import comment, said_of
+from ...provenance_in_files import comment, provenance_entry
 from ...units import parse_cost
 from ..records import records
 from .loggp import LogGP
@@ -140,7 +140,7 @@ def save_network(
         digests = machine.provenance.digests
         by = "idlewave.measure.measure_network"
         provenance = Provenance.made("measurement", name, by=by, digests=digests, sources=tuple(sources))
-        said = {"format": FORMAT, "name": name, "network": network_as_json(network)} | said_of(provenance)
+        said = {"format": FORMAT, "name": name, "network": network_as_json(network)} | provenance_entry(provenance)
         files.json(place / "network.json", said)
         files.text(target, comment(provenance) + machine_toml(machine, comments=comments_of(network, node)))
     return target
