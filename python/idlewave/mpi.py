@@ -84,8 +84,8 @@ def find(mpiexec: str | Path | None = None) -> Mpi:
 def build(mpi: Mpi, name: str) -> Path:
     """Build `name` with `mpi`, unless it is in the cache, and return its path.
 
-    `name` is "tracer" or "wire" (shared libraries) or "loggp", "pairs" or "clocks" (programs). Raises MpiError with the
-    message of the compiler.
+    `name` is "tracer" or "transport" (shared libraries) or "loggp", "pairs" or "clocks" (programs). Raises MpiError
+    with the message of the compiler.
     """
     sources = package_data()
     if name == "tracer":
@@ -96,10 +96,12 @@ def build(mpi: Mpi, name: str) -> Path:
         flags = ["-std=c++20", "-O2", "-Wall", "-Wextra"]
         command = [str(mpi.mpicxx), *flags, "-I.", "-I../tracer", f"network/{name}.cpp", "-o"]
         return _build(mpi, sources / "probes", f"idlewave-{name}", command, sources / "tracer" / "clock_burst.h")
-    if name == "wire":
-        command = [str(mpi.mpicc), "-std=c11", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "wire.c", "-o"]
-        return _build(mpi, sources / "mpi", "libidlewave-wire.so", command)
-    raise ValueError(f"nothing to build is called '{name}': expected 'tracer', 'wire', 'loggp', 'pairs' or 'clocks'")
+    if name == "transport":
+        command = [str(mpi.mpicc), "-std=c11", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "transport.c", "-o"]
+        return _build(mpi, sources / "mpi", "libidlewave-transport.so", command)
+    raise ValueError(
+        f"nothing to build is called '{name}': expected 'tracer', 'transport', 'loggp', 'pairs' or 'clocks'"
+    )
 
 
 def build_example(mpi: Mpi, name: str, target: Path) -> Path:

@@ -12,7 +12,7 @@ from . import _core, memory_needs
 from .errors import UsageError
 from .escaping import quote
 from .formatting import unknown_name
-from .kernel import PLACEMENTS, EventRun, Legs, Manner, checked_seed
+from .kernel import PLACEMENTS, DistributionOptions, EventRun, RunConfiguration, checked_seed
 from .lazy_provenance import LazyProvenance
 from .machine import Machine
 from .memory_limits import memory_for
@@ -38,7 +38,7 @@ def simulate(
     threads: int = 1,
     dialect: str = "loggops",
     progress: Callable[[int], None] | None = None,
-    **legs: Unpack[Legs],
+    **distribution: Unpack[DistributionOptions],
 ) -> Timeline:
     """Simulate `schedule` on `machine` by the LogGOPS rules (docs/model.md), exactly, in integer picoseconds.
 
@@ -51,9 +51,9 @@ def simulate(
     times a second with the simulated time in ps.
     Releases the GIL, so simulations run beside each other on threads.
 
-    The finish times alone are also found by timewarp (optimistic) and check (all is done, undone, compared and done
-    again), by several `processes`, and in `legs` between checkpoints: `kernel.Manner` says what each of these means,
-    and the timeline's `run` then says what the kernel counted. With them the machine needs o_s + L above 0.
+    The finish times alone are also found by timewarp (optimistic) and check, in several `processes`, and with
+    checkpoints: `kernel.RunConfiguration` says what each of these means, and the timeline's `run` has the statistics.
+    With them the machine needs o_s + L above 0.
 
     `dialect` "loggopsim" gives the finish times of LogGOPSim instead, quirks included (docs/loggopsim.md): without
     noise, segments and a node level, on one thread, and with nothing recorded.
@@ -68,16 +68,18 @@ def simulate(
     checked_schedule(schedule)
     machine = checked_machine(machine, noise, noise_reaches)
     lazy_provenance = lazy_provenance_of_run(schedule, machine, {"seed": seed, "dialect": dialect})
-    manner = Manner(scheduler=scheduler, threads=threads, **legs)
-    if manner.in_partitions:
-        manner.check()
+    configuration = RunConfiguration(scheduler=scheduler, threads=threads, **distribution)
+    if configuration.in_partitions:
+        configuration.check()
         checked_seed(seed)
         if record or dialect != "loggops":
             raise UsageError(
                 f"ops are recorded, and the loggopsim dialect is simulated, on {' and '.join(SCHEDULERS)} in one "
                 "process, without checkpoints"
             )
-        return Timeline(**_simulate_in_legs(schedule, machine, seed, manner, progress), lazy_provenance=lazy_provenance)
+        return Timeline(
+            **_simulate_partitioned(schedule, machine, seed, configuration, progress), lazy_provenance=lazy_provenance
+        )
     checked_run(scheduler, threads, seed)
     if dialect == "loggopsim":
         return Timeline(
@@ -163,26 +165,34 @@ def _parts(reaches: Iterable[str]) -> list[str]:
     return parts
 
 
-def _simulate_in_legs(
-    schedule: Schedule, machine: Machine, seed: int, manner: Manner, progress: Callable[[int], None] | None
+def _simulate_partitioned(
+    schedule: Schedule,
+    machine: Machine,
+    seed: int,
+    configuration: RunConfiguration,
+    progress: Callable[[int], None] | None,
 ) -> dict[str, Any]:
     """In partitions of the kernel."""
-    if not isinstance(manner.placement, str):
+    if not isinstance(configuration.placement, str):
         raise UsageError(f"ranks are placed by {' or '.join(PLACEMENTS)}")
     machine = replace(machine)  # of which nothing is compiled, so that it can be sent to processes
     run = ""
-    if manner.checkpoint is not None:
+    if configuration.checkpoint is not None:
         costs = machine.identity()
         run = f"simulate schedule {schedule.identity()} of {schedule.ranks} ranks on machine {costs}, seed {seed}"
-    core = manner.core(run)
-    with memory_for(_what(schedule, manner.processes), memory_needs.simulation(schedule.ranks, manner.processes)):
-        if manner.processes > 1:
+    core = configuration.core(run)
+    with memory_for(
+        _what(schedule, configuration.processes), memory_needs.simulation(schedule.ranks, configuration.processes)
+    ):
+        if configuration.processes > 1:
             from .processes import run_in_processes
 
-            answer = run_in_processes("simulate_in_legs", (schedule, machine, seed, core), manner.processes, progress)
+            answer = run_in_processes(
+                "simulate_partitioned", (schedule, machine, seed, core), configuration.processes, progress
+            )
             answer["finish_view"] = memoryview(answer["finish_view"]).cast("q")
         else:
-            answer = _core.simulate_in_legs(schedule.core(), machine.core(), seed, core, progress, None)
+            answer = _core.simulate_partitioned(schedule.core(), machine.core(), seed, core, progress, None)
     return answer | {"run": EventRun(**answer["run"])}
 
 

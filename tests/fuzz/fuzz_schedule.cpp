@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "../core/schedule_damage.hpp"
-#include "../core/temporary_file.hpp"
+#include "../core/support/schedule_damage.hpp"
+#include "../core/support/temporary_file.hpp"
 #include "base/error.hpp"
 #include "goal/schedule_file.hpp"
 

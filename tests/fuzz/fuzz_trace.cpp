@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "../core/trace_bytes.hpp"
+#include "../core/support/trace_bytes.hpp"
 #include "base/error.hpp"
 #include "base/time.hpp"
 #include "collectives/program.hpp"

@@ -16,7 +16,7 @@ from ..provenance import Provenance
 from ..provenance_in_files import provenance_entry
 from .figure_files import Picture, save_figure
 from .kernel_options import (
-    LEGS,
+    DISTRIBUTION,
     SCHEDULER,
     STATISTICS,
     THREADS,
@@ -44,12 +44,12 @@ run_options = all_of(
         SCHEDULER,
         THREADS,
         click.option("--placement", type=Placement(), default=PLACEMENTS[0], show_default=True),
-        *LEGS,
+        *DISTRIBUTION,
         STATISTICS,
         as_json,
     )
 )
-"""How to run a model: the answer is the same in all."""
+"""The options of a run configuration."""
 
 
 PLOT = click.option("--plot", type=Picture(), help="Draw it (.png, .svg, .pdf).")

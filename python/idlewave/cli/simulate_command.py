@@ -11,13 +11,23 @@ from .._core import peak_memory
 from ..errors import UsageError
 from ..escaping import name_of
 from ..formatting import plain_time
-from ..kernel import PLACEMENTS, Manner
+from ..kernel import PLACEMENTS, RunConfiguration
 from ..output import write_table
 from ..provenance_in_files import provenance_entry
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
 from .input_options import load_machine, machine_options, note_scope
-from .kernel_options import LEGS, SCHEDULER, STATISTICS, THREADS, all_of, counts_of, show_run, where, write_statistics
+from .kernel_options import (
+    DISTRIBUTION,
+    SCHEDULER,
+    STATISTICS,
+    THREADS,
+    all_of,
+    counts_of,
+    show_run,
+    where,
+    write_statistics,
+)
 from .option_types import OutputFile, as_json, print_json
 from .progress import time_progress
 from .schedule_source import schedule_from, source_options
@@ -40,7 +50,7 @@ KEPT = ("processes", "lazy", "pin", "migrate", "checkpoint", "checkpoint_every",
 @all_of((SCHEDULER, THREADS, *NOISE))
 @all_of(
     (
-        *LEGS,
+        *DISTRIBUTION,
         click.option("--placement", type=click.Choice(PLACEMENTS), default=PLACEMENTS[0], show_default=True),
         STATISTICS,
     )
@@ -63,9 +73,10 @@ def simulate(
     `idlewave patterns` lists the patterns, such as allreduce, halo2d and sweep.
     """
     machine = load_machine(machine_name, between, node_ranks)
-    how = run_arguments(options)
-    legs: dict[str, Any] = {name: options.pop(name) for name in KEPT}
-    if statistics is not None and not Manner(scheduler=how["scheduler"], **legs).in_partitions:
+    run_options = run_arguments(options)
+    distribution: dict[str, Any] = {name: options.pop(name) for name in KEPT}
+    configuration = RunConfiguration(scheduler=run_options["scheduler"], **distribution)
+    if statistics is not None and not configuration.in_partitions:
         raise UsageError("--statistics are counted by the kernel's partitions: with timewarp, check, or --processes")
     schedule = schedule_from(source, options)
     note_scope(machine, schedule.ranks)
@@ -76,8 +87,8 @@ def simulate(
             record=ops is not None,
             dialect=dialect,
             progress=progress,
-            **how,
-            **legs,
+            **run_options,
+            **distribution,
         )
     if timeline.run is not None:
         write_statistics(timeline.run, statistics, timeline.provenance)
@@ -101,4 +112,4 @@ def simulate(
         f"{plain_time(timeline.max_finish, 6)} ({timeline.messages} messages, simulated in {timeline.seconds:.3f} s)"
     )
     if timeline.run is not None:
-        show_run(f"{name_of(schedule.name)}, {where(how | legs)}", timeline.run, "messages")
+        show_run(f"{name_of(schedule.name)}, {where(run_options | distribution)}", timeline.run, "messages")
