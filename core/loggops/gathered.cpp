@@ -7,7 +7,7 @@ namespace idlewave {
 
 template <class... T>
 void Gathered::put(Item item, const T&... values) {
-    Packer packer(image_.open(0));
+    Serialiser packer(image_.open(0));
     packer(item);
     (packer(values), ...);
 }
@@ -41,7 +41,7 @@ Left Gathered::gather(const pdes::Crew& crew, std::uint32_t ranks, std::vector<T
     finish.resize(ranks);
     Left left;
     for (pdes::Image::Piece& piece : image_.of(0)) {
-        Unpacker unpacker(piece);
+        Deserialiser unpacker(piece);
         while (!unpacker.done()) {
             switch (unpacker.next<Item>()) {
                 case Item::finish:

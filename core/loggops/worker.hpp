@@ -105,13 +105,13 @@ class RankWorker {
     }
 
     /// All that rank `r` is, to be unpacked by this worker or another one, of this process or another one.
-    void pack(const State& rank, std::uint32_t r, Packer& packer);
+    void pack(const State& rank, std::uint32_t r, Serialiser& packer);
     /// Makes a rank what was packed, in the place of what it is.
-    void unpack(State& rank, std::uint32_t r, Unpacker& unpacker);
+    void unpack(State& rank, std::uint32_t r, Deserialiser& unpacker);
     /// What it was before a visit, of which `journal` was written.
     void undo(State& rank, std::span<const std::byte> journal, std::uint32_t r) {
         discard(rank, r);
-        Unpacker unpacker(journal);
+        Deserialiser unpacker(journal);
         unpack(rank, r, unpacker);
     }
 
@@ -144,7 +144,7 @@ class RankWorker {
     [[gnu::always_inline]] void enter(State& rank, std::uint32_t self) {
         rank_ = &rank;
         self_ = self;
-        if constexpr (!S::one_of_each) {
+        if constexpr (!S::single_cpu_and_nic) {
             clocks_ = model_.clocks_of(self, rank);
         }
         RequestQueues<Cookie, Moment>* queues = nullptr;
@@ -156,7 +156,7 @@ class RankWorker {
 
     /// From when on the rank's CPUs and NICs are free, as Layout says.
     [[nodiscard, gnu::always_inline]] Moment* clocks() const {
-        if constexpr (S::one_of_each) {
+        if constexpr (S::single_cpu_and_nic) {
             return rank_->clocks.data();
         } else {
             return clocks_;
@@ -253,7 +253,7 @@ class RankWorker {
                    time_of(b.at);  // at one time the send was ready no later, and sends go first
         }
         const auto order = [this](const Ready& ready) {
-            return std::tuple(time_of(start_of(ready)), time_of(ready.at), turn_of(ready.op.kind), ready.place);
+            return std::tuple(time_of(start_of(ready)), time_of(ready.at), turn_of(ready.op.kind), ready.op_index);
         };
         return order(a) < order(b);
     }
@@ -289,47 +289,47 @@ class RankWorker {
         if constexpr (Observer::records) {
             const Op& op = ready.op;
             model_.observer.started(
-                self_, ready.place,
+                self_, ready.op_index,
                 {op.kind, op.peer, op.tag, op.size, model_.source.call(self_, rank_->source, ready.cookie)}, ready.at,
                 now);
         }
     }
 
     /// The source is told; whether this made an op ready that is now in `next`.
-    [[gnu::always_inline]] bool tell_start(Place place, Cookie cookie, const Moment& now, Ready& next) {
-        return model_.source.started(self_, rank_->source, scratch_, {now, place, cookie}, next, *ready_);
+    [[gnu::always_inline]] bool tell_start(OpIndex op_index, Cookie cookie, const Moment& now, Ready& next) {
+        return model_.source.started(self_, rank_->source, scratch_, {now, op_index, cookie}, next, *ready_);
     }
     /// Whether a receive brings a send along.
     [[nodiscard]] static bool brings_send(const Ready& receive) {
-        if constexpr (S::exchanges) {
-            return receive.along.to != nobody;
+        if constexpr (S::has_exchanges) {
+            return receive.exchange.send_to != no_rank;
         } else {
             return false;
         }
     }
     /// The same as `tell_start` of a receive, which may bring a send along; `next` may be `posted`.
     [[gnu::always_inline]] bool tell_posted(const Ready& posted, const Moment& now, Ready& next) {
-        if constexpr (S::exchanges) {
+        if constexpr (S::has_exchanges) {
             if (brings_send(posted)) {
                 next.at = now;
                 next.op.size = posted.op.size;
-                next.op.peer = posted.along.to;
+                next.op.peer = posted.exchange.send_to;
                 next.op.tag = posted.op.tag;
                 next.op.kind = OpKind::send;
                 next.op.cpu = posted.op.cpu;
                 next.op.nic = posted.op.nic;
                 next.op.reduction = false;
-                next.place = posted.place + 1;
+                next.op_index = posted.op_index + 1;
                 next.cookie = posted.cookie;
-                next.along.to = nobody;
+                next.exchange.send_to = no_rank;
                 return true;
             }
         }
-        return tell_start(posted.place, posted.cookie, now, next);
+        return tell_start(posted.op_index, posted.cookie, now, next);
     }
-    [[gnu::always_inline]] bool tell_end(Place place, Cookie cookie, const Moment& end, Ready& next) {
-        model_.observer.ended(self_, place, end);
-        return model_.source.ended(self_, rank_->source, scratch_, {end, place, cookie}, next, *ready_);
+    [[gnu::always_inline]] bool tell_end(OpIndex op_index, Cookie cookie, const Moment& end, Ready& next) {
+        model_.observer.ended(self_, op_index, end);
+        return model_.source.ended(self_, rank_->source, scratch_, {end, op_index, cookie}, next, *ready_);
     }
 
     [[gnu::always_inline]] void keep(bool there, const Ready& next) {
@@ -340,11 +340,11 @@ class RankWorker {
 
     void op_started(const Ready& ready, const Moment& now) {
         Ready next;
-        keep(tell_start(ready.place, ready.cookie, now, next), next);
+        keep(tell_start(ready.op_index, ready.cookie, now, next), next);
     }
-    void op_ended(Place place, Cookie cookie, const Moment& end) {
+    void op_ended(OpIndex op_index, Cookie cookie, const Moment& end) {
         Ready next;
-        keep(tell_end(place, cookie, end, next), next);
+        keep(tell_end(op_index, cookie, end, next), next);
     }
 
     void calc(const Ready& ready, const Moment& now);
@@ -357,11 +357,14 @@ class RankWorker {
     Moment begin_send(const Ready& ready, const Moment& now, Context& context);
     /// What is needed of an op once it has started; of a receive, that waits.
     [[nodiscard, gnu::always_inline]] static Receive<Cookie> handed_over(const Ready& ready) {
-        if constexpr (S::one_of_each) {
-            return {.place = ready.place, .cookie = ready.cookie, .waits = true};
+        if constexpr (S::single_cpu_and_nic) {
+            return {.op_index = ready.op_index, .cookie = ready.cookie, .waits = true};
         } else {
-            return {
-                .place = ready.place, .cookie = ready.cookie, .cpu = ready.op.cpu, .nic = ready.op.nic, .waits = true};
+            return {.op_index = ready.op_index,
+                    .cookie = ready.cookie,
+                    .cpu = ready.op.cpu,
+                    .nic = ready.op.nic,
+                    .waits = true};
         }
     }
 
@@ -383,7 +386,7 @@ class RankWorker {
         Occupied cpu;
     };
     [[nodiscard]] Transfer transfer(Doing doing, const Overhead& overhead, const Costs& costs, const About& message,
-                                    Place place, Time begin);
+                                    OpIndex op_index, Time begin);
     /// Whether detours hold the CPU when a transfer begins, and when noise reaches it only later: when it goes on to
     /// the bytes.
     struct Stands {
@@ -418,7 +421,7 @@ class RankWorker {
     void await_receive_alone(const Event& event, Time until);
     void ask_to_receive(const Event& event, const Receive<Cookie>& receive, Work work, std::uint32_t handle);
     std::uint32_t add_stray(const Event& event);
-    [[nodiscard]] Place place_of(const Request<Cookie, Moment>& reception) const;
+    [[nodiscard]] OpIndex place_of(const Request<Cookie, Moment>& reception) const;
     Moment receive(const Request<Cookie, Moment>& request, const Moment& now);
     void message_processed(std::uint32_t handle, const Moment& time);
 
@@ -467,14 +470,14 @@ class RankWorker {
     [[nodiscard]] Belongings belongings_of(const State& rank, std::uint32_t r) const;
     template <class Archive>
     void keep_plain(State& rank, std::uint32_t r, Archive& archive);
-    void unpack_belongings(Unpacker& unpacker);
-    std::uint32_t unpack_stray(Unpacker& unpacker);
+    void unpack_belongings(Deserialiser& unpacker);
+    std::uint32_t unpack_stray(Deserialiser& unpacker);
     void discard(State& rank, std::uint32_t r);
     template <class Context>
     void remember(State& rank, Context& context) {
         if constexpr (requires { context.journal->size(); }) {
             if (context.journal != nullptr) [[unlikely]] {
-                Packer packer(*context.journal);
+                Serialiser packer(*context.journal);
                 pack(rank, context.self(), packer);
             }
         }

@@ -83,7 +83,7 @@ concept Committing = requires(const M& model, std::uint32_t lp, Time time, const
 
 /// A model that keeps something of an LP elsewhere than in its state: `keep(lp, archive)` shows that to an archive.
 template <class M>
-concept Apart = requires(const M& model, std::uint32_t lp, Packer& packer, Unpacker& unpacker) {
+concept Apart = requires(const M& model, std::uint32_t lp, Serialiser& packer, Deserialiser& unpacker) {
     model.keep(lp, packer);
     model.keep(lp, unpacker);
 };
@@ -189,13 +189,13 @@ class ByEvent : public EmittedByEvent<M> {
         }
         [[nodiscard]] static bool certain_only(const Payload& /*payload*/) { return false; }
 
-        void pack(const State& state, std::uint32_t lp, Packer& packer) const
+        void pack(const State& state, std::uint32_t lp, Serialiser& packer) const
             requires Apart<M>
         {
             packer(state);
             model_.keep(lp, packer);
         }
-        void unpack(State& state, std::uint32_t lp, Unpacker& unpacker) const
+        void unpack(State& state, std::uint32_t lp, Deserialiser& unpacker) const
             requires Apart<M>
         {
             unpacker(state);

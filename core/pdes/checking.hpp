@@ -58,7 +58,7 @@ template <Model M, class Port>
 std::vector<std::byte> Partition<M, Port>::bytes_of(const State& state, std::uint32_t number) {
     std::vector<std::byte> bytes;
     if constexpr (packs) {
-        Packer packer(bytes);
+        Serialiser packer(bytes);
         worker_.pack(state, number, packer);
     } else {
         bytes.resize(sizeof state);

@@ -19,7 +19,7 @@ namespace idlewave::pdes {
 template <Model M, class Port>
 void Partition<M, Port>::load(std::span<const Image::Piece> pieces) {
     for (const Image::Piece& piece : pieces) {
-        Unpacker unpacker(piece);
+        Deserialiser unpacker(piece);
         while (!unpacker.done()) {
             load_next(unpacker);
         }
@@ -35,7 +35,7 @@ void Partition<M, Port>::check_loaded() const {
 }
 
 template <Model M, class Port>
-void Partition<M, Port>::load_next(Unpacker& unpacker) {
+void Partition<M, Port>::load_next(Deserialiser& unpacker) {
     switch (unpacker.next<Kept>()) {
         case Kept::lp:
             load_lp(unpacker);
@@ -63,10 +63,10 @@ bool Partition<M, Port>::is_here(std::uint32_t lp) const {
 }
 
 template <Model M, class Port>
-void Partition<M, Port>::load_lp(Unpacker& unpacker) {
+void Partition<M, Port>::load_lp(Deserialiser& unpacker) {
     const auto number = unpacker.next<std::uint32_t>();
     const auto bytes = unpacker.next<std::uint32_t>();
-    Unpacker own = unpacker.part(bytes);
+    Deserialiser own = unpacker.part(bytes);
     if (!is_here(number)) {
         return;
     }
@@ -82,7 +82,7 @@ void Partition<M, Port>::load_lp(Unpacker& unpacker) {
 }
 
 template <Model M, class Port>
-void Partition<M, Port>::load_timer(Unpacker& unpacker) {
+void Partition<M, Port>::load_timer(Deserialiser& unpacker) {
     const auto lp = unpacker.next<std::uint32_t>();
     const auto time = unpacker.next<Time>();
     if (is_here(lp)) {
@@ -92,7 +92,7 @@ void Partition<M, Port>::load_timer(Unpacker& unpacker) {
 }
 
 template <Model M, class Port>
-void Partition<M, Port>::load_event(Unpacker& unpacker) {
+void Partition<M, Port>::load_event(Deserialiser& unpacker) {
     Record told;
     unpacker(told.time);
     const auto lp = unpacker.next<std::uint32_t>();
@@ -114,7 +114,7 @@ void Partition<M, Port>::load_event(Unpacker& unpacker) {
 }
 
 template <Model M, class Port>
-void Partition<M, Port>::load_output(Unpacker& unpacker) {
+void Partition<M, Port>::load_output(Deserialiser& unpacker) {
     Emitted emitted{};
     unpacker(emitted);
     if constexpr (requires { emitted.lp; }) {
@@ -132,7 +132,7 @@ void Partition<M, Port>::unload(const Placement& next, Image& image) {
     unload_events(next, image);
     for (const Emitted& emitted : output_) {
         if constexpr (requires { emitted.lp; }) {
-            Packer packer(image.open(next.of(emitted.lp).partition));
+            Serialiser packer(image.open(next.of(emitted.lp).partition));
             packer(Kept::output);
             packer(emitted);
         }
@@ -143,7 +143,7 @@ template <Model M, class Port>
 void Partition<M, Port>::unload_lp(std::uint32_t local, Image::Piece& piece) {
     const Lp<State>& lp = lps_[local];
     const std::uint32_t number = placement_.lp_of(self_, local);
-    Packer packer(piece);
+    Serialiser packer(piece);
     packer(Kept::lp);
     packer(number);
     packer(std::uint32_t{0});
@@ -173,7 +173,7 @@ void Partition<M, Port>::unload_events(const Placement& next, Image& image) {
             for (const Stored& stored : anti ? annihilation_.left_of(told, begins) : told) {
                 Image::Piece& piece = image.open(next.of(lp).partition);
                 if (stored.source == Stored::timer) {
-                    Packer packer(piece);
+                    Serialiser packer(piece);
                     packer(Kept::timer);
                     packer(lp);
                     packer(begins + stored.offset);
@@ -187,7 +187,7 @@ void Partition<M, Port>::unload_events(const Placement& next, Image& image) {
 
 template <Model M, class Port>
 void Partition<M, Port>::unload_event(const Item& event, std::uint32_t lp, Image::Piece& piece) {
-    Packer packer(piece);
+    Serialiser packer(piece);
     packer(Kept::event);
     packer(event.time);
     packer(lp);

@@ -73,7 +73,7 @@ class Partition {
             worker.certain_only(state, lp);
             worker.certain_only(payload);
         };
-    static constexpr bool packs = requires(typename M::Worker& worker, const State& state, Packer& packer,
+    static constexpr bool packs = requires(typename M::Worker& worker, const State& state, Serialiser& packer,
                                            std::uint32_t lp) { worker.pack(state, lp, packer); };
     static_assert(!packs || journals<M>, "what a copy of the state is not enough for has to be undone by the model");
     static constexpr bool emits = !std::is_empty_v<Emitted>;
@@ -251,12 +251,12 @@ class Partition {
 
     // ---- what is kept between legs: loading.hpp
 
-    void load_next(Unpacker& unpacker);
+    void load_next(Deserialiser& unpacker);
     [[nodiscard]] bool is_here(std::uint32_t lp) const;
-    void load_lp(Unpacker& unpacker);
-    void load_timer(Unpacker& unpacker);
-    void load_event(Unpacker& unpacker);
-    void load_output(Unpacker& unpacker);
+    void load_lp(Deserialiser& unpacker);
+    void load_timer(Deserialiser& unpacker);
+    void load_event(Deserialiser& unpacker);
+    void load_output(Deserialiser& unpacker);
     void unload_lp(std::uint32_t local, Image::Piece& piece);
     void unload_events(const Placement& next, Image& image);
     static void unload_event(const Item& event, std::uint32_t lp, Image::Piece& piece);
