@@ -52,22 +52,22 @@ template <Source S, class Observer>
     const Moment arrived = model_.observer.arrival(message, event.time);
     const Moment now = reception_at(arrived, receive);
     if (time_of(now) >= until) {
-        ask_to_receive(event, receive, Work::receive_expected, receive.place);
+        ask_to_receive(event, receive, Work::receive_expected, receive.op_index);
         return false;
     }
     const Moment processed = occupy_receiver(receive, {message.kind, event.source, message.size},
                                              costs_of(message.message_class, message.size, event.source), now);
-    model_.observer.received(self_, receive.place, arrived, arrived, processed);
-    if constexpr (S::one_of_each) {
+    model_.observer.received(self_, receive.op_index, arrived, arrived, processed);
+    if constexpr (S::single_cpu_and_nic) {
         if (time_of(processed) >= until && same(processed, clocks()[Layout::cpu(0)])) {
             State& rank = *rank_;
-            rank.posted.place = receive.place;
+            rank.posted.op_index = receive.op_index;
             rank.posted.cookie = receive.cookie;
             rank.posted.to_be_told = true;
             return false;
         }
     }
-    return tell_end(receive.place, receive.cookie, processed, next_[0]);
+    return tell_end(receive.op_index, receive.cookie, processed, next_[0]);
 }
 
 /// The first byte is here: match it, and ask for the CPU and the NIC's receive side of the receive, or the first ones.
@@ -79,7 +79,7 @@ void RankWorker<S, Observer>::arrive(const Event& event) {
     }
     Receive<Cookie> receive;
     if (take_posted(event.source, event.payload->tag, receive)) {
-        ask_to_receive(event, receive, Work::receive_expected, receive.place);
+        ask_to_receive(event, receive, Work::receive_expected, receive.op_index);
     } else {
         await_receive(event);
     }
@@ -96,7 +96,7 @@ void RankWorker<S, Observer>::await_receive(const Event& event) {
 /// The same while nothing else waits: received at once, unless that could not begin before `until`.
 template <Source S, class Observer>
 void RankWorker<S, Observer>::await_receive_alone(const Event& event, Time until) {
-    const Receive<Cookie> unknown{.place = unknown_place};
+    const Receive<Cookie> unknown{.op_index = unknown_op_index};
     const Moment arrived = model_.observer.arrival(*event.payload, event.time);
     const Moment now = reception_at(arrived, unknown);
     if (time_of(now) >= until) {
@@ -117,7 +117,7 @@ void RankWorker<S, Observer>::ask_to_receive(const Event& event, const Receive<C
     Request<Cookie, Moment>& reception = new_request();
     reception.ready.at = model_.observer.arrival(*event.payload, event.time);
     reception.ready.op = {.size = event.payload->size, .peer = event.source, .cpu = op.cpu, .nic = op.nic};
-    reception.ready.place = event.sequence;
+    reception.ready.op_index = event.sequence;
     reception.ready.cookie = op.cookie;
     reception.handle = handle;
     reception.message_class = event.payload->message_class;
@@ -144,22 +144,22 @@ std::uint32_t RankWorker<S, Observer>::add_stray(const Event& event) {
 
 /// The op that a reception is for, as far as it is known.
 template <Source S, class Observer>
-Place RankWorker<S, Observer>::place_of(const Request<Cookie, Moment>& reception) const {
+OpIndex RankWorker<S, Observer>::place_of(const Request<Cookie, Moment>& reception) const {
     if (reception.work == Work::receive_expected) {
         return reception.handle;
     }
     if (reception.work == Work::receive_clear_to_send) {
-        return sends_[reception.handle].op.place;
+        return sends_[reception.handle].op.op_index;
     }
     const Stray<Cookie, Moment>& stray = strays_[reception.handle];
-    return stray.matched ? stray.receive.place : unknown_place;
+    return stray.matched ? stray.receive.op_index : unknown_op_index;
 }
 
 /// Process an arrival whose CPU and NIC are free at `now`. Returns when it is processed.
 template <Source S, class Observer>
 auto RankWorker<S, Observer>::receive(const Request<Cookie, Moment>& request, const Moment& now) -> Moment {
     const Op& op = request.ready.op;
-    const Receive<Cookie> taken{.place = place_of(request), .cpu = op.cpu, .nic = op.nic};
+    const Receive<Cookie> taken{.op_index = place_of(request), .cpu = op.cpu, .nic = op.nic};
     const Moment processed = occupy_receiver(taken, {kind_of(request.work), op.peer, op.size},
                                              costs_of(request.message_class, op.size, op.peer), now);
     if (request.work == Work::receive_expected) {

@@ -128,7 +128,7 @@ template <class Context>
     Receive<Cookie>& receive = rank_->posted;
     receive.to_be_told = false;
     const Moment end = clocks()[Layout::cpu(0)];
-    follow(tell_end(receive.place, receive.cookie, end, next_[0]), until, context);
+    follow(tell_end(receive.op_index, receive.cookie, end, next_[0]), until, context);
 }
 
 /// Ops that become ready one by one, while nothing else waits: `there` says whether there is one, in `next_[0]`.
@@ -167,11 +167,11 @@ template <class Context>
         if (sends && !is_eager(next->op)) [[unlikely]] {
             break;
         }
-        const Place place = next->place;
+        const OpIndex op_index = next->op_index;
         const Cookie cookie = next->cookie;
         const Moment end = sends ? begin_send(*next, at, context) : begin_calc(*next, at);
-        there = tell_start(place, cookie, at, *next);
-        if (tell_end(place, cookie, end, *spare)) {
+        there = tell_start(op_index, cookie, at, *next);
+        if (tell_end(op_index, cookie, end, *spare)) {
             keep(there, *next);
             std::swap(next, spare);
             there = true;

@@ -8,7 +8,7 @@ namespace idlewave {
 
 template <class... T>
 void Gathered::put(Item item, const T&... values) {
-    Packer packer(snapshot_.open(0));
+    Serialiser packer(snapshot_.open(0));
     packer(item);
     (packer(values), ...);
 }
@@ -42,7 +42,7 @@ Left Gathered::gather(const pdes::RunConfiguration& configuration, std::uint32_t
     finish.resize(ranks);
     Left left;
     for (pdes::Snapshot::Part& part : snapshot_.of(0)) {
-        Unpacker unpacker(part);
+        Deserialiser unpacker(part);
         while (!unpacker.done()) {
             switch (unpacker.next<Item>()) {
                 case Item::finish:

@@ -11,7 +11,7 @@ namespace idlewave {
 
 template <class Archive, class Cookie>
 void keep_in(Archive& archive, Receive<Cookie>& receive) {
-    archive(receive.place);
+    archive(receive.op_index);
     archive(receive.cookie);
     archive(receive.cpu);
     archive(receive.nic);
@@ -61,7 +61,7 @@ void keep_in(Archive& archive, Request<Cookie, Moment>& request) {
     archive(request.first_need);
     archive(request.second_need);
     archive(ready.at);
-    archive(ready.place);
+    archive(ready.op_index);
     archive(ready.op.size);
     archive(ready.op.peer);
     if (request.turn <= Turn::protocol) {
@@ -83,7 +83,7 @@ void keep_in(Archive& archive, Request<Cookie, Moment>& request) {
         archive(ready.cookie);
     }
     if (request.work == Work::post) {
-        archive(ready.along);
+        archive(ready.exchange);
     }
 }
 

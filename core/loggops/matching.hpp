@@ -80,7 +80,7 @@ class MatchList {
 
     [[nodiscard]] bool agrees(std::size_t place, std::uint32_t source, std::uint32_t tag) const {
         const Entry& entry = entries_[place];
-        return entry.waits && agree(entry.source, source) && agree(entry.tag, tag);
+        return entry.waits && matches(entry.source, source) && matches(entry.tag, tag);
     }
 
     [[nodiscard]] std::size_t find(std::uint32_t source, std::uint32_t tag) {

@@ -53,7 +53,7 @@ template <Source S, class Observer>
         return crowds_[rank_->crowd].unexpected.take(source, tag, stray);
     }
     const auto agrees = [&](std::uint32_t handle) {
-        return handle != 0 && agree(strays_[handle].source, source) && agree(strays_[handle].tag, tag);
+        return handle != 0 && matches(strays_[handle].source, source) && matches(strays_[handle].tag, tag);
     };
     const std::uint32_t first = rank_->first_stray();
     const std::uint32_t second = first != 0 ? strays_[first].next : 0;
@@ -108,7 +108,7 @@ template <Source S, class Observer>
 [[gnu::always_inline]] inline void RankWorker<S, Observer>::wait_for(const Receive<Cookie>& receive,
                                                                      std::uint32_t source, std::uint32_t tag) {
     State& rank = *rank_;
-    rank.posted.place = receive.place;  // part by part: a copy would wait until the parts are stored
+    rank.posted.op_index = receive.op_index;  // part by part: a copy would wait until the parts are stored
     rank.posted.cookie = receive.cookie;
     rank.posted.cpu = receive.cpu;
     rank.posted.nic = receive.nic;
@@ -159,10 +159,10 @@ void RankWorker<S, Observer>::meet(std::uint32_t handle) {
     }
     const Receive<Cookie> receive = stray.receive;
     const bool announced = stray.kind == MessageKind::rendezvous_data;
-    model_.observer.received(self_, receive.place, stray.arrived_at, announced ? stray.matched_at : stray.arrived_at,
+    model_.observer.received(self_, receive.op_index, stray.arrived_at, announced ? stray.matched_at : stray.arrived_at,
                              stray.processed_at);
     strays_.remove(handle);
-    op_ended(receive.place, receive.cookie, time);
+    op_ended(receive.op_index, receive.cookie, time);
 }
 
 }  // namespace idlewave

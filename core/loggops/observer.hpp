@@ -18,7 +18,7 @@ struct Activity {
     bool within_node = false;
     std::uint32_t peer = 0;
     std::uint64_t size = 0;    ///< bytes on the wire; of a computation ps
-    Place place = 0;           ///< of its op; of a reception `unknown_place` until its receive is known
+    OpIndex op_index = 0;      ///< of its op; of a reception `unknown_op_index` until its receive is known
     bool stands = false;       ///< a detour holds the CPU when it begins
     bool stands_late = false;  ///< a detour holds the CPU when its overhead is done, and the bytes' time begins
 };
@@ -59,13 +59,13 @@ struct RecordsNothing {
     static constexpr bool records = false;
 
     template <class Moment>
-    static void started(std::uint32_t /*rank*/, Place /*place*/, const OpStart& /*op*/, const Moment& /*ready*/,
+    static void started(std::uint32_t /*rank*/, OpIndex /*op_index*/, const OpStart& /*op*/, const Moment& /*ready*/,
                         const Moment& /*now*/) {}
     template <class Moment>
-    static void ended(std::uint32_t /*rank*/, Place /*place*/, const Moment& /*end*/) {}
+    static void ended(std::uint32_t /*rank*/, OpIndex /*op_index*/, const Moment& /*end*/) {}
     template <class Moment>
-    static void received(std::uint32_t /*rank*/, Place /*place*/, const Moment& /*arrived*/, const Moment& /*came*/,
-                         const Moment& /*processed*/) {}
+    static void received(std::uint32_t /*rank*/, OpIndex /*op_index*/, const Moment& /*arrived*/,
+                         const Moment& /*came*/, const Moment& /*processed*/) {}
     static void arrived(std::uint32_t /*rank*/, std::uint32_t /*posted*/, bool /*found*/) {}
     static void posted(std::uint32_t /*rank*/, std::uint32_t /*unexpected*/, bool /*found*/) {}
 };

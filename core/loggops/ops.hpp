@@ -10,7 +10,7 @@ template <Source S, class Observer>
 void RankWorker<S, Observer>::calc(const Ready& ready, const Moment& now) {
     const Moment end = begin_calc(ready, now);
     op_started(ready, now);
-    op_ended(ready.place, ready.cookie, end);
+    op_ended(ready.op_index, ready.cookie, end);
 }
 /// Returns when it ends.
 template <Source S, class Observer>
@@ -25,7 +25,7 @@ auto RankWorker<S, Observer>::begin_calc(const Ready& ready, const Moment& now) 
     const Time begin = time_of(now);
     const Activity activity{.doing = Doing::computation,
                             .size = static_cast<std::uint64_t>(work),
-                            .place = ready.place,
+                            .op_index = ready.op_index,
                             .stands = Observer::looks && reached && stands_still(begin)};
     const auto begun = model_.observer.begin(self_, now, activity, messages_);
     const Time done = reached ? model_.machine.noise.finish(model_.noise[self_], begin, work) : later(begin, work);
@@ -40,7 +40,7 @@ void RankWorker<S, Observer>::send(const Ready& ready, const Moment& now, Contex
     if (is_eager(ready.op)) {
         const Moment end = begin_send(ready, now, context);
         op_started(ready, now);
-        op_ended(ready.place, ready.cookie, end);
+        op_ended(ready.op_index, ready.cookie, end);
     } else {
         show_start(ready, now);
         op_started(ready, now);

@@ -43,8 +43,8 @@ template <Source S, class Observer>
 template <class Archive>
 void RankWorker<S, Observer>::keep_plain(State& rank, std::uint32_t r, Archive& archive) {
     archive(rank.clocks);
-    if constexpr (requires { model_.source.keep(r, rank.source, archive); }) {
-        model_.source.keep(r, rank.source, archive);
+    if constexpr (requires { model_.source.serialise(r, rank.source, archive); }) {
+        model_.source.serialise(r, rank.source, archive);
     } else {
         archive(rank.source);
     }
@@ -98,7 +98,7 @@ auto RankWorker<S, Observer>::belongings_of(const State& rank, std::uint32_t r) 
 }
 
 template <Source S, class Observer>
-void RankWorker<S, Observer>::pack(const State& rank, std::uint32_t r, Packer& packer) {
+void RankWorker<S, Observer>::pack(const State& rank, std::uint32_t r, Serialiser& packer) {
     keep_plain(const_cast<State&>(rank), r, packer);
     const Belongings own = belongings_of(rank, r);
     packer(own.unexpected);
@@ -136,7 +136,7 @@ void RankWorker<S, Observer>::pack(const State& rank, std::uint32_t r, Packer& p
 }
 
 template <Source S, class Observer>
-void RankWorker<S, Observer>::unpack(State& rank, std::uint32_t r, Unpacker& unpacker) {
+void RankWorker<S, Observer>::unpack(State& rank, std::uint32_t r, Deserialiser& unpacker) {
     keep_plain(rank, r, unpacker);
     rank.pending = 0;
     rank.crowd = 0;
@@ -147,7 +147,7 @@ void RankWorker<S, Observer>::unpack(State& rank, std::uint32_t r, Unpacker& unp
 }
 
 template <Source S, class Observer>
-void RankWorker<S, Observer>::unpack_belongings(Unpacker& unpacker) {
+void RankWorker<S, Observer>::unpack_belongings(Deserialiser& unpacker) {
     const auto unexpected = unpacker.next<std::uint32_t>();
     std::vector<std::uint32_t> strays(unpacker.next<std::uint32_t>());
     for (std::uint32_t i = 0; i < strays.size(); ++i) {
@@ -184,7 +184,7 @@ void RankWorker<S, Observer>::unpack_belongings(Unpacker& unpacker) {
 }
 
 template <Source S, class Observer>
-std::uint32_t RankWorker<S, Observer>::unpack_stray(Unpacker& unpacker) {
+std::uint32_t RankWorker<S, Observer>::unpack_stray(Deserialiser& unpacker) {
     const std::uint32_t handle = strays_.add();
     Stray<Cookie, Moment>& stray = strays_[handle];
     stray = {};

@@ -15,7 +15,7 @@ namespace idlewave {
 /// A posted receive: what a message needs to know of it.
 template <class Cookie>
 struct Receive {
-    std::uint32_t place = 0;
+    std::uint32_t op_index = 0;
     [[no_unique_address]] Cookie cookie = {};
     std::uint8_t cpu = 0;
     std::uint8_t nic = 0;
@@ -58,7 +58,7 @@ struct OpenSend {
     std::uint32_t next = 0;       ///< of its rank
     std::uint32_t last = 0;
     bool open = false;
-    Receive<Cookie> op = {};  ///< the send itself: its place, its CPU and NIC
+    Receive<Cookie> op = {};  ///< the send itself: its op_index, its CPU and NIC
 
     [[nodiscard]] std::uint32_t& before() { return last; }
 };
@@ -94,7 +94,8 @@ struct Rank {
     /// Whether the receive that waits alone is for a message `from` a rank with `tag`.
     [[nodiscard]] bool agrees(std::uint32_t from, std::uint32_t tag) const {
         // Both alike is what nearly always holds, and is asked first.
-        return (posted_source == from && posted_tag == tag) || (agree(posted_source, from) && agree(posted_tag, tag));
+        return (posted_source == from && posted_tag == tag) ||
+               (matches(posted_source, from) && matches(posted_tag, tag));
     }
 
     std::array<Moment, 3> clocks{};  ///< as ClockLayout says, for one CPU and one NIC

@@ -125,7 +125,7 @@ void RankWorker<S, Observer>::ask_to_send(Work work, std::uint32_t handle, std::
     request.ready.at = time;
     request.ready.op.peer = peer;
     request.ready.op.size = asked_++;
-    request.ready.place = number;
+    request.ready.op_index = number;
     request.handle = handle;
     request.first_need = Layout::cpu(op.cpu);
     request.second_need = model_.layout.tx(op.nic);
@@ -174,7 +174,7 @@ void RankWorker<S, Observer>::send_data(const Request<Cookie, Moment>& request, 
         .size = send.size, .tag = send.number, .receiving = send.receiving, .kind = MessageKind::rendezvous_data};
     const Moment end =
         transmit(send.op, send.peer, data, costs_of(Message::no_class, send.size, send.peer), now, context);
-    op_ended(send.op.place, send.op.cookie, end);
+    op_ended(send.op.op_index, send.op.cookie, end);
 }
 
 }  // namespace idlewave

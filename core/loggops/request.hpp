@@ -68,7 +68,7 @@ struct Request {
     /// and the other rank, `place` the count of transmissions that orders it; of an expected one `cookie` is its
     /// receive's.
     ReadyOp<Cookie, Moment> ready;
-    std::uint32_t handle = 0;  ///< of an expected arrival the receive's place; else of the stray or of the open send
+    std::uint32_t handle = 0;  ///< of an expected arrival the receive's op_index; else of the stray or of the open send
     std::uint16_t message_class = 0;  ///< of an arrival
     std::uint16_t first_need = 0;     ///< the clock of its CPU
     std::uint16_t second_need = 0;    ///< the clock of its NIC's side; again the CPU's if it takes no NIC
@@ -88,10 +88,10 @@ struct Request {
         if (turn <= Turn::protocol && ready.op.peer != other.ready.op.peer) {
             return ready.op.peer < other.ready.op.peer;
         }
-        if (turn == Turn::protocol && ready.place == other.ready.place) {
+        if (turn == Turn::protocol && ready.op_index == other.ready.op_index) {
             return ready.op.size < other.ready.op.size;
         }
-        return ready.place < other.ready.place;
+        return ready.op_index < other.ready.op_index;
     }
 };
 

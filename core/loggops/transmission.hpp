@@ -21,14 +21,14 @@ template <Source S, class Observer>
 template <Source S, class Observer>
 [[gnu::always_inline]] inline auto RankWorker<S, Observer>::transfer(Doing doing, const Overhead& overhead,
                                                                      const Costs& costs, const About& message,
-                                                                     Place place, Time begin) -> Transfer {
+                                                                     OpIndex op_index, Time begin) -> Transfer {
     const Time done = later(begin, overhead.length);
     Transfer transfer{{.doing = doing,
                        .message = message.kind,
                        .within_node = within_node(message.peer),
                        .peer = message.peer,
                        .size = message.size,
-                       .place = place},
+                       .op_index = op_index},
                       {done, later(done, costs.over)}};
     if (noisy_) {
         NoiseState& noise = model_.noise[self_];
@@ -59,7 +59,7 @@ template <Source S, class Observer>
                                                                           const Moment& now) -> Sent {
     const Time begin = time_of(now);
     const auto [activity, cpu] =
-        transfer(Doing::transmission, {costs.o_s, model_.machine.noise_reach.o_s}, costs, message, op.place, begin);
+        transfer(Doing::transmission, {costs.o_s, model_.machine.noise_reach.o_s}, costs, message, op.op_index, begin);
     const auto begun = model_.observer.begin(self_, now, activity, messages_);
     const Moment free = model_.observer.at(begun, Point::sender_free, cpu.end);
     clocks()[Layout::cpu(op.cpu)] = free;
@@ -107,7 +107,7 @@ template <Source S, class Observer>
                                                                             const Moment& now) -> Moment {
     const Time begin = time_of(now);
     const auto [activity, cpu] =
-        transfer(Doing::reception, {costs.o_r, model_.machine.noise_reach.o_r}, costs, message, op.place, begin);
+        transfer(Doing::reception, {costs.o_r, model_.machine.noise_reach.o_r}, costs, message, op.op_index, begin);
     const auto begun = model_.observer.begin(self_, now, activity, messages_);
     const Moment free = model_.observer.at(begun, Point::receiver_free, cpu.end);
     clocks()[Layout::cpu(op.cpu)] = free;

@@ -7,11 +7,11 @@ namespace idlewave {
 
 template <Source S, class Observer>
 void RankWorker<S, Observer>::unfinished(std::uint32_t r, const State& rank, Left& left) const {
-    const auto receive = [&](std::uint32_t from, std::uint32_t tag, Place place) {
-        left.add(PendingOp{.rank = r, .place = place, .peer = from, .tag = tag, .kind = OpKind::recv});
+    const auto receive = [&](std::uint32_t from, std::uint32_t tag, OpIndex op_index) {
+        left.add(PendingOp{.rank = r, .op_index = op_index, .peer = from, .tag = tag, .kind = OpKind::recv});
     };
     if (rank.posted.waits) {
-        receive(rank.posted_source, rank.posted_tag, rank.posted.place);
+        receive(rank.posted_source, rank.posted_tag, rank.posted.op_index);
     }
     std::uint32_t number = 0;
     const auto unexpected = [&](std::uint32_t stray) {
@@ -26,10 +26,10 @@ void RankWorker<S, Observer>::unfinished(std::uint32_t r, const State& rank, Lef
     }
     if (rank.has_crowd()) {
         const Crowd<Cookie, Moment>& crowd = crowds_[rank.crowd];
-        crowd.posted.each([&](const auto& entry) { receive(entry.source, entry.tag, entry.value.place); });
+        crowd.posted.each([&](const auto& entry) { receive(entry.source, entry.tag, entry.value.op_index); });
         crowd.unexpected.each([&](const auto& entry) { unexpected(entry.value); });
     }
-    if (const auto stand = model_.source.stand(r, rank.source)) {
+    if (const auto stand = model_.source.stop_position(r, rank.source)) {
         left.add(StuckRank{r, *stand});
     }
 }
@@ -41,7 +41,7 @@ void RankWorker<S, Observer>::unfinished_sends(Left& left) const {
         if (send.open) {
             left.add(PendingOp{.size = send.size,
                                .rank = send.rank,
-                               .place = send.op.place,
+                               .op_index = send.op.op_index,
                                .peer = send.peer,
                                .tag = send.tag,
                                .kind = OpKind::send});

@@ -105,13 +105,13 @@ class RankWorker {
     }
 
     /// All that rank `r` is, to be unpacked by this worker or another one, of this process or another one.
-    void pack(const State& rank, std::uint32_t r, Packer& packer);
+    void pack(const State& rank, std::uint32_t r, Serialiser& packer);
     /// Makes a rank what was packed, in the place of what it is.
-    void unpack(State& rank, std::uint32_t r, Unpacker& unpacker);
+    void unpack(State& rank, std::uint32_t r, Deserialiser& unpacker);
     /// Restores the rank as it was before an execution, from the undo data that it wrote.
     void undo(State& rank, std::span<const std::byte> undo_data, std::uint32_t r) {
         discard(rank, r);
-        Unpacker unpacker(undo_data);
+        Deserialiser unpacker(undo_data);
         unpack(rank, r, unpacker);
     }
 
@@ -144,7 +144,7 @@ class RankWorker {
     [[gnu::always_inline]] void enter(State& rank, std::uint32_t self) {
         rank_ = &rank;
         self_ = self;
-        if constexpr (!S::one_of_each) {
+        if constexpr (!S::single_cpu_and_nic) {
             clocks_ = model_.clocks_of(self, rank);
         }
         RequestQueues<Cookie, Moment>* queues = nullptr;
@@ -156,7 +156,7 @@ class RankWorker {
 
     /// From when on the rank's CPUs and NICs are free, as Layout says.
     [[nodiscard, gnu::always_inline]] Moment* clocks() const {
-        if constexpr (S::one_of_each) {
+        if constexpr (S::single_cpu_and_nic) {
             return rank_->clocks.data();
         } else {
             return clocks_;
@@ -357,7 +357,7 @@ class RankWorker {
     Moment begin_send(const Ready& ready, const Moment& now, Context& context);
     /// What is needed of an op once it has started; of a receive, that waits.
     [[nodiscard, gnu::always_inline]] static Receive<Cookie> handed_over(const Ready& ready) {
-        if constexpr (S::one_of_each) {
+        if constexpr (S::single_cpu_and_nic) {
             return {.place = ready.place, .cookie = ready.cookie, .waits = true};
         } else {
             return {
@@ -467,14 +467,14 @@ class RankWorker {
     [[nodiscard]] Belongings belongings_of(const State& rank, std::uint32_t r) const;
     template <class Archive>
     void keep_plain(State& rank, std::uint32_t r, Archive& archive);
-    void unpack_belongings(Unpacker& unpacker);
-    std::uint32_t unpack_stray(Unpacker& unpacker);
+    void unpack_belongings(Deserialiser& unpacker);
+    std::uint32_t unpack_stray(Deserialiser& unpacker);
     void discard(State& rank, std::uint32_t r);
     template <class Context>
     void remember(State& rank, Context& context) {
         if constexpr (requires { context.undo_data->size(); }) {
             if (context.undo_data != nullptr) [[unlikely]] {
-                Packer packer(*context.undo_data);
+                Serialiser packer(*context.undo_data);
                 pack(rank, context.self(), packer);
             }
         }

@@ -81,14 +81,14 @@ class Agenda {
         line.look_time = time;
         line.look_number = first.number;
         queue_.push(
-            {.time = time, .number = first.number, .rank = first.rank, .place = index, .kind = Event::Kind::line});
+            {.time = time, .number = first.number, .rank = first.rank, .op_index = index, .kind = Event::Kind::line});
     }
 
     /// Makes of a look at a line the event that goes first there. Returns false if it has to wait longer, or if the
     /// look is an old one.
     template <class FreeFrom>
     bool look_at(Event& event, FreeFrom free_from) {
-        const std::uint32_t index = event.place;
+        const std::uint32_t index = event.op_index;
         Line& line = lines_[index];
         if (line.waiting.empty() || line.look_time != event.time || line.look_number != event.number) {
             return false;

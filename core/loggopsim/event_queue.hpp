@@ -22,7 +22,7 @@ struct Event {
     std::uint64_t number = 0;  ///< counts ops that became free and messages that were created
     std::uint32_t rank = 0;    ///< where it happens
     std::uint32_t source = 0;  ///< of a message: the rank that sent it
-    Place place = 0;           ///< of the op, or of the op that sent the message; of a line its index
+    OpIndex op_index = 0;      ///< of the op, or of the op that sent the message; of a line its index
     Kind kind = Kind::calc;
     std::uint8_t cpu = 0;  ///< that it takes, and the NIC: of a message those whose numbers its *send* has
     std::uint8_t nic = 0;

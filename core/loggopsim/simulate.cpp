@@ -18,8 +18,8 @@ Result simulate(const Graph& schedule, const Machine& machine, const std::functi
     }
     if (Left left = simulator.unfinished(); !left.empty()) {
         throw standstill(std::move(left),
-                         {.listing = [&](std::uint32_t rank) { return schedule.listing(rank); },
-                          .name = [&](std::uint32_t rank, Place place) { return schedule.name(rank, place); },
+                         {.rank_schedule = [&](std::uint32_t rank) { return schedule.rank_schedule(rank); },
+                          .name = [&](std::uint32_t rank, OpIndex op_index) { return schedule.name(rank, op_index); },
                           .left = [&](std::uint32_t rank) { return simulator.left(rank); }});
     }
     return {.finish = simulator.finish(), .messages = simulator.messages()};

@@ -34,7 +34,7 @@ class Clocks {
 struct Half {
     std::uint32_t source = 0;  ///< may be `any` in a receive
     std::uint32_t tag = 0;     ///< may be `any`
-    Place place = 0;           ///< of the receive, or of the send at `source`
+    OpIndex op_index = 0;      ///< of the receive, or of the send at `source`
 };
 
 /// One rank's posted receives, or its unexpected messages, oldest first.
@@ -44,9 +44,9 @@ class Halves {
 
     /// Takes out the oldest that agrees with the source and tag of `other`. Returns whether there is one.
     bool take(const Half& other, Half& taken) {
-        const auto agree = [](std::uint32_t a, std::uint32_t b) { return a == any || b == any || a == b; };
+        const auto matches = [](std::uint32_t a, std::uint32_t b) { return a == any || b == any || a == b; };
         const auto found = std::find_if(halves_.begin(), halves_.end(), [&](const Half& half) {
-            return agree(half.source, other.source) && agree(half.tag, other.tag);
+            return matches(half.source, other.source) && matches(half.tag, other.tag);
         });
         if (found == halves_.end()) {
             return false;
@@ -69,18 +69,20 @@ class Requirements {
         for (std::uint32_t rank = 0; rank < schedule.ranks(); ++rank) {
             first_.push_back(left_.size());
             left_.resize(left_.size() + schedule.size(rank), 0);
-            for (Place place = 0; place < schedule.size(rank); ++place) {
+            for (OpIndex op_index = 0; op_index < schedule.size(rank); ++op_index) {
                 for (const Edge edge : {Edge::start, Edge::end}) {
-                    Followers followers = schedule.block(rank).followers(place, edge);
-                    for (Place follower = 0; followers.next(follower);) {
-                        ++left_[first_[rank] + follower];
+                    Successors successors = schedule.block(rank).successors(op_index, edge);
+                    for (OpIndex successor = 0; successors.next(successor);) {
+                        ++left_[first_[rank] + successor];
                     }
                 }
             }
         }
     }
 
-    [[nodiscard]] std::uint32_t left(std::uint32_t rank, Place place) const { return left_[first_[rank] + place]; }
+    [[nodiscard]] std::uint32_t left(std::uint32_t rank, OpIndex op_index) const {
+        return left_[first_[rank] + op_index];
+    }
 
     /// Of all ops of a rank.
     [[nodiscard]] std::vector<std::uint32_t> left(std::uint32_t rank) const {
@@ -92,8 +94,8 @@ class Requirements {
 
     /// One more is met; returns whether the op is now free. A rendezvous may release a send twice (docs/loggopsim.md);
     /// its followers then count down below 0, which frees nobody again.
-    bool meet(std::uint32_t rank, Place place) {
-        std::uint32_t& left = left_[first_[rank] + place];
+    bool meet(std::uint32_t rank, OpIndex op_index) {
+        std::uint32_t& left = left_[first_[rank] + op_index];
         if (left == 0) {
             return false;
         }

@@ -44,7 +44,7 @@ template <WindowModel M>
 std::vector<std::byte> bytes_of(typename M::Worker& worker, const typename M::State& state, std::uint32_t number) {
     std::vector<std::byte> bytes;
     if constexpr (serialises<M>) {
-        Packer packer(bytes);
+        Serialiser packer(bytes);
         worker.pack(state, number, packer);
     } else {
         bytes.resize(sizeof state);

@@ -121,13 +121,13 @@ class HandlerModel : public HandlerModelEmits<M> {
         }
         [[nodiscard]] static bool is_conservative(const Payload& /*payload*/) { return false; }
 
-        void pack(const State& state, std::uint32_t lp, Packer& packer) const
+        void pack(const State& state, std::uint32_t lp, Serialiser& packer) const
             requires has_serialise<M>
         {
             packer(state);
             model_.serialise(lp, packer);
         }
-        void unpack(State& state, std::uint32_t lp, Unpacker& unpacker) const
+        void unpack(State& state, std::uint32_t lp, Deserialiser& unpacker) const
             requires has_serialise<M>
         {
             unpacker(state);

@@ -68,7 +68,7 @@ class PartitionSnapshot {
     template <class Push, class SetTimer>
     static void restore(std::span<const Snapshot::Part> parts, Contents to, Push push, SetTimer set_timer) {
         for (const Snapshot::Part& part : parts) {
-            Unpacker unpacker(part);
+            Deserialiser unpacker(part);
             while (!unpacker.done()) {
                 restore_entry(unpacker, to, push, set_timer);
             }
@@ -91,7 +91,7 @@ class PartitionSnapshot {
         save_events(next, snapshot, from, queue);
         for (const Emitted& emitted : from.output) {
             if constexpr (requires { emitted.lp; }) {
-                Packer packer(snapshot.open(next.of(emitted.lp).partition));
+                Serialiser packer(snapshot.open(next.of(emitted.lp).partition));
                 packer(SnapshotEntry::record);
                 packer(emitted);
             }
@@ -100,7 +100,7 @@ class PartitionSnapshot {
 
   private:
     template <class Push, class SetTimer>
-    static void restore_entry(Unpacker& unpacker, Contents& to, Push& push, SetTimer& set_timer) {
+    static void restore_entry(Deserialiser& unpacker, Contents& to, Push& push, SetTimer& set_timer) {
         switch (unpacker.next<SnapshotEntry>()) {
             case SnapshotEntry::lp:
                 restore_lp(unpacker, to);
@@ -123,10 +123,10 @@ class PartitionSnapshot {
         throw InputError("a snapshot of the run is damaged");
     }
 
-    static void restore_lp(Unpacker& unpacker, Contents& to) {
+    static void restore_lp(Deserialiser& unpacker, Contents& to) {
         const auto number = unpacker.next<std::uint32_t>();
         const auto bytes = unpacker.next<std::uint32_t>();
-        Unpacker own = unpacker.part(bytes);
+        Deserialiser own = unpacker.part(bytes);
         if (!to.has(number)) {
             return;
         }
@@ -141,7 +141,7 @@ class PartitionSnapshot {
     }
 
     template <class Push>
-    static void restore_event(Unpacker& unpacker, Contents& to, Push& push) {
+    static void restore_event(Deserialiser& unpacker, Contents& to, Push& push) {
         PendingEvent event;
         unpacker(event.time);
         const auto lp = unpacker.next<std::uint32_t>();
@@ -162,7 +162,7 @@ class PartitionSnapshot {
         push(event);
     }
 
-    static void restore_record(Unpacker& unpacker, Contents& to) {
+    static void restore_record(Deserialiser& unpacker, Contents& to) {
         Emitted emitted{};
         unpacker(emitted);
         if constexpr (requires { emitted.lp; }) {
@@ -175,7 +175,7 @@ class PartitionSnapshot {
     static void save_lp(std::uint32_t local, Contents& from, Snapshot::Part& part) {
         const Lp<State>& lp = from.lps[local];
         const std::uint32_t number = from.placement.lp_of(from.self, local);
-        Packer packer(part);
+        Serialiser packer(part);
         packer(SnapshotEntry::lp);
         packer(number);
         packer(std::uint32_t{0});  // the number of bytes that follow, known below
@@ -214,14 +214,14 @@ class PartitionSnapshot {
     }
 
     static void save_timer(Time time, std::uint32_t lp, Snapshot::Part& part) {
-        Packer packer(part);
+        Serialiser packer(part);
         packer(SnapshotEntry::timer);
         packer(lp);
         packer(time);
     }
 
     static void save_event(const Event<Payload>& event, std::uint32_t lp, Snapshot::Part& part) {
-        Packer packer(part);
+        Serialiser packer(part);
         packer(SnapshotEntry::event);
         packer(event.time);
         packer(lp);

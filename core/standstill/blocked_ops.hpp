@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "goal/listing.hpp"
 #include "goal/op.hpp"
+#include "goal/rank_schedule.hpp"
 
 namespace idlewave {
 
@@ -20,23 +20,24 @@ class BlockedOps {
 
     /// An op that waits for another one to start or to end.
     struct Wait {
-        Place place = 0;
-        Place other = 0;
+        OpIndex op_index = 0;
+        OpIndex other = 0;
         Edge edge = Edge::end;
     };
 
     /// `pending`: places of `listing`, each once. `left`: of each op how many requirements are not met, if that does
     /// not follow from what is pending; else empty.
-    BlockedOps(const Listing& listing, std::span<const Place> pending, std::vector<std::uint32_t> left = {});
+    BlockedOps(const RankSchedule& rank_schedule, std::span<const OpIndex> pending,
+               std::vector<std::uint32_t> left = {});
 
-    [[nodiscard]] bool blocks(Place place) const { return left_[place] > 0; }
+    [[nodiscard]] bool blocks(OpIndex op_index) const { return left_[op_index] > 0; }
     /// How many requirements of an op are not met.
-    [[nodiscard]] std::uint32_t left(Place place) const { return left_[place]; }
+    [[nodiscard]] std::uint32_t left(OpIndex op_index) const { return left_[op_index]; }
     /// How many ops are blocked.
     [[nodiscard]] std::uint64_t count() const { return count_; }
 
     /// What a blocked op waits for in the end: a number for `pending_of`, or `itself`. Ops may share it.
-    [[nodiscard]] std::uint32_t cause(Place place) const { return cause_[place]; }
+    [[nodiscard]] std::uint32_t cause(OpIndex op_index) const { return cause_[op_index]; }
     /// Places in `pending`, ascending, all of which have to end before an op with that cause can start. There may be
     /// more, but not fewer: where the sets of a rank take too much memory some are cut short.
     [[nodiscard]] std::span<const std::uint32_t> pending_of(std::uint32_t cause) const { return *sets_[cause]; }
@@ -52,16 +53,16 @@ class BlockedOps {
         std::vector<std::uint32_t> begin;  ///< of each op, and the end
         std::vector<Wait> waits;
     };
-    static Links links_by(const Listing& listing, Place Requirement::* key);
+    static Links links_by(const RankSchedule& rank_schedule, OpIndex Requirement::* key);
 
     void find_blocked();
     void find_causes();
-    [[nodiscard]] std::uint32_t cause_of(Place place);
+    [[nodiscard]] std::uint32_t cause_of(OpIndex op_index);
     [[nodiscard]] std::uint32_t number_of(Set set);
-    [[nodiscard]] std::span<const Wait> of(const Links& links, Place place) const {
-        return std::span(links.waits).subspan(links.begin[place], links.begin[place + 1] - links.begin[place]);
+    [[nodiscard]] std::span<const Wait> of(const Links& links, OpIndex op_index) const {
+        return std::span(links.waits).subspan(links.begin[op_index], links.begin[op_index + 1] - links.begin[op_index]);
     }
-    [[nodiscard]] bool is_pending(Place place) const { return pending_[place] != not_pending; }
+    [[nodiscard]] bool is_pending(OpIndex op_index) const { return pending_[op_index] != not_pending; }
     [[nodiscard]] bool is_met(const Wait& wait) const {
         return !blocks(wait.other) && (wait.edge == Edge::start || !is_pending(wait.other));
     }

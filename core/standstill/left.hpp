@@ -14,7 +14,7 @@ namespace idlewave {
 struct PendingOp {
     std::uint64_t size = 0;  ///< of a send
     std::uint32_t rank = 0;
-    Place place = 0;
+    OpIndex op_index = 0;
     std::uint32_t peer = 0;  ///< of a receive it may be `any`
     std::uint32_t tag = 0;   ///< may be `any`
     OpKind kind = OpKind::recv;
@@ -26,14 +26,14 @@ struct UnexpectedMessage {
     std::uint32_t receiver = 0;
     std::uint32_t number = 0;  ///< among those of its receiver, the oldest first
     std::uint32_t sender = 0;
-    std::uint32_t tag = 0;       ///< may be `any`
-    Place send = unknown_place;  ///< of its sender, if that is known
+    std::uint32_t tag = 0;            ///< may be `any`
+    OpIndex send = unknown_op_index;  ///< of its sender, if that is known
 };
 
 /// A rank that has not come to its end.
 struct StuckRank {
     std::uint32_t rank = 0;
-    Stand stand = {};
+    StopPosition stand = {};
 };
 
 /// What is left of ranks when nothing can happen any more. Ops and ranks are all kept, which takes less than the

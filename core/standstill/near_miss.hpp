@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "goal/listing.hpp"
+#include "goal/rank_schedule.hpp"
 #include "standstill/left.hpp"
 
 namespace idlewave {
 
 /// The schedule of a simulation, as far as its end can be explained by it.
 struct ScheduleView {
-    std::function<Listing(std::uint32_t rank)> listing;
-    std::function<std::string(std::uint32_t rank, Place place)> name;
+    std::function<RankSchedule(std::uint32_t rank)> rank_schedule;
+    std::function<std::string(std::uint32_t rank, OpIndex op_index)> name;
     /// Of each op how many requirements are not met, if that does not follow from what is pending; else not there.
     std::function<std::vector<std::uint32_t>(std::uint32_t rank)> left = {};
 };
@@ -24,7 +24,7 @@ struct ScheduleView {
 /// A message without a receive: one that has arrived, or one that a rendezvous is for.
 struct Unreceived {
     std::uint32_t sender = 0;
-    Place send = unknown_place;  ///< if it is known
+    OpIndex send = unknown_op_index;  ///< if it is known
     std::uint32_t receiver = 0;
     std::uint32_t tag = 0;
     std::uint64_t size = 0;

@@ -52,7 +52,7 @@ void WaitGraph::each_node(OpKind kind, const Key& key, Use use) const {
     };
     const auto in_range = [&](const Key& first, const Key& last) {
         for (auto node = from(first); node != end && node->key <= last; ++node) {
-            if (agree(node->key.source, key.source) && agree(node->key.tag, key.tag)) {
+            if (matches(node->key.source, key.source) && matches(node->key.tag, key.tag)) {
                 use(static_cast<NodeNumber>(node - nodes_.begin()));
             }
         }
@@ -91,11 +91,12 @@ std::uint32_t WaitGraph::add_set(const BlockedOps& blocked, std::uint32_t cause,
     return static_cast<std::uint32_t>(endless_.size() - 1);
 }
 
-void WaitGraph::add_rank(std::uint32_t rank, const Listing& listing, const BlockedOps& blocked, std::size_t first) {
+void WaitGraph::add_rank(std::uint32_t rank, const RankSchedule& rank_schedule, const BlockedOps& blocked,
+                         std::size_t first) {
     std::unordered_map<std::uint32_t, std::uint32_t> set_of;  // by cause
-    for (Place place = 0; place < listing.ops.size(); ++place) {
-        const Op& op = listing.ops[place];
-        if (!blocked.blocks(place) || op.kind == OpKind::calc) {
+    for (OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
+        const Op& op = rank_schedule.ops[op_index];
+        if (!blocked.blocks(op_index) || op.kind == OpKind::calc) {
             continue;
         }
         const bool sends = op.kind == OpKind::send;
@@ -107,13 +108,13 @@ void WaitGraph::add_rank(std::uint32_t rank, const Listing& listing, const Block
                 partial_ = true;
                 return;
             }
-            const auto [set, added] = set_of.try_emplace(blocked.cause(place), 0);
+            const auto [set, added] = set_of.try_emplace(blocked.cause(op_index), 0);
             if (added) {
-                set->second = add_set(blocked, blocked.cause(place), first);
+                set->second = add_set(blocked, blocked.cause(op_index), first);
             }
             if (node.last_set != set->second) {
                 node.last_set = set->second;
-                arrows_.push_back({number, set->second, rank, place});
+                arrows_.push_back({number, set->second, rank, op_index});
             }
         });
     }
@@ -211,7 +212,7 @@ auto WaitGraph::way_of(std::size_t pending) const -> std::optional<Way> {
     auto after =
         std::find_if(needed.begin(), needed.end(), [this](const Member& m) { return !nodes_[m.node].released; });
     after = after == needed.end() ? needed.begin() : after;
-    return Way{arrow.rank, arrow.place, needed.empty() ? none : after->pending, arrows.size() - 1};
+    return Way{arrow.rank, arrow.op_index, needed.empty() ? none : after->pending, arrows.size() - 1};
 }
 
 /// A node for which a stuck one waits, stuck itself; its own number if there is none.
@@ -262,7 +263,7 @@ auto WaitGraph::way_between(NodeNumber from, NodeNumber to) const -> Way {
     for (const Arrow& arrow : arrows) {
         for (const Member& member : members(arrow.set)) {
             if (member.node == to) {
-                return {arrow.rank, arrow.place, member.pending, arrows.size() - 1};
+                return {arrow.rank, arrow.op_index, member.pending, arrows.size() - 1};
             }
         }
     }

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "goal/listing.hpp"
 #include "goal/op.hpp"
+#include "goal/rank_schedule.hpp"
 #include "standstill/blocked_ops.hpp"
 #include "standstill/left.hpp"
 
@@ -27,7 +27,7 @@ class WaitGraph {
     /// What a pending op waits for: the op of another rank, or its own, that would be its other half.
     struct Way {
         std::uint32_t rank = 0;
-        Place place = 0;
+        OpIndex op_index = 0;
         std::size_t after = none;  ///< the pending op of that rank which has to end first, by its number; or `none`
         std::size_t others = 0;    ///< there are so many other ways
     };
@@ -42,7 +42,7 @@ class WaitGraph {
 
     /// Adds the ops of a rank that have not become ready. Ranks come in order; `first` is the number of its first
     /// pending op, if it has one.
-    void add_rank(std::uint32_t rank, const Listing& listing, const BlockedOps& blocked, std::size_t first);
+    void add_rank(std::uint32_t rank, const RankSchedule& rank_schedule, const BlockedOps& blocked, std::size_t first);
     /// Once all ranks are there.
     void solve();
 
@@ -85,7 +85,7 @@ class WaitGraph {
         NodeNumber from = 0;
         std::uint32_t set = 0;  ///< of nodes, all of which have to end first
         std::uint32_t rank = 0;
-        Place place = 0;
+        OpIndex op_index = 0;
     };
     /// Numbers by numbers: all of the first, one after the other.
     struct Lists {

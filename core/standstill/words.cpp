@@ -69,12 +69,12 @@ std::string why(const PendingOp& op) {
 }
 
 Waiting waiting_of(const StuckRank& stuck) {
-    const Stand& stand = stuck.stand;
-    if (stand.kind == Stand::Kind::operation) {
+    const StopPosition& stand = stuck.stand;
+    if (stand.kind == StopPosition::Kind::operation) {
         return {stuck.rank, "operation " + std::to_string(stand.at), "has not ended"};
     }
     return {stuck.rank, "instruction " + std::to_string(stand.at) + " of " + std::to_string(stand.of),
-            stand.kind == Stand::Kind::collective ? "stands in a collective operation" : "cannot go on"};
+            stand.kind == StopPosition::Kind::collective ? "stands in a collective operation" : "cannot go on"};
 }
 
 std::string message_of(const LeftOver& found, const UnmatchedReceives& receives, std::uint64_t unmatched_messages) {

@@ -27,7 +27,7 @@ constexpr std::int64_t or_none(std::uint32_t value) {
 nb::dict op_columns(const std::vector<OpRow>& rows) {
     nb::dict ops;
     ops["rank"] = column_of<std::uint32_t>(rows, [](const OpRow& r) { return r.op.rank; });
-    ops["op"] = column_of<std::uint32_t>(rows, [](const OpRow& r) { return r.op.place; });
+    ops["op"] = column_of<std::uint32_t>(rows, [](const OpRow& r) { return r.op.op_index; });
     ops["kind"] = column_of<std::uint8_t>(rows, [](const OpRow& r) { return r.op.kind; });
     ops["peer"] = column_of<std::int64_t>(
         rows, [](const OpRow& r) { return r.op.kind == OpKind::calc ? -1 : or_none(r.op.peer); });
@@ -56,7 +56,7 @@ nb::dict path_columns(const std::vector<PathStep>& path) {
     };
     nb::dict columns;
     columns["rank"] = column_of<std::uint32_t>(path, [](const PathStep& s) { return s.rank; });
-    columns["op"] = column_of<std::int64_t>(path, [](const PathStep& s) { return or_none(s.activity.place); });
+    columns["op"] = column_of<std::int64_t>(path, [](const PathStep& s) { return or_none(s.activity.op_index); });
     columns["doing"] = column_of<std::uint8_t>(path, [](const PathStep& s) { return s.activity.doing; });
     columns["message"] = column_of<std::uint8_t>(path, [](const PathStep& s) { return s.activity.message; });
     columns["peer"] = column_of<std::int64_t>(path, [](const PathStep& s) {

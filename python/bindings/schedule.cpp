@@ -28,14 +28,14 @@ using namespace nb::literals;
 namespace idlewave {
 namespace {
 
-void list(const Graph& graph, std::uint32_t rank, Listing& listing) {
-    graph.block(rank).list_into(listing);
+void list(const Graph& graph, std::uint32_t rank, RankSchedule& rank_schedule) {
+    graph.block(rank).decode(rank_schedule);
 }
-void list(const Composition& source, std::uint32_t rank, Listing& listing) {
-    listing = source.listing(rank);
+void list(const Composition& source, std::uint32_t rank, RankSchedule& rank_schedule) {
+    rank_schedule = source.rank_schedule(rank);
 }
-void list(const ProgramSource& source, std::uint32_t rank, Listing& listing) {
-    listing = source.listing(rank);
+void list(const ProgramSource& source, std::uint32_t rank, RankSchedule& rank_schedule) {
+    rank_schedule = source.rank_schedule(rank);
 }
 
 ScheduleFormat format_named(const std::string& name) {
@@ -53,14 +53,17 @@ template <class S>
 void save(const S& source, const std::filesystem::path& path, const std::string& format, const nb::object& progress,
           const std::string& origin) {
     const ScheduleFormat as = format_named(format);
-    const auto list_rank = [&source](std::uint32_t rank, Listing& listing) { list(source, rank, listing); };
+    const auto list_rank = [&source](std::uint32_t rank, RankSchedule& rank_schedule) {
+        list(source, rank, rank_schedule);
+    };
     const nb::gil_scoped_release released;
     write_schedule(path.string(), as, source.ranks(), list_rank, RankPoll(progress), origin);
 }
 
 template <class S>
 std::string to_goal(const S& source) {
-    return goal_text(source.ranks(), [&source](std::uint32_t rank, Listing& listing) { list(source, rank, listing); });
+    return goal_text(source.ranks(),
+                     [&source](std::uint32_t rank, RankSchedule& rank_schedule) { list(source, rank, rank_schedule); });
 }
 
 ConvertOptions options_from(const std::map<std::string, std::string>& names, double reduction_cost) {

@@ -25,7 +25,7 @@ AnyRequest random_request(Dice& dice, Time now, std::uint32_t number) {
     request.turn = static_cast<Turn>(dice.roll(5));
     request.work = works[static_cast<std::size_t>(request.turn)];
     request.ready.at = now + dice.between(0, 8);
-    request.ready.place = number;
+    request.ready.op_index = number;
     request.ready.op.peer = dice.small(3);
     const auto nic = static_cast<std::uint8_t>(dice.roll(2));
     request.first_need = ClockLayout::cpu(static_cast<std::uint8_t>(dice.roll(2)));
@@ -42,7 +42,7 @@ AnyRequest random_request(Dice& dice, Time now, std::uint32_t number) {
 auto rank_of(const AnyRequest& r, const std::vector<Time>& clocks) {
     const Time free = r.turn == Turn::post ? 0 : std::max(clocks[r.first_need], clocks[r.second_need]);
     const bool message = r.turn == Turn::arrival || r.turn == Turn::protocol;
-    return std::tuple(std::max(r.ready.at, free), r.ready.at, r.turn, message ? r.ready.op.peer : 0, r.ready.place);
+    return std::tuple(std::max(r.ready.at, free), r.ready.at, r.turn, message ? r.ready.op.peer : 0, r.ready.op_index);
 }
 
 /// A rank's agenda, used as a rank does: opened and closed now and then.

@@ -48,7 +48,7 @@ Strings lines_of(const std::vector<Waiting>& list) {
 }
 
 TEST(BlockedOps, SaysHowManyRequirementsAreNotMetAndWhichPendingOpsAreBehindThem) {
-    const Listing listing{
+    const RankSchedule rank_schedule{
         .ops = {{.kind = OpKind::calc}, {.kind = OpKind::recv}, {.kind = OpKind::recv}, {}, {}, {}, {}},
         .requirements = {{3, 0, Edge::end},
                          {3, 1, Edge::end},
@@ -57,14 +57,14 @@ TEST(BlockedOps, SaysHowManyRequirementsAreNotMetAndWhichPendingOpsAreBehindThem
                          {5, 2, Edge::end},
                          {6, 3, Edge::start}},
         .labels = {}};
-    const std::vector<Place> pending = {1, 2};
-    const BlockedOps blocked(listing, pending);
+    const std::vector<OpIndex> pending = {1, 2};
+    const BlockedOps blocked(rank_schedule, pending);
     EXPECT_EQ(blocked.count(), 3U);
     EXPECT_EQ(blocked.left(3), 1U) << "op 0 has ended";
     EXPECT_FALSE(blocked.blocks(4)) << "op 1 has started";
     EXPECT_EQ(blocked.left(5), 2U);
-    const auto behind = [&](Place place) {
-        const auto found = blocked.pending_of(blocked.cause(place));
+    const auto behind = [&](OpIndex op_index) {
+        const auto found = blocked.pending_of(blocked.cause(op_index));
         return std::vector<std::uint32_t>(found.begin(), found.end());
     };
     EXPECT_EQ(behind(3), (std::vector<std::uint32_t>{0}));
@@ -304,17 +304,17 @@ TEST(Standstill, OfVeryManyThingsTheFirstAreNamedAndAllAreCounted) {
     constexpr std::uint32_t ranks = 100'000;
     Left left;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        left.add(PendingOp{.rank = rank, .place = 0, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv});
+        left.add(PendingOp{.rank = rank, .op_index = 0, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv});
         left.add(StuckRank{.rank = rank});
     }
-    const auto listing = [](std::uint32_t rank) {
-        return Listing{.ops = {{.size = 8, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv},
-                               {.size = 8, .peer = (rank + ranks - 1) % ranks, .tag = 7, .kind = OpKind::send}},
-                       .requirements = {{1, 0, Edge::end}},
-                       .labels = {}};
+    const auto rank_schedule = [](std::uint32_t rank) {
+        return RankSchedule{.ops = {{.size = 8, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv},
+                                    {.size = 8, .peer = (rank + ranks - 1) % ranks, .tag = 7, .kind = OpKind::send}},
+                            .requirements = {{1, 0, Edge::end}},
+                            .labels = {}};
     };
-    const auto name = [](std::uint32_t /*rank*/, Place place) { return place == 0 ? "r" : "s"; };
-    const Standstill found = standstill(std::move(left), {.listing = listing, .name = name});
+    const auto name = [](std::uint32_t /*rank*/, OpIndex op_index) { return op_index == 0 ? "r" : "s"; };
+    const Standstill found = standstill(std::move(left), {.rank_schedule = rank_schedule, .name = name});
     EXPECT_EQ(found.left_over.cycle_length, ranks);
     EXPECT_EQ(found.left_over.left, 2U * ranks);
     EXPECT_EQ(found.left_over.cycle.size(), most_named);
