@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "goal/source.hpp"
-#include "loggops/gathered.hpp"
+#include "loggops/rank_results.hpp"
 #include "loggops/model.hpp"
 #include "loggops/observer.hpp"
 #include "loggops/simulate.hpp"
@@ -21,21 +21,21 @@
 
 namespace idlewave {
 
-/// What a simulation in partitions found: in the first process; elsewhere `found` is empty.
+/// The result of a simulation in partitions. Only the first process has `found`.
 struct PartitionedSimulation {
-    Simulated<Time> found;
-    pdes::RunStatistics statistics;  ///< of all processes; its events are messages
+    SimulationResult<Time> found;
+    pdes::RunStatistics statistics;  ///< sums over all processes; its events are messages
     std::uint64_t digest = 0;        ///< of all finish times
 };
 
 /// Simulates the schedule of `source` on `machine` in partitions, on threads and in processes as `configuration` says,
-/// with the same results as `simulate`. `seed`: of the noise phases. Throws Standstill in the first process,
-/// TimeOverflow, InputError if the machine has no lookahead, or what a poll throws.
+/// with the same result as `simulate`. `seed` is that of the noise phases. Throws Standstill in the first process,
+/// TimeOverflow, InputError if the machine has no lookahead, and any exception of the poll.
 template <Source S>
 PartitionedSimulation simulate_partitioned(const S& source, const Machine& machine, std::uint64_t seed,
                                            const pdes::RunConfiguration& configuration) {
-    using Model = LogGops<S, Unobserved>;
-    Unobserved observer;
+    using Model = LogGops<S, NoObserver>;
+    NoObserver observer;
     Model model(source, machine, seed, observer);
     if (model.lookahead() <= 0) {
         throw InputError(
@@ -50,27 +50,27 @@ PartitionedSimulation simulate_partitioned(const S& source, const Machine& machi
         model,
         cyclic ? pdes::Placement::cyclic(model.lps(), partitions) : pdes::Placement::block(model.lps(), partitions),
         options, configuration);
-    Gathered gathered(partitions);
+    RankResults results(partitions);
     PartitionedSimulation result;
     result.statistics = run.run([&](auto& all) {
-        Left left;
+        Unfinished unfinished;
         all.each_partition([&](auto& partition) {
-            partition.worker().unfinished_sends(left);
+            partition.worker().collect_unfinished_sends(unfinished);
             partition.each_lp([&](std::uint32_t r, const auto& rank) {
-                partition.worker().unfinished(r, rank, left);
+                partition.worker().collect_unfinished(r, rank, unfinished);
                 const Time finish = model.finish(r, rank);
-                gathered.add(r, finish);
+                results.add(r, finish);
                 result.digest += philox({r, static_cast<std::uint64_t>(finish), 0, 0}, {0, 0})[0];
             });
         });
-        gathered.add(left);
+        results.add(unfinished);
     });
     pdes::sum_over_processes(result.statistics, configuration.transport);
     pdes::sum_over_processes(std::span(&result.digest, 1), configuration.transport);
     result.found.messages = result.statistics.counts.committed;
-    Left left = gathered.gather(configuration, source.ranks(), result.found.finish);
-    if (!left.empty()) {
-        throw standstill(std::move(left), source);
+    Unfinished unfinished = results.gather(configuration, source.ranks(), result.found.finish);
+    if (!unfinished.empty()) {
+        throw standstill(std::move(unfinished), source);
     }
     return result;
 }

@@ -15,26 +15,24 @@ void make_unique(std::vector<std::uint32_t>& numbers) {
 
 }  // namespace
 
-BlockedOps::BlockedOps(const RankSchedule& rank_schedule, std::span<const OpIndex> pending,
-                       std::vector<std::uint32_t> left)
-    : required_(links_by(rank_schedule, &Requirement::successor)),
-      followers_(links_by(rank_schedule, &Requirement::predecessor)),
+BlockedOps::BlockedOps(const RankSchedule& rank_schedule, std::span<const OpIndex> pending, std::vector<std::uint32_t> unmet)
+    : required_(links_by(rank_schedule, &Requirement::waiting)),
+      followers_(links_by(rank_schedule, &Requirement::other)),
       pending_(rank_schedule.ops.size(), not_pending),
-      left_(std::move(left)),
+      unmet_(std::move(unmet)),
       cause_(rank_schedule.ops.size(), unknown) {
     for (std::uint32_t i = 0; i < pending.size(); ++i) {
         pending_[pending[i]] = i;
     }
-    if (left_.empty()) {
+    if (unmet_.empty()) {
         find_blocked();
     }
-    count_ = static_cast<std::uint64_t>(std::count_if(left_.begin(), left_.end(), [](auto n) { return n > 0; }));
+    count_ = static_cast<std::uint64_t>(std::count_if(unmet_.begin(), unmet_.end(), [](auto n) { return n > 0; }));
     find_causes();
 }
 
 auto BlockedOps::links_by(const RankSchedule& rank_schedule, OpIndex Requirement::* key) -> Links {
-    Links links{std::vector<std::uint32_t>(rank_schedule.ops.size() + 1),
-                std::vector<Wait>(rank_schedule.requirements.size())};
+    Links links{std::vector<std::uint32_t>(rank_schedule.ops.size() + 1), std::vector<Wait>(rank_schedule.requirements.size())};
     for (const Requirement& r : rank_schedule.requirements) {
         ++links.begin[r.*key + 1];
     }
@@ -43,18 +41,18 @@ auto BlockedOps::links_by(const RankSchedule& rank_schedule, OpIndex Requirement
     }
     std::vector<std::uint32_t> next(links.begin.begin(), links.begin.end() - 1);
     for (const Requirement& r : rank_schedule.requirements) {
-        links.waits[next[r.*key]++] = {r.successor, r.predecessor, r.edge};
+        links.waits[next[r.*key]++] = {r.waiting, r.other, r.edge};
     }
     return links;
 }
 
-/// What has become ready has started; and it has ended, unless it is pending.
+/// Every op that has become ready has started; it has ended, too, unless it is pending.
 void BlockedOps::find_blocked() {
-    left_.resize(pending_.size());
+    unmet_.resize(pending_.size());
     std::vector<OpIndex> ready;
-    for (OpIndex op_index = 0; op_index < left_.size(); ++op_index) {
-        left_[op_index] = static_cast<std::uint32_t>(of(required_, op_index).size());
-        if (left_[op_index] == 0) {
+    for (OpIndex op_index = 0; op_index < unmet_.size(); ++op_index) {
+        unmet_[op_index] = static_cast<std::uint32_t>(of(required_, op_index).size());
+        if (unmet_[op_index] == 0) {
             ready.push_back(op_index);
         }
     }
@@ -62,18 +60,18 @@ void BlockedOps::find_blocked() {
         const OpIndex op_index = ready.back();
         ready.pop_back();
         for (const Wait& wait : of(followers_, op_index)) {
-            if (is_met(wait) && --left_[wait.op_index] == 0) {
+            if (is_met(wait) && --unmet_[wait.op_index] == 0) {
                 ready.push_back(wait.op_index);
             }
         }
     }
 }
 
-/// One op after the other, each behind all that it requires; those that are never reached wait for themselves.
+/// Handles the ops in topological order. Ops that this order never reaches wait for themselves.
 void BlockedOps::find_causes() {
-    std::vector<std::uint32_t> before(left_.size());  // of each op, required ones whose cause is not known
+    std::vector<std::uint32_t> before(unmet_.size());  // by op: the number of its required ops whose cause is not known
     std::vector<OpIndex> known;
-    for (OpIndex op_index = 0; op_index < left_.size(); ++op_index) {
+    for (OpIndex op_index = 0; op_index < unmet_.size(); ++op_index) {
         if (!blocks(op_index)) {
             continue;
         }
@@ -94,14 +92,14 @@ void BlockedOps::find_causes() {
             }
         }
     }
-    for (OpIndex op_index = 0; op_index < left_.size(); ++op_index) {
+    for (OpIndex op_index = 0; op_index < unmet_.size(); ++op_index) {
         if (blocks(op_index) && cause_[op_index] == unknown) {
             cause_[op_index] = itself;
         }
     }
 }
 
-/// Of an op all of whose required ops have one.
+/// The cause of an op whose required ops all have one.
 std::uint32_t BlockedOps::cause_of(OpIndex op_index) {
     Set own;
     Set inherited;
@@ -155,10 +153,10 @@ auto BlockedOps::cycle() const -> std::vector<Wait> {
         waits.push_back(next(op_index));
         op_index = waits.back().other;
     } while (op_index != waits.front().op_index);
-    std::rotate(waits.begin(),
-                std::min_element(waits.begin(), waits.end(),
-                                 [](const Wait& a, const Wait& b) { return a.op_index < b.op_index; }),
-                waits.end());
+    std::rotate(
+        waits.begin(),
+        std::min_element(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) { return a.op_index < b.op_index; }),
+        waits.end());
     return waits;
 }
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <tuple>
 
-#include "standstill/words.hpp"
+#include "standstill/report_text.hpp"
 
 namespace idlewave {
 namespace {
@@ -13,7 +13,7 @@ constexpr std::size_t most_explained = 100;
 
 using Places = std::vector<OpIndex>;
 
-/// A rank's ops, kept as long as it is asked for the same rank.
+/// The ops of the rank that was asked for last.
 class LastListing {
   public:
     explicit LastListing(const ScheduleView& schedule) : schedule_(schedule) {}
@@ -32,7 +32,7 @@ class LastListing {
     RankSchedule listing_;
 };
 
-/// The ops of one rank for which `holds`.
+/// The places of the ops for which `holds` returns true.
 template <class Holds>
 Places places_of(const RankSchedule& rank_schedule, Holds holds) {
     Places places;
@@ -44,15 +44,15 @@ Places places_of(const RankSchedule& rank_schedule, Holds holds) {
     return places;
 }
 
-/// Explains one message after the other.
+/// Explains lost messages one by one.
 class NearMisses {
   public:
-    NearMisses(const std::vector<Unreceived>& messages, std::span<const PendingOp> pending,
+    NearMisses(const std::vector<LostMessage>& messages, std::span<const PendingOp> pending,
                const ScheduleView& schedule)
         : messages_(messages), pending_(pending), schedule_(schedule), sender_(schedule), receiver_(schedule) {}
 
     UnmatchedMessage explain(std::size_t i) {
-        const Unreceived& message = messages_[i];
+        const LostMessage& message = messages_[i];
         UnmatchedMessage found = as_it_is(message);
         const OpIndex send = message.send != unknown_op_index ? message.send : send_of(i);
         if (send != unknown_op_index) {
@@ -62,7 +62,7 @@ class NearMisses {
         return found;
     }
 
-    static UnmatchedMessage as_it_is(const Unreceived& message) {
+    static UnmatchedMessage as_it_is(const LostMessage& message) {
         return {.sender = message.sender,
                 .op = {},
                 .receiver = message.receiver,
@@ -72,25 +72,25 @@ class NearMisses {
     }
 
   private:
-    static bool alike(const Unreceived& a, const Unreceived& b) {
+    static bool alike(const LostMessage& a, const LostMessage& b) {
         return std::tuple(a.sender, a.receiver, a.tag, a.size) == std::tuple(b.sender, b.receiver, b.tag, b.size);
     }
 
-    /// Which send a message that has arrived is from: certain if as many are alike as there are such sends.
+    /// The send of a message that has arrived. It is certain if there are as many equal messages as such sends.
     OpIndex send_of(std::size_t i) {
-        const Unreceived& message = messages_[i];
+        const LostMessage& message = messages_[i];
         const Places sends = places_of(sender_.of(message.sender), [&](const Op& op) {
             return op.kind == OpKind::send && op.peer == message.receiver && op.tag == message.tag &&
                    op.size == message.size;
         });
-        const auto is_alike = [&](const Unreceived& other) { return other.arrived && alike(other, message); };
+        const auto is_alike = [&](const LostMessage& other) { return other.arrived && alike(other, message); };
         const auto own = messages_.begin() + static_cast<std::ptrdiff_t>(i);
         const auto before = static_cast<std::size_t>(std::count_if(messages_.begin(), own, is_alike));
         const auto all = before + static_cast<std::size_t>(std::count_if(own, messages_.end(), is_alike));
         return sends.size() == all ? sends[before] : unknown_op_index;
     }
 
-    std::string hint(const Unreceived& message) {
+    std::string hint(const LostMessage& message) {
         const std::string who = text_of_rank(message.receiver);
         const RankSchedule& rank_schedule = receiver_.of(message.receiver);
         const Places agreeing = places_of(rank_schedule, [&](const Op& op) {
@@ -102,16 +102,16 @@ class NearMisses {
         if (std::string waits = of_pending(message); !waits.empty()) {
             return waits;
         }
-        const Places other_tags = places_of(
-            rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.peer, message.sender); });
+        const Places other_tags =
+            places_of(rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.peer, message.sender); });
         if (!other_tags.empty()) {
             const Op& op = rank_schedule.ops[other_tags.front()];
             return who + " receives from " + text_of_rank(op.peer) + " with " + text_of_tag(op.tag) + " (" +
                    schedule_.name(message.receiver, other_tags.front()) + ')' + and_others(other_tags.size()) +
                    ", and never with " + text_of_tag(message.tag);
         }
-        const Places other_ranks = places_of(
-            rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.tag, message.tag); });
+        const Places other_ranks =
+            places_of(rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.tag, message.tag); });
         if (!other_ranks.empty()) {
             const Op& op = rank_schedule.ops[other_ranks.front()];
             return who + " receives with " + text_of_tag(op.tag) + " from " + text_of_rank(op.peer) + " (" +
@@ -121,8 +121,8 @@ class NearMisses {
         return who + " has no receive from " + text_of_rank(message.sender);
     }
 
-    /// There are receives that agree with the message, all of which have ended.
-    std::string taken_by_others(const Unreceived& message, std::size_t receives) {
+    /// The hint for a message that matches some receives, all of which have ended.
+    std::string taken_by_others(const LostMessage& message, std::size_t receives) {
         const std::size_t sends =
             places_of(sender_.of(message.sender), [&](const Op& op) {
                 return op.kind == OpKind::send && op.peer == message.receiver && matches(op.tag, message.tag);
@@ -137,8 +137,8 @@ class NearMisses {
                    : "the " + number_of(receives, "receive") + " of " + who + " that agree with it have taken others";
     }
 
-    /// A receive that waits, and misses the message by its tag or its source alone.
-    std::string of_pending(const Unreceived& message) {
+    /// The hint about a posted receive that differs from the message in its tag or its source alone; or nothing.
+    std::string of_pending(const LostMessage& message) {
         const auto begin = std::lower_bound(pending_.begin(), pending_.end(), message.receiver,
                                             [](const PendingOp& op, std::uint32_t rank) { return op.rank < rank; });
         const PendingOp* by_source = nullptr;
@@ -162,7 +162,7 @@ class NearMisses {
         return all == 1 ? "" : " and in " + number_of(all - 1, "other op");
     }
 
-    const std::vector<Unreceived>& messages_;
+    const std::vector<LostMessage>& messages_;
     std::span<const PendingOp> pending_;
     const ScheduleView& schedule_;
     LastListing sender_;
@@ -171,8 +171,8 @@ class NearMisses {
 
 }  // namespace
 
-std::vector<UnmatchedMessage> explain_unreceived(const std::vector<Unreceived>& messages,
-                                                 std::span<const PendingOp> pending, const ScheduleView& schedule) {
+std::vector<UnmatchedMessage> explain_lost_messages(const std::vector<LostMessage>& messages,
+                                                    std::span<const PendingOp> pending, const ScheduleView& schedule) {
     NearMisses misses(messages, pending, schedule);
     std::vector<UnmatchedMessage> found;
     found.reserve(messages.size());

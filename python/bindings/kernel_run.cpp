@@ -50,8 +50,8 @@ nb::dict series_of(const std::vector<pdes::ProgressSample>& samples) {
 /// Partitions the graph of communication with a library that Python loads.
 std::vector<std::uint32_t> place_by_graph(const std::vector<std::uint64_t>& between, std::uint32_t partitions) {
     const nb::gil_scoped_acquire gil;
-    const nb::object place = nb::module_::import_("idlewave.placing").attr("place");
-    return nb::cast<std::vector<std::uint32_t>>(place(column(between), partitions));
+    const nb::object op_index = nb::module_::import_("idlewave.placing").attr("op_index");
+    return nb::cast<std::vector<std::uint32_t>>(op_index(column(between), partitions));
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ pdes::RunConfiguration configuration_of(const nb::dict& given, const nb::object&
     configuration.lazy_cancellation = get<bool>(given, "lazy");
     configuration.migrate_after = get<std::uint64_t>(given, "migrate_after");
     if (get<bool>(given, "by_graph")) {
-        configuration.place = place_by_graph;
+        configuration.op_index = place_by_graph;
     }
     configuration.checkpoint = {.directory = get<std::filesystem::path>(given, "checkpoint").string(),
                                 .description = get<std::string>(given, "run"),

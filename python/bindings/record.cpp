@@ -57,12 +57,12 @@ nb::dict path_columns(const std::vector<PathStep>& path) {
     nb::dict columns;
     columns["rank"] = column_of<std::uint32_t>(path, [](const PathStep& s) { return s.rank; });
     columns["op"] = column_of<std::int64_t>(path, [](const PathStep& s) { return or_none(s.activity.op_index); });
-    columns["doing"] = column_of<std::uint8_t>(path, [](const PathStep& s) { return s.activity.doing; });
+    columns["activity"] = column_of<std::uint8_t>(path, [](const PathStep& s) { return s.activity.kind; });
     columns["message"] = column_of<std::uint8_t>(path, [](const PathStep& s) { return s.activity.message; });
     columns["peer"] = column_of<std::int64_t>(path, [](const PathStep& s) {
-        return s.activity.doing == Doing::computation ? std::int64_t{-1} : std::int64_t{s.activity.peer};
+        return s.activity.kind == ActivityKind::computation ? std::int64_t{-1} : std::int64_t{s.activity.peer};
     });
-    columns["size"] = column_of<std::uint64_t>(path, [](const PathStep& s) { return s.activity.size; });
+    columns["size"] = column_of<std::uint64_t>(path, [](const PathStep& s) { return s.activity.amount; });
     columns["until"] = column_of<std::uint8_t>(path, [](const PathStep& s) { return s.point; });
     columns["from_ps"] = column_of<std::int64_t>(path, [](const PathStep& s) { return s.from; });
     columns["to_ps"] = column_of<std::int64_t>(path, [](const PathStep& s) { return s.to; });
@@ -83,7 +83,7 @@ nb::dict queue_columns(const std::vector<QueueRecord>& queues) {
     columns["posted_lengths"] = column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.posted_lengths; });
     columns["most_posted"] = column_of<std::uint32_t>(queues, [](const QueueRecord& q) { return q.most_posted; });
     columns["receives"] = column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.receives; });
-    columns["late"] = column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.late; });
+    columns["matched_unexpected"] = column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.matched_unexpected; });
     columns["unexpected_lengths"] =
         column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.unexpected_lengths; });
     columns["most_unexpected"] =
@@ -95,14 +95,14 @@ template <class S>
 nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
              const nb::object& progress, const std::tuple<std::uint32_t, std::uint32_t>& ranks,
              const std::tuple<Time, Time>& times, std::uint64_t most_bytes) {
-    const Recording recording{std::get<0>(ranks), std::get<1>(ranks), std::get<0>(times), std::get<1>(times),
-                              most_bytes};
+    const RecordingScope recording{std::get<0>(ranks), std::get<1>(ranks), std::get<0>(times), std::get<1>(times),
+                                   most_bytes};
     const bool whole =
         recording.first == 0 && recording.last >= source.ranks() - 1 && recording.from == 0 && recording.until == never;
     Recorder recorder(source.ranks(), recording);
-    const Timed<Caused> result = run_timed(source, machine, seed, threads, progress, recorder);
-    const std::vector<Caused>& finish = result.found.finish;
-    const Record record = recorder.take();
+    const Timed<CausedTime> result = run_timed(source, machine, seed, threads, progress, recorder);
+    const std::vector<CausedTime>& finish = result.found.finish;
+    const SimulationRecord record = recorder.take();
     std::vector<OpRow> rows;
     std::vector<PathStep> path;
     {
@@ -114,7 +114,7 @@ nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::u
     }
     nb::dict answer;
     std::vector<Time> finish_times(finish.size());
-    std::ranges::transform(finish, finish_times.begin(), &Caused::time);
+    std::ranges::transform(finish, finish_times.begin(), &CausedTime::time);
     put_finish(answer, std::move(finish_times));
     answer["messages"] = result.found.messages;
     answer["seconds"] = result.seconds;

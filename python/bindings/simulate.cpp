@@ -20,7 +20,7 @@ namespace {
 template <class S>
 nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
              const nb::object& progress) {
-    Unobserved observer;
+    NoObserver observer;
     Timed<Time> result = run_timed(source, machine, seed, threads, progress, observer);
     nb::dict answer;
     put_finish(answer, std::move(result.found.finish));

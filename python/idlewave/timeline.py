@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 OP_KINDS = ("send", "recv", "calc")
 WAIT_STATES = ("", "late sender", "late receiver", "wait at collective", "cpu", "nic")
 CAUSES = ("none", "end", "cpu", "nic", "message")
-DOINGS = ("computation", "transmission", "reception")
+ACTIVITIES = ("computation", "transmission", "reception")
 MESSAGES = ("data", "request to send", "clear to send", "data of a rendezvous")
 POINTS = ("start", "sender's CPU", "sender's NIC", "arrival", "receiver's CPU", "last byte", "receiver's NIC", "end")
 NEVER = 2**63 - 1
@@ -136,13 +136,13 @@ class Timeline:
     def critical_path(self) -> pd.DataFrame:
         """What decides the finish: one row for each thing that a rank did, in order, from 0 ps to the finish.
 
-        rank, op (-1: none of its own), doing, message, peer, size; `until` names the point from which the path goes
+        rank, op (-1: none of its own), activity, message, peer, size; `until` names the point from which the path goes
         on; from_ps, to_ps; and how the time between them divides (`SPANS`, each with _ps). Nothing waits on it.
         """
         import pandas as pd
 
         self._needs_path()
-        names = {"doing": DOINGS, "message": MESSAGES, "until": POINTS}
+        names = {"activity": ACTIVITIES, "message": MESSAGES, "until": POINTS}
         return pd.DataFrame(
             {name: _categories(values, names[name]) if name in names else values for name, values in self.path.items()}
         )
@@ -171,7 +171,7 @@ class Timeline:
 
         `arrivals` messages looked for a posted receive, among `mean_posted` on average and `most_posted` at most;
         `unexpected` of them found none. `receives` looked for their message when they were posted, among
-        `mean_unexpected` and at most `most_unexpected` that were there; `late` of them found it.
+        `mean_unexpected` and at most `most_unexpected` that were there; `matched_unexpected` of them found it.
         """
         import numpy as np
         import pandas as pd
@@ -186,7 +186,7 @@ class Timeline:
                 "mean_posted": q["posted_lengths"] / np.maximum(q["arrivals"], 1),
                 "most_posted": q["most_posted"],
                 "receives": q["receives"],
-                "late": q["late"],
+                "matched_unexpected": q["matched_unexpected"],
                 "mean_unexpected": q["unexpected_lengths"] / np.maximum(q["receives"], 1),
                 "most_unexpected": q["most_unexpected"],
             }

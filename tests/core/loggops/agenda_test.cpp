@@ -14,35 +14,37 @@ namespace {
 
 using testing::Dice;
 
-constexpr ClockLayout layout{.cpus = 2, .nics = 2};
+constexpr ResourceLayout layout{.cpus = 2, .nics = 2};
 
 using AnyRequest = Request<NoCookie>;
 
 /// A request of the kinds that exist, with what those kinds need.
 AnyRequest random_request(Dice& dice, Time now, std::uint32_t number) {
-    constexpr std::array works{Work::receive_expected, Work::send_clear_to_send, Work::send, Work::post, Work::calc};
+    constexpr std::array works{RequestKind::receive_expected, RequestKind::send_clear_to_send, RequestKind::send,
+                               RequestKind::post, RequestKind::calc};
     AnyRequest request;
-    request.turn = static_cast<Turn>(dice.roll(5));
-    request.work = works[static_cast<std::size_t>(request.turn)];
+    request.priority = static_cast<Priority>(dice.roll(5));
+    request.kind = works[static_cast<std::size_t>(request.priority)];
     request.ready.at = now + dice.between(0, 8);
     request.ready.op_index = number;
     request.ready.op.peer = dice.small(3);
     const auto nic = static_cast<std::uint8_t>(dice.roll(2));
-    request.first_need = ClockLayout::cpu(static_cast<std::uint8_t>(dice.roll(2)));
-    request.second_need = request.first_need;
-    if (request.turn == Turn::arrival) {
-        request.second_need = layout.rx(nic);
-    } else if (request.turn == Turn::protocol || request.turn == Turn::send) {
-        request.second_need = layout.tx(nic);
+    request.first_resource = ResourceLayout::cpu(static_cast<std::uint8_t>(dice.roll(2)));
+    request.second_resource = request.first_resource;
+    if (request.priority == Priority::arrival) {
+        request.second_resource = layout.rx(nic);
+    } else if (request.priority == Priority::protocol || request.priority == Priority::send) {
+        request.second_resource = layout.tx(nic);
     }
     return request;
 }
 
-/// The rule: earliest start, then ready time, turn, and messages by (peer, number) or ops by place.
-auto rank_of(const AnyRequest& r, const std::vector<Time>& clocks) {
-    const Time free = r.turn == Turn::post ? 0 : std::max(clocks[r.first_need], clocks[r.second_need]);
-    const bool message = r.turn == Turn::arrival || r.turn == Turn::protocol;
-    return std::tuple(std::max(r.ready.at, free), r.ready.at, r.turn, message ? r.ready.op.peer : 0, r.ready.op_index);
+/// The rule: earliest start, then ready time, turn, and messages by (peer, number) or ops by op_index.
+auto rank_of(const AnyRequest& r, const std::vector<Time>& free_times) {
+    const Time free =
+        r.priority == Priority::post ? 0 : std::max(free_times[r.first_resource], free_times[r.second_resource]);
+    const bool message = r.priority == Priority::arrival || r.priority == Priority::protocol;
+    return std::tuple(std::max(r.ready.at, free), r.ready.at, r.priority, message ? r.ready.op.peer : 0, r.ready.op_index);
 }
 
 /// A rank's agenda, used as a rank does: opened and closed now and then.
@@ -73,7 +75,7 @@ void expect_order(std::uint64_t seed, std::size_t most) {
     Dice dice(seed);
     Used used;
     std::vector<AnyRequest> waiting;
-    std::vector<Time> clocks(layout.size());
+    std::vector<Time> free_times(layout.size());
     Time now = 0;
     std::uint32_t number = 0;
     const auto add = [&](std::uint32_t performing) {
@@ -93,17 +95,17 @@ void expect_order(std::uint64_t seed, std::size_t most) {
         }
         const auto expected = std::min_element(
             waiting.begin(), waiting.end(),
-            [&](const AnyRequest& a, const AnyRequest& b) { return rank_of(a, clocks) < rank_of(b, clocks); });
-        const auto next = used.agenda().next(clocks.data());
-        ASSERT_EQ(next.at, std::get<0>(rank_of(*expected, clocks)));
+            [&](const AnyRequest& a, const AnyRequest& b) { return rank_of(a, free_times) < rank_of(b, free_times); });
+        const auto next = used.agenda().next(free_times.data());
+        ASSERT_EQ(next.at, std::get<0>(rank_of(*expected, free_times)));
         const std::uint32_t slot = used.agenda().take(next.index);
         const AnyRequest& taken = used.agenda()[slot];
-        ASSERT_EQ(rank_of(taken, clocks), rank_of(*expected, clocks));
+        ASSERT_EQ(rank_of(taken, free_times), rank_of(*expected, free_times));
         waiting.erase(expected);
         now = std::max(now, next.at);
-        if (taken.turn != Turn::post) {
-            clocks[taken.first_need] = next.at + dice.between(0, 5);
-            clocks[taken.second_need] = next.at + dice.between(0, 5);
+        if (taken.priority != Priority::post) {
+            free_times[taken.first_resource] = next.at + dice.between(0, 5);
+            free_times[taken.second_resource] = next.at + dice.between(0, 5);
         }
         if (waiting.size() < most && dice.one_in(3)) {
             add(slot);
@@ -123,8 +125,8 @@ TEST(Agenda, RequestsStartInOrderWhereFewBecomeManyAndFewAgain) {
 }
 
 TEST(Agenda, SaysNeverWhenNothingWaits) {
-    const std::vector<Time> clocks(layout.size());
-    EXPECT_EQ(Agenda<NoCookie>().next(clocks.data()).at, never);
+    const std::vector<Time> free_times(layout.size());
+    EXPECT_EQ(Agenda<NoCookie>().next(free_times.data()).at, never);
 }
 
 }  // namespace

@@ -67,9 +67,9 @@ struct InTurns {
 template <Source S>
 InTurns in_turns(const S& graph, const Machine& machine, std::uint64_t seed, std::uint32_t count,
                  const pdes::PartitionOptions& how) {
-    using Model = LogGops<S, Unobserved>;
+    using Model = LogGops<S, NoObserver>;
     using Transport = pdes::ThreadTransport<Message>;
-    Unobserved observer;
+    NoObserver observer;
     Model model(graph, machine, seed, observer);
     pdes::PartitionOptions options = how;
     options.cell = model.lookahead();

@@ -2,7 +2,7 @@
 
 namespace idlewave {
 
-template Simulated<Caused> simulate(const Composition&, const Machine&, const SimulationOptions&, Recorder&);
-template Simulated<Time> simulate(const Composition&, const Machine&, const SimulationOptions&, Unobserved&);
+template SimulationResult<CausedTime> simulate(const Composition&, const Machine&, const SimulationOptions&, Recorder&);
+template SimulationResult<Time> simulate(const Composition&, const Machine&, const SimulationOptions&, NoObserver&);
 
 }  // namespace idlewave

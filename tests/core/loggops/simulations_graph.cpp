@@ -2,7 +2,7 @@
 
 namespace idlewave {
 
-template Simulated<Caused> simulate(const Graph&, const Machine&, const SimulationOptions&, Recorder&);
-template Simulated<Time> simulate(const Graph&, const Machine&, const SimulationOptions&, Unobserved&);
+template SimulationResult<CausedTime> simulate(const Graph&, const Machine&, const SimulationOptions&, Recorder&);
+template SimulationResult<Time> simulate(const Graph&, const Machine&, const SimulationOptions&, NoObserver&);
 
 }  // namespace idlewave

@@ -2,7 +2,8 @@
 
 namespace idlewave {
 
-template Simulated<Caused> simulate(const ProgramSource&, const Machine&, const SimulationOptions&, Recorder&);
-template Simulated<Time> simulate(const ProgramSource&, const Machine&, const SimulationOptions&, Unobserved&);
+template SimulationResult<CausedTime> simulate(const ProgramSource&, const Machine&, const SimulationOptions&,
+                                               Recorder&);
+template SimulationResult<Time> simulate(const ProgramSource&, const Machine&, const SimulationOptions&, NoObserver&);
 
 }  // namespace idlewave

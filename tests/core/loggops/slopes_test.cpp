@@ -201,7 +201,7 @@ TEST(Slopes, AreTheSameWhetherMomentsShareThemOrEachHasItsOwn) {
             continue;
         }
     }
-    EXPECT_GT(ties, 0) << "slopes that came together at one time";
+    EXPECT_GT(ties, 0) << "slopes that data_arrived together at one time";
 }
 
 TEST(Slopes, OfALargeScheduleAreTheSameOnAnyNumberOfThreads) {

@@ -230,14 +230,14 @@ Outcome run_one_by_one(const Graph& graph, const Machine& machine, std::uint64_t
     pdes::SequentialScheduler<Model> scheduler(model, ranks, no_poll);
     scheduler.run();
     Outcome outcome;
-    Left left;
-    scheduler.worker_of(0).unfinished_sends(left);
+    Unfinished unfinished;
+    scheduler.worker_of(0).collect_unfinished_sends(unfinished);
     for (std::uint32_t r = 0; r < graph.ranks(); ++r) {
         outcome.finish.push_back(model.finish(r, ranks[r].state).time);
-        scheduler.worker_of(r).unfinished(r, ranks[r].state, left);
+        scheduler.worker_of(r).collect_unfinished(r, ranks[r].state, unfinished);
     }
-    if (!left.empty()) {
-        return testing::outcome_of(standstill(std::move(left), graph));
+    if (!unfinished.empty()) {
+        return testing::outcome_of(standstill(std::move(unfinished), graph));
     }
     outcome.messages = scheduler.worker_of(0).messages();
     outcome.records = testing::all_ops(recorder.take());

@@ -41,8 +41,8 @@ inline std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
     return out << (outcome.standstill.empty() ? "" : "\n") << outcome.standstill;
 }
 
-/// The ops of all ranks, in the order (rank, place).
-inline std::vector<OpRecord> all_ops(const Record& record) {
+/// The ops of all ranks, in the order (rank, op_index).
+inline std::vector<OpRecord> all_ops(const SimulationRecord& record) {
     std::vector<OpRecord> all;
     for (const std::vector<OpRecord>& own : record.ops) {
         all.insert(all.end(), own.begin(), own.end());
@@ -50,9 +50,9 @@ inline std::vector<OpRecord> all_ops(const Record& record) {
     return all;
 }
 
-inline std::vector<Time> times_of(const std::vector<Caused>& moments) {
+inline std::vector<Time> times_of(const std::vector<CausedTime>& moments) {
     std::vector<Time> times;
-    for (const Caused& moment : moments) {
+    for (const CausedTime& moment : moments) {
         times.push_back(moment.time);
     }
     return times;

@@ -16,8 +16,8 @@ namespace idlewave {
 namespace {
 
 struct Recorded {
-    Record record;
-    std::vector<Caused> finish;
+    SimulationRecord record;
+    std::vector<CausedTime> finish;
 };
 
 Recorded record_of(const Graph& graph, const Machine& machine, std::uint32_t threads = 1) {
@@ -26,9 +26,9 @@ Recorded record_of(const Graph& graph, const Machine& machine, std::uint32_t thr
     return {recorder.take(), std::move(found.finish)};
 }
 
-Time last_of(const std::vector<Caused>& finish) {
+Time last_of(const std::vector<CausedTime>& finish) {
     Time last = 0;
-    for (const Caused& moment : finish) {
+    for (const CausedTime& moment : finish) {
         last = std::max(last, moment.time);
     }
     return last;
@@ -185,7 +185,7 @@ TEST(WaitStates, ARendezvousWhoseDataFindTheCpuBusyWaitsFromWhenTheyCome) {
         machine);
     const OpRow& receive = rows[4];
     // Request 0 to 5010, received 6000 to 6010; clearance to 11020, received to 11030; data to 16040; calc to 20000.
-    EXPECT_EQ(receive.op.came.time, 16040);
+    EXPECT_EQ(receive.op.data_arrived.time, 16040);
     EXPECT_EQ(receive.state, WaitState::cpu);
     EXPECT_EQ(receive.wait, 20000 - 16040);
     EXPECT_EQ(receive.cause_op, 2);
@@ -254,7 +254,7 @@ TEST(OpRows, EveryReceiveNamesTheSendWhoseMessageItTook) {
 /// Compares the record of some ranks and times with that part of the whole; returns of how many ops it is.
 std::size_t expect_part_of_the_whole(const Graph& graph, const Machine& machine) {
     const auto rows = op_rows(record_of(graph, machine).record, machine);
-    const Recording recording{.first = 1, .last = 3, .from = 50, .until = 400};
+    const RecordingScope recording{.first = 1, .last = 3, .from = 50, .until = 400};
     Recorder recorder(graph.ranks(), recording);
     simulate(graph, machine, {.seed = 5, .threads = 1, .poll = {}}, recorder);
     const auto part = op_rows(recorder.take(), machine);
@@ -330,13 +330,13 @@ TEST(MatchingQueues, CountWhatWaitsForItsMatch) {
         "num_ranks 2\nrank 0 {\na: send 1b to 1 tag 1\nb: send 1b to 1 tag 2\n}\n"
         "rank 1 {\nc: calc 9\nr: recv 1b from 0 tag 2\nr requires c\nq: recv 1b from 0 tag 1\n}\n",
         "test");
-    const Record record = record_of(graph, usual()).record;
+    const SimulationRecord record = record_of(graph, usual()).record;
     const QueueRecord& queue = record.queues[1];
     EXPECT_EQ(queue.arrivals, 2U);
     EXPECT_EQ(queue.unexpected, 1U) << "the first finds its receive";
     EXPECT_EQ(queue.most_posted, 1U);
     EXPECT_EQ(queue.receives, 2U);
-    EXPECT_EQ(queue.late, 1U);
+    EXPECT_EQ(queue.matched_unexpected, 1U);
     EXPECT_EQ(queue.most_unexpected, 1U);
 }
 

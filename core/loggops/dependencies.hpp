@@ -9,24 +9,23 @@ namespace idlewave {
 /// All that the rank is told and does before `until`, in the order of time.
 template <Source S, class Observer>
 template <class Context>
-[[gnu::noinline]] Time RankWorker<S, Observer>::go_through(std::span<const Event> events, Time until,
-                                                           Context& context) {
+[[gnu::noinline]] Time RankWorker<S, Observer>::run_until(std::span<const Event> events, Time until, Context& context) {
     const Event* event = events.data();
     const Event* const end = event + events.size();
     while (true) {
         const Time told = event == end ? until : event->time;
-        if (rank_->posted.to_be_told) {
-            if (event == end && next_told() >= until) {
-                return leave(next_told());
+        if (rank_->posted.end_pending) {
+            if (event == end && pending_end() >= until) {
+                return leave(pending_end());
             }
-            tell_late(told, context);
+            report_pending_end(told, context);
             continue;
         }
         if (!agenda_.idle()) {
-            const auto next = agenda_.next(clocks());
+            const auto next = agenda_.next(free_times());
             if (next.at < told) {
-                if (agenda_.one() && is_simple(agenda_[next.index].work)) {
-                    follow(take_up(next), told, context);
+                if (agenda_.one() && is_simple(agenda_[next.index].kind)) {
+                    follow(start_only_request(next), told, context);
                 } else {
                     perform(next, context);
                     follow_all(told, context);
@@ -55,15 +54,15 @@ template <class Context>
 /// The only request, whose time has come: it is no longer one. Returns whether an op is now in `next_[0]`: it, or
 /// what the reception of a message has made ready.
 template <Source S, class Observer>
-bool RankWorker<S, Observer>::take_up(const typename Agenda<Cookie, Moment>::Next& next) {
+bool RankWorker<S, Observer>::start_only_request(const typename Agenda<Cookie, Moment>::Next& next) {
     const Request<Cookie, Moment> request = agenda_[next.index];
     agenda_.done(next.index);
-    if (request.work != Work::receive_expected) {
+    if (request.kind != RequestKind::receive_expected) {
         next_[0] = request.ready;
         return true;
     }
     const Moment processed = receive(request, start_of(request, next.at));
-    return tell_end(request.handle, request.ready.cookie, processed, next_[0]);
+    return report_end(request.handle, request.ready.cookie, processed, next_[0]);
 }
 
 /// Do what a request asks for, whose time has come.
@@ -73,27 +72,27 @@ void RankWorker<S, Observer>::perform(const typename Agenda<Cookie, Moment>::Nex
     performing_ = agenda_.take(next.index);
     const Request<Cookie, Moment>& request = agenda_[performing_];
     const Moment now = start_of(request, next.at);
-    switch (request.work) {
-        case Work::receive_expected:
+    switch (request.kind) {
+        case RequestKind::receive_expected:
             op_ended(request.handle, request.ready.cookie, receive(request, now));
             break;
-        case Work::receive_clear_to_send:
+        case RequestKind::receive_clear_to_send:
             cleared_to_send(request.handle, receive(request, now));
             break;
-        case Work::receive_unexpected:
-        case Work::receive_request_to_send:
-        case Work::receive_data:
+        case RequestKind::receive_unexpected:
+        case RequestKind::receive_request_to_send:
+        case RequestKind::receive_data:
             message_processed(request.handle, receive(request, now));
             break;
-        case Work::send_clear_to_send:
+        case RequestKind::send_clear_to_send:
             send_clear_to_send(request, now, context);
             break;
-        case Work::send_data:
+        case RequestKind::send_data:
             send_data(request, now, context);
             break;
-        case Work::send:
-        case Work::post:
-        case Work::calc:
+        case RequestKind::send:
+        case RequestKind::post:
+        case RequestKind::calc:
             perform(request.ready, now, context);
             break;
     }
@@ -121,14 +120,14 @@ template <class Context>
 }
 
 /// The source is told of a receive's end, which lay beyond what was known of the rank's future when the receive began.
-/// Until now the rank has done nothing else, so that nobody misses what the end makes ready.
+/// Until now the rank has done nothing else, so that no_rank misses what the end makes ready.
 template <Source S, class Observer>
 template <class Context>
-[[gnu::noinline]] void RankWorker<S, Observer>::tell_late(Time until, Context& context) {
+[[gnu::noinline]] void RankWorker<S, Observer>::report_pending_end(Time until, Context& context) {
     Receive<Cookie>& receive = rank_->posted;
-    receive.to_be_told = false;
-    const Moment end = clocks()[Layout::cpu(0)];
-    follow(tell_end(receive.op_index, receive.cookie, end, next_[0]), until, context);
+    receive.end_pending = false;
+    const Moment end = free_times()[Layout::cpu(0)];
+    follow(report_end(receive.op_index, receive.cookie, end, next_[0]), until, context);
 }
 
 /// Ops that become ready one by one, while nothing else waits: `there` says whether there is one, in `next_[0]`.
@@ -141,12 +140,12 @@ template <class Context>
     while (there && ready_->empty()) {
         Moment at = start_of(*next);
         if (time_of(at) >= until) {
-            ask_for(*next);
+            request_op(*next);
             return;
         }
         bool sends = next->op.kind == OpKind::send;
         if (next->op.kind == OpKind::recv) {
-            if (!waits_alone()) {
+            if (!posts_alone()) {
                 there = post_among_others(*next, at, *next);
                 if (agenda_.idle()) {
                     continue;
@@ -160,7 +159,7 @@ template <class Context>
             }
             at = start_of_send(*next);
             if (time_of(at) >= until) {
-                ask_for(*next);
+                request_op(*next);
                 return;
             }
         }
@@ -170,8 +169,8 @@ template <class Context>
         const OpIndex op_index = next->op_index;
         const Cookie cookie = next->cookie;
         const Moment end = sends ? begin_send(*next, at, context) : begin_calc(*next, at);
-        there = tell_start(op_index, cookie, at, *next);
-        if (tell_end(op_index, cookie, end, *spare)) {
+        there = report_start(op_index, cookie, at, *next);
+        if (report_end(op_index, cookie, end, *spare)) {
             keep(there, *next);
             std::swap(next, spare);
             there = true;
@@ -207,7 +206,7 @@ template <class Context>
         }
         starting.clear();
     }
-    ask_for_ready();
+    request_ready_ops();
 }
 
 }  // namespace idlewave

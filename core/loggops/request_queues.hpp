@@ -11,14 +11,14 @@
 
 namespace idlewave {
 
-/// Requests that need the same things, in the order in which they go first. Most come in that order, and wait in a row;
+/// Requests that need the same resources, in order of precedence. Most are added in that order: these are in a vector,
 /// the others in a heap.
 template <class Cookie, class Moment>
 class RequestQueue {
   public:
     [[nodiscard]] bool empty() const { return next_ == row_.size() && heap_.empty(); }
 
-    /// The one that goes first.
+    /// The request with precedence over all others.
     [[nodiscard]] const Request<Cookie, Moment>& front() const { return from_row() ? row_[next_] : heap_.front(); }
 
     void add(const Request<Cookie, Moment>& request) {
@@ -62,12 +62,12 @@ class RequestQueue {
     }
 
     LargeVector<Request<Cookie, Moment>> row_;
-    std::size_t next_ = 0;  ///< in the row; those before it are gone
+    std::size_t next_ = 0;  ///< the first of `row_` that was not taken
     LargeVector<Request<Cookie, Moment>> heap_;
 };
 
-/// The requests of a rank that has many. Those that need the same things wait in one queue: when the things are free,
-/// its head is the only one that can start. So a rank looks at a handful of requests, however many wait.
+/// The requests of a rank that has many. Requests that need the same resources wait in one queue: when these are free,
+/// only the head of the queue can start. So a rank compares a handful of heads, however many requests wait.
 template <class Cookie, class Moment = Time>
 class RequestQueues {
   public:
@@ -78,7 +78,7 @@ class RequestQueues {
         ++waiting_;
     }
 
-    /// Calls `consider` with the head of every queue, and its number.
+    /// Calls `consider(head, number)` for every queue that is not empty.
     template <class Consider>
     void each_head(Consider consider) const {
         for (std::uint32_t i = 0; i < queues_.size(); ++i) {
@@ -109,10 +109,10 @@ class RequestQueues {
   private:
     using Queue = RequestQueue<Cookie, Moment>;
 
-    /// A post needs nothing, and so waits apart from all that need something.
+    /// A post needs no resource, so it waits in a queue of its own.
     static bool alike(const Request<Cookie, Moment>& a, const Request<Cookie, Moment>& b) {
-        return (a.work == Work::post) == (b.work == Work::post) && a.first_need == b.first_need &&
-               a.second_need == b.second_need;
+        return (a.kind == RequestKind::post) == (b.kind == RequestKind::post) && a.first_resource == b.first_resource &&
+               a.second_resource == b.second_resource;
     }
 
     Queue& queue_of(const Request<Cookie, Moment>& request) {

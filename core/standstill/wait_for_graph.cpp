@@ -1,4 +1,4 @@
-#include "standstill/wait_graph.hpp"
+#include "standstill/wait_for_graph.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -10,18 +10,18 @@
 namespace idlewave {
 namespace {
 
-constexpr std::size_t most_arrows = std::size_t{1} << 24;
+constexpr std::size_t most_arcs = std::size_t{1} << 24;
 constexpr std::size_t most_members = std::size_t{1} << 26;
 
 }  // namespace
 
-WaitGraph::WaitGraph(std::span<const PendingOp> pending) : pending_(pending), node_of_(pending.size()) {
+WaitForGraph::WaitForGraph(std::span<const PendingOp> pending) : pending_(pending), node_of_(pending.size()) {
     make_nodes(OpKind::recv);
     receives_ = nodes_.size();
     make_nodes(OpKind::send);
 }
 
-void WaitGraph::make_nodes(OpKind kind) {
+void WaitForGraph::make_nodes(OpKind kind) {
     const auto key_of = [this](std::uint32_t i) {
         const PendingOp& op = pending_[i];
         return op.kind == OpKind::recv ? Key{op.rank, op.peer, op.tag} : Key{op.peer, op.rank, op.tag};
@@ -42,9 +42,9 @@ void WaitGraph::make_nodes(OpKind kind) {
     }
 }
 
-/// Calls `use` with the number of every node of that kind with which an op of that key would meet.
+/// Calls `use` with the number of every node of that kind that an op with that key would match.
 template <class Use>
-void WaitGraph::each_node(OpKind kind, const Key& key, Use use) const {
+void WaitForGraph::each_node(OpKind kind, const Key& key, Use use) const {
     const auto begin = nodes_.begin() + (kind == OpKind::recv ? 0 : static_cast<std::ptrdiff_t>(receives_));
     const auto end = kind == OpKind::recv ? nodes_.begin() + static_cast<std::ptrdiff_t>(receives_) : nodes_.end();
     const auto from = [&](const Key& least) {
@@ -73,8 +73,8 @@ void WaitGraph::each_node(OpKind kind, const Key& key, Use use) const {
     of_source(any);
 }
 
-/// The nodes of what a blocked op waits for.
-std::uint32_t WaitGraph::add_set(const BlockedOps& blocked, std::uint32_t cause, std::size_t first) {
+/// Adds the set of nodes that a blocked op waits for.
+std::uint32_t WaitForGraph::add_set(const BlockedOps& blocked, std::uint32_t cause, std::size_t first) {
     if (cause != BlockedOps::itself) {
         for (const std::uint32_t i : blocked.pending_of(cause)) {
             members_.push_back({node_of_[first + i], static_cast<std::uint32_t>(first + i)});
@@ -91,8 +91,7 @@ std::uint32_t WaitGraph::add_set(const BlockedOps& blocked, std::uint32_t cause,
     return static_cast<std::uint32_t>(endless_.size() - 1);
 }
 
-void WaitGraph::add_rank(std::uint32_t rank, const RankSchedule& rank_schedule, const BlockedOps& blocked,
-                         std::size_t first) {
+void WaitForGraph::add_rank(std::uint32_t rank, const RankSchedule& rank_schedule, const BlockedOps& blocked, std::size_t first) {
     std::unordered_map<std::uint32_t, std::uint32_t> set_of;  // by cause
     for (OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
         const Op& op = rank_schedule.ops[op_index];
@@ -103,9 +102,9 @@ void WaitGraph::add_rank(std::uint32_t rank, const RankSchedule& rank_schedule, 
         const Key key = sends ? Key{op.peer, rank, op.tag} : Key{rank, op.peer, op.tag};
         each_node(sends ? OpKind::recv : OpKind::send, key, [&](NodeNumber number) {
             Node& node = nodes_[number];
-            node.has_way = true;
-            if (arrows_.size() >= most_arrows || members_.size() >= most_members) {
-                partial_ = true;
+            node.has_match = true;
+            if (arcs_.size() >= most_arcs || members_.size() >= most_members) {
+                truncated_ = true;
                 return;
             }
             const auto [set, added] = set_of.try_emplace(blocked.cause(op_index), 0);
@@ -114,29 +113,29 @@ void WaitGraph::add_rank(std::uint32_t rank, const RankSchedule& rank_schedule, 
             }
             if (node.last_set != set->second) {
                 node.last_set = set->second;
-                arrows_.push_back({number, set->second, rank, op_index});
+                arcs_.push_back({number, set->second, rank, op_index});
             }
         });
     }
 }
 
-void WaitGraph::solve() {
-    std::stable_sort(arrows_.begin(), arrows_.end(), [](const Arrow& a, const Arrow& b) { return a.from < b.from; });
-    first_arrow_.assign(nodes_.size() + 1, 0);
-    for (const Arrow& arrow : arrows_) {
-        ++first_arrow_[arrow.from + 1];
+void WaitForGraph::solve() {
+    std::stable_sort(arcs_.begin(), arcs_.end(), [](const Arc& a, const Arc& b) { return a.from < b.from; });
+    first_arc_.assign(nodes_.size() + 1, 0);
+    for (const Arc& arc : arcs_) {
+        ++first_arc_[arc.from + 1];
     }
-    std::partial_sum(first_arrow_.begin(), first_arrow_.end(), first_arrow_.begin());
-    if (!partial_) {
+    std::partial_sum(first_arc_.begin(), first_arc_.end(), first_arc_.begin());
+    if (!truncated_) {
         release();
     }
 }
 
-auto WaitGraph::arrows_of(NodeNumber node) const -> std::span<const Arrow> {
-    return std::span(arrows_).subspan(first_arrow_[node], first_arrow_[node + 1] - first_arrow_[node]);
+auto WaitForGraph::arcs_of(NodeNumber node) const -> std::span<const Arc> {
+    return std::span(arcs_).subspan(first_arc_[node], first_arc_[node + 1] - first_arc_[node]);
 }
 
-auto WaitGraph::sets_by_member() const -> Lists {
+auto WaitForGraph::sets_by_member() const -> Lists {
     Lists lists{std::vector<std::uint64_t>(nodes_.size() + 1), std::vector<std::uint32_t>(members_.size())};
     for (const Member& member : members_) {
         ++lists.begin[member.node + 1];
@@ -151,21 +150,21 @@ auto WaitGraph::sets_by_member() const -> Lists {
     return lists;
 }
 
-auto WaitGraph::nodes_by_set() const -> Lists {
-    Lists lists{std::vector<std::uint64_t>(endless_.size() + 1), std::vector<std::uint32_t>(arrows_.size())};
-    for (const Arrow& arrow : arrows_) {
-        ++lists.begin[arrow.set + 1];
+auto WaitForGraph::nodes_by_set() const -> Lists {
+    Lists lists{std::vector<std::uint64_t>(endless_.size() + 1), std::vector<std::uint32_t>(arcs_.size())};
+    for (const Arc& arc : arcs_) {
+        ++lists.begin[arc.set + 1];
     }
     std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
     std::vector<std::uint64_t> next(lists.begin.begin(), lists.begin.end() - 1);
-    for (const Arrow& arrow : arrows_) {
-        lists.entries[next[arrow.set]++] = arrow.from;
+    for (const Arc& arc : arcs_) {
+        lists.entries[next[arc.set]++] = arc.from;
     }
     return lists;
 }
 
-/// Lets all end that has no way, and then whatever that lets end.
-void WaitGraph::release() {
+/// Graph reduction: releases the nodes without a potential match, then all nodes that these releases allow to end.
+void WaitForGraph::release() {
     const Lists sets = sets_by_member();
     const Lists nodes = nodes_by_set();
     std::vector<std::uint64_t> left(endless_.size());
@@ -181,7 +180,7 @@ void WaitGraph::release() {
         }
     };
     for (NodeNumber node = 0; node < nodes_.size(); ++node) {
-        if (!nodes_[node].has_way) {
+        if (!nodes_[node].has_match) {
             release_one(node);
         }
     }
@@ -202,23 +201,23 @@ void WaitGraph::release() {
     }
 }
 
-auto WaitGraph::way_of(std::size_t pending) const -> std::optional<Way> {
-    const auto arrows = arrows_of(node_of_[pending]);
-    if (arrows.empty()) {
+auto WaitForGraph::match_of(std::size_t pending) const -> std::optional<PotentialMatch> {
+    const auto arcs = arcs_of(node_of_[pending]);
+    if (arcs.empty()) {
         return std::nullopt;
     }
-    const Arrow& arrow = arrows.front();
-    const auto needed = members(arrow.set);
+    const Arc& arc = arcs.front();
+    const auto needed = members(arc.set);
     auto after =
         std::find_if(needed.begin(), needed.end(), [this](const Member& m) { return !nodes_[m.node].released; });
     after = after == needed.end() ? needed.begin() : after;
-    return Way{arrow.rank, arrow.op_index, needed.empty() ? none : after->pending, arrows.size() - 1};
+    return PotentialMatch{arc.rank, arc.op_index, needed.empty() ? none : after->pending, arcs.size() - 1};
 }
 
 /// A node for which a stuck one waits, stuck itself; its own number if there is none.
-auto WaitGraph::next_stuck(NodeNumber node) const -> NodeNumber {
-    for (const Arrow& arrow : arrows_of(node)) {
-        for (const Member& next : members(arrow.set)) {
+auto WaitForGraph::next_stuck(NodeNumber node) const -> NodeNumber {
+    for (const Arc& arc : arcs_of(node)) {
+        for (const Member& next : members(arc.set)) {
             if (!nodes_[next.node].released) {
                 return next.node;
             }
@@ -228,14 +227,14 @@ auto WaitGraph::next_stuck(NodeNumber node) const -> NodeNumber {
 }
 
 /// The nodes of a shortest cycle through one that is in a cycle, which comes first.
-auto WaitGraph::shortest_cycle(NodeNumber through) const -> std::vector<NodeNumber> {
+auto WaitForGraph::shortest_cycle(NodeNumber through) const -> std::vector<NodeNumber> {
     constexpr NodeNumber unseen = 0xffffffff;
     std::vector<NodeNumber> from(nodes_.size(), unseen);
     std::vector<NodeNumber> queue = {through};
     for (std::size_t i = 0; i < queue.size(); ++i) {
         const NodeNumber node = queue[i];
-        for (const Arrow& arrow : arrows_of(node)) {
-            for (const Member& member : members(arrow.set)) {
+        for (const Arc& arc : arcs_of(node)) {
+            for (const Member& member : members(arc.set)) {
                 const NodeNumber next = member.node;
                 if (nodes_[next].released || from[next] != unseen) {
                     continue;
@@ -257,21 +256,22 @@ auto WaitGraph::shortest_cycle(NodeNumber through) const -> std::vector<NodeNumb
     return {};
 }
 
-/// How one node leads to another.
-auto WaitGraph::way_between(NodeNumber from, NodeNumber to) const -> Way {
-    const auto arrows = arrows_of(from);
-    for (const Arrow& arrow : arrows) {
-        for (const Member& member : members(arrow.set)) {
+/// The arc from one node to another.
+auto WaitForGraph::arc_match(NodeNumber from, NodeNumber to) const -> PotentialMatch {
+    const auto arcs = arcs_of(from);
+    for (const Arc& arc : arcs) {
+        for (const Member& member : members(arc.set)) {
             if (member.node == to) {
-                return {arrow.rank, arrow.op_index, member.pending, arrows.size() - 1};
+                return {arc.rank, arc.op_index, member.pending, arcs.size() - 1};
             }
         }
     }
     throw LogicError("a cycle of waiting has a gap");
 }
 
-/// The shortest of those through a node that is in a cycle, or through another of the first ones of its rank.
-auto WaitGraph::shortest_cycle_near(NodeNumber begin, std::vector<NodeNumber> stuck) const -> std::vector<NodeNumber> {
+/// The shortest cycle through `begin`, or through another of the first nodes of its rank.
+auto WaitForGraph::shortest_cycle_near(NodeNumber begin, std::vector<NodeNumber> stuck) const
+    -> std::vector<NodeNumber> {
     constexpr std::size_t most_tried = 32;
     const auto rank_of = [this](NodeNumber node) { return pending_[nodes_[node].first].rank; };
     std::erase_if(stuck, [&](NodeNumber node) { return node == begin || rank_of(node) != rank_of(begin); });
@@ -288,10 +288,10 @@ auto WaitGraph::shortest_cycle_near(NodeNumber begin, std::vector<NodeNumber> st
     return shortest;
 }
 
-auto WaitGraph::cycle() const -> std::vector<Hop> {
+auto WaitForGraph::cycle() const -> std::vector<CycleStep> {
     const auto comes_first = [this](NodeNumber a, NodeNumber b) { return nodes_[a].first < nodes_[b].first; };
     std::vector<NodeNumber> stuck;
-    for (NodeNumber node = 0; node < nodes_.size() && !partial_; ++node) {
+    for (NodeNumber node = 0; node < nodes_.size() && !truncated_; ++node) {
         if (!nodes_[node].released) {
             stuck.push_back(node);
         }
@@ -308,15 +308,15 @@ auto WaitGraph::cycle() const -> std::vector<Hop> {
         begin = comes_first(next, begin) ? next : begin;
     }
     const std::vector<NodeNumber> nodes = shortest_cycle_near(begin, std::move(stuck));
-    std::vector<Hop> hops;
-    hops.reserve(nodes.size());
+    std::vector<CycleStep> steps;
+    steps.reserve(nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        hops.push_back({none, way_between(nodes[i], nodes[(i + 1) % nodes.size()])});
+        steps.push_back({none, arc_match(nodes[i], nodes[(i + 1) % nodes.size()])});
     }
-    for (std::size_t i = 0; i < hops.size(); ++i) {
-        hops[(i + 1) % hops.size()].pending = hops[i].way.after;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        steps[(i + 1) % steps.size()].pending = steps[i].match.after;
     }
-    return hops;
+    return steps;
 }
 
 }  // namespace idlewave

@@ -1,4 +1,4 @@
-#include "standstill/words.hpp"
+#include "standstill/report_text.hpp"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ std::string line(const UnmatchedMessage& message) {
            text_of_tag(message.tag) + (message.hint.empty() ? "" : "; " + message.hint);
 }
 
-/// A headline and the first of its lines.
+/// A headline and the first lines below it.
 template <class Entry>
 std::string section(const std::string& headline, const std::vector<Entry>& entries, std::uint64_t count) {
     std::string text = headline;
@@ -29,7 +29,7 @@ std::string section(const std::string& headline, const std::vector<Entry>& entri
     return text;
 }
 
-/// All of a short cycle; of a long one the beginning and, if it is known, the end.
+/// A short cycle as a whole; of a long one the beginning and, if it is known, the end.
 std::string cycle_section(const std::vector<Waiting>& cycle, std::uint64_t length) {
     std::string text = length == 1 ? "deadlock: an op waits for itself"
                                    : "deadlock: " + std::to_string(length) + " ops wait for each other in a cycle";
@@ -68,7 +68,7 @@ std::string why(const PendingOp& op) {
            text_of_tag(op.tag) + " (rendezvous)";
 }
 
-Waiting waiting_of(const StuckRank& stuck) {
+Waiting waiting_of(const UnfinishedRank& stuck) {
     const StopPosition& stand = stuck.stand;
     if (stand.kind == StopPosition::Kind::operation) {
         return {stuck.rank, "operation " + std::to_string(stand.at), "has not ended"};
@@ -85,8 +85,8 @@ std::string message_of(const LeftOver& found, const UnmatchedReceives& receives,
     if (receives.count > 0) {
         sections.push_back(section(
             receives.count == 1
-                ? "unmatched receive: an op waits for a message that nobody sends"
-                : "unmatched receives: " + std::to_string(receives.count) + " ops wait for messages that nobody sends",
+                ? "unmatched receive: an op waits for a message that no_rank sends"
+                : "unmatched receives: " + std::to_string(receives.count) + " ops wait for messages that no_rank sends",
             receives.first, receives.count));
     }
     if (unmatched_messages > 0) {

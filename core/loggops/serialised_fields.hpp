@@ -10,38 +10,38 @@
 namespace idlewave {
 
 template <class Archive, class Cookie>
-void keep_in(Archive& archive, Receive<Cookie>& receive) {
+void serialise(Archive& archive, Receive<Cookie>& receive) {
     archive(receive.op_index);
     archive(receive.cookie);
     archive(receive.cpu);
     archive(receive.nic);
     archive(receive.waits);
-    archive(receive.to_be_told);
+    archive(receive.end_pending);
 }
 
 template <class Archive, class Cookie, class Moment>
-void keep_in(Archive& archive, Stray<Cookie, Moment>& stray) {
-    archive(stray.size);
-    archive(stray.source);
-    archive(stray.tag);
-    archive(stray.number);
-    archive(stray.kind);
-    std::uint8_t bits = (stray.matched ? 1 : 0) | (stray.processed ? 2 : 0) | (stray.awaits_data ? 4 : 0);
+void serialise(Archive& archive, ArrivedMessage<Cookie, Moment>& arrived) {
+    archive(arrived.size);
+    archive(arrived.source);
+    archive(arrived.tag);
+    archive(arrived.number);
+    archive(arrived.kind);
+    std::uint8_t bits = (arrived.matched ? 1 : 0) | (arrived.processed ? 2 : 0) | (arrived.awaits_data ? 4 : 0);
     archive(bits);
-    stray.matched = (bits & 1) != 0;
-    stray.processed = (bits & 2) != 0;
-    stray.awaits_data = (bits & 4) != 0;
-    if (stray.kind == MessageKind::request_to_send && !stray.awaits_data) {
-        archive(stray.sending);  // to be told
+    arrived.matched = (bits & 1) != 0;
+    arrived.processed = (bits & 2) != 0;
+    arrived.awaits_data = (bits & 4) != 0;
+    if (arrived.kind == MessageKind::request_to_send && !arrived.awaits_data) {
+        archive(arrived.sending);  // to be told
     }
-    archive(stray.arrived_at);
-    archive(stray.matched_at);
-    archive(stray.processed_at);
-    keep_in(archive, stray.receive);
+    archive(arrived.arrived_at);
+    archive(arrived.matched_at);
+    archive(arrived.processed_at);
+    serialise(archive, arrived.receive);
 }
 
 template <class Archive, class Cookie>
-void keep_in(Archive& archive, OpenSend<Cookie>& send) {
+void serialise(Archive& archive, OpenSend<Cookie>& send) {
     archive(send.size);
     archive(send.rank);
     archive(send.peer);
@@ -49,32 +49,32 @@ void keep_in(Archive& archive, OpenSend<Cookie>& send) {
     archive(send.number);
     archive(send.receiving);
     archive(send.open);
-    keep_in(archive, send.op);
+    serialise(archive, send.op);
 }
 
 /// Of what a request is about only what it says.
 template <class Archive, class Cookie, class Moment>
-void keep_in(Archive& archive, Request<Cookie, Moment>& request) {
+void serialise(Archive& archive, Request<Cookie, Moment>& request) {
     ReadyOp<Cookie, Moment>& ready = request.ready;
-    archive(request.turn);
-    archive(request.work);
-    archive(request.first_need);
-    archive(request.second_need);
+    archive(request.priority);
+    archive(request.kind);
+    archive(request.first_resource);
+    archive(request.second_resource);
     archive(ready.at);
     archive(ready.op_index);
     archive(ready.op.size);
     archive(ready.op.peer);
-    if (request.turn <= Turn::protocol) {
+    if (request.priority <= Priority::protocol) {
         archive(request.handle);
     }
-    if (request.turn == Turn::arrival) {
+    if (request.priority == Priority::arrival) {
         archive(ready.op.cpu);
         archive(ready.op.nic);
     }
-    if (request.work == Work::receive_expected) {
+    if (request.kind == RequestKind::receive_expected) {
         archive(ready.cookie);
     }
-    if (request.turn > Turn::protocol) {
+    if (request.priority > Priority::protocol) {
         archive(ready.op.tag);
         archive(ready.op.kind);
         archive(ready.op.cpu);
@@ -82,7 +82,7 @@ void keep_in(Archive& archive, Request<Cookie, Moment>& request) {
         archive(ready.op.reduction);
         archive(ready.cookie);
     }
-    if (request.work == Work::post) {
+    if (request.kind == RequestKind::post) {
         archive(ready.exchange);
     }
 }

@@ -1,4 +1,4 @@
-#include "loggops/matching.hpp"
+#include "loggops/match_list.hpp"
 
 #include <gtest/gtest.h>
 
@@ -76,9 +76,9 @@ void expect_like_plain(std::uint64_t seed, std::uint32_t keys, std::size_t most,
 TEST(Matching, APostedReceiveIsTheOldestThatAgreesHoweverManyWait) {
     for (const std::uint32_t keys : {2U, 40U}) {
         for (const std::size_t most : {5U, 40U, 900U}) {
-            expect_like_plain<PostedReceives<std::uint32_t>>(keys + most, keys, most, {0, 0, 0, 0});
-            expect_like_plain<PostedReceives<std::uint32_t>>(keys + most, keys, most, {7, 9, 0, 0});
-            expect_like_plain<PostedReceives<std::uint32_t>>(keys + most, keys, most, {7, 9, 0, 30});
+            expect_like_plain<PostedReceiveQueue<std::uint32_t>>(keys + most, keys, most, {0, 0, 0, 0});
+            expect_like_plain<PostedReceiveQueue<std::uint32_t>>(keys + most, keys, most, {7, 9, 0, 0});
+            expect_like_plain<PostedReceiveQueue<std::uint32_t>>(keys + most, keys, most, {7, 9, 0, 30});
         }
     }
 }
@@ -86,9 +86,9 @@ TEST(Matching, APostedReceiveIsTheOldestThatAgreesHoweverManyWait) {
 TEST(Matching, AnUnexpectedMessageIsTheOldestThatAgreesHoweverManyWait) {
     for (const std::uint32_t keys : {2U, 40U}) {
         for (const std::size_t most : {5U, 40U, 900U}) {
-            expect_like_plain<UnexpectedMessages<std::uint32_t>>(keys + most, keys, most, {0, 0, 0, 0});
-            expect_like_plain<UnexpectedMessages<std::uint32_t>>(keys + most, keys, most, {0, 0, 7, 9});
-            expect_like_plain<UnexpectedMessages<std::uint32_t>>(keys + most, keys, most, {0, 200, 40, 40});
+            expect_like_plain<UnexpectedMessageQueue<std::uint32_t>>(keys + most, keys, most, {0, 0, 0, 0});
+            expect_like_plain<UnexpectedMessageQueue<std::uint32_t>>(keys + most, keys, most, {0, 0, 7, 9});
+            expect_like_plain<UnexpectedMessageQueue<std::uint32_t>>(keys + most, keys, most, {0, 200, 40, 40});
         }
     }
 }

@@ -1,38 +1,37 @@
-#include "loggops/gathered.hpp"
-
 #include "base/archive.hpp"
+#include "loggops/rank_results.hpp"
 #include "pdes/exchange.hpp"
 #include "pdes/segmented_run.hpp"
 
 namespace idlewave {
 
 template <class... T>
-void Gathered::put(Item item, const T&... values) {
+void RankResults::put(Item item, const T&... values) {
     Serialiser packer(snapshot_.open(0));
     packer(item);
     (packer(values), ...);
 }
 
-void Gathered::add(std::uint32_t rank, Time finish) {
+void RankResults::add(std::uint32_t rank, Time finish) {
     put(Item::finish, rank, finish);
 }
 
-void Gathered::add(const Left& left) {
-    for (const PendingOp& op : left.pending()) {
+void RankResults::add(const Unfinished& unfinished) {
+    for (const PendingOp& op : unfinished.pending()) {
         put(Item::pending, op);
     }
-    for (const StuckRank& rank : left.stuck()) {
+    for (const UnfinishedRank& rank : unfinished.ranks()) {
         put(Item::stuck, rank);
     }
-    for (const UnexpectedMessage& message : left.messages()) {
+    for (const UnexpectedMessage& message : unfinished.messages()) {
         put(Item::message, message);
     }
-    if (const std::uint64_t more = left.message_count() - left.messages().size(); more > 0) {
+    if (const std::uint64_t more = unfinished.message_count() - unfinished.messages().size(); more > 0) {
         put(Item::dropped, more);
     }
 }
 
-Left Gathered::gather(const pdes::RunConfiguration& configuration, std::uint32_t ranks, std::vector<Time>& finish) {
+Unfinished RankResults::gather(const pdes::RunConfiguration& configuration, std::uint32_t ranks, std::vector<Time>& finish) {
     if (configuration.transport != nullptr) {
         pdes::exchange(snapshot_, *configuration.transport, configuration.threads);
         if (configuration.transport->process != 0) {
@@ -40,7 +39,7 @@ Left Gathered::gather(const pdes::RunConfiguration& configuration, std::uint32_t
         }
     }
     finish.resize(ranks);
-    Left left;
+    Unfinished unfinished;
     for (pdes::Snapshot::Part& part : snapshot_.of(0)) {
         Deserialiser unpacker(part);
         while (!unpacker.done()) {
@@ -49,22 +48,22 @@ Left Gathered::gather(const pdes::RunConfiguration& configuration, std::uint32_t
                     unpacker(finish.at(unpacker.next<std::uint32_t>()));
                     break;
                 case Item::pending:
-                    left.add(unpacker.next<PendingOp>());
+                    unfinished.add(unpacker.next<PendingOp>());
                     break;
                 case Item::stuck:
-                    left.add(unpacker.next<StuckRank>());
+                    unfinished.add(unpacker.next<UnfinishedRank>());
                     break;
                 case Item::message:
-                    left.add(unpacker.next<UnexpectedMessage>());
+                    unfinished.add(unpacker.next<UnexpectedMessage>());
                     break;
                 case Item::dropped:
-                    left.add_dropped(unpacker.next<std::uint64_t>());
+                    unfinished.add_dropped(unpacker.next<std::uint64_t>());
                     break;
             }
         }
         part = {};
     }
-    return left;
+    return unfinished;
 }
 
 }  // namespace idlewave

@@ -1,4 +1,4 @@
-#include "standstill/left.hpp"
+#include "standstill/unfinished.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -12,7 +12,7 @@ bool comes_before(const UnexpectedMessage& a, const UnexpectedMessage& b) {
 
 }  // namespace
 
-void Left::add(const UnexpectedMessage& message) {
+void Unfinished::add(const UnexpectedMessage& message) {
     ++message_count_;
     messages_.push_back(message);
     if (messages_.size() == 2 * most_messages) {
@@ -20,7 +20,7 @@ void Left::add(const UnexpectedMessage& message) {
     }
 }
 
-void Left::drop_messages() {
+void Unfinished::drop_messages() {
     if (messages_.size() > most_messages) {
         const auto end = messages_.begin() + most_messages;
         std::nth_element(messages_.begin(), end, messages_.end(), comes_before);
@@ -28,13 +28,14 @@ void Left::drop_messages() {
     }
 }
 
-void Left::sort() {
+void Unfinished::sort() {
     drop_messages();
     std::sort(messages_.begin(), messages_.end(), comes_before);
     std::sort(pending_.begin(), pending_.end(), [](const PendingOp& a, const PendingOp& b) {
         return std::tuple(a.rank, a.kind, a.op_index) < std::tuple(b.rank, b.kind, b.op_index);
     });
-    std::sort(stuck_.begin(), stuck_.end(), [](const StuckRank& a, const StuckRank& b) { return a.rank < b.rank; });
+    std::sort(ranks_.begin(), ranks_.end(),
+              [](const UnfinishedRank& a, const UnfinishedRank& b) { return a.rank < b.rank; });
 }
 
 }  // namespace idlewave
