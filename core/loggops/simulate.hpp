@@ -37,25 +37,24 @@ Simulated<typename Observer::Moment> simulate(const S& source, const Machine& ma
                                               Observer& observer) {
     using Model = LogGops<S, Observer>;
     Model model(source, machine, options.seed, observer);
-    pdes::Lps<typename Model::State> ranks(source.ranks());
     Left left;
     Simulated<typename Observer::Moment> result;
-    pdes::run(model, ranks, options.threads, options.poll, [&](auto& scheduler) {
+    const auto ranks = pdes::run(model, options.threads, options.poll, [&](auto& scheduler) {
         scheduler.each_worker([&](auto& worker) {
             result.messages += worker.messages();
             worker.unfinished_sends(left);
         });
-        for (std::uint32_t r = 0; r < ranks.size(); ++r) {
-            scheduler.worker_of(r).unfinished(r, ranks[r].state, left);
-        }
+        scheduler.each_lp_of_worker([&](auto& worker, std::uint32_t r, const typename Model::State& rank) {
+            worker.unfinished(r, rank, left);
+        });
     });
     if (!left.empty()) {
         throw standstill(std::move(left), source);
     }
     // Only now, when the scheduler's memory is free again.
-    result.finish.resize(ranks.size());
-    for (std::uint32_t r = 0; r < ranks.size(); ++r) {
-        result.finish[r] = model.finish(r, ranks[r].state);
+    result.finish.resize(ranks->size());
+    for (std::uint32_t r = 0; r < ranks->size(); ++r) {
+        result.finish[r] = model.finish(r, (*ranks)[r].state);
     }
     return result;
 }

@@ -54,14 +54,12 @@ PartitionedSimulation simulate_partitioned(const S& source, const Machine& machi
     PartitionedSimulation result;
     result.statistics = run.run([&](auto& all) {
         Left left;
-        all.each_partition([&](auto& partition) {
-            partition.worker().unfinished_sends(left);
-            partition.each_lp([&](std::uint32_t r, const auto& rank) {
-                partition.worker().unfinished(r, rank, left);
-                const Time finish = model.finish(r, rank);
-                gathered.add(r, finish);
-                result.digest += philox({r, static_cast<std::uint64_t>(finish), 0, 0}, {0, 0})[0];
-            });
+        all.each_worker([&](auto& worker) { worker.unfinished_sends(left); });
+        all.each_lp_of_worker([&](auto& worker, std::uint32_t r, const typename Model::State& rank) {
+            worker.unfinished(r, rank, left);
+            const Time finish = model.finish(r, rank);
+            gathered.add(r, finish);
+            result.digest += philox({r, static_cast<std::uint64_t>(finish), 0, 0}, {0, 0})[0];
         });
         gathered.add(left);
     });
