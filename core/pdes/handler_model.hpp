@@ -51,6 +51,7 @@ class HandlerModel : public HandlerModelEmits<M> {
     static_assert(!has_serialise<M> || has_save<M> || has_reverse<M>,
                   "has_serialise: a copy of the state does not undo what the model keeps elsewhere; it needs "
                   "saves_fields or reverse");
+    static constexpr bool may_lack_lookahead = with_depth;
     static constexpr bool writes_undo = has_save<M> || has_reverse<M>;
     using Payload = std::conditional_t<with_depth, PayloadWithDepth<typename M::Payload>, typename M::Payload>;
     struct State {

@@ -129,6 +129,7 @@ struct WindowContextInterface {
 ///   it is certain.
 /// - `writes_undo`: the model writes what is needed to undo it to `context.undo_data`, and a worker's `undo` reads
 /// that.
+/// - `conservative_only`, `may_lack_lookahead`: see below.
 /// - `Emitted`, with a field `lp`: what `context.emit` takes; a worker's `commit` receives it.
 template <class M>
 concept WindowModel = requires(M& model, typename M::Worker& worker, typename M::State& state, std::uint32_t lp,
@@ -175,6 +176,15 @@ inline constexpr bool has_conservative_lps = requires(const typename M::Worker& 
     worker.is_conservative(state, lp);
     worker.is_conservative(payload);
 };
+
+/// A model that can neither undo its LPs nor serialise them: it runs under the conservative scheduler, without
+/// checkpoints and checks.
+template <class M>
+inline constexpr bool conservative_only = requires { requires M::conservative_only; };
+
+/// A model that may run without a lookahead; the conservative scheduler needs one.
+template <class M>
+inline constexpr bool may_lack_lookahead = requires { requires M::may_lack_lookahead; };
 
 template <class M>
 inline constexpr bool emits = !std::is_empty_v<typename EmittedOf<M>::Type>;

@@ -69,7 +69,7 @@ class Checked {
         }
         std::vector<Expected> found;
         for (std::uint32_t block = 0; block < grid_.blocks; ++block) {
-            block_.gather(pointers_, block, cell, next_, calendars_[0]->chunks());
+            block_.gather(pointers_, 0, block, cell, next_);
             std::uint32_t last = 0;
             for (const QueuedEvent& event : block_.events()) {
                 EXPECT_LE(last, event.lp) << "an LP has one turn";

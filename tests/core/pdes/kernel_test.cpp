@@ -160,6 +160,8 @@ class Toy {
 
 using ToyLps = pdes::Lps<Toy::State>;
 
+const auto no_use = [](auto& /*scheduler*/) {};
+
 void expect_alike(const ToyLps& one, const ToyLps& other, const std::string& which) {
     std::uint64_t handled = 0;
     for (std::uint32_t lp = 0; lp < one.size(); ++lp) {
@@ -179,9 +181,8 @@ TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsHandleTheEventsOfEveryLpInTheSameO
             ToyLps one(lps);
             pdes::SequentialScheduler<Toy>(toy, one, no_poll).run();
             for (const std::uint32_t threads : {1U, 2U, 3U}) {
-                ToyLps windowed(lps);
-                pdes::ConservativeScheduler<Toy>(toy, windowed, threads, no_poll).run();
-                expect_alike(one, windowed, ", " + std::to_string(lookahead) + ", " + std::to_string(threads));
+                const auto windowed = pdes::run(toy, threads, no_poll, no_use);
+                expect_alike(one, *windowed, ", " + std::to_string(lookahead) + ", " + std::to_string(threads));
             }
         }
     }
@@ -190,9 +191,8 @@ TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsHandleTheEventsOfEveryLpInTheSameO
 TEST(Kernel, ReportsAModelThatViolatesItsLookaheadOnAnyThread) {
     for (const std::uint32_t threads : {1U, 2U, 3U}) {
         Toy toy(500, 100, 10);
-        ToyLps lps(500);
         try {
-            pdes::ConservativeScheduler<Toy>(toy, lps, threads, no_poll).run();
+            pdes::run(toy, threads, no_poll, no_use);
             FAIL() << "the violation went unnoticed";
         } catch (const LogicError& error) {
             EXPECT_NE(std::string(error.what()).find("violates the lookahead"), std::string::npos) << error.what();
@@ -200,13 +200,10 @@ TEST(Kernel, ReportsAModelThatViolatesItsLookaheadOnAnyThread) {
     }
 }
 
-const auto no_use = [](auto& /*scheduler*/) {};
-
 TEST(Kernel, ANonPositiveLookaheadIsNoHindrance) {
     Toy toy(3, 0, 1);
-    ToyLps lps(3);
-    pdes::run(toy, lps, 2, no_poll, no_use);
-    EXPECT_GT(lps[0].state.handled + lps[1].state.handled + lps[2].state.handled, 0U);
+    const auto lps = pdes::run(toy, 2, no_poll, no_use);
+    EXPECT_GT((*lps)[0].state.handled + (*lps)[1].state.handled + (*lps)[2].state.handled, 0U);
 }
 
 TEST(Kernel, APollMayEndTheRun) {
@@ -214,9 +211,8 @@ TEST(Kernel, APollMayEndTheRun) {
     for (const Time lookahead : {0, 50}) {
         for (const std::uint32_t threads : {1U, 2U}) {
             Toy toy(2000, lookahead, 50);
-            ToyLps lps(2000);
             const std::function<void(Time)> poll = [](Time) { throw Enough{}; };
-            EXPECT_THROW(pdes::run(toy, lps, threads, poll, no_use), Enough);
+            EXPECT_THROW(pdes::run(toy, threads, poll, no_use), Enough);
         }
     }
 }
