@@ -1,4 +1,4 @@
-"""``idlewave explain``: what a schedule's time on a machine is made of, and what it depends on."""
+"""``idlewave explain``: critical path, wait states, sensitivities and latency tolerance of a schedule on a machine."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ MOST_ROWS = 10
 @source_options
 @machine_options
 @run_options
-@click.option("--no-tolerance", is_flag=True, help="Leave the latency tolerance out, which takes many simulations.")
+@click.option("--no-tolerance", is_flag=True, help="Leave out the latency tolerance, which takes many simulations.")
 @as_json
 @click.option(
     "--most-simulations",
     type=Count(1),
     default=MOST_SIMULATIONS,
     show_default=True,
-    help="How many simulations the latency tolerance may take. More of them make it more exact.",
+    help="Limit of simulations for the latency tolerance; more of them make it more exact.",
 )
 def explain(
     source: str,
@@ -50,7 +50,7 @@ def explain(
     as_json: bool,
     **options: object,
 ) -> None:
-    """Say what the time of a GOAL file, a trace, or a PATTERN is made of: critical path, waits, sensitivities."""
+    """Explain the simulated time of a schedule FILE, a TRACE or a PATTERN: critical path, waits, sensitivities."""
     machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
     schedule = schedule_from(source, options)
@@ -73,7 +73,7 @@ def explain(
     _print_path(timeline)
     _print_sensitivities(slopes, machine)
     _print_waits(timeline)
-    output.file.flush()  # who reads this through a pipe has it before the long wait
+    output.file.flush()  # a reader at the other end of a pipe gets the lines before the long search
     found = tolerance()
     if found is not None:
         for line in tolerance_in_words(found):

@@ -40,7 +40,13 @@ KEPT = ("processes", "lazy", "pin", "migrate", "checkpoint", "checkpoint_every",
 @click.command()
 @source_options
 @machine_options
-@click.option("--dialect", type=click.Choice(DIALECTS), default=DIALECTS[0], show_default=True)
+@click.option(
+    "--dialect",
+    type=click.Choice(DIALECTS),
+    default=DIALECTS[0],
+    show_default=True,
+    help="Rules of the simulation: those of docs/model.md, or those of LogGOPSim.",
+)
 @all_of((SCHEDULER, THREADS, *NOISE))
 @all_of(
     (
@@ -49,7 +55,7 @@ KEPT = ("processes", "lazy", "pin", "migrate", "checkpoint", "checkpoint_every",
         STATISTICS,
     )
 )
-@click.option("--ops", type=OutputFile(), help="Write when each op ran (Parquet).")
+@click.option("--ops", type=OutputFile(), help="Write the start and end of each op (Parquet).")
 @as_json
 def simulate(
     source: str,
@@ -62,7 +68,10 @@ def simulate(
     as_json: bool,
     **options: object,
 ) -> None:
-    """Simulate a GOAL file, a trace, or a PATTERN (such as allreduce, halo2d or sweep; all: idlewave patterns)."""
+    """Simulate a schedule FILE, a TRACE or a PATTERN on a machine.
+
+    `idlewave patterns` lists the patterns, such as allreduce, halo2d and sweep.
+    """
     machine = load_machine(machine_name, between, node_ranks)
     run_options = run_arguments(options)
     distribution: dict[str, Any] = {name: options.pop(name) for name in KEPT}

@@ -1,4 +1,4 @@
-"""How a command simulates, and the options that say so."""
+"""Options of the commands that simulate: scheduler, threads, noise and seed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,20 @@ from ..simulation import SCHEDULERS
 from .kernel_options import THREADS, all_of
 from .option_types import Count
 
-SCHEDULER = click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
+SCHEDULER = click.option(
+    "--scheduler",
+    type=click.Choice(SCHEDULERS),
+    default=SCHEDULERS[0],
+    show_default=True,
+    help="How events are scheduled: one after another, or conservatively in windows on --threads threads.",
+)
 NOISE = (
-    click.option("--seed", type=Count(0, 2**64 - 1), default=0, show_default=True, help="Of the noise."),
-    click.option("--no-noise", is_flag=True, help="Leave the machine's noise out."),
+    click.option("--seed", type=Count(0, 2**64 - 1), default=0, show_default=True, help="Seed of the noise."),
+    click.option("--no-noise", is_flag=True, help="Simulate without the noise of the machine."),
     click.option(
-        "--noise-reaches", metavar="PARTS", help="Parts of a CPU's work that noise reaches, such as o_s,calc."
+        "--noise-reaches",
+        metavar="PARTS",
+        help="Parts of a CPU's work that noise lengthens: a list of o_s, o_r, O, calc, reduction.",
     ),
 )
 
@@ -28,12 +36,12 @@ run_options = all_of((SCHEDULER, THREADS, *NOISE))
 
 
 def heading(schedule: Schedule, machine: Machine) -> str:
-    """What is simulated, as lines and pictures call it: both names are cut, and have nothing that a terminal obeys."""
+    """The schedule and the machine in words, for lines and pictures; the names are cut and printable."""
     return f"{name_of(schedule.name)} on {cut(machine.name)}"
 
 
 def run_arguments(options: dict[str, object]) -> dict[str, Any]:
-    """Takes them out of a command's options, as the arguments of `simulate` and its kin."""
+    """Take these options out of a command's options; returns the arguments of `simulate` and similar functions."""
     reaches = options.pop("noise_reaches")
     return {
         "noise": None if options.pop("no_noise") else "machine",

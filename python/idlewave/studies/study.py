@@ -36,7 +36,7 @@ def study(
     *,
     ranks: int | Iterable[int] | None = None,
     seeds: int | Iterable[int] = 16,
-    threads: int | None = None,
+    workers: int | None = None,
     executor: Executor | None = None,
     on_row: Callable[[Row], None] | None = None,
 ) -> pd.DataFrame:
@@ -49,7 +49,7 @@ def study(
     Returns a row a simulation: ranks, noise (bool), seed, finish_ps (the slowest rank's), messages, seconds (of
     computing). The table carries its provenance (`Provenance.of_table`), also into Parquet files that pandas writes.
 
-    The simulations run on `threads` threads of this process (default: one a core), or on `executor`, any
+    The simulations run on `workers` threads of this process (default: one a core), or on `executor`, any
     `concurrent.futures.Executor`: a process pool, `mpi4py.futures.MPIPoolExecutor`, or that of a Dask client. Workers
     in other processes get what the schedule was made of, such as the path of its file, and make it again.
 
@@ -72,7 +72,7 @@ def study(
         if on_row is not None:
             on_row(row)
 
-    with chosen_executor(executor, threads) as chosen:
+    with chosen_executor(executor, workers) as chosen:
         _check_memory(cases, threads_of(chosen))
         schedules = {n: schedule if n == schedule.ranks else schedule.extrapolate(n) for n in sizes}
         _run(cases, Workers(chosen, schedules, machine), take)

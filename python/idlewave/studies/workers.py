@@ -71,7 +71,7 @@ class Workers:
         return future
 
     def stop(self) -> None:
-        """Cancel what has not begun, and end what runs on threads of this process."""
+        """Cancel the simulations that have not begun, and end those on threads of this process."""
         self._stop.set()
         for future in self._futures:
             future.cancel()
@@ -81,19 +81,19 @@ class Workers:
 
 
 @contextmanager
-def chosen_executor(executor: Executor | None, threads: int | None) -> Iterator[Executor]:
-    """The executor of a study, or if that is None a pool of so many threads (default: one a core) for this block.
+def chosen_executor(executor: Executor | None, workers: int | None) -> Iterator[Executor]:
+    """The executor of a study, or if that is None a pool of `workers` threads (default: one a core) for this block.
 
-    Raises UsageError if both are given, or `threads` is no number of threads.
+    Raises UsageError if both are given, or `workers` is no number of threads.
     """
     from concurrent.futures import ThreadPoolExecutor
 
     if executor is not None:
-        if threads is not None:
-            raise UsageError("expected either threads or an executor, found both")
+        if workers is not None:
+            raise UsageError("expected either workers or an executor, found both")
         yield executor
         return
-    with ThreadPoolExecutor(_checked_threads(threads)) as pool:
+    with ThreadPoolExecutor(_checked_workers(workers)) as pool:
         yield pool
 
 
@@ -132,8 +132,8 @@ def _check(stop: threading.Event) -> None:
         raise Stopped
 
 
-def _checked_threads(threads: int | None) -> int:
+def _checked_workers(workers: int | None) -> int:
     """So many, or one a core. Raises UsageError."""
-    if threads is not None and threads < 1:
-        raise UsageError(f"expected at least one thread, found {threads}")
-    return threads or len(os.sched_getaffinity(0))
+    if workers is not None and workers < 1:
+        raise UsageError(f"expected at least one worker, found {workers}")
+    return workers or len(os.sched_getaffinity(0))

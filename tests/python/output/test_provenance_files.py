@@ -174,7 +174,7 @@ def test_a_report_shows_what_it_was_made_from_and_carries_it(material: dict[str,
     said = Provenance.read(tmp_path / "report.html")
     assert [source.kind for source in said.sources] == ["measurement", "study"]
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    section = page.partition('<section id="made-from">')[2].partition("</section>")[0]
+    section = page.partition('<section id="provenance">')[2].partition("</section>")[0]
     for shown in (
         "s.parquet",
         said.sources[0].digests["noise"].removeprefix("sha256:")[:12],

@@ -353,5 +353,5 @@ def test_an_interrupted_study_has_told_every_simulation_that_was_finished(
 
     monkeypatch.setattr(workers, "simulate", simulate)
     with pytest.raises(KeyboardInterrupt):
-        idlewave.study(Schedule.pattern("bcast", ranks=4), noisy, seeds=1000, threads=2, on_row=interrupted)
+        idlewave.study(Schedule.pattern("bcast", ranks=4), noisy, seeds=1000, workers=2, on_row=interrupted)
     assert set(range(190)) <= set(told)
