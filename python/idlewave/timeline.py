@@ -52,13 +52,15 @@ class Recording:
         if not 0 <= self.most_bytes < 2**63:
             raise UsageError(f"expected a number of bytes below 2^63, found {self.most_bytes}")
 
-    def core(self) -> dict[str, Any]:
-        """The same in the words of the compiled core."""
-        return {
-            "ranks": self.ranks or (0, 2**32 - 1),
-            "times": (self.since_ps, NEVER if self.until_ps is None else self.until_ps),
-            "most_bytes": self.most_bytes,
-        }
+    def core(self) -> _core.Recording:
+        """The same as the struct of the core."""
+        core = _core.Recording()
+        if self.ranks is not None:
+            core.first, core.last = self.ranks
+        core.from_ps = self.since_ps
+        core.until_ps = NEVER if self.until_ps is None else self.until_ps
+        core.most_bytes = self.most_bytes
+        return core
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from . import _core, memory_needs
 from .errors import UsageError
 from .escaping import quote
+from .kernel import SimulationOptions
 from .machine import Level, Machine
 from .memory_limits import memory_for
 from .noise_models import AnyNoise
+from .parameters import takes
 from .schedule import Schedule
-from .simulation import as_machine, checked_machine, checked_run, checked_schedule
+from .simulation import as_machine, checked_machine, checked_schedule, checked_threads
 from .tolerance_samples import Sample, Samples
 from .tolerance_search import Search
 
@@ -117,6 +119,7 @@ class LatencyTolerance:
         return pd.DataFrame(rows).astype({"high_ps": "Int64", "estimate_ps": "Int64"})
 
 
+@takes(SimulationOptions)
 def latency_tolerance(
     schedule: Schedule,
     machine: Machine | str | Path,
@@ -125,12 +128,10 @@ def latency_tolerance(
     level: Literal["network", "node"] = "network",
     noise: AnyNoise | Literal["machine"] | None = "machine",
     noise_reaches: Iterable[str] | None = None,
-    seed: int = 0,
-    scheduler: str = "sequential",
-    threads: int = 1,
     most_simulations: int = MOST_SIMULATIONS,
     precision: float = PRECISION,
     progress: Callable[[int, int], object] | None = None,
+    **options: Unpack[SimulationOptions],
 ) -> LatencyTolerance:
     """By how much the latency of a level of the network may grow before the finish time grows by `growths`.
 
@@ -142,7 +143,7 @@ def latency_tolerance(
     `progress` is called a few times a second with how many simulations were made, and `most_simulations`.
     Raises UsageError for arguments that have no meaning, and what `simulate` raises with the machine's own latency.
     """
-    checked_run(scheduler, threads, seed)
+    threads = checked_threads(options, "the latency tolerance is computed")
     checked_schedule(schedule)
     machine = as_machine(machine)
     _check(machine, growths, level, most_simulations, precision)
@@ -160,7 +161,7 @@ def latency_tolerance(
         made += 1
         slower = with_latency(machine, added, level).core()
         with memory_for(f"simulating {schedule.ranks:,} ranks with derivatives", needed):
-            answer = _core.differentiate(schedule.core(), slower, seed, threads, show)
+            answer = _core.differentiate(schedule.core(), slower, options["seed"], threads, show)
         return Sample(added, answer["time"], int(answer["last"][level]["L"][0]))
 
     samples = Samples(sample, most_simulations, LARGEST_LATENCY - _largest_latency(_level(machine, level)))
