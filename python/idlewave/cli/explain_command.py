@@ -32,7 +32,6 @@ MOST_ROWS = 10
 @machine_options
 @run_options
 @click.option("--no-tolerance", is_flag=True, help="Leave out the latency tolerance, which takes many simulations.")
-@as_json
 @click.option(
     "--most-simulations",
     type=Count(1),
@@ -40,6 +39,7 @@ MOST_ROWS = 10
     show_default=True,
     help="Limit of simulations for the latency tolerance; more of them make it more exact.",
 )
+@as_json
 def explain(
     source: str,
     machine_name: str,

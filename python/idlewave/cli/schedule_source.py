@@ -49,6 +49,7 @@ OPTIONS = (
         "chosen",
         multiple=True,
         shell_complete=algorithms,
+        metavar="[COLLECTIVE=]NAME",
         help="Algorithm of a pattern, or COLLECTIVE=NAME for a trace (listed by `idlewave algorithms`).",
     ),
     click.option(
@@ -90,7 +91,9 @@ OPTIONS = (
         "--periodic/--no-periodic", default=None, help="Whether the grid of a halo is periodic.  [default: periodic]"
     ),
     click.option(
-        "--compute-ns", type=Count(0), help="Computation before an exchange of a halo, or of a block of a sweep, in ns."
+        "--compute-ns",
+        type=Count(0),
+        help="Computation after an exchange of a halo, or of each block of a sweep, in ns.",
     ),
     click.option("--blocks", type=Count(1), help="Blocks of planes in a sweep.  [default: 1]"),
     click.option(
