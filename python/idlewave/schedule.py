@@ -277,7 +277,7 @@ def format_for(path: str | Path, to: str | None = None) -> str:
         to = EXTENSIONS.get(Path(path).suffix)
         if to is None:
             known = ", ".join(f"{extension} ({name})" for extension, name in EXTENSIONS.items())
-            raise UsageError(f"{path}: expected an extension that tells the format, {known}, or the format's name")
+            raise UsageError(f"{path}: expected an extension of a known format, {known}, or the format's name")
     if to not in FORMATS:
         raise UsageError(f"expected a format of {', '.join(FORMATS)}, found {quote(to)}")
     return to

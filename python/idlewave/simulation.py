@@ -98,7 +98,8 @@ def simulate(
 
 
 def lazy_provenance_of_run(schedule: Schedule, machine: Machine, options: dict[str, Any]) -> LazyProvenance:
-    """Of what is simulated now. How it is done (scheduler, threads) is not in it: the answer is the same."""
+    """The provenance of a simulation that runs now. Scheduler and threads are left out: they do not change the
+    result."""
     made_of, begun = schedule.lazy_provenance, time.time()
 
     def make() -> Provenance:
