@@ -35,7 +35,7 @@ PATTERNS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "compute": ("every rank computes", ("compute_ns",)),
 }
-"""Every pattern's name, what it does, and the options that concern it, beside ranks and a collective's algorithm."""
+"""For the name of each pattern: what it does, and its options beside ranks and the algorithm of a collective."""
 
 DEFAULT_SEGMENT = 65536
 MOST_BYTES = 2**50
@@ -78,7 +78,8 @@ class PatternParameters(TypedDict, total=False):
     ]
     periodic: Annotated[bool, Parameter(True, "Whether the grid of a halo is periodic")]
     compute_ns: Annotated[
-        int, Parameter(0, "Computation after a halo exchange, or for a block of a sweep", "ns", least=0, most=2**53)
+        int,
+        Parameter(0, "Computation after an exchange of a halo, or of each block of a sweep", "ns", least=0, most=2**53),
     ]
     blocks: Annotated[int, Parameter(1, "Blocks of planes in a sweep", least=1, most=2**26)]
     sweeps: Annotated[
@@ -111,7 +112,7 @@ class PatternOptions(_Fields):  # type: ignore[misc]
         return call
 
     def check(self, ranks: int, *, matrix: bool = False) -> None:
-        """Raises UsageError that names the option where a value has no meaning for so many ranks.
+        """Raise UsageError that names the option if a value has no meaning for so many ranks.
 
         `matrix`: the send counts may be those of all ranks.
         """

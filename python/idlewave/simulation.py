@@ -91,14 +91,15 @@ def simulate(
 
 
 def lazy_provenance_of_run(schedule: Schedule, machine: Machine, options: dict[str, Any]) -> LazyProvenance:
-    """Of what is simulated now. How it is done (scheduler, threads) is not in it: the answer is the same."""
+    """The provenance of a simulation that runs now. Scheduler and threads are left out: they do not change the
+    result."""
     made_of, begun = schedule.lazy_provenance, time.time()
 
-    def tell() -> Provenance:
+    def make() -> Provenance:
         sources = (made_of.provenance, machine.provenance)
         return Provenance.made("timeline", by="idlewave.simulate", options=options, sources=sources, at=begun)
 
-    return LazyProvenance(tell)
+    return LazyProvenance(make)
 
 
 def checked_threads(options: SimulationOptions, what: str) -> int:

@@ -1,4 +1,5 @@
-"""How much more latency a program bears before it takes longer, and its time as a function of the latency.
+"""Latency tolerance: how much latency can be added before a program takes longer, and its time as a function of
+latency.
 
 The question, and its name, are those of Shen et al., "LLAMP: Assessing Network Latency Tolerance of HPC Applications
 with Linear Programming" (SC'24), who answer it with a linear program.
@@ -37,10 +38,10 @@ LARGEST_LATENCY = 2**63 - 1
 class LatencyBracket:
     """An interval that encloses the latency at which the finish time first exceeds a limit, as far as is known, in ps.
 
-    `limit` is that finish time. `low` and `high` are added latencies: with `low` the time was simulated to be within
-    the limit, with `high` beyond it, and at none that was simulated below `high` is it beyond. `high` is None if it
-    was beyond at none at all: because no time depends on the latency (`unlimited`), because larger ones leave the range
-    of int64, or because `most_simulations` were made.
+    `limit` is that finish time. `low` and `high` are added latencies. In the simulation with `low` the time is within
+    the limit, in the one with `high` it exceeds the limit, and in none with less than `high` does it. `high` is None if
+    no simulation exceeds the limit: because the time does not depend on the latency (`unlimited`), because larger times
+    leave the range of int64, or because `most_simulations` were made.
 
     `exact`: `high` is 1 ps more than `low`, and no simulation contradicts that the time is convex in the latency; so
     `low` is by how much the latency may grow. `estimate` is where a straight line between the two simulations reaches
@@ -68,7 +69,7 @@ class LatencyBracket:
 
 @dataclass(frozen=True)
 class LatencyTolerance:
-    """The finish time as a function of the latency: what simulations tell of it. Times and latencies are in ps.
+    """The finish time as a function of the latency, from simulations. Times and latencies are in ps.
 
     `time` is the finish time with the machine's own latency. `tolerance` has, for each growth of the time that was
     asked for, by how much the latency may grow before the time grows by more.
@@ -135,10 +136,10 @@ def latency_tolerance(
 ) -> LatencyTolerance:
     """By how much the latency of a level of the network may grow before the finish time grows by `growths`.
 
-    It makes at most `most_simulations` simulations, and answers with what they tell. It makes fewer if each bracket is
-    narrower than `precision` times its latency, and the errors of the curve are less than `precision` times the
-    smallest growth of the time. Where the time is convex as far as is seen, brackets become exact, which takes few. A
-    `precision` of 0 asks for all that can be known. Noise is that of `seed`: the same at every latency.
+    It makes at most `most_simulations` simulations. It makes fewer if each bracket is narrower than `precision` times
+    its latency, and the errors of the curve are less than `precision` times the smallest growth of the time. Where the
+    time is convex as far as is seen, brackets become exact, which takes few. A `precision` of 0 asks for all that can
+    be known. Noise is that of `seed`: the same at every latency.
 
     `progress` is called a few times a second with how many simulations were made, and `most_simulations`.
     Raises UsageError for arguments that have no meaning, and what `simulate` raises with the machine's own latency.

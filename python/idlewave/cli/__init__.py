@@ -10,8 +10,8 @@ import click
 from .. import exit_status
 from .._core import version
 from ..wait_notices import show_log, show_notices
-from .large_libraries import watch_room
-from .lazy_groups import Ended, LateCommands
+from .large_libraries import check_memory_on_import
+from .lazy_groups import Ended, LazyGroup
 
 COMMANDS = {
     "measure": ("measure_commands", "Measure the noise and the network of this machine."),
@@ -35,7 +35,7 @@ COMMANDS = {
 
 
 @click.group(
-    cls=LateCommands,
+    cls=LazyGroup,
     later=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
@@ -53,7 +53,7 @@ def cli(verbose: int) -> None:
 def commands() -> None:
     """Run the command that the command line names. Errors go to `exit_status.run`."""
     show_notices()
-    watch_room()
+    check_memory_on_import()
     try:
         status = cli(prog_name="idlewave", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

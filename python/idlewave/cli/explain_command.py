@@ -35,7 +35,6 @@ MOST_ROWS = 10
 @machine_options
 @run_options
 @click.option("--no-tolerance", is_flag=True, help="Leave out the latency tolerance, which takes many simulations.")
-@as_json
 @click.option(
     "--most-simulations",
     type=Count(1),
@@ -43,6 +42,7 @@ MOST_ROWS = 10
     show_default=True,
     help="Limit of simulations for the latency tolerance; more of them make it more exact.",
 )
+@as_json
 def explain(
     source: str,
     machine_name: str,

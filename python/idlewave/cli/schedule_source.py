@@ -30,6 +30,7 @@ OPTIONS = (
         "chosen",
         multiple=True,
         shell_complete=algorithms,
+        metavar="[COLLECTIVE=]NAME",
         help="Algorithm of a pattern, or COLLECTIVE=NAME for a trace (listed by `idlewave algorithms`).",
     ),
     click.option(

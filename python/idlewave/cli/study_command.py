@@ -36,7 +36,9 @@ from .terminal import Format, errors, progress_bar, say, show_table
 @click.argument("source", metavar="TRACE|FILE")
 @machine_options
 @algorithm_options
-@click.option("--ranks", "sizes", help="Numbers of ranks, such as 64,1024,1e5.  [default: as traced]")
+@click.option(
+    "--ranks", "sizes", metavar="COUNT,COUNT,...", help="Numbers of ranks, such as 64,1024,1e5.  [default: as traced]"
+)
 @click.option("--seeds", type=Count(0), default=16, show_default=True, help="Number of seeds of the noise.")
 @click.option("--workers", type=Count(1), help="Simulations that run at a time.  [default: one a core]")
 @click.option(
