@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "base/elementary.hpp"
 #include "base/random.hpp"
@@ -18,6 +20,15 @@ struct Interventions {
     Time isolated_after = 0;         ///< ... once they have been infectious for so long, s
     Time workplaces_close = never;   ///< nobody meets colleagues from then on, s, ...
     Time workplaces_reopen = never;  ///< ... until then
+
+    /// The fields by name.
+    static constexpr auto fields() {
+        using P = Interventions;
+        return std::tuple{std::pair{"vaccinated", &P::vaccinated}, std::pair{"isolated", &P::isolated},
+                          std::pair{"isolated_after", &P::isolated_after},
+                          std::pair{"workplaces_close", &P::workplaces_close},
+                          std::pair{"workplaces_reopen", &P::workplaces_reopen}};
+    }
 };
 
 /// An epidemic in a city, after the structure of N. M. Ferguson et al.: Strategies for mitigating an influenza
@@ -41,6 +52,21 @@ struct EpidemicParameters {
     std::uint32_t first_infectious = 10;  ///< persons anywhere who are infectious at time 0
     Time end = 180 * day;                 ///< no contact begins then or later, s
     std::uint64_t seed = 1;
+
+    /// The fields by name.
+    static constexpr auto fields() {
+        using P = EpidemicParameters;
+        return std::tuple{std::pair{"home_contacts", &P::home_contacts},
+                          std::pair{"work_contacts", &P::work_contacts},
+                          std::pair{"travel_contacts", &P::travel_contacts},
+                          std::pair{"transmission", &P::transmission},
+                          std::pair{"latent", &P::latent},
+                          std::pair{"infectious", &P::infectious},
+                          std::pair{"contact", &P::contact},
+                          std::pair{"first_infectious", &P::first_infectious},
+                          std::pair{"end", &P::end},
+                          std::pair{"seed", &P::seed}};
+    }
 };
 
 /// Persons are LPs. All are susceptible (S) until they are exposed (E), become infectious (I), and are removed (R). An

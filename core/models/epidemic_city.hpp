@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <tuple>
+#include <utility>
 
 #include "base/random.hpp"
 #include "models/epidemic_permutation.hpp"
@@ -20,6 +22,12 @@ struct CityParameters {
     double working = 0.75;                  ///< the share of persons that have a place of work or a school
     std::uint32_t smallest_workplace = 4;   ///< persons, a power of two
     std::uint32_t largest_workplace = 512;  ///< persons, a power of two
+
+    /// The fields that a run may set, by name.
+    static constexpr auto fields() {
+        using P = CityParameters;
+        return std::tuple{std::pair{"persons", &P::persons}, std::pair{"districts", &P::districts}};
+    }
 };
 
 /// A synthetic city: who lives and works with whom is a pure function of (seed, person), so that a city of any size

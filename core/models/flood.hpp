@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/elementary.hpp"
@@ -37,6 +39,27 @@ struct FloodParameters {
     Time measured_from = 0;                ///< only packets that are sent from then on are counted
     Time end = 1'000'000'000'000;          ///< no packet is sent then or later; those under way arrive
     std::uint64_t seed = 1;
+
+    /// The fields by name.
+    static constexpr auto fields() {
+        using P = FloodParameters;
+        return std::tuple{std::pair{"routers", &P::routers},
+                          std::pair{"hosts", &P::hosts},
+                          std::pair{"bots", &P::bots},
+                          std::pair{"link_delay", &P::link_delay},
+                          std::pair{"legitimate_gap", &P::legitimate_gap},
+                          std::pair{"attack_gap", &P::attack_gap},
+                          std::pair{"attack_from", &P::attack_from},
+                          std::pair{"attack_until", &P::attack_until},
+                          std::pair{"attack_size", &P::attack_size},
+                          std::pair{"access_utilization", &P::access_utilization},
+                          std::pair{"utilization", &P::utilization},
+                          std::pair{"service", &P::service},
+                          std::pair{"buffer", &P::buffer},
+                          std::pair{"measured_from", &P::measured_from},
+                          std::pair{"end", &P::end},
+                          std::pair{"seed", &P::seed}};
+    }
 };
 
 /// Hosts send packets to the victim as Poisson processes. A router puts what arrives on its link, one after the other

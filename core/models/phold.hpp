@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
+#include <utility>
 
 #include "base/elementary.hpp"
 #include "base/random.hpp"
@@ -20,6 +22,16 @@ struct PholdParameters {
     Time lookahead = 100'000;  ///< the other part
     Time end = 10'000'000;     ///< no event is sent to this time or later
     std::uint64_t seed = 1;
+    double conservative = 0;  ///< share of the LPs that is conservative (MixedPhold)
+
+    /// The fields by name.
+    static constexpr auto fields() {
+        using P = PholdParameters;
+        return std::tuple{
+            std::pair{"lps", &P::lps},   std::pair{"start_events", &P::start_events}, std::pair{"remote", &P::remote},
+            std::pair{"mean", &P::mean}, std::pair{"lookahead", &P::lookahead},       std::pair{"end", &P::end},
+            std::pair{"seed", &P::seed}, std::pair{"conservative", &P::conservative}};
+    }
 };
 
 class Phold {
@@ -76,8 +88,8 @@ class Phold {
 /// PHOLD of which a share of the LPs does nothing before it is certain, while the others go ahead.
 class MixedPhold : public Phold {
   public:
-    MixedPhold(const PholdParameters& parameters, double conservative)
-        : Phold(parameters), conservative_below_(static_cast<std::uint64_t>(conservative * 0x1p32)) {}
+    explicit MixedPhold(const PholdParameters& parameters)
+        : Phold(parameters), conservative_below_(static_cast<std::uint64_t>(parameters.conservative * 0x1p32)) {}
 
     [[nodiscard]] bool conservative(std::uint32_t lp) const {
         constexpr std::uint32_t odd = 0x9e3779b9;  // 2^32 by the golden ratio: spreads them evenly

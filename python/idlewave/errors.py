@@ -71,7 +71,7 @@ class LibraryError(IdlewaveError):
         return LibraryError, self._made_of
 
 
-class MemoryLimit(IdlewaveError):  # noqa: N818 - what it is about, as the others
+class MemoryLimit(IdlewaveError):  # noqa: N818 - a name of the contract
     """A run needs more memory than a limit allows, or memory ran out.
 
     ``needed`` is a lower bound (0: not known), ``limit`` the limit of this process, both in bytes; ``which`` says what

@@ -150,7 +150,7 @@ def _traceback_place(error: BaseException) -> str:
         ) as file:
             file.write(about + _trace_of(error))
     except OSError:
-        return f"what it prints where {DEBUG}=1 is set"
+        return f"its output with {DEBUG}=1"
     return f"the file {file.name}"
 
 

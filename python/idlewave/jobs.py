@@ -11,7 +11,7 @@ from .escaping import quote
 from .formatting import unknown_name
 from .pattern_options import MOST_BYTES, PATTERNS, PatternOptions
 
-GROUPS = ("all", "blocks", "strided")
+GROUPS = tuple(_core.GroupKind.__members__)
 
 
 @dataclass(frozen=True)
@@ -61,25 +61,8 @@ class Operation:
             if algorithm not in ("", "dissemination"):
                 raise UsageError(f"the pattern dissemination is an algorithm itself, so not {quote(algorithm)}")
             name, algorithm = "barrier", "dissemination"
-        stage = _core.Stage(
-            name,
-            algorithm,
-            members,
-            self.bytes,
-            self.reduction_cost,
-            o.root,
-            o.segment,
-            o.ways,
-            list(o.send_counts),
-            list(o.recv_counts),
-            list(o.dims),
-            list(o.face_bytes),
-            o.periodic,
-            o.compute_ns,
-            o.blocks,
-            o.sweeps,
-        )
-        stage.set(self.times, self.rotating_root, self.group, self.group_size, tag)
+        stage = _core.Stage(name, algorithm, members, o.core(self.bytes, self.reduction_cost))
+        stage.set(self.times, self.rotating_root, _core.GroupKind[self.group], self.group_size, tag)
         return stage
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from . import _core
 from .errors import InputError
+from .escaping import quote
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,13 +52,12 @@ class Noise:
         return float(self.lengths.sum()) / self.period
 
     def _core(self) -> _core.NoiseTrace:
-        kind, phases = (self.phase, []) if isinstance(self.phase, str) else ("given", list(self.phase))
         return _core.NoiseTrace(
             as_times(self.starts),
             as_times(self.lengths),
             self.period,
-            kind,
-            phases,
+            drawn_phase(self.phase) if isinstance(self.phase, str) else _core.Phase.given,
+            [] if isinstance(self.phase, str) else list(self.phase),
         )
 
 
@@ -203,10 +203,15 @@ class MixedNoise:
 AnyNoise = Noise | PoissonNoise | MixedNoise
 
 
+def drawn_phase(name: str) -> _core.Phase:
+    """The phase that is drawn from the seed: random or same. Raises InputError for another name."""
+    if name not in ("random", "same"):
+        raise InputError(f"noise: expected phase random or same, found {quote(name)}")
+    return _core.Phase[name]
+
+
 def _random_detours(sources: tuple[PoissonNoise, ...]) -> _core.PoissonNoise:
-    phases = {source.phase for source in sources}
-    if not phases <= {"random", "same"}:
-        raise InputError(f"noise: expected phase random or same, found {min(phases - {'random', 'same'})!r}")
+    phases = {drawn_phase(source.phase) for source in sources}
     if len(phases) != 1:
         raise InputError("noise: expected at least one source of random detours, all of one phase")
     return _core.PoissonNoise([(source.interval, source.length._core()) for source in sources], phases.pop())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from . import _core, memory_needs
 from .digests import Files
@@ -14,7 +14,8 @@ from .input.files import at_hand
 from .lazy_provenance import LazyProvenance, of_extrapolation, of_file, of_jobs, of_text, of_trace
 from .memory_limits import memory_for
 from .output import make_folder
-from .pattern_options import DEFAULT_SEGMENT, PATTERNS, PatternOptions
+from .parameters import takes
+from .pattern_options import PATTERNS, PatternOptions, PatternParameters
 from .provenance import Provenance
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from .jobs import Job
     from .trace import Trace
 
-FORMATS = ("goal", "loggopsim", "idg")
+FORMATS = tuple(_core.ScheduleFormat.__members__)
 """The file formats of schedules: GOAL text, LogGOPSim's binary, Idlewave's binary (docs/goal-format.md)."""
 
 EXTENSIONS = {".goal": "goal", ".bin": "loggopsim", ".idg": "idg"}
@@ -102,6 +103,7 @@ class Schedule:
         return cls(core, name, ("from_trace", made), of_trace(name, trace.lazy_provenance, *made[1:]))
 
     @classmethod
+    @takes(PatternParameters)
     def pattern(
         cls,
         name: str,
@@ -110,42 +112,19 @@ class Schedule:
         bytes: int = 1,  # noqa: A002 - the contract's name
         algorithm: str = "",
         reduction_cost: float = 0.0,
-        root: int = 0,
-        segment: int = DEFAULT_SEGMENT,
-        ways: int = 2,
-        send_counts: Sequence[int] = (),
-        recv_counts: Sequence[int] = (),
-        dims: Sequence[int] = (),
-        face_bytes: Sequence[int] = (),
-        periodic: bool = True,
-        compute_ns: int = 0,
-        blocks: int = 1,
-        sweeps: int = 1,
+        **options: Unpack[PatternParameters],
     ) -> Schedule:
         """One pattern: a collective operation (barrier, bcast, reduce, allreduce, gather, scatter, allgather,
         alltoall, reduce_scatter, scan, exscan), "dissemination", which is the barrier of that name, a halo exchange
         (halo1d, halo2d, halo3d), a wavefront (sweep), or "compute"; `idlewave.patterns()` lists them.
 
-        `bytes` is the vector, or one rank's part, as MPI counts it for the call; `algorithm` as in
-        `idlewave.algorithms()` (default: the first one of the collective). `PatternOptions` explains the other options.
-        Raises UsageError that names an option without meaning, InputError that lists the known names if a name is
-        unknown.
+        `bytes` is the size of the vector, or of the part of a rank, as MPI counts it for the call; `algorithm` is one
+        of `idlewave.algorithms()`, by default the first of the collective. Raises UsageError that names an option out
+        of range, InputError that lists the known names for an unknown name.
         """
         from .jobs import Job, Operation
 
-        chosen = PatternOptions(
-            root=root,
-            segment=segment,
-            ways=ways,
-            send_counts=tuple(send_counts),
-            recv_counts=tuple(recv_counts),
-            dims=tuple(dims),
-            face_bytes=tuple(face_bytes),
-            periodic=periodic,
-            compute_ns=compute_ns,
-            blocks=blocks,
-            sweeps=sweeps,
-        )
+        chosen = PatternOptions(**options)
         operation = Operation(name, bytes=bytes, algorithm=algorithm, reduction_cost=reduction_cost, options=chosen)
         return cls.compose([Job(ranks, [operation])], name=name)
 
@@ -226,7 +205,7 @@ class Schedule:
         make_folder(Path(path).absolute().parent)
         said = self.provenance.written(by="idlewave.Schedule.save").to_json() if form in COMMENTED else ""
         with memory_for(f"writing {name_of(str(path))}"):
-            self._core.save(str(path), form, progress, said)
+            self._core.save(str(path), _core.ScheduleFormat[form], progress, said)
 
     def core(self) -> _core.Graph | _core.Program | _core.Composition:
         """The schedule as the compiled core sees it."""
@@ -277,7 +256,7 @@ def format_for(path: str | Path, to: str | None = None) -> str:
         to = EXTENSIONS.get(Path(path).suffix)
         if to is None:
             known = ", ".join(f"{extension} ({name})" for extension, name in EXTENSIONS.items())
-            raise UsageError(f"{path}: expected an extension that tells the format, {known}, or the format's name")
+            raise UsageError(f"{path}: expected an extension of a known format, {known}, or the format's name")
     if to not in FORMATS:
         raise UsageError(f"expected a format of {', '.join(FORMATS)}, found {quote(to)}")
     return to
@@ -298,7 +277,7 @@ def convert(
         lazy_provenance = of_file(str(source), Files([Path(source).absolute()]))
         said = lazy_provenance.provenance.written(by="idlewave.convert").to_json()
     with memory_for(f"converting {name_of(str(source))}"), at_hand(source, "a schedule") as file:
-        _core.convert_schedule(file, str(target), form, progress, said)
+        _core.convert_schedule(file, str(target), _core.ScheduleFormat[form], progress, said)
 
 
 def _cost(reduction_cost: float) -> float:

@@ -25,7 +25,7 @@ def about(artefact: Path, as_json: bool) -> None:
     """
     found = Provenance.read(artefact)
     if found is None:
-        raise InputError(f"{name_of(artefact)}: it does not say what it was made from")
+        raise InputError(f"{name_of(artefact)}: it has no provenance")
     if as_json:
         print_json(found.as_json())
         return

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ..formatting import plain_time
+from ..kernel import RunConfiguration
 from ..machine import Machine
 from ..provenance_in_files import provenance_entry
 from ..sensitivity import Sensitivities, sensitivities
@@ -15,6 +17,7 @@ from ..simulation import simulate
 from ..tolerance import MOST_SIMULATIONS, LatencyTolerance, latency_tolerance
 from .explain_tolerance import tolerance_as_json, tolerance_in_words
 from .input_options import load_machine, machine_options, note_scope
+from .kernel_options import check_statistics
 from .option_types import Count, as_json, print_json
 from .progress import rank_progress, time_progress
 from .schedule_source import schedule_from, source_options
@@ -32,7 +35,6 @@ MOST_ROWS = 10
 @machine_options
 @run_options
 @click.option("--no-tolerance", is_flag=True, help="Leave out the latency tolerance, which takes many simulations.")
-@as_json
 @click.option(
     "--most-simulations",
     type=Count(1),
@@ -40,6 +42,7 @@ MOST_ROWS = 10
     show_default=True,
     help="Limit of simulations for the latency tolerance; more of them make it more exact.",
 )
+@as_json
 def explain(
     source: str,
     machine_name: str,
@@ -47,12 +50,16 @@ def explain(
     node_ranks: int | None,
     no_tolerance: bool,
     most_simulations: int,
+    statistics: Path | None,
     as_json: bool,
     **options: object,
 ) -> None:
     """Explain the simulated time of a schedule FILE, a TRACE or a PATTERN: critical path, waits, sensitivities."""
     machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
+    configuration = RunConfiguration.of(how)
+    configuration.check_in_one_loop("ops are recorded")
+    check_statistics(statistics, configuration)
     schedule = schedule_from(source, options)
     note_scope(machine, schedule.ranks)
     with time_progress("simulating") as progress:

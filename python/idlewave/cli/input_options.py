@@ -43,7 +43,7 @@ def between_options(default: str | None = None) -> Callable[[F], F]:
     def add(command: F) -> F:
         text = "Ranks of a node, with --between.  [default: the processors of the measured node]"
         command = click.option("--node-ranks", type=Count(1, 2**31 - 1), help=text)(command)
-        text = "The machine whose network lies between nodes; the network of --machine lies within them."
+        text = "The machine whose network lies between nodes; the simulated machine's own network lies within them."
         return click.option(
             "--between", default=default, show_default=True, metavar="MACHINE", help=text, shell_complete=machines
         )(command)

@@ -50,8 +50,8 @@ class Size(NumberType):
 
     name = "bytes"
 
-    def __init__(self, least: int = 0) -> None:
-        self._least = least
+    def __init__(self, least: int = 0, most: int = MOST_COUNT) -> None:
+        self._least, self._most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's
         """The number of bytes."""
@@ -61,6 +61,8 @@ class Size(NumberType):
             self.fail(str(error), param, ctx)
         if size < self._least:
             self.fail(f"expected at least {self._least} bytes, found {value}", param, ctx)
+        if size > self._most:
+            self.fail(f"expected at most {self._most} bytes, found {value}", param, ctx)
         return size
 
 

@@ -11,34 +11,15 @@ import click
 from ..errors import InputError, UsageError
 from ..escaping import quote
 from ..formatting import did_you_mean
-from ..pattern_options import DEFAULT_SEGMENT, PATTERNS
+from ..pattern_options import PATTERNS, PatternParameters
 from ..schedule import Schedule
-from ..units import parse_count, parse_size
 from .completion import algorithms, sources
 from .input_options import load_schedule
 from .option_types import Count, Size
+from .parameter_options import options_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-
-def _numbers(
-    separator: str, number: Callable[[str], int], what: str
-) -> Callable[[click.Context, click.Parameter, str | None], tuple[int, ...] | None]:
-    """Reads a list of numbers with a separator: 4x4x2, or 100,8KiB."""
-
-    def read(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[int, ...] | None:
-        if text is None:
-            return None
-        try:
-            return tuple(number(part) for part in text.split(separator))
-        except ValueError:
-            raise click.BadParameter(f"expected {what} with '{separator}' between them") from None
-
-    return read
-
-
-_DIMS = _numbers("x", parse_count, "whole numbers")
-_SIZES = _numbers(",", parse_size, "bytes")
 
 OPTIONS = (
     click.option("--ranks", type=Count(1), help="Number of ranks: of a pattern, or to which a trace is extrapolated."),
@@ -49,6 +30,7 @@ OPTIONS = (
         "chosen",
         multiple=True,
         shell_complete=algorithms,
+        metavar="[COLLECTIVE=]NAME",
         help="Algorithm of a pattern, or COLLECTIVE=NAME for a trace (listed by `idlewave algorithms`).",
     ),
     click.option(
@@ -58,46 +40,7 @@ OPTIONS = (
         show_default=True,
         help="Computation of a reduction, in ns per byte.",
     ),
-    click.option("--root", type=Count(0), help="Root of bcast, reduce, gather and scatter.  [default: 0]"),
-    click.option(
-        "--segment",
-        type=Size(),
-        help=f"Size of a segment of a pipelined collective; 0: no segments.  [default: {DEFAULT_SEGMENT}]",
-    ),
-    click.option("--ways", type=Count(1), help="n of the algorithm nway_dissemination.  [default: 2]"),
-    click.option(
-        "--send-counts",
-        callback=_SIZES,
-        metavar="N,N,...",
-        help="Bytes sent to each rank; the list is repeated over the ranks.",
-    ),
-    click.option(
-        "--recv-counts",
-        callback=_SIZES,
-        metavar="N,N,...",
-        help="Bytes received from each rank; the list is repeated over the ranks.",
-    ),
-    click.option(
-        "--dims",
-        callback=_DIMS,
-        metavar="NxNxN",
-        help="Process grid of a halo or sweep; a dimension of 0 is chosen.",
-    ),
-    click.option(
-        "--face-bytes", callback=_SIZES, metavar="N,N,N", help="Bytes through a face, one number a dimension."
-    ),
-    click.option(
-        "--periodic/--no-periodic", default=None, help="Whether the grid of a halo is periodic.  [default: periodic]"
-    ),
-    click.option(
-        "--compute-ns", type=Count(0), help="Computation before an exchange of a halo, or of a block of a sweep, in ns."
-    ),
-    click.option("--blocks", type=Count(1), help="Blocks of planes in a sweep.  [default: 1]"),
-    click.option(
-        "--sweeps",
-        type=Count(1, 8),
-        help="Number of sweeps; they start in the corners of the grid in turn.  [default: 1]",
-    ),
+    options_of(PatternParameters, unset=True),
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Unpack
 
 import click
 import pandas as pd
@@ -11,6 +12,7 @@ import pandas as pd
 from ..errors import UsageError
 from ..escaping import quote
 from ..formatting import plain_percent, plain_time
+from ..kernel import RunOptions
 from ..machine import Machine
 from ..measure.records import records
 from ..output import TABLE_ENDINGS, write_table
@@ -23,7 +25,9 @@ from ..studies.study import study_provenance
 from ..studies.workers import COLUMNS
 from ..units import parse_count
 from .input_options import algorithm_options, load_machine, load_schedule, machine_options, note_scope
+from .kernel_options import STATISTICS
 from .option_types import Count, OutputFile, as_json, print_json
+from .parameter_options import options_of
 from .progress import doing
 from .terminal import Format, errors, progress_bar, say, show_table
 
@@ -32,7 +36,9 @@ from .terminal import Format, errors, progress_bar, say, show_table
 @click.argument("source", metavar="TRACE|FILE")
 @machine_options
 @algorithm_options
-@click.option("--ranks", "sizes", help="Numbers of ranks, such as 64,1024,1e5.  [default: as traced]")
+@click.option(
+    "--ranks", "sizes", metavar="COUNT,COUNT,...", help="Numbers of ranks, such as 64,1024,1e5.  [default: as traced]"
+)
 @click.option("--seeds", type=Count(0), default=16, show_default=True, help="Number of seeds of the noise.")
 @click.option("--workers", type=Count(1), help="Simulations that run at a time.  [default: one a core]")
 @click.option(
@@ -44,6 +50,8 @@ from .terminal import Format, errors, progress_bar, say, show_table
     show_default=True,
     help="Table to write, .parquet or .csv.",
 )
+@options_of(RunOptions)
+@STATISTICS
 @as_json
 def study(
     source: str,
@@ -56,15 +64,19 @@ def study(
     seeds: int,
     workers: int | None,
     file: Path,
+    statistics: Path | None,
     as_json: bool,
+    **options: Unpack[RunOptions],
 ) -> None:
     """Simulate a TRACE or a schedule FILE at several numbers of ranks: without noise, and with many seeds of the
     noise."""
+    if statistics is not None:
+        raise UsageError("--statistics are those of one run: simulate and pdes write them")
     machine = load_machine(machine_name, between, node_ranks)
     schedule = load_schedule(source, chosen, reduction_cost)
     scales = ranks_from(sizes) or [schedule.ranks]
     note_scope(machine, max(scales))
-    table = run_study(schedule, machine, scales, seeds, file, workers)
+    table = run_study(schedule, machine, scales, seeds, file, workers, **options)
     if as_json:
         found = {"written": str(file), "runs": records(table), "summary": records(summary(table))}
         said = Provenance.of_table(table)
@@ -75,7 +87,13 @@ def study(
 
 
 def run_study(
-    schedule: Schedule, machine: Machine, sizes: list[int], seeds: int, file: Path, workers: int | None = None
+    schedule: Schedule,
+    machine: Machine,
+    sizes: list[int],
+    seeds: int,
+    file: Path,
+    workers: int | None = None,
+    **options: Unpack[RunOptions],
 ) -> pd.DataFrame:
     """Run a study with a progress bar, and write its table to `file`.
 
@@ -93,7 +111,7 @@ def run_study(
             progress.update(task, advance=1, description=f"simulations ({row['ranks']} ranks)")
 
         try:
-            table = run(schedule, machine, ranks=sizes, seeds=range(seeds), workers=workers, on_row=keep)
+            table = run(schedule, machine, ranks=sizes, seeds=range(seeds), workers=workers, on_row=keep, **options)
             finished = True
         finally:
             if not finished and rows:

@@ -28,7 +28,7 @@ from .terminal import say
 def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]) -> None:
     """Run COMMAND, such as `-- mpiexec -n 4 ./program`, and record the MPI calls of its ranks.
 
-    The program need not be changed: the tracer is preloaded into its ranks.
+    The program is not changed: the tracer is preloaded into its ranks.
     """
     run = run_traced(list(command), folder, overwrite=overwrite, output_to=2 if as_json else None)
     found = Trace.load(run.directory)

@@ -41,7 +41,7 @@ class Ops:
     `kind` is an index into OP_KINDS. Values that the table lacks are taken as unknown: `work` is `start`,
     of a recv `end`; `free` is `end`; `noise` and `wait` are 0; ranks and ops -1; names "". `match` is the row of the
     send whose message a recv took, -1: none, or it is not in the table. `given` names the columns that the table has,
-    `provenance` is what it carries.
+    `provenance` is that of the table.
     """
 
     given: frozenset[str]

@@ -22,6 +22,7 @@ from ..simulation import simulate
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
+    from ..kernel import RunOptions
     from ..machine import Machine
     from ..schedule import Schedule
 
@@ -48,13 +49,16 @@ class Stopped(Exception):  # noqa: N818 - no error: the study was stopped
 class Workers:
     """Runs the cases of a study: `submit` returns a future of the row of a case."""
 
-    def __init__(self, executor: Executor, schedules: Mapping[int, Schedule], machine: Machine) -> None:
-        """`schedules` has the program at each number of ranks."""
+    def __init__(
+        self, executor: Executor, schedules: Mapping[int, Schedule], machine: Machine, options: RunOptions
+    ) -> None:
+        """`schedules` has the program at each number of ranks; `options` are the run configuration of a simulation."""
         from concurrent.futures import ThreadPoolExecutor
 
         self._executor = executor
         self._schedules = schedules
         self._machine = machine
+        self._options = options
         self._pickled: dict[int, bytes] | None = None
         if not isinstance(executor, ThreadPoolExecutor):
             self._pickled = {ranks: pickle.dumps((schedule, machine)) for ranks, schedule in schedules.items()}
@@ -66,7 +70,7 @@ class Workers:
         if self._pickled is None:
             future = self._executor.submit(self._simulate_here, case)
         else:
-            future = self._executor.submit(simulate_pickled, self._pickled[case.ranks], case)
+            future = self._executor.submit(simulate_pickled, self._pickled[case.ranks], case, self._options)
         self._futures.append(future)
         return future
 
@@ -77,7 +81,7 @@ class Workers:
             future.cancel()
 
     def _simulate_here(self, case: Case) -> Row:
-        return _row(self._schedules[case.ranks], self._machine, case, self._stop)
+        return _row(self._schedules[case.ranks], self._machine, case, self._options, self._stop)
 
 
 @contextmanager
@@ -104,10 +108,10 @@ def threads_of(executor: Executor) -> int:
     return executor._max_workers if isinstance(executor, ThreadPoolExecutor) else 0
 
 
-def simulate_pickled(pickled: bytes, case: Case) -> Row:
+def simulate_pickled(pickled: bytes, case: Case, options: RunOptions) -> Row:
     """The row of a case, in a worker: `pickled` are the schedule and the machine."""
     schedule, machine = _unpickled(pickled)
-    return _row(schedule, machine, case, threading.Event())
+    return _row(schedule, machine, case, options, threading.Event())
 
 
 @lru_cache(maxsize=_SCHEDULES_KEPT)
@@ -116,12 +120,13 @@ def _unpickled(pickled: bytes) -> tuple[Schedule, Machine]:
     return schedule, machine
 
 
-def _row(schedule: Schedule, machine: Machine, case: Case, stop: threading.Event) -> Row:
+def _row(schedule: Schedule, machine: Machine, case: Case, options: RunOptions, stop: threading.Event) -> Row:
     timeline = simulate(
         schedule,
         machine if case.noise else machine.with_noise(None),
         seed=case.seed,
         progress=lambda _now: _check(stop),
+        **options,
     )
     values = (case.ranks, case.noise, case.seed, timeline.max_finish, timeline.messages, timeline.seconds)
     return dict(zip(COLUMNS, values, strict=True))

@@ -18,9 +18,14 @@ using testing::phold_of;
 using testing::run;
 using testing::Wordy;
 
+MixedPhold mixed(PholdParameters parameters, double conservative) {
+    parameters.conservative = conservative;
+    return MixedPhold(parameters);
+}
+
 TEST(Mixed, AShareOfLpsIsConservativeAsItIsAskedFor) {
     for (const double share : {0.0, 0.1, 0.5, 1.0}) {
-        const MixedPhold phold(phold_of(10'000, 1), share);
+        const MixedPhold phold = mixed(phold_of(10'000, 1), share);
         std::uint32_t conservative = 0;
         for (std::uint32_t lp = 0; lp < phold.lps(); ++lp) {
             conservative += phold.conservative(lp) ? 1 : 0;
@@ -36,7 +41,7 @@ TEST(Mixed, ConservativeLpsAmongOptimisticOnesGiveTheSameAndAreNeverRolledBack) 
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
         const auto found = testing::partitioned<false>(
-            MixedPhold(phold_of(90, 30'000'000), 0.5), pdes::Placement::block(90, partitions),
+            mixed(phold_of(90, 30'000'000), 0.5), pdes::Placement::block(90, partitions),
             {.cell = phold.lookahead(), .lazy = seed % 2 == 0}, testing::in_turns(seed, partitions));
         for (std::uint32_t lp = 0; lp < 90; ++lp) {
             ASSERT_EQ(found.states[lp].digest, one[lp].digest) << "seed " << seed << ", LP " << lp;
@@ -141,7 +146,7 @@ TEST(Mixed, ConservativeLpsNeedALookahead) {
     parameters.lookahead = 0;
     pdes::RunConfiguration way;
     way.scheduler = pdes::Scheduler::timewarp;
-    EXPECT_THROW(run(MixedPhold(parameters, 0.5), way), InputError);
+    EXPECT_THROW(run(mixed(parameters, 0.5), way), InputError);
 }
 
 }  // namespace

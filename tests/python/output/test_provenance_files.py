@@ -198,7 +198,7 @@ def test_about_prints_it_for_people_and_programs(material: dict[str, str], tmp_p
 
 def test_about_what_says_nothing_is_an_error(material: dict[str, str], tmp_path: Path) -> None:
     ended = run_command(["about", material["goal"]], tmp_path)
-    assert (ended.status, "ping.goal: it does not say what it was made from" in ended.complained) == (1, True)
+    assert (ended.status, "ping.goal: it has no provenance" in ended.complained) == (1, True)
     ended = run_command(["about", "nowhere"], tmp_path)
     assert (ended.status, "nowhere: cannot be read as something that Idlewave made" in ended.complained) == (1, True)
 
