@@ -48,10 +48,10 @@ TEST(Mixed, ConservativeLpsAmongOptimisticOnesGiveTheSameAndAreNeverRolledBack) 
         }
         rolled_back += found.statistics.rolled_back;
     }
-    EXPECT_GT(rolled_back, 1000U) << "the others go ahead";
+    EXPECT_GT(rolled_back, 1000U) << "optimistic LPs run ahead";
 }
 
-/// Counts what the conservative ones handle, undone or not.
+/// Counts the events that conservative LPs handle, with those rolled back.
 struct Strict : Wordy {
     [[nodiscard]] static bool conservative(std::uint32_t lp) { return lp < 59; }
     template <class Context>
@@ -73,9 +73,10 @@ TEST(Mixed, ConservativeLpsAreNeverAskedToUndo) {
     EXPECT_EQ(strict.handled.load(), committed);
 }
 
-/// A speaker goes ahead and tells a conservative listener something, which is held. Then it turns out that a
-/// conservative caller had called it before: it takes back what it has said, and says something else, or nothing. The
-/// caller also tells a crowd so much that all ask for GVT just when nothing is left but what the listener is told.
+/// An optimistic speaker runs ahead and sends an event to a conservative listener, whose event queue holds it. Then a
+/// straggler from a conservative caller arrives: the speaker is rolled back, its event is cancelled, and it sends
+/// another event, or none. The caller also sends so many events to a crowd that a round of GVT begins when only the
+/// listener's events are left.
 struct Corrected {
     struct State {
         std::uint64_t handled = 0;
@@ -94,7 +95,7 @@ struct Corrected {
     static constexpr std::uint32_t listener = 2;
     static constexpr std::uint32_t crowd = 3;
     static constexpr std::uint32_t call = 1;
-    static constexpr std::uint32_t enough = 5000;  ///< events to ask for GVT after
+    static constexpr std::uint32_t enough = 5000;  ///< events after which a round of GVT begins
 
     [[nodiscard]] static std::uint32_t lps() { return 4; }
     [[nodiscard]] static Time lookahead() { return cell; }
@@ -127,7 +128,7 @@ struct Corrected {
     bool speaks_again = true;
 };
 
-TEST(Mixed, WhatIsHeldIsTakenBackByWhatWaitsWhenItIsReleased) {
+TEST(Mixed, AHeldEventIsAnnihilatedByAnAntiMessageInItsBucketWhenItIsReleased) {
     for (const bool speaks_again : {true, false}) {
         for (const bool lazy : {true, false}) {
             const Corrected corrected{speaks_again};
@@ -136,7 +137,7 @@ TEST(Mixed, WhatIsHeldIsTakenBackByWhatWaitsWhenItIsReleased) {
                                             {.cell = Corrected::cell, .lazy = lazy}, testing::on_threads);
             EXPECT_EQ(found.states, testing::one_by_one<false>(corrected));
             EXPECT_EQ(found.states[Corrected::listener].handled, speaks_again ? 1U : 0U);
-            EXPECT_EQ(found.statistics.cancelled, 1U) << "or nothing was tried";
+            EXPECT_EQ(found.statistics.cancelled, 1U) << "else the test has no anti-message";
         }
     }
 }
