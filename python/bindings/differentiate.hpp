@@ -35,7 +35,7 @@ nanobind::dict slope_columns(const Rows& rows, bool two_levels) {
     nanobind::dict columns;
     columns["computation"] = column_of<std::int64_t>(rows, [](const auto& moment) { return moment.computation(); });
     columns["network"] = level_columns(rows, 0);
-    columns["node"] = two_levels ? nanobind::object(level_columns(rows, 1)) : nanobind::zero();
+    columns["node"] = two_levels ? nanobind::object(level_columns(rows, 1)) : nanobind::none();
     return columns;
 }
 
@@ -43,7 +43,7 @@ nanobind::dict slope_columns(const Rows& rows, bool two_levels) {
 template <unsigned Levels>
 void put_slopes(nanobind::dict& answer, const std::vector<Slopes<Levels>>& finish, bool two_levels) {
     answer["sets"] = slope_columns(finish, two_levels);
-    answer["set"] = nanobind::zero();
+    answer["set"] = nanobind::none();
 }
 inline void put_slopes(nanobind::dict& answer, const std::vector<SharedSlopes>& finish, bool two_levels) {
     std::unordered_map<const InternedSlopes*, std::uint32_t> numbers;
