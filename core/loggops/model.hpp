@@ -31,7 +31,8 @@ class LogGops {
     using Payload = typename Observer::Payload;
     using Worker = RankWorker<S, Observer>;
     static constexpr bool writes_undo = true;
-    static constexpr bool conservative_only = Observer::observes;  // a moment with causes or slopes has no serialised form
+    static constexpr bool conservative_only =
+        Observer::observes;  // a moment with causes or slopes has no serialised form
     using Layout = std::conditional_t<S::single_cpu_and_nic, SingleResourceLayout, ResourceLayout>;
 
     LogGops(const S& source_, const Machine& machine_, std::uint64_t seed_, Observer& observer_)

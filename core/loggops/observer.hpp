@@ -18,7 +18,7 @@ struct Activity {
     bool within_node = false;
     std::uint32_t peer = 0;
     std::uint64_t amount = 0;      ///< bytes on the wire of a message; picoseconds of a computation
-    OpIndex op_index = 0;               ///< its op; `unknown_op_index` for a reception whose receive is not known yet
+    OpIndex op_index = 0;          ///< its op; `unknown_op_index` for a reception whose receive is not known yet
     bool in_detour = false;        ///< a detour holds the CPU when the activity begins
     bool bytes_in_detour = false;  ///< a detour holds the CPU when the overhead is done and the bytes' time begins
 };

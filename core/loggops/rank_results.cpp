@@ -1,5 +1,6 @@
-#include "base/archive.hpp"
 #include "loggops/rank_results.hpp"
+
+#include "base/archive.hpp"
 #include "pdes/exchange.hpp"
 #include "pdes/segmented_run.hpp"
 
@@ -31,7 +32,8 @@ void RankResults::add(const Unfinished& unfinished) {
     }
 }
 
-Unfinished RankResults::gather(const pdes::RunConfiguration& configuration, std::uint32_t ranks, std::vector<Time>& finish) {
+Unfinished RankResults::gather(const pdes::RunConfiguration& configuration, std::uint32_t ranks,
+                               std::vector<Time>& finish) {
     if (configuration.transport != nullptr) {
         pdes::exchange(snapshot_, *configuration.transport, configuration.threads);
         if (configuration.transport->process != 0) {

@@ -129,7 +129,8 @@ class Recorder {
     }
 
     ActivityRef begin(std::uint32_t rank, const CausedTime& now, const Activity& activity, MessageCount& /*messages*/) {
-        if (!recording_.holds(rank, now.time) && (activity.op_index == unknown_op_index || !find(rank, activity.op_index))) {
+        if (!recording_.holds(rank, now.time) &&
+            (activity.op_index == unknown_op_index || !find(rank, activity.op_index))) {
             return {rank, Cause::unrecorded};
         }
         std::vector<ActivityRecord>& own = record_.activities[rank];
@@ -150,7 +151,8 @@ class Recorder {
     static CausedTime arrival(const Payload& message, Time time) { return {time, message.sent}; }
     static std::uint16_t code(const Message& /*message*/, const Cause& /*sent*/) { return Message::no_class; }
 
-    void started(std::uint32_t rank, OpIndex op_index, const OpStart& op, const CausedTime& ready, const CausedTime& now) {
+    void started(std::uint32_t rank, OpIndex op_index, const OpStart& op, const CausedTime& ready,
+                 const CausedTime& now) {
         if (!recording_.holds(rank, now.time)) {
             return;
         }
@@ -192,7 +194,8 @@ class Recorder {
 
     [[nodiscard]] SimulationRecord take() {
         for (std::vector<OpRecord>& own : record_.ops) {
-            std::sort(own.begin(), own.end(), [](const OpRecord& a, const OpRecord& b) { return a.op_index < b.op_index; });
+            std::sort(own.begin(), own.end(),
+                      [](const OpRecord& a, const OpRecord& b) { return a.op_index < b.op_index; });
         }
         return std::move(record_);
     }

@@ -68,7 +68,8 @@ struct Request {
     /// and the other rank, `op_index` the count of transmissions that orders it; of an expected one `cookie` is its
     /// receive's.
     ReadyOp<Cookie, Moment> ready;
-    std::uint32_t handle = 0;  ///< of an expected arrival the receive's op_index; else of the arrived or of the open send
+    std::uint32_t handle =
+        0;  ///< of an expected arrival the receive's op_index; else of the arrived or of the open send
     std::uint16_t message_class = 0;    ///< of an arrival
     std::uint16_t first_resource = 0;   ///< the clock of its CPU
     std::uint16_t second_resource = 0;  ///< the clock of its NIC's side; again the CPU's if it takes no NIC

@@ -106,8 +106,8 @@ template <Source S, class Observer>
                                                                             const About& message, const Costs& costs,
                                                                             const Moment& now) -> Moment {
     const Time begin = time_of(now);
-    const auto [activity, cpu] =
-        transfer(ActivityKind::reception, {costs.o_r, model_.machine.noise_reach.o_r}, costs, message, op.op_index, begin);
+    const auto [activity, cpu] = transfer(ActivityKind::reception, {costs.o_r, model_.machine.noise_reach.o_r}, costs,
+                                          message, op.op_index, begin);
     const auto ref = model_.observer.begin(self_, now, activity, messages_);
     const Moment free = model_.observer.at(ref, Point::receiver_free, cpu.end);
     free_times()[Layout::cpu(op.cpu)] = free;

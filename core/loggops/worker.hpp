@@ -362,8 +362,11 @@ class RankWorker {
         if constexpr (S::single_cpu_and_nic) {
             return {.op_index = ready.op_index, .cookie = ready.cookie, .waits = true};
         } else {
-            return {
-                .op_index = ready.op_index, .cookie = ready.cookie, .cpu = ready.op.cpu, .nic = ready.op.nic, .waits = true};
+            return {.op_index = ready.op_index,
+                    .cookie = ready.cookie,
+                    .cpu = ready.op.cpu,
+                    .nic = ready.op.nic,
+                    .waits = true};
         }
     }
 

@@ -34,7 +34,7 @@ class FreeTimes {
 struct MatchEntry {
     std::uint32_t source = 0;  ///< may be `any` in a receive
     std::uint32_t tag = 0;     ///< may be `any`
-    OpIndex op_index = 0;           ///< of the receive, or of the send at `source`
+    OpIndex op_index = 0;      ///< of the receive, or of the send at `source`
 };
 
 /// The posted receive queue or the unexpected message queue of a rank, oldest first.
@@ -80,7 +80,9 @@ class Requirements {
         }
     }
 
-    [[nodiscard]] std::uint32_t unmet(std::uint32_t rank, OpIndex op_index) const { return unmet_[first_[rank] + op_index]; }
+    [[nodiscard]] std::uint32_t unmet(std::uint32_t rank, OpIndex op_index) const {
+        return unmet_[first_[rank] + op_index];
+    }
 
     /// The same for all ops of a rank.
     [[nodiscard]] std::vector<std::uint32_t> unmet(std::uint32_t rank) const {

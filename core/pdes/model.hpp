@@ -163,8 +163,8 @@ template <class M>
 inline constexpr bool writes_undo = requires { requires M::writes_undo; };
 
 template <class M>
-inline constexpr bool serialises = requires(typename M::Worker& worker, const typename M::State& state, Serialiser& packer,
-                                            std::uint32_t lp) { worker.pack(state, lp, packer); };
+inline constexpr bool serialises = requires(typename M::Worker& worker, const typename M::State& state,
+                                            Serialiser& packer, std::uint32_t lp) { worker.pack(state, lp, packer); };
 
 template <class M>
 inline constexpr bool assigns_codes =

@@ -15,9 +15,10 @@ void make_unique(std::vector<std::uint32_t>& numbers) {
 
 }  // namespace
 
-BlockedOps::BlockedOps(const RankSchedule& rank_schedule, std::span<const OpIndex> pending, std::vector<std::uint32_t> unmet)
-    : required_(links_by(rank_schedule, &Requirement::waiting)),
-      followers_(links_by(rank_schedule, &Requirement::other)),
+BlockedOps::BlockedOps(const RankSchedule& rank_schedule, std::span<const OpIndex> pending,
+                       std::vector<std::uint32_t> unmet)
+    : required_(links_by(rank_schedule, &Requirement::successor)),
+      followers_(links_by(rank_schedule, &Requirement::predecessor)),
       pending_(rank_schedule.ops.size(), not_pending),
       unmet_(std::move(unmet)),
       cause_(rank_schedule.ops.size(), unknown) {
@@ -32,7 +33,8 @@ BlockedOps::BlockedOps(const RankSchedule& rank_schedule, std::span<const OpInde
 }
 
 auto BlockedOps::links_by(const RankSchedule& rank_schedule, OpIndex Requirement::* key) -> Links {
-    Links links{std::vector<std::uint32_t>(rank_schedule.ops.size() + 1), std::vector<Wait>(rank_schedule.requirements.size())};
+    Links links{std::vector<std::uint32_t>(rank_schedule.ops.size() + 1),
+                std::vector<Wait>(rank_schedule.requirements.size())};
     for (const Requirement& r : rank_schedule.requirements) {
         ++links.begin[r.*key + 1];
     }
@@ -41,7 +43,7 @@ auto BlockedOps::links_by(const RankSchedule& rank_schedule, OpIndex Requirement
     }
     std::vector<std::uint32_t> next(links.begin.begin(), links.begin.end() - 1);
     for (const Requirement& r : rank_schedule.requirements) {
-        links.waits[next[r.*key]++] = {r.waiting, r.other, r.edge};
+        links.waits[next[r.*key]++] = {r.successor, r.predecessor, r.edge};
     }
     return links;
 }
@@ -153,10 +155,10 @@ auto BlockedOps::cycle() const -> std::vector<Wait> {
         waits.push_back(next(op_index));
         op_index = waits.back().other;
     } while (op_index != waits.front().op_index);
-    std::rotate(
-        waits.begin(),
-        std::min_element(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) { return a.op_index < b.op_index; }),
-        waits.end());
+    std::rotate(waits.begin(),
+                std::min_element(waits.begin(), waits.end(),
+                                 [](const Wait& a, const Wait& b) { return a.op_index < b.op_index; }),
+                waits.end());
     return waits;
 }
 

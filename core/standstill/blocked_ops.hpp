@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "goal/rank_schedule.hpp"
 #include "goal/op.hpp"
+#include "goal/rank_schedule.hpp"
 
 namespace idlewave {
 
@@ -25,9 +25,10 @@ class BlockedOps {
         Edge edge = Edge::end;
     };
 
-    /// `pending` are places of `rank_schedule`, each once. `unmet` is the number of unmet requirements of each op; it is
-    /// empty if this follows from the pending ops.
-    BlockedOps(const RankSchedule& rank_schedule, std::span<const OpIndex> pending, std::vector<std::uint32_t> unmet = {});
+    /// `pending` are places of `rank_schedule`, each once. `unmet` is the number of unmet requirements of each op; it
+    /// is empty if this follows from the pending ops.
+    BlockedOps(const RankSchedule& rank_schedule, std::span<const OpIndex> pending,
+               std::vector<std::uint32_t> unmet = {});
 
     [[nodiscard]] bool blocks(OpIndex op_index) const { return unmet_[op_index] > 0; }
     /// The number of unmet requirements of an op.

@@ -102,16 +102,16 @@ class NearMisses {
         if (std::string waits = of_pending(message); !waits.empty()) {
             return waits;
         }
-        const Places other_tags =
-            places_of(rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.peer, message.sender); });
+        const Places other_tags = places_of(
+            rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.peer, message.sender); });
         if (!other_tags.empty()) {
             const Op& op = rank_schedule.ops[other_tags.front()];
             return who + " receives from " + text_of_rank(op.peer) + " with " + text_of_tag(op.tag) + " (" +
                    schedule_.name(message.receiver, other_tags.front()) + ')' + and_others(other_tags.size()) +
                    ", and never with " + text_of_tag(message.tag);
         }
-        const Places other_ranks =
-            places_of(rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.tag, message.tag); });
+        const Places other_ranks = places_of(
+            rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.tag, message.tag); });
         if (!other_ranks.empty()) {
             const Op& op = rank_schedule.ops[other_ranks.front()];
             return who + " receives with " + text_of_tag(op.tag) + " from " + text_of_rank(op.peer) + " (" +

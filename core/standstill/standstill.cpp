@@ -78,7 +78,8 @@ class Explanation {
         }
         if (names_ops) {
             blocked_count_ += blocked.count();
-            for (OpIndex op_index = 0; op_index < rank_schedule.ops.size() && blocked_.size() < most_named; ++op_index) {
+            for (OpIndex op_index = 0; op_index < rank_schedule.ops.size() && blocked_.size() < most_named;
+                 ++op_index) {
                 if (blocked.blocks(op_index)) {
                     blocked_.push_back({rank, op_index, blocked.unmet(op_index)});
                 }
@@ -187,7 +188,9 @@ class Explanation {
 
     // ---- texts
 
-    [[nodiscard]] std::string name(std::uint32_t rank, OpIndex op_index) const { return schedule_.name(rank, op_index); }
+    [[nodiscard]] std::string name(std::uint32_t rank, OpIndex op_index) const {
+        return schedule_.name(rank, op_index);
+    }
 
     /// The op that would match a pending op, and the pending op that has to end before it can start.
     [[nodiscard]] std::string by_match(const PendingOp& op, const WaitForGraph::PotentialMatch& match) const {
@@ -270,7 +273,7 @@ class Explanation {
     std::uint32_t requirement_cycle_rank_ = 0;
     std::vector<BlockedOp> blocked_;  ///< the first ones
     std::uint64_t blocked_count_ = 0;
-    std::uint64_t standing_ = 0;   ///< ranks whose position in the schedule is reported
+    std::uint64_t standing_ = 0;     ///< ranks whose position in the schedule is reported
     std::vector<OpIndex> expected_;  ///< by message: its receive that is not posted yet, or `unknown_op_index`
 };
 

@@ -26,7 +26,7 @@ struct UnexpectedMessage {
     std::uint32_t receiver = 0;
     std::uint32_t number = 0;  ///< in the unexpected message queue of its receiver, oldest first
     std::uint32_t sender = 0;
-    std::uint32_t tag = 0;       ///< may be `any`
+    std::uint32_t tag = 0;            ///< may be `any`
     OpIndex send = unknown_op_index;  ///< the op of its sender, if that is known
 };
 

@@ -91,7 +91,8 @@ std::uint32_t WaitForGraph::add_set(const BlockedOps& blocked, std::uint32_t cau
     return static_cast<std::uint32_t>(endless_.size() - 1);
 }
 
-void WaitForGraph::add_rank(std::uint32_t rank, const RankSchedule& rank_schedule, const BlockedOps& blocked, std::size_t first) {
+void WaitForGraph::add_rank(std::uint32_t rank, const RankSchedule& rank_schedule, const BlockedOps& blocked,
+                            std::size_t first) {
     std::unordered_map<std::uint32_t, std::uint32_t> set_of;  // by cause
     for (OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
         const Op& op = rank_schedule.ops[op_index];

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "goal/rank_schedule.hpp"
 #include "goal/op.hpp"
+#include "goal/rank_schedule.hpp"
 #include "standstill/blocked_ops.hpp"
 #include "standstill/unfinished.hpp"
 

@@ -82,7 +82,8 @@ nb::dict queue_columns(const std::vector<QueueRecord>& queues) {
     columns["posted_lengths"] = column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.posted_lengths; });
     columns["most_posted"] = column_of<std::uint32_t>(queues, [](const QueueRecord& q) { return q.most_posted; });
     columns["receives"] = column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.receives; });
-    columns["matched_unexpected"] = column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.matched_unexpected; });
+    columns["matched_unexpected"] =
+        column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.matched_unexpected; });
     columns["unexpected_lengths"] =
         column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.unexpected_lengths; });
     columns["most_unexpected"] =
@@ -132,7 +133,8 @@ nb::list call_names() {
 }  // namespace
 
 void bind_record(nb::module_& m) {
-    nb::class_<RecordingScope>(m, "Recording", "Which ops of a simulation are recorded, and how much memory they may take.")
+    nb::class_<RecordingScope>(m, "Recording",
+                               "Which ops of a simulation are recorded, and how much memory they may take.")
         .def(nb::init<>())
         .def_rw("first", &RecordingScope::first, "The first rank.")
         .def_rw("last", &RecordingScope::last, "The last rank.")

@@ -42,7 +42,9 @@ void list(const ProgramSource& source, std::uint32_t rank, RankSchedule& rank_sc
 template <class S>
 void save(const S& source, const std::filesystem::path& path, ScheduleFormat format, const nb::object& progress,
           const std::string& origin) {
-    const auto list_rank = [&source](std::uint32_t rank, RankSchedule& rank_schedule) { list(source, rank, rank_schedule); };
+    const auto list_rank = [&source](std::uint32_t rank, RankSchedule& rank_schedule) {
+        list(source, rank, rank_schedule);
+    };
     const nb::gil_scoped_release released;
     write_schedule(path.string(), format, source.ranks(), list_rank, RankPoll(progress), origin);
 }

@@ -44,7 +44,8 @@ auto rank_of(const AnyRequest& r, const std::vector<Time>& free_times) {
     const Time free =
         r.priority == Priority::post ? 0 : std::max(free_times[r.first_resource], free_times[r.second_resource]);
     const bool message = r.priority == Priority::arrival || r.priority == Priority::protocol;
-    return std::tuple(std::max(r.ready.at, free), r.ready.at, r.priority, message ? r.ready.op.peer : 0, r.ready.op_index);
+    return std::tuple(std::max(r.ready.at, free), r.ready.at, r.priority, message ? r.ready.op.peer : 0,
+                      r.ready.op_index);
 }
 
 /// A rank's agenda, used as a rank does: opened and closed now and then.

@@ -304,14 +304,15 @@ TEST(Standstill, OfVeryManyThingsTheFirstAreNamedAndAllAreCounted) {
     constexpr std::uint32_t ranks = 100'000;
     Unfinished unfinished;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        unfinished.add(PendingOp{.rank = rank, .op_index = 0, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv});
+        unfinished.add(
+            PendingOp{.rank = rank, .op_index = 0, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv});
         unfinished.add(UnfinishedRank{.rank = rank});
     }
     const auto rank_schedule = [](std::uint32_t rank) {
         return RankSchedule{.ops = {{.size = 8, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv},
-                               {.size = 8, .peer = (rank + ranks - 1) % ranks, .tag = 7, .kind = OpKind::send}},
-                       .requirements = {{1, 0, Edge::end}},
-                       .labels = {}};
+                                    {.size = 8, .peer = (rank + ranks - 1) % ranks, .tag = 7, .kind = OpKind::send}},
+                            .requirements = {{1, 0, Edge::end}},
+                            .labels = {}};
     };
     const auto name = [](std::uint32_t /*rank*/, OpIndex op_index) { return op_index == 0 ? "r" : "s"; };
     const Standstill found = standstill(std::move(unfinished), {.rank_schedule = rank_schedule, .name = name});
