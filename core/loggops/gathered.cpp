@@ -2,12 +2,13 @@
 
 #include "base/archive.hpp"
 #include "pdes/exchange.hpp"
+#include "pdes/segmented_run.hpp"
 
 namespace idlewave {
 
 template <class... T>
 void Gathered::put(Item item, const T&... values) {
-    Serialiser packer(image_.open(0));
+    Serialiser packer(snapshot_.open(0));
     packer(item);
     (packer(values), ...);
 }
@@ -31,17 +32,17 @@ void Gathered::add(const Left& left) {
     }
 }
 
-Left Gathered::gather(const pdes::Crew& crew, std::uint32_t ranks, std::vector<Time>& finish) {
-    if (crew.wire != nullptr) {
-        pdes::exchange(image_, *crew.wire, crew.threads);
-        if (crew.wire->process != 0) {
+Left Gathered::gather(const pdes::RunConfiguration& configuration, std::uint32_t ranks, std::vector<Time>& finish) {
+    if (configuration.transport != nullptr) {
+        pdes::exchange(snapshot_, *configuration.transport, configuration.threads);
+        if (configuration.transport->process != 0) {
             return {};
         }
     }
     finish.resize(ranks);
     Left left;
-    for (pdes::Image::Piece& piece : image_.of(0)) {
-        Deserialiser unpacker(piece);
+    for (pdes::Snapshot::Part& part : snapshot_.of(0)) {
+        Deserialiser unpacker(part);
         while (!unpacker.done()) {
             switch (unpacker.next<Item>()) {
                 case Item::finish:
@@ -61,7 +62,7 @@ Left Gathered::gather(const pdes::Crew& crew, std::uint32_t ranks, std::vector<T
                     break;
             }
         }
-        piece = {};
+        part = {};
     }
     return left;
 }

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "pdes/image.hpp"
-#include "pdes/legs.hpp"
+#include "pdes/run_configuration.hpp"
+#include "pdes/snapshot.hpp"
 #include "standstill/left.hpp"
 
 namespace idlewave {
@@ -13,15 +13,15 @@ namespace idlewave {
 /// What all processes of a simulation know of their ranks at its end, for the first one.
 class Gathered {
   public:
-    explicit Gathered(std::uint32_t partitions) : image_(partitions) {}
+    explicit Gathered(std::uint32_t partitions) : snapshot_(partitions) {}
 
     /// When a rank finishes, and what is left of some ranks.
     void add(std::uint32_t rank, Time finish);
     void add(const Left& left);
 
-    /// All processes of the crew call it. In the first one: what is left of all ranks, and the finish times of all
+    /// All processes of the run call it. In the first one: what is left of all ranks, and the finish times of all
     /// `ranks`. Throws TransportError.
-    Left gather(const pdes::Crew& crew, std::uint32_t ranks, std::vector<Time>& finish);
+    Left gather(const pdes::RunConfiguration& configuration, std::uint32_t ranks, std::vector<Time>& finish);
 
   private:
     enum class Item : std::uint8_t { finish, pending, stuck, message, dropped };
@@ -29,7 +29,7 @@ class Gathered {
     template <class... T>
     void put(Item item, const T&... values);
 
-    pdes::Image image_;
+    pdes::Snapshot snapshot_;
 };
 
 }  // namespace idlewave

@@ -49,7 +49,7 @@ class MessageClasses {
     }
 
   private:
-    static constexpr std::size_t most = pdes::Stored::anti;
+    static constexpr std::size_t most = pdes::QueuedEvent::anti_message;
 
     const Machine& machine_;
     HugeArray<MessageClass> table_;

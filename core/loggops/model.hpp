@@ -30,7 +30,7 @@ class LogGops {
     using State = Rank<S, Moment>;
     using Payload = typename Observer::Payload;
     using Worker = RankWorker<S, Observer>;
-    static constexpr bool journals = true;
+    static constexpr bool writes_undo = true;
     using Layout = std::conditional_t<S::single_cpu_and_nic, OneOfEachLayout, ClockLayout>;
 
     LogGops(const S& source_, const Machine& machine_, std::uint64_t seed_, Observer& observer_)

@@ -108,22 +108,22 @@ class RankWorker {
     void pack(const State& rank, std::uint32_t r, Serialiser& packer);
     /// Makes a rank what was packed, in the place of what it is.
     void unpack(State& rank, std::uint32_t r, Deserialiser& unpacker);
-    /// What it was before a visit, of which `journal` was written.
-    void undo(State& rank, std::span<const std::byte> journal, std::uint32_t r) {
+    /// Restores the rank as it was before an execution, from the undo data that it wrote.
+    void undo(State& rank, std::span<const std::byte> undo_data, std::uint32_t r) {
         discard(rank, r);
-        Deserialiser unpacker(journal);
+        Deserialiser unpacker(undo_data);
         unpack(rank, r, unpacker);
     }
 
     /// A rank with much to pack, or with open rendezvous, of which others know where they are kept, goes ahead of
     /// nothing; nor does one that is told of a rendezvous, since only a true one can go on.
-    [[nodiscard]] bool certain_only(const State& rank, std::uint32_t r) const {
+    [[nodiscard]] bool is_conservative(const State& rank, std::uint32_t r) const {
         return rank.has_crowd() || !model_.open[r].none();
     }
-    [[nodiscard]] static bool certain_only(const Payload& message) { return message.kind != MessageKind::data; }
+    [[nodiscard]] static bool is_conservative(const Payload& message) { return message.kind != MessageKind::data; }
 
     /// A message from another process: its class here, if it has one.
-    [[nodiscard]] std::uint16_t adopt(Payload& message)
+    [[nodiscard]] std::uint16_t assign_code(Payload& message)
         requires(!Observer::looks)
     {
         message.message_class =
@@ -132,7 +132,7 @@ class RankWorker {
     }
 
     /// The messages that it has sent: what the kernel may take back.
-    [[nodiscard]] std::uint64_t& counted() { return messages_.sent; }
+    [[nodiscard]] std::uint64_t& executed() { return messages_.sent; }
 
     /// What is left of rank `r` when nothing can happen any more, its sends apart.
     void unfinished(std::uint32_t r, const State& rank, Left& left) const;
@@ -475,9 +475,9 @@ class RankWorker {
     void discard(State& rank, std::uint32_t r);
     template <class Context>
     void remember(State& rank, Context& context) {
-        if constexpr (requires { context.journal->size(); }) {
-            if (context.journal != nullptr) [[unlikely]] {
-                Serialiser packer(*context.journal);
+        if constexpr (requires { context.undo_data->size(); }) {
+            if (context.undo_data != nullptr) [[unlikely]] {
+                Serialiser packer(*context.undo_data);
                 pack(rank, context.self(), packer);
             }
         }

@@ -90,62 +90,62 @@ class Epidemic {
     [[nodiscard]] std::uint64_t seed() const { return parameters_.seed; }
     [[nodiscard]] const City& city() const { return city_; }
 
-    template <class Situation>
-    void start(State& state, Situation& situation) const {
-        const std::uint32_t order = first_.forward(situation.self());
+    template <class Context>
+    void start(State& state, Context& context) const {
+        const std::uint32_t order = first_.forward(context.self());
         state.immune = order >= parameters_.first_infectious && order - parameters_.first_infectious < vaccinated_;
         if (order < parameters_.first_infectious) {
             state.exposed = 0;
-            fall_ill(state, 0, situation);
+            fall_ill(state, 0, context);
         }
     }
 
-    template <class Situation>
-    void handle(State& state, const Payload& payload, Situation& situation) const {
-        note(state, payload, situation.now());
+    template <class Context>
+    void handle(State& state, const Payload& payload, Context& context) const {
+        note(state, payload, context.now());
         if (payload.what == What::meets) {
-            meet(state, situation);
+            meet(state, context);
         } else if (state.exposed == never && !state.immune) {
-            state.exposed = situation.now() - parameters_.contact;
+            state.exposed = context.now() - parameters_.contact;
             state.infected_by = payload.by;
             state.infected_at = payload.place;
-            fall_ill(state, parameters_.latent, situation);
+            fall_ill(state, parameters_.latent, context);
         }
     }
 
   private:
     /// The course of the illness of a person that has just been exposed.
-    template <class Situation>
-    void fall_ill(State& state, Time latent, Situation& situation) const {
-        const Philox bits = situation.draws();
-        state.infectious = std::max(situation.now(), state.exposed + time_of_mean(latent, bits[0]));
+    template <class Context>
+    void fall_ill(State& state, Time latent, Context& context) const {
+        const Philox bits = context.random_bits();
+        state.infectious = std::max(context.now(), state.exposed + time_of_mean(latent, bits[0]));
         state.recovered = state.infectious + time_of_mean(parameters_.infectious, bits[1]);
         state.isolates = bits[2] >> 11 < isolated_below_;
-        meet_next(state, state.infectious, bits[3], situation);
+        meet_next(state, state.infectious, bits[3], context);
     }
 
     /// A contact that infects whom it is with, if it takes place and he can be infected.
-    template <class Situation>
-    void meet(State& state, Situation& situation) const {
-        const Philox bits = situation.draws();
+    template <class Context>
+    void meet(State& state, Context& context) const {
+        const Philox bits = context.random_bits();
         const Place place = place_of(bits[0]);
-        if (takes_place(state, place, situation.now())) {
-            const std::uint32_t partner = partner_of(situation.self(), place, bits[1]);
-            if (partner != situation.self()) {
-                situation.send(partner, parameters_.contact, {situation.self(), What::is_exposed, place});
+        if (takes_place(state, place, context.now())) {
+            const std::uint32_t partner = partner_of(context.self(), place, bits[1]);
+            if (partner != context.self()) {
+                context.send(partner, parameters_.contact, {context.self(), What::is_exposed, place});
             }
         }
-        meet_next(state, situation.now(), bits[2], situation);
+        meet_next(state, context.now(), bits[2], context);
     }
 
     /// The first contact after `from`, unless the person has recovered before.
-    template <class Situation>
-    void meet_next(const State& state, Time from, std::uint64_t bits, Situation& situation) const {
+    template <class Context>
+    void meet_next(const State& state, Time from, std::uint64_t bits, Context& context) const {
         const Time until = std::min(state.recovered, parameters_.end);
         const double gap = -natural_logarithm(between_0_and_1(bits)) * mean_gap_;  // infinite without contacts
         if (gap < static_cast<double>(until - from)) {
             const Time next = from + static_cast<Time>(gap);
-            situation.send(situation.self(), next - situation.now(), {});
+            context.send(context.self(), next - context.now(), {});
         }
     }
 

@@ -101,83 +101,83 @@ class Flood {
         return host * bots / parameters_.hosts != (host + 1) * bots / parameters_.hosts;
     }
 
-    template <class Situation>
-    void start(State& /*state*/, Situation& situation) const {
-        if (topology_.is_host(situation.self())) {
-            send_next(legitimate, 0, situation);
+    template <class Context>
+    void start(State& /*state*/, Context& context) const {
+        if (topology_.is_host(context.self())) {
+            send_next(legitimate, 0, context);
         }
-        if (is_bot(situation.self())) {
-            send_next(attack, parameters_.attack_from, situation);
+        if (is_bot(context.self())) {
+            send_next(attack, parameters_.attack_from, context);
         }
     }
 
-    template <class Situation>
-    void handle(State& state, const Payload& payload, Situation& situation) const {
-        note(state, payload, situation.now());
+    template <class Context>
+    void handle(State& state, const Payload& payload, Context& context) const {
+        note(state, payload, context.now());
         if (payload.what == What::has_left) {
             --state.held;
         } else if (payload.what == What::sends) {
-            send(state, payload.of, situation);
-        } else if (situation.self() == FloodTopology::victim) {
+            send(state, payload.of, context);
+        } else if (context.self() == FloodTopology::victim) {
             Count& count = state.counts[payload.of];
             if (is_counted(payload)) {
                 ++count.packets;
-                count.delay += situation.now() - payload.sent;
+                count.delay += context.now() - payload.sent;
             }
         } else {
-            route(state, payload, situation);
+            route(state, payload, context);
         }
     }
 
   private:
     /// A host's packet, and when the next one goes.
-    template <class Situation>
-    void send(State& state, Class of, Situation& situation) const {
-        const Payload packet{situation.now(), What::arrives, of};
+    template <class Context>
+    void send(State& state, Class of, Context& context) const {
+        const Payload packet{context.now(), What::arrives, of};
         state.counts[of].packets += is_counted(packet) ? 1 : 0;
-        situation.send(topology_.next_hop(situation.self()), parameters_.link_delay, packet);
-        send_next(of, situation.now(), situation);
+        context.send(topology_.next_hop(context.self()), parameters_.link_delay, packet);
+        send_next(of, context.now(), context);
     }
 
     /// Lets the host send a packet, an exponential time after `from`.
-    template <class Situation>
-    void send_next(Class of, Time from, Situation& situation) const {
+    template <class Context>
+    void send_next(Class of, Time from, Context& context) const {
         const Time mean = of == attack ? parameters_.attack_gap : parameters_.legitimate_gap;
         const Time until = of == attack ? std::min(parameters_.attack_until, parameters_.end) : parameters_.end;
-        const double gap = exponential_sample(situation.draws()[0]) * static_cast<double>(mean);
+        const double gap = exponential_sample(context.random_bits()[0]) * static_cast<double>(mean);
         if (gap < static_cast<double>(until - from)) {
-            situation.send(situation.self(), from + static_cast<Time>(gap) - situation.now(), {0, What::sends, of});
+            context.send(context.self(), from + static_cast<Time>(gap) - context.now(), {0, What::sends, of});
         }
     }
 
     /// What a router does with a packet: since what it holds leaves in order, it knows at once when this one will. That
     /// it has left, it tells itself: so its state is small, however many packets it may hold.
-    template <class Situation>
-    void route(State& state, const Payload& packet, Situation& situation) const {
+    template <class Context>
+    void route(State& state, const Payload& packet, Context& context) const {
         const bool lost = state.held >= parameters_.buffer;
-        const Time begin = std::max(situation.now(), state.free_at);
+        const Time begin = std::max(context.now(), state.free_at);
         if (is_counted(packet)) {
             Count& count = state.counts[packet.of];
             ++count.packets;
             state.found += state.held;
             count.lost += lost ? 1 : 0;
-            count.delay += lost ? 0 : begin - situation.now();
+            count.delay += lost ? 0 : begin - context.now();
         }
         if (lost) {
             return;
         }
         state.most = std::max(state.most, ++state.held);
-        state.free_at = begin + service_time(packet.of, situation);
-        const Time leaves = state.free_at - situation.now();
-        situation.send(situation.self(), leaves, {0, What::has_left, packet.of});
-        situation.send(topology_.next_hop(situation.self()), leaves + parameters_.link_delay, packet);
+        state.free_at = begin + service_time(packet.of, context);
+        const Time leaves = state.free_at - context.now();
+        context.send(context.self(), leaves, {0, What::has_left, packet.of});
+        context.send(topology_.next_hop(context.self()), leaves + parameters_.link_delay, packet);
     }
 
-    template <class Situation>
-    [[nodiscard]] Time service_time(Class of, Situation& situation) const {
-        const double mean = service_mean_[situation.self()] * (of == attack ? parameters_.attack_size : 1);
+    template <class Context>
+    [[nodiscard]] Time service_time(Class of, Context& context) const {
+        const double mean = service_mean_[context.self()] * (of == attack ? parameters_.attack_size : 1);
         const bool fixed = parameters_.service == FloodParameters::Service::fixed;
-        const double time = fixed ? mean : mean * exponential_sample(situation.draws()[0]);
+        const double time = fixed ? mean : mean * exponential_sample(context.random_bits()[0]);
         return static_cast<Time>(time);
     }
 

@@ -41,31 +41,31 @@ class Phold {
     /// In which most of what is sent comes.
     [[nodiscard]] Time typical_delay() const { return parameters_.mean; }
 
-    template <class Situation>
-    void start(State& /*state*/, Situation& situation) const {
+    template <class Context>
+    void start(State& /*state*/, Context& context) const {
         for (std::uint32_t i = 0; i < parameters_.start_events; ++i) {
-            const Philox bits = situation.draws();
-            send(situation.self(), bits[2], situation);
+            const Philox bits = context.random_bits();
+            send(context.self(), bits[2], context);
         }
     }
 
-    template <class Situation>
-    [[gnu::always_inline]] void handle(State& state, const Payload& /*payload*/, Situation& situation) const {
+    template <class Context>
+    [[gnu::always_inline]] void handle(State& state, const Payload& /*payload*/, Context& context) const {
         ++state.handled;
-        state.digest = (state.digest ^ static_cast<std::uint64_t>(situation.now())) * 0x9e3779b97f4a7c15U;
-        const Philox bits = situation.draws();
+        state.digest = (state.digest ^ static_cast<std::uint64_t>(context.now())) * 0x9e3779b97f4a7c15U;
+        const Philox bits = context.random_bits();
         const bool remote = bits[0] >> 11 < remote_below_;
-        const std::uint64_t destination = remote ? below(parameters_.lps, bits[1]) : situation.self();
-        send(static_cast<std::uint32_t>(destination), bits[2], situation);
+        const std::uint64_t destination = remote ? below(parameters_.lps, bits[1]) : context.self();
+        send(static_cast<std::uint32_t>(destination), bits[2], context);
     }
 
   private:
-    template <class Situation>
-    [[gnu::always_inline]] void send(std::uint32_t destination, std::uint64_t bits, Situation& situation) const {
+    template <class Context>
+    [[gnu::always_inline]] void send(std::uint32_t destination, std::uint64_t bits, Context& context) const {
         const double exponential = -natural_logarithm(between_0_and_1(bits)) * static_cast<double>(parameters_.mean);
         const Time delay = parameters_.lookahead + static_cast<Time>(exponential);
-        if (delay < parameters_.end - situation.now()) {
-            situation.send(destination, delay, {});
+        if (delay < parameters_.end - context.now()) {
+            context.send(destination, delay, {});
         }
     }
 

@@ -4,9 +4,10 @@
 #include <functional>
 
 #include "base/time.hpp"
+#include "pdes/conservative.hpp"
 #include "pdes/lps.hpp"
-#include "pdes/one_by_one.hpp"
-#include "pdes/windowed.hpp"
+#include "pdes/model.hpp"
+#include "pdes/sequential.hpp"
 
 namespace idlewave::pdes {
 
@@ -16,17 +17,17 @@ namespace idlewave::pdes {
 ///
 /// With a lookahead, windows of it are handled LP by LP; without one, events are handled one by one, on one thread.
 /// The answer is the same, on any number of threads.
-template <Model M, class Use>
+template <WindowModel M, class Use>
 void run(M& model, Lps<typename M::State>& lps, std::uint32_t threads, const std::function<void(Time)>& poll, Use use) {
     if (lps.size() == 0) {
         return;
     }
     if (model.lookahead() > 0) {
-        Windowed<M> scheduler(model, lps, threads, poll);
+        ConservativeScheduler<M> scheduler(model, lps, threads, poll);
         scheduler.run();
         use(scheduler);
     } else {
-        OneByOne<M> scheduler(model, lps, poll);
+        SequentialScheduler<M> scheduler(model, lps, poll);
         scheduler.run();
         use(scheduler);
     }

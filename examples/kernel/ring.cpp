@@ -7,7 +7,7 @@
 #include "base/elementary.hpp"
 #include "base/random.hpp"
 #include "base/time.hpp"
-#include "pdes/run_events.hpp"
+#include "pdes/run_model.hpp"
 
 using idlewave::Time;
 namespace pdes = idlewave::pdes;
@@ -34,33 +34,33 @@ struct Ring {
     static Time lookahead() { return way; }
     static std::uint64_t seed() { return 1; }
 
-    template <class Situation>
-    void start(State& /*state*/, Situation& situation) const {
-        situation.send(situation.self(), 0, {situation.self()});
+    template <class Context>
+    void start(State& /*state*/, Context& context) const {
+        context.send(context.self(), 0, {context.self()});
     }
 
-    template <class Situation>
-    void handle(State& state, const Payload& payload, Situation& situation) const {
-        const Time now = situation.now();
+    template <class Context>
+    void handle(State& state, const Payload& payload, Context& context) const {
+        const Time now = context.now();
         ++state.handled;
         state.digest = (state.digest ^ static_cast<std::uint64_t>(now) ^ payload.customer) * 0x9e3779b97f4a7c15U;
-        const double sample = -idlewave::natural_logarithm(idlewave::between_0_and_1(situation.draws()[0]));
+        const double sample = -idlewave::natural_logarithm(idlewave::between_0_and_1(context.random_bits()[0]));
         state.free_at = std::max(now, state.free_at) + static_cast<Time>(sample * service);
         state.served += state.free_at < end ? 1 : 0;
         if (state.free_at + way < end) {
-            situation.send((situation.self() + 1) % stations, state.free_at + way - now, payload);
+            context.send((context.self() + 1) % stations, state.free_at + way - now, payload);
         }
     }
 };
 
 void run(const char* name, pdes::Scheduler scheduler, std::uint32_t threads) {
     std::uint64_t served = 0;
-    const pdes::EventRun run =
-        pdes::run_events(Ring{}, {.scheduler = scheduler, .crew = {.threads = threads}},
-                         [&](std::uint32_t /*lp*/, const Ring::State& state) { served += state.served; });
+    const pdes::RunResult run =
+        pdes::run_model(Ring{}, {.scheduler = scheduler, .threads = threads},
+                        [&](std::uint32_t /*lp*/, const Ring::State& state) { served += state.served; });
     std::printf("%s: digest %016llx, %.1f million events a second, stations busy for %.3f of the time\n", name,
                 static_cast<unsigned long long>(run.digest),
-                static_cast<double>(run.counted.statistics.committed) / run.counted.seconds / 1e6,
+                static_cast<double>(run.statistics.counts.committed) / run.statistics.seconds / 1e6,
                 static_cast<double>(served) * Ring::service / Ring::stations / Ring::end);
 }
 

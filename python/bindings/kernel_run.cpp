@@ -14,6 +14,8 @@
 #include "bindings.hpp"
 #include "columns.hpp"
 #include "pdes/exchange.hpp"
+#include "pdes/segmented_run.hpp"
+#include "pdes/transport.h"
 #include "poll.hpp"
 
 namespace nb = nanobind;
@@ -23,13 +25,13 @@ namespace idlewave {
 namespace {
 
 /// Samples by column.
-nb::dict series_of(const std::vector<pdes::Sample>& samples) {
+nb::dict series_of(const std::vector<pdes::ProgressSample>& samples) {
     nb::list seconds;
     nb::list gvt;
     nb::list committed;
     nb::list rolled_back;
     nb::list log_bytes;
-    for (const pdes::Sample& sample : samples) {
+    for (const pdes::ProgressSample& sample : samples) {
         seconds.append(sample.seconds);
         gvt.append(sample.gvt);
         committed.append(sample.committed);
@@ -45,7 +47,7 @@ nb::dict series_of(const std::vector<pdes::Sample>& samples) {
     return series;
 }
 
-/// Asks Python, which has a library for it, to cut the graph of who tells whom.
+/// Partitions the graph of communication with a library that Python loads.
 std::vector<std::uint32_t> place_by_graph(const std::vector<std::uint64_t>& between, std::uint32_t partitions) {
     const nb::gil_scoped_acquire gil;
     const nb::object place = nb::module_::import_("idlewave.placing").attr("place");
@@ -54,57 +56,78 @@ std::vector<std::uint32_t> place_by_graph(const std::vector<std::uint64_t>& betw
 
 }  // namespace
 
-Wire::Wire(const std::string& library) {
+Transport::Transport(const std::string& library) {
     void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
-    void* symbol = handle == nullptr ? nullptr : ::dlsym(handle, "idlewave_open_wire");
+    void* symbol = handle == nullptr ? nullptr : ::dlsym(handle, "idlewave_open_transport");
     if (symbol == nullptr) {
         throw TransportError(file_name(library) + " cannot be used: " + ::dlerror());
     }
     std::array<char, 512> error = {};
-    wire_ = reinterpret_cast<decltype(&idlewave_open_wire)>(symbol)(error.data(), error.size());
-    if (wire_ == nullptr) {
+    transport_ = reinterpret_cast<decltype(&idlewave_open_transport)>(symbol)(error.data(), error.size());
+    if (transport_ == nullptr) {
         throw TransportError("MPI could not be begun: " + std::string(error.data()));
     }
 }
 
-void Wire::close() const {
-    if (wire_->close() != 0) {
-        throw TransportError(wire_->error_text());
+void Transport::close() const {
+    if (transport_->close() != 0) {
+        throw TransportError(transport_->error_text());
     }
 }
 
-pdes::Crew crew_of(const nb::dict& manner, const nb::object& progress, const Wire* wire) {
-    const bool by_graph = get<bool>(manner, "by_graph");
-    return {.threads = get<std::uint32_t>(manner, "threads"),
-            .wire = wire == nullptr ? nullptr : &wire->functions(),
-            .pin = get<bool>(manner, "pin"),
-            .migrate_after = get<std::uint64_t>(manner, "migrate_after"),
-            .place = by_graph ? decltype(pdes::Crew::place)(place_by_graph) : nullptr,
-            .keeping = {.directory = get<std::filesystem::path>(manner, "checkpoint").string(),
-                        .run = get<std::string>(manner, "run"),
-                        .every = get<double>(manner, "checkpoint_every"),
-                        .restart = get<bool>(manner, "restart")},
-            .poll = Poll(progress)};
+namespace {
+
+pdes::Scheduler scheduler_of(const std::string& name) {
+    return name == "timewarp" ? pdes::Scheduler::timewarp
+           : name == "yawns"  ? pdes::Scheduler::yawns
+           : name == "check"  ? pdes::Scheduler::check
+                              : pdes::Scheduler::sequential;
 }
 
-nb::dict counts_of(const pdes::Counted& run, std::uint64_t digest, const idlewave_wire* wire) {
+}  // namespace
+
+pdes::RunConfiguration configuration_of(const nb::dict& given, const nb::object& progress, const Transport* transport) {
+    pdes::RunConfiguration configuration;
+    configuration.scheduler = scheduler_of(get<std::string>(given, "scheduler"));
+    configuration.threads = get<std::uint32_t>(given, "threads");
+    configuration.transport = transport == nullptr ? nullptr : &transport->functions();
+    if (std::string kind; nb::try_cast(given["placement"], kind)) {
+        configuration.placement_kind = kind == "cyclic" ? pdes::PlacementKind::cyclic : pdes::PlacementKind::block;
+    } else {
+        configuration.placement = get<std::vector<std::uint32_t>>(given, "placement");
+    }
+    configuration.pin = get<bool>(given, "pin");
+    configuration.lazy_cancellation = get<bool>(given, "lazy");
+    configuration.migrate_after = get<std::uint64_t>(given, "migrate_after");
+    if (get<bool>(given, "by_graph")) {
+        configuration.place = place_by_graph;
+    }
+    configuration.checkpoint = {.directory = get<std::filesystem::path>(given, "checkpoint").string(),
+                                .description = get<std::string>(given, "run"),
+                                .interval = get<double>(given, "checkpoint_every"),
+                                .restart = get<bool>(given, "restart")};
+    configuration.poll = Poll(progress);
+    return configuration;
+}
+
+nb::dict counts_of(const pdes::RunStatistics& run, std::uint64_t digest, const idlewave_transport* transport) {
     std::uint64_t memory = peak_memory();
-    pdes::add_up(std::span(&memory, 1), wire);
-    const pdes::Statistics& counted = run.statistics;
+    pdes::sum_over_processes(std::span(&memory, 1), transport);
+    const pdes::Statistics& statistics = run.counts;
     nb::dict counts;
-    counts["committed"] = counted.committed;
-    counts["rolled_back"] = counted.rolled_back;
-    counts["primary_rollbacks"] = counted.primary_rollbacks;
-    counts["secondary_rollbacks"] = counted.secondary_rollbacks;
-    counts["taken_back"] = counted.taken_back;
-    counts["sent_again"] = counted.sent_again;
-    counts["told_elsewhere"] = counted.told_elsewhere;
-    counts["mails"] = counted.mails;
-    counts["gvt_rounds"] = counted.gvt_rounds;
-    counts["ties"] = counted.ties;
-    counts["log_bytes"] = counted.log_bytes;
-    counts["legs"] = run.legs;
-    counts["efficiency"] = counted.efficiency();
+    counts["committed"] = statistics.committed;
+    counts["rolled_back"] = statistics.rolled_back;
+    counts["primary_rollbacks"] = statistics.primary_rollbacks;
+    counts["secondary_rollbacks"] = statistics.secondary_rollbacks;
+    counts["cancelled"] = statistics.cancelled;
+    counts["resent"] = statistics.resent;
+    counts["remote_events"] = statistics.remote_events;
+    counts["message_batches"] = statistics.message_batches;
+    counts["gvt_rounds"] = statistics.gvt_rounds;
+    counts["ties"] = statistics.ties;
+    counts["log_bytes"] = statistics.log_bytes;
+    counts["segments"] = run.segments;
+    counts["efficiency"] = statistics.efficiency();
     counts["init_seconds"] = run.init_seconds;
     counts["seconds"] = run.seconds;
     counts["digest"] = digest;

@@ -5,26 +5,26 @@
 #include <cstdint>
 #include <string>
 
-#include "pdes/legs.hpp"
-#include "pdes/wire.h"
+#include "pdes/segmented_run.hpp"
+#include "pdes/transport.h"
 
 namespace idlewave {
 
-/// The wire to the other processes of a run, from the library that was built with the site's MPI. It stays open until
-/// the process ends, since MPI can be begun only once.
-class Wire {
+/// The transport to the other processes of a run, from the library that was built with the site's MPI. It stays open
+/// until the process ends, since MPI can be begun only once.
+class Transport {
   public:
     /// Throws TransportError.
-    explicit Wire(const std::string& library);
+    explicit Transport(const std::string& library);
 
-    [[nodiscard]] const idlewave_wire& functions() const { return *wire_; }
-    [[nodiscard]] std::int32_t process() const { return wire_->process; }
-    [[nodiscard]] std::int32_t processes() const { return wire_->processes; }
+    [[nodiscard]] const idlewave_transport& functions() const { return *transport_; }
+    [[nodiscard]] std::int32_t process() const { return transport_->process; }
+    [[nodiscard]] std::int32_t processes() const { return transport_->processes; }
     void close() const;
-    void abort(std::int32_t status) const { wire_->abort(status); }
+    void abort(std::int32_t status) const { transport_->abort(status); }
 
   private:
-    const idlewave_wire* wire_ = nullptr;
+    const idlewave_transport* transport_ = nullptr;
 };
 
 /// A value of a dict by its name.
@@ -33,11 +33,12 @@ T get(const nanobind::dict& values, const char* name) {
     return nanobind::cast<T>(values[name]);
 }
 
-/// Who takes part in a run, and how it is kept, as `Manner.core` of idlewave.kernel says; `wire`: null if one process
-/// is alone.
-pdes::Crew crew_of(const nanobind::dict& manner, const nanobind::object& progress, const Wire* wire);
+/// The run configuration that `RunConfiguration.core` of idlewave.kernel gives as a dict; `transport`: null if there is
+/// one process.
+pdes::RunConfiguration configuration_of(const nanobind::dict& given, const nanobind::object& progress,
+                                        const Transport* transport);
 
 /// What a run counted, of all processes.
-nanobind::dict counts_of(const pdes::Counted& counted, std::uint64_t digest, const idlewave_wire* wire);
+nanobind::dict counts_of(const pdes::RunStatistics& run, std::uint64_t digest, const idlewave_transport* transport);
 
 }  // namespace idlewave

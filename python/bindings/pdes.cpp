@@ -14,31 +14,13 @@
 #include "models/flood.hpp"
 #include "models/phold.hpp"
 #include "pdes/exchange.hpp"
-#include "pdes/run_events.hpp"
+#include "pdes/run_model.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace idlewave {
 namespace {
-
-/// A placement is the name of a deal, or a partition by LP.
-pdes::EventRunOptions options_of(const nb::dict& manner, const nb::object& progress, const Wire* wire) {
-    const auto scheduler = get<std::string>(manner, "scheduler");
-    pdes::EventRunOptions options;
-    options.scheduler = scheduler == "timewarp" ? pdes::Scheduler::timewarp
-                        : scheduler == "yawns"  ? pdes::Scheduler::yawns
-                        : scheduler == "check"  ? pdes::Scheduler::check
-                                                : pdes::Scheduler::sequential;
-    if (std::string deal; nb::try_cast(manner["placement"], deal)) {
-        options.deal = deal == "cyclic" ? pdes::Deal::cyclic : pdes::Deal::block;
-    } else {
-        options.placement = get<std::vector<std::uint32_t>>(manner, "placement");
-    }
-    options.lazy = get<bool>(manner, "lazy");
-    options.crew = crew_of(manner, progress, wire);
-    return options;
-}
 
 nb::list list_of(const std::vector<std::uint64_t>& values, std::size_t first, std::size_t step) {
     nb::list list;
@@ -48,7 +30,7 @@ nb::list list_of(const std::vector<std::uint64_t>& values, std::size_t first, st
     return list;
 }
 
-nb::dict run_phold(const nb::dict& given, const pdes::EventRunOptions& options) {
+nb::dict run_phold(const nb::dict& given, const pdes::RunConfiguration& configuration) {
     const PholdParameters parameters{.lps = get<std::uint32_t>(given, "lps"),
                                      .start_events = get<std::uint32_t>(given, "start_events"),
                                      .remote = get<double>(given, "remote"),
@@ -56,16 +38,16 @@ nb::dict run_phold(const nb::dict& given, const pdes::EventRunOptions& options) 
                                      .lookahead = get<Time>(given, "lookahead"),
                                      .end = get<Time>(given, "end"),
                                      .seed = get<std::uint64_t>(given, "seed")};
-    pdes::EventRun run;
+    pdes::RunResult run;
     {
         const auto conservative = get<double>(given, "conservative");
         const auto ignore = [](std::uint32_t /*lp*/, const Phold::State& /*state*/) {};
         const nb::gil_scoped_release released;
-        run = conservative > 0 ? pdes::run_events(MixedPhold(parameters, conservative), options, ignore)
-                               : pdes::run_events(Phold(parameters), options, ignore);
+        run = conservative > 0 ? pdes::run_model(MixedPhold(parameters, conservative), configuration, ignore)
+                               : pdes::run_model(Phold(parameters), configuration, ignore);
     }
     nb::dict answer;
-    answer["run"] = counts_of(run.counted, run.digest, options.crew.wire);
+    answer["run"] = counts_of(run.statistics, run.digest, configuration.transport);
     return answer;
 }
 
@@ -92,23 +74,23 @@ EpidemicParameters epidemic_of(const nb::dict& given) {
     return parameters;
 }
 
-nb::dict run_epidemic(const nb::dict& given, const pdes::EventRunOptions& options) {
+nb::dict run_epidemic(const nb::dict& given, const pdes::RunConfiguration& configuration) {
     const EpidemicParameters parameters = epidemic_of(given);
     constexpr std::size_t kinds = 5;
     std::vector<std::uint64_t> counts;
-    pdes::EventRun run;
+    pdes::RunResult run;
     {
         const nb::gil_scoped_release released;
         EpidemicCurve curve(static_cast<std::uint32_t>(parameters.end / EpidemicParameters::day));
-        run = pdes::run_events(Epidemic(parameters), options,
-                               [&](std::uint32_t /*lp*/, const Epidemic::State& person) { curve.add(person); });
+        run = pdes::run_model(Epidemic(parameters), configuration,
+                              [&](std::uint32_t /*lp*/, const Epidemic::State& person) { curve.add(person); });
         for (const EpidemicDay& day : curve.days()) {
             counts.insert(counts.end(), {day.susceptible, day.exposed, day.infectious, day.recovered, day.immune});
         }
-        pdes::add_up(counts, options.crew.wire);
+        pdes::sum_over_processes(counts, configuration.transport);
     }
     nb::dict answer;
-    answer["run"] = counts_of(run.counted, run.digest, options.crew.wire);
+    answer["run"] = counts_of(run.statistics, run.digest, configuration.transport);
     nb::dict days;
     days["susceptible"] = list_of(counts, 0, kinds);
     days["exposed"] = list_of(counts, 1, kinds);
@@ -141,16 +123,16 @@ FloodParameters flood_of(const nb::dict& given) {
     return parameters;
 }
 
-nb::dict run_flood(const nb::dict& given, const pdes::EventRunOptions& options) {
+nb::dict run_flood(const nb::dict& given, const pdes::RunConfiguration& configuration) {
     const FloodParameters parameters = flood_of(given);
     constexpr std::size_t kinds = 5;
     std::vector<std::uint64_t> counts;
-    pdes::EventRun run;
+    pdes::RunResult run;
     {
         const nb::gil_scoped_release released;
         const Flood flood(parameters);
         std::array<FloodTotals, Flood::classes> totals;
-        run = pdes::run_events(flood, options, [&](std::uint32_t lp, const Flood::State& state) {
+        run = pdes::run_model(flood, configuration, [&](std::uint32_t lp, const Flood::State& state) {
             for (std::size_t of = 0; of < totals.size(); ++of) {
                 totals[of].add(flood, lp, state.counts[of]);
             }
@@ -159,10 +141,10 @@ nb::dict run_flood(const nb::dict& given, const pdes::EventRunOptions& options) 
             counts.insert(counts.end(), {of.sent, of.delivered, of.lost, static_cast<std::uint64_t>(of.waited),
                                          static_cast<std::uint64_t>(of.delay)});
         }
-        pdes::add_up(counts, options.crew.wire);
+        pdes::sum_over_processes(counts, configuration.transport);
     }
     nb::dict answer;
-    answer["run"] = counts_of(run.counted, run.digest, options.crew.wire);
+    answer["run"] = counts_of(run.statistics, run.digest, configuration.transport);
     nb::dict packets;
     packets["sent"] = list_of(counts, 0, kinds);
     packets["delivered"] = list_of(counts, 1, kinds);
@@ -174,26 +156,28 @@ nb::dict run_flood(const nb::dict& given, const pdes::EventRunOptions& options) 
 }
 
 /// A function of Python that runs a model: its parameters by name, and how to run it.
-template <nb::dict (*run)(const nb::dict&, const pdes::EventRunOptions&)>
+template <nb::dict (*run)(const nb::dict&, const pdes::RunConfiguration&)>
 void bind_model(nb::module_& m, const char* name, const char* text) {
     m.def(
         name,
-        [](const nb::dict& parameters, const nb::dict& manner, const nb::object& progress, const Wire* wire) {
-            return run(parameters, options_of(manner, progress, wire));
+        [](const nb::dict& parameters, const nb::dict& configuration, const nb::object& progress,
+           const Transport* transport) {
+            return run(parameters, configuration_of(configuration, progress, transport));
         },
-        "parameters"_a, "manner"_a, "progress"_a.none(), "wire"_a.none(), text);
+        "parameters"_a, "configuration"_a, "progress"_a.none(), "transport"_a.none(), text);
 }
 
 }  // namespace
 
 void bind_pdes(nb::module_& m) {
     m.def("peak_memory", &peak_memory, "The most memory that this process has had, bytes.");
-    nb::class_<Wire>(m, "Wire", "To the other processes of a run, by MPI, which this one begins.")
-        .def(nb::init<const std::string&>(), "library"_a, "From the library that was built with the site's MPI.")
-        .def_prop_ro("process", &Wire::process, "The number of this process.")
-        .def_prop_ro("processes", &Wire::processes, "How many there are.")
-        .def("close", &Wire::close, "Ends MPI, when all processes do.")
-        .def("abort", &Wire::abort, "status"_a, "Ends all processes at once.");
+    nb::class_<Transport>(m, "Transport", "The transport to the other processes of a run, over MPI.")
+        .def(nb::init<const std::string&>(), "library"_a,
+             "Initialises MPI, with the library that was built with the site's MPI.")
+        .def_prop_ro("process", &Transport::process, "The number of this process.")
+        .def_prop_ro("processes", &Transport::processes, "How many there are.")
+        .def("close", &Transport::close, "Finalises MPI, together with all processes.")
+        .def("abort", &Transport::abort, "status"_a, "Ends all processes at once.");
     bind_model<run_phold>(m, "phold", "Run PHOLD; times in ps. `run` of the answer has what was counted.");
     bind_model<run_epidemic>(m, "epidemic", "Run an epidemic; times in s. `days` has how many are what each day.");
     bind_model<run_flood>(m, "flood", "Run a flood; times in ps. `packets` has legitimate and attack ones.");

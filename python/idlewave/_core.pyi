@@ -233,17 +233,17 @@ def simulate(schedule: Program, machine: Machine, seed: int, threads: int, progr
     """Simulate a traced program."""
 
 @overload
-def simulate_in_legs(schedule: Graph, machine: Machine, seed: int, manner: dict, progress: object | None, wire: Wire | None) -> dict:
+def simulate_partitioned(schedule: Graph, machine: Machine, seed: int, configuration: dict, progress: object | None, transport: Transport | None) -> dict:
     """
     Simulate a schedule; the answer has the finish times in the result's own memory.
     """
 
 @overload
-def simulate_in_legs(schedule: Composition, machine: Machine, seed: int, manner: dict, progress: object | None, wire: Wire | None) -> dict:
+def simulate_partitioned(schedule: Composition, machine: Machine, seed: int, configuration: dict, progress: object | None, transport: Transport | None) -> dict:
     """Simulate jobs beside each other."""
 
 @overload
-def simulate_in_legs(schedule: Program, machine: Machine, seed: int, manner: dict, progress: object | None, wire: Wire | None) -> dict:
+def simulate_partitioned(schedule: Program, machine: Machine, seed: int, configuration: dict, progress: object | None, transport: Transport | None) -> dict:
     """Simulate a traced program."""
 
 @overload
@@ -288,11 +288,11 @@ def simulate_loggopsim(schedule: Program, machine: Machine, progress: object | N
 def peak_memory() -> int:
     """The most memory that this process has had, bytes."""
 
-class Wire:
-    """To the other processes of a run, by MPI, which this one begins."""
+class Transport:
+    """The transport to the other processes of a run, over MPI."""
 
     def __init__(self, library: str) -> None:
-        """From the library that was built with the site's MPI."""
+        """Initialises MPI, with the library that was built with the site's MPI."""
 
     @property
     def process(self) -> int:
@@ -303,16 +303,16 @@ class Wire:
         """How many there are."""
 
     def close(self) -> None:
-        """Ends MPI, when all processes do."""
+        """Finalises MPI, together with all processes."""
 
     def abort(self, status: int) -> None:
         """Ends all processes at once."""
 
-def phold(parameters: dict, manner: dict, progress: object | None, wire: Wire | None) -> dict:
+def phold(parameters: dict, configuration: dict, progress: object | None, transport: Transport | None) -> dict:
     """Run PHOLD; times in ps. `run` of the answer has what was counted."""
 
-def epidemic(parameters: dict, manner: dict, progress: object | None, wire: Wire | None) -> dict:
+def epidemic(parameters: dict, configuration: dict, progress: object | None, transport: Transport | None) -> dict:
     """Run an epidemic; times in s. `days` has how many are what each day."""
 
-def flood(parameters: dict, manner: dict, progress: object | None, wire: Wire | None) -> dict:
+def flood(parameters: dict, configuration: dict, progress: object | None, transport: Transport | None) -> dict:
     """Run a flood; times in ps. `packets` has legitimate and attack ones."""

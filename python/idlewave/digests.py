@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .noise import (
+from .escaping import printable
+from .noise_models import (
     REACHES,
     AnyNoise,
     DetourLength,
@@ -26,7 +27,6 @@ from .noise import (
     UniformLength,
     as_times,
 )
-from .quoting import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -17,10 +17,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from . import __version__, mpi
-from .caching import cache_directory
-from .environment import describe
+from .build_cache import cache_directory
 from .errors import MpiError
-from .wording import plain, volume_text
+from .formatting import plain, volume_text
+from .host_environment import describe
 
 ROOM = 200e6
 """Bytes that compiled probes and a measurement's samples may take."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .quoting import name_of, printable
+from .escaping import name_of, printable
 
 
 class IdlewaveError(Exception):

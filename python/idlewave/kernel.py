@@ -1,4 +1,4 @@
-"""How a run on the kernel is made: on threads, in processes, in legs between checkpoints; and what it counts."""
+"""The configuration of a run on the kernel, and its statistics."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from .errors import UsageError
-from .quoting import quote
+from .escaping import quote
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SCHEDULERS = ("sequential", "yawns", "timewarp", "check")
 PLACEMENTS = ("block", "cyclic", "graph")
-ALONE = ("sequential", "check")
-"""Those that run on one thread of one process."""
+SERIAL = ("sequential", "check")
+"""The schedulers that run on one thread of one process."""
 MIGRATE_AFTER = 2**20
-"""Events a partition, before it is looked at whether one has far more than others."""
+"""Events a partition, after which LPs migrate if one partition has executed far more events than the others."""
 
 
-class Legs(TypedDict, total=False):
-    """How a run is shared and kept; what is not given is as in Manner, which says what each means."""
+class DistributionOptions(TypedDict, total=False):
+    """How a run is distributed and kept, as keywords; `RunConfiguration` says what each means and its default."""
 
     processes: int
     lazy: bool
@@ -35,11 +35,8 @@ class Legs(TypedDict, total=False):
     restart: bool
 
 
-class How(Legs, total=False):
-    """How to run a model: the answer is the same in all ways.
-
-    `progress` is called a few times a second with the share of simulated time that is certain; for the rest see Manner.
-    """
+class RunOptions(DistributionOptions, total=False):
+    """A whole run configuration as keywords; `RunConfiguration` says what each means and its default."""
 
     scheduler: str
     threads: int
@@ -47,18 +44,22 @@ class How(Legs, total=False):
 
 
 @dataclass(frozen=True)
-class Manner:
-    """How to run a model: the answer is the same in all.
+class RunConfiguration:
+    """How a run is made. The results are the same for every configuration.
 
-    `scheduler` is sequential, yawns (conservative windows) or timewarp (optimistic), the latter two on `threads`
-    threads; or check, which is sequential, and undoes and compares all that an LP does before it counts. `lazy`: Time
-    Warp takes back what was sent only once it is not sent again. `processes` started by mpiexec share the run, each
-    with so many threads. `placement` gives a thread LPs that lie side by side (block), or every n-th (cyclic); or those
-    that tell each other most (graph): after a while METIS cuts the graph of who tells whom, and LPs move; or it has the
-    number of a thread, counted over all processes, for every LP. `pin`: each thread stays on a processor of its
-    own. `migrate`: LPs move to other threads where one has far more events than the others. The run is kept in the
-    directory `checkpoint` every so many seconds; with `restart` it goes on from what is there, on as many threads and
-    processes as it now has.
+    scheduler: `sequential`; `yawns`, conservative in windows of the lookahead, and `timewarp`, optimistic, both on
+        `threads` threads; or `check`, sequential, which executes, undoes and compares each execution of an LP.
+    threads: of each process. A thread simulates one partition of the LPs.
+    lazy: lazy cancellation: Time Warp cancels an event only when the event is not sent again after a rollback.
+    processes: started by mpiexec, each with `threads` threads.
+    placement: `block` gives a partition neighbouring LPs, `cyclic` every n-th LP. `graph` begins with `block`, counts
+        which LPs send events to which, and lets METIS partition that graph. A sequence has the partition of each LP,
+        counted over all processes.
+    pin: each thread stays on a processor of its own.
+    migrate: LPs migrate to other partitions when one executes far more events than the others.
+    checkpoint: directory in which the run is written every `checkpoint_every` seconds.
+    restart: begin with the last checkpoint in that directory, on any number of threads and processes.
+    progress: called a few times a second with the share of simulated time that is committed.
     """
 
     scheduler: str = "sequential"
@@ -74,7 +75,7 @@ class Manner:
     progress: Callable[[float], None] | None = field(default=None, compare=False)
 
     def check(self) -> None:
-        """Raises UsageError if there is no such way."""
+        """Raises UsageError if the configuration is not possible."""
         if self.scheduler not in SCHEDULERS:
             raise UsageError(f"no scheduler is called {quote(self.scheduler)}; there are {', '.join(SCHEDULERS)}")
         if isinstance(self.placement, str) and self.placement not in PLACEMENTS:
@@ -83,11 +84,11 @@ class Manner:
             raise UsageError(f"expected 1 to 1024 threads, found {self.threads}")
         if not 1 <= self.processes <= 2**20:
             raise UsageError(f"expected 1 to {2**20} processes, found {self.processes}")
-        if self.scheduler in ALONE and self.threads != 1:
+        if self.scheduler in SERIAL and self.threads != 1:
             raise UsageError(
                 f"{self.scheduler} runs on one thread, not on {self.threads}; yawns and timewarp run on several"
             )
-        if self.scheduler in ALONE and self.processes != 1:
+        if self.scheduler in SERIAL and self.processes != 1:
             raise UsageError(
                 f"{self.scheduler} runs in one process, not in {self.processes}; yawns and timewarp run in several"
             )
@@ -115,14 +116,14 @@ class Manner:
 
     @property
     def in_partitions(self) -> bool:
-        """Whether it asks for what partitions of the kernel alone can do."""
+        """Whether the run needs the kernel's partitions."""
         asked = ("processes", "lazy", "placement", "pin", "migrate", "checkpoint", "restart")
         return self.scheduler in ("timewarp", "check") or any(
-            getattr(self, name) != getattr(Manner, name) for name in asked
+            getattr(self, name) != getattr(RunConfiguration, name) for name in asked
         )
 
     def core(self, run: str) -> dict[str, Any]:
-        """As the compiled core takes it; `run` says in a line which model runs, and with what."""
+        """The configuration for the compiled core; `run` names the model and its parameters in one line."""
         by_graph = self._by_graph
         return {
             "scheduler": self.scheduler,
@@ -148,32 +149,39 @@ def checked_seed(seed: int) -> int:
 
 @dataclass(frozen=True)
 class EventRun:
-    """What a run of a model counted, in all processes, and how long it took.
+    """The statistics of a run, summed over all processes.
 
-    `committed` events were handled for good; `rolled_back` ones were handled and then undone. `primary_rollbacks` of an
-    LP came of events told late, `secondary_rollbacks` of events taken back, of which there were `taken_back`;
-    `sent_again` were found to be right after all (lazy cancellation). `told_elsewhere` is what partitions told each
-    other, in `mails` pieces. `ties` came to an LP at the time of another event. `log_bytes` is the most memory that
-    undo took, `digest` one of all LPs' states at the end: the same on every scheduler and number of threads. `legs`
-    are one more than the pauses, for a checkpoint or for LPs to move. `init_seconds` made the LPs and their first
-    events; `seconds` is the rest. `peak_rss_bytes` is the most memory that the processes had, all together.
-
-    `series` is how far the run was after rounds of GVT, by column: `seconds` since it began, `gvt` in ticks (before
-    it all is certain), `committed` and `rolled_back` events so far, and `log_bytes`.
+    committed: events executed and not rolled back.
+    rolled_back: events executed and rolled back.
+    primary_rollbacks: rollbacks of an LP by a straggler.
+    secondary_rollbacks: rollbacks of an LP by an anti-message.
+    cancelled: anti-messages sent.
+    resent: events that were sent again unchanged after a rollback (lazy cancellation).
+    remote_events: events and anti-messages sent to another partition, in `message_batches` batches.
+    gvt_rounds: rounds in which GVT was found.
+    ties: events that an LP received for the same time as another event.
+    log_bytes: largest memory of the undo logs.
+    segments: one more than the pauses for a checkpoint or for migration.
+    efficiency: 1 - rolled_back / committed (ROSS's event efficiency).
+    init_seconds: time to make the LPs and their first events; `seconds` is the rest.
+    digest: of the states of all LPs at the end; the same for every configuration.
+    peak_rss_bytes: sum over the processes of the largest memory that each had.
+    series: progress after rounds of GVT, by column: `seconds` since the run began, `gvt` in ticks, `committed` and
+        `rolled_back` events so far, and `log_bytes`.
     """
 
     committed: int
     rolled_back: int
     primary_rollbacks: int
     secondary_rollbacks: int
-    taken_back: int
-    sent_again: int
-    told_elsewhere: int
-    mails: int
+    cancelled: int
+    resent: int
+    remote_events: int
+    message_batches: int
     gvt_rounds: int
     ties: int
     log_bytes: int
-    legs: int
+    segments: int
     efficiency: float
     init_seconds: float
     seconds: float
@@ -193,11 +201,11 @@ class EventRun:
 
     @property
     def remote(self) -> float:
-        """What partitions told each other, by committed event."""
-        return self.told_elsewhere / self.committed if self.committed > 0 else 0.0
+        """Remote events and anti-messages by committed event."""
+        return self.remote_events / self.committed if self.committed > 0 else 0.0
 
     def series_to_pandas(self) -> pd.DataFrame:
-        """A row for each round of GVT of which there is a sample."""
+        """The series as a data frame: a row for each sampled round of GVT."""
         import pandas as pd
 
         return pd.DataFrame(self.series)

@@ -10,17 +10,16 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
 from .digests import digest_of, digests_of_machine
 from .errors import InputError, UsageError
+from .escaping import found, name_of, quote
+from .formatting import did_you_mean, unknown_name
 from .input.files import Origin, read_text
-from .noise import REACHES, AnyNoise
+from .noise_models import REACHES, AnyNoise
 from .provenance import Provenance
-from .quoting import found, name_of, quote, toml_text
-from .units import exact_time
-from .wording import did_you_mean, unknown_name
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -133,10 +132,10 @@ class Machine:
         Files that it names are relative to `folder`, and lie there or below, unless `outside`. Without a `folder` the
         text is the program's own: files are relative to the current folder, and lie anywhere.
         """
-        from .machine_table import machine_from
+        from .machine_file.reader import machine_from_toml
 
         hint = " (--allow-outside, or outside=True, allows that)"
-        machine = machine_from(text, Origin(name, folder or Path(), outside or folder is None, hint))
+        machine = machine_from_toml(text, Origin(name, folder or Path(), outside or folder is None, hint))
         try:
             machine.core()
         except InputError as error:
@@ -243,24 +242,13 @@ class Machine:
         return Provenance("machine", self.name, digests_of_machine(self), {**options, "scope": asdict(self.scope)})
 
     def to_toml(self) -> str:
-        """The text of a machine.toml that says the same, but for the noise, whose detours belong in a file, and
-        what it reaches."""
-        lines = [f"name = {toml_text(self.name)}"]
-        if self.description:
-            lines.append(f"description = {toml_text(self.description)}")
-        lines.append("[network]")
-        if self.network_name:
-            lines.append(f"name = {toml_text(self.network_name)}")
-        if self.measured:
-            lines += measured_lines(self.measured, self.node_ranks)
-        lines += _level_lines(self.network, "network")
-        if self.node:
-            lines += [
-                "[network.node]",
-                f"ranks = {self.node_ranks}",
-                *_level_lines(self.node, "network.node"),
-            ]
-        return "\n".join(lines) + "\n"
+        """The text of a machine.toml of this machine without its noise, whose detours belong in a file of their own."""
+        from .machine_file.writer import machine_toml
+
+        return machine_toml(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_compiled": []}
 
     def core(self) -> _core.Machine:
         """The machine as the compiled core sees it. Raises InputError if the noise is impossible."""
@@ -281,11 +269,6 @@ class Machine:
         return self._compiled[0]
 
 
-def measured_lines(measured: Place, ranks: int) -> list[str]:
-    """The lines of [network] that say where it was measured; `ranks` are those of a node."""
-    return [f'measured = "{measured}"', *([f"ranks = {ranks}"] if measured == WITHIN else [])]
-
-
 def _presets() -> Traversable:
     from importlib import resources
 
@@ -296,16 +279,3 @@ def _core_level(level: Level) -> _core.Level:
     segments = [Segment(0, level.parameters), *level.segments]
     rows = [(s.start, *(getattr(s.parameters, k) for k in (*_TIMES, *_COSTS))) for s in segments]
     return _core.Level(rows, level.eager_limit)
-
-
-def _level_lines(level: Level, table: str) -> list[str]:
-    lines = _parameter_lines(level.parameters)
-    lines.append('S = "inf"' if level.eager_limit is None else f"S = {level.eager_limit}")
-    for segment in level.segments:
-        lines += [f"[[{table}.segment]]", f"from = {segment.start}", *_parameter_lines(segment.parameters)]
-    return lines
-
-
-def _parameter_lines(p: Parameters) -> list[str]:
-    times = [f'{key} = "{exact_time(getattr(p, key))}"' for key in _TIMES]
-    return [*times, *(f'{key} = "{getattr(p, key)!r}ps"' for key in _COSTS)]

@@ -19,13 +19,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from .caching import cache_directory, is_sound, keep, locked, not_kept
-from .children import run
+from .build_cache import cache_directory, is_sound, keep, locked, not_kept
+from .child_processes import run
 from .errors import MpiError, OutputError
-from .native import package_data as package_data
+from .escaping import quote
+from .native_files import package_data as package_data
 from .output import make_folder, write_text
-from .quoting import quote
-from .waiting import said_late
+from .wait_notices import notice_if_slow
 
 OPEN_MPI = "Open MPI"
 MPICH = "MPICH"
@@ -85,8 +85,8 @@ def find(mpiexec: str | Path | None = None) -> Mpi:
 def build(mpi: Mpi, name: str) -> Path:
     """Build `name` with `mpi` unless that was done before, and return its path.
 
-    `name` is "tracer" or "wire" (shared libraries) or "loggp", "pairs" or "clocks" (programs). Raises MpiError with the
-    compiler's words.
+    `name` is "tracer" or "transport" (shared libraries) or "loggp", "pairs" or "clocks" (programs). Raises MpiError
+    with the compiler's words.
     """
     sources = package_data()
     if name == "tracer":
@@ -97,10 +97,12 @@ def build(mpi: Mpi, name: str) -> Path:
         flags = ["-std=c++20", "-O2", "-Wall", "-Wextra"]
         command = [str(mpi.mpicxx), *flags, "-I.", "-I../tracer", f"network/{name}.cpp", "-o"]
         return _build(mpi, sources / "probes", f"idlewave-{name}", command, sources / "tracer" / "clock_burst.h")
-    if name == "wire":
-        command = [str(mpi.mpicc), "-std=c11", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "wire.c", "-o"]
-        return _build(mpi, sources / "mpi", "libidlewave-wire.so", command)
-    raise ValueError(f"nothing to build is called '{name}': expected 'tracer', 'wire', 'loggp', 'pairs' or 'clocks'")
+    if name == "transport":
+        command = [str(mpi.mpicc), "-std=c11", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "transport.c", "-o"]
+        return _build(mpi, sources / "mpi", "libidlewave-transport.so", command)
+    raise ValueError(
+        f"nothing to build is called '{name}': expected 'tracer', 'transport', 'loggp', 'pairs' or 'clocks'"
+    )
 
 
 def build_example(mpi: Mpi, name: str, target: Path) -> Path:
@@ -239,7 +241,7 @@ def _build(
 def _compile(mpi: Mpi, source: Path, target: Path, command: list[str]) -> None:
     unfinished = target.with_name(f".{platform.node()}-{os.getpid()}-{target.name}")
     with (
-        said_late(f"compiling {target.name} for {mpi.vendor} {mpi.version}, which is done once …"),
+        notice_if_slow(f"compiling {target.name} for {mpi.vendor} {mpi.version}, which is done once …"),
         _compiled(mpi, command, unfinished, target.name, source) as refused,
     ):
         if refused:

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from .digests import digest_of_stream
 from .errors import OutputError
-from .provenance import KEY, carried_by
+from .provenance import KEY, provenance_text_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,14 +118,14 @@ class OutputFiles:
         """
         import pyarrow as pa
 
-        carried = carried_by(table)
+        carried = provenance_text_of(table)
         said = ({} if carried is None else {KEY: carried}) | dict(metadata or {})
         if Path(path).suffix == ".csv":
             rows = table.to_pandas() if isinstance(table, pa.Table) else table
             text = rows.to_csv(index=False)
             self.text(path, text)
             if KEY in said and not _is_special(Path(path)):
-                from .carried import beside_csv, metadata_of_csv
+                from .provenance_in_files import beside_csv, metadata_of_csv
 
                 self.json(beside_csv(Path(path)), metadata_of_csv(Path(path).name, text, said[KEY]))
             return

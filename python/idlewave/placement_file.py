@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from .errors import InputError
+from .escaping import name_of, quote
 from .input.files import read_text
-from .quoting import name_of, quote
 
 MOST_PARTITIONS = 2**32 - 1
 _WORD = re.compile(r"\S+")

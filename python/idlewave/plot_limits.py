@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from .plotting import HALO, MUTED, SMALL
-from .wording import plural
+from .formatting import plural
+from .plot_style import HALO, MUTED, SMALL
 
 FEW = 5
 """Of many values at most so many at each end are single ones; of four there may be one, of fewer there is none."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from .input.provenance import SaidProvenance
+    from .input.provenance_schema import ProvenanceSchema
 
 KEY = "idlewave"
 """Under which the metadata of tables, pictures and texts have it."""
@@ -131,10 +131,10 @@ class Provenance:
     def from_object(cls, said: object, name: str = PROVENANCE, key: str = "") -> Provenance:
         """Read an object of JSON, which is under `key` in the file that messages call `name`. Keys that are not known
         here are passed over. Raises InputError that names the key."""
-        from .input.checking import checked
-        from .input.provenance import SaidProvenance
+        from .input.provenance_schema import ProvenanceSchema
+        from .input.validation import checked
 
-        return _from_said(checked(said, SaidProvenance, name, key=key))
+        return _from_said(checked(said, ProvenanceSchema, name, key=key))
 
     @classmethod
     def read(cls, path: str | Path) -> Provenance | None:
@@ -142,7 +142,7 @@ class Provenance:
 
         Raises InputError if it cannot be read, or what it carries is damaged.
         """
-        from .carried import read_provenance
+        from .provenance_in_files import read_provenance
 
         return read_provenance(Path(path))
 
@@ -155,7 +155,7 @@ class Provenance:
     def of_table(cls, table: pd.DataFrame | pa.Table, where: str = PROVENANCE) -> Provenance | None:
         """What a data frame carries in its attributes (`attach`), or an Arrow table in the metadata of its schema; None
         if nothing. Raises InputError if it is damaged."""
-        text = carried_by(table)
+        text = provenance_text_of(table)
         return None if text is None else cls.from_json(text, where)
 
 
@@ -167,13 +167,13 @@ def parts_that_differ(a: Provenance, b: Provenance) -> list[str]:
     return found if ranks[0] == ranks[1] or names["node"] in found else [*found, names["node"]]
 
 
-def carried_by(table: pd.DataFrame | pa.Table) -> str | None:
+def provenance_text_of(table: pd.DataFrame | pa.Table) -> str | None:
     """The text of JSON that a table carries, whatever it says; None if there is none."""
-    text = table.attrs.get(KEY) if hasattr(table, "attrs") else carried_in(table.schema.metadata or {})
+    text = table.attrs.get(KEY) if hasattr(table, "attrs") else provenance_text_in(table.schema.metadata or {})
     return text if isinstance(text, str) else None
 
 
-def carried_in(metadata: Mapping[bytes, bytes]) -> str | None:
+def provenance_text_in(metadata: Mapping[bytes, bytes]) -> str | None:
     """The same of the metadata of a schema, as Idlewave writes them, or pandas does of a data frame's attributes."""
     text = metadata.get(KEY.encode())
     if text is not None:
@@ -211,7 +211,7 @@ def command_text(words: Sequence[str]) -> str:
     return text if len(text) <= LONGEST_COMMAND else f"{text[:LONGEST_COMMAND]}…"
 
 
-def _from_said(said: SaidProvenance) -> Provenance:
+def _from_said(said: ProvenanceSchema) -> Provenance:
     texts = {name: getattr(said, key) for name, key in _TEXTS.items()}
     sources = tuple(_from_said(source) for source in said.sources)
     return Provenance(said.kind, digests=said.digests, options=plain(said.options), sources=sources, **texts)

@@ -6,21 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _core, footprint
+from . import _core, memory_needs
 from .digests import Files
 from .errors import InputError, UsageError
+from .escaping import name_of, quote
 from .input.files import at_hand
-from .lineage import Lineage, of_extrapolation, of_file, of_jobs, of_text, of_trace
-from .memory import memory_for
+from .lazy_provenance import LazyProvenance, of_extrapolation, of_file, of_jobs, of_text, of_trace
+from .memory_limits import memory_for
 from .output import make_folder
 from .pattern_options import DEFAULT_SEGMENT, PATTERNS, PatternOptions
 from .provenance import Provenance
-from .quoting import name_of, quote
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .compose import Job
+    from .jobs import Job
     from .trace import Trace
 
 FORMATS = ("goal", "loggopsim", "idg")
@@ -48,12 +48,12 @@ class Schedule:
         core: _core.Graph | _core.Program | _core.Composition,
         name: str,
         made: tuple[str, tuple[Any, ...]],
-        lineage: Lineage,
+        lazy_provenance: LazyProvenance,
     ) -> None:
         self._core = core
         self.name = name
         self._made = made
-        self.lineage = lineage
+        self.lazy_provenance = lazy_provenance
 
     def __reduce__(self) -> tuple[Callable[..., Schedule], tuple[Any, ...]]:
         return _make_again, self._made
@@ -65,10 +65,10 @@ class Schedule:
         Raises InputError that names file, line and column, or byte, rank and op, what was expected and what found.
         """
         place = Path(path).absolute()
-        lineage = of_file(str(path), Files([place]))
+        lazy_provenance = of_file(str(path), Files([place]))
         with memory_for(f"reading {name_of(str(path))}"), at_hand(path, "a schedule") as file:
             core = _core.read_schedule(file, progress)
-        return cls(core, str(path), ("load", (place,)), lineage)
+        return cls(core, str(path), ("load", (place,)), lazy_provenance)
 
     @classmethod
     def from_goal(cls, text: str, *, name: str = "GOAL") -> Schedule:
@@ -99,7 +99,7 @@ class Schedule:
             core = _core.convert(trace.core(), dict(algorithms or {}), _cost(reduction_cost))
         made = (Path(trace.directory).absolute(), dict(algorithms or {}), reduction_cost)
         name = str(trace.directory)
-        return cls(core, name, ("from_trace", made), of_trace(name, trace.lineage, *made[1:]))
+        return cls(core, name, ("from_trace", made), of_trace(name, trace.lazy_provenance, *made[1:]))
 
     @classmethod
     def pattern(
@@ -131,7 +131,7 @@ class Schedule:
         Raises UsageError that names an option without meaning, InputError that lists what there is where a name is
         unknown.
         """
-        from .compose import Job, Operation
+        from .jobs import Job, Operation
 
         chosen = PatternOptions(
             root=root,
@@ -165,7 +165,7 @@ class Schedule:
     @property
     def provenance(self) -> Provenance:
         """What it was made from. Large files are read for their digest when it is first asked for."""
-        return self.lineage.provenance
+        return self.lazy_provenance.provenance
 
     def identity(self) -> str:
         """A word for its content, `provenance.digests["content"]`; two schedules of one word are the same.
@@ -206,12 +206,12 @@ class Schedule:
             raise UsageError(f"expected 1 to {MOST_RANKS} ranks, found {ranks}")
         with memory_for(f"extrapolating {name_of(self.name)} to {ranks:,} ranks"):
             core, made = self._core.copies(ranks // base), ("extrapolate", (self, ranks))
-        return Schedule(core, self.name, made, of_extrapolation(self.name, self.lineage, ranks))
+        return Schedule(core, self.name, made, of_extrapolation(self.name, self.lazy_provenance, ranks))
 
     def to_goal(self) -> str:
         """The schedule written out as GOAL text."""
         with memory_for(
-            f"writing the GOAL text of {self.ranks:,} ranks", footprint.goal_text(self.ranks, self.least_ops)
+            f"writing the GOAL text of {self.ranks:,} ranks", memory_needs.goal_text(self.ranks, self.least_ops)
         ):
             return self._core.to_goal()
 
@@ -296,8 +296,8 @@ def convert(
     make_folder(Path(target).absolute().parent)
     said = ""
     if form in COMMENTED and Path(source).is_file():
-        lineage = of_file(str(source), Files([Path(source).absolute()]))
-        said = lineage.provenance.written(by="idlewave.convert").to_json()
+        lazy_provenance = of_file(str(source), Files([Path(source).absolute()]))
+        said = lazy_provenance.provenance.written(by="idlewave.convert").to_json()
     with memory_for(f"converting {name_of(str(source))}"), at_hand(source, "a schedule") as file:
         _core.convert_schedule(file, str(target), form, progress, said)
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import _core, footprint
+from . import _core, memory_needs
 from .machine import Level, Machine
-from .memory import memory_for
-from .noise import AnyNoise
+from .memory_limits import memory_for
+from .noise_models import AnyNoise
 from .schedule import Schedule
 from .simulation import checked_machine, checked_run, checked_schedule
 
@@ -118,7 +118,7 @@ def sensitivities(
     checked_run(scheduler, threads, seed)
     machine = checked_machine(machine, noise, noise_reaches)
     ranks = checked_schedule(schedule).ranks
-    with memory_for(f"simulating {ranks:,} ranks with derivatives", footprint.DIFFERENTIATED * ranks):
+    with memory_for(f"simulating {ranks:,} ranks with derivatives", memory_needs.DIFFERENTIATED * ranks):
         answer = _core.differentiate(schedule.core(), machine.core(), seed, threads, progress)
     last = {name: int(column[0]) for name, column in _by_name(answer["last"]).items()}
     node = {name: last[f"node.{name}"] for name in PARAMETERS} if machine.node is not None else None

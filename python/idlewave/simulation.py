@@ -8,18 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from . import _core, footprint
+from . import _core, memory_needs
 from .errors import UsageError
-from .kernel import PLACEMENTS, EventRun, Legs, Manner, checked_seed
-from .lineage import Lineage
+from .escaping import quote
+from .formatting import unknown_name
+from .kernel import PLACEMENTS, DistributionOptions, EventRun, RunConfiguration, checked_seed
+from .lazy_provenance import LazyProvenance
 from .machine import Machine
-from .memory import memory_for
-from .noise import REACHES, AnyNoise
+from .memory_limits import memory_for
+from .noise_models import REACHES, AnyNoise
 from .provenance import Provenance
-from .quoting import quote
 from .schedule import Schedule
 from .timeline import Recording, Timeline
-from .wording import unknown_name
 
 SCHEDULERS = ("sequential", "yawns")
 """Of studies, timelines and explanations; a simulation of finish times alone runs on those of the kernel, too."""
@@ -38,7 +38,7 @@ def simulate(
     threads: int = 1,
     dialect: str = "loggops",
     progress: Callable[[int], None] | None = None,
-    **legs: Unpack[Legs],
+    **distribution: Unpack[DistributionOptions],
 ) -> Timeline:
     """Simulate `schedule` on `machine` by the LogGOPS rules (docs/model.md), exactly, in integer picoseconds.
 
@@ -51,9 +51,9 @@ def simulate(
     times a second with the simulated time in ps.
     Releases the GIL, so simulations run beside each other on threads.
 
-    The finish times alone are also found by timewarp (optimistic) and check (all is done, undone, compared and done
-    again), by several `processes`, and in `legs` between checkpoints: `kernel.Manner` says what each of these means,
-    and the timeline's `run` then says what the kernel counted. With them the machine needs o_s + L above 0.
+    The finish times alone are also found by timewarp (optimistic) and check, in several `processes`, and with
+    checkpoints: `kernel.RunConfiguration` says what each of these means, and the timeline's `run` has the statistics.
+    With them the machine needs o_s + L above 0.
 
     `dialect` "loggopsim" gives the finish times of LogGOPSim instead, quirks included (docs/loggopsim.md): without
     noise, segments and a node level, on one thread, and with nothing recorded.
@@ -67,41 +67,45 @@ def simulate(
         raise UsageError(unknown_name("dialect", dialect, DIALECTS))
     checked_schedule(schedule)
     machine = checked_machine(machine, noise, noise_reaches)
-    lineage = lineage_of_run(schedule, machine, {"seed": seed, "dialect": dialect})
-    manner = Manner(scheduler=scheduler, threads=threads, **legs)
-    if manner.in_partitions:
-        manner.check()
+    lazy_provenance = lazy_provenance_of_run(schedule, machine, {"seed": seed, "dialect": dialect})
+    configuration = RunConfiguration(scheduler=scheduler, threads=threads, **distribution)
+    if configuration.in_partitions:
+        configuration.check()
         checked_seed(seed)
         if record or dialect != "loggops":
             raise UsageError(
                 f"ops are recorded, and the loggopsim dialect is simulated, on {' and '.join(SCHEDULERS)} in one "
                 "process, without checkpoints"
             )
-        return Timeline(**_simulate_in_legs(schedule, machine, seed, manner, progress), lineage=lineage)
+        return Timeline(
+            **_simulate_partitioned(schedule, machine, seed, configuration, progress), lazy_provenance=lazy_provenance
+        )
     checked_run(scheduler, threads, seed)
     if dialect == "loggopsim":
-        return Timeline(**_simulate_loggopsim(schedule, machine, record, scheduler, progress), lineage=lineage)
+        return Timeline(
+            **_simulate_loggopsim(schedule, machine, record, scheduler, progress), lazy_provenance=lazy_provenance
+        )
     if not record:
-        with memory_for(_what(schedule), footprint.simulation(schedule.ranks)):
+        with memory_for(_what(schedule), memory_needs.simulation(schedule.ranks)):
             answer = _core.simulate(schedule.core(), machine.core(), seed, threads, progress)
-        return Timeline(**answer, lineage=lineage)
+        return Timeline(**answer, lazy_provenance=lazy_provenance)
     kept = record if isinstance(record, Recording) else Recording()
     whole = (kept.ranks, kept.since_ps, kept.until_ps) == (None, 0, None)
-    needed = footprint.recorded(schedule.ranks, schedule.least_ops if whole else 0, kept.most_bytes)
+    needed = memory_needs.recorded(schedule.ranks, schedule.least_ops if whole else 0, kept.most_bytes)
     with memory_for(f"recording a simulation of {schedule.ranks:,} ranks", needed):
         answer = _core.record(schedule.core(), machine.core(), seed, threads, progress, **kept.core())
-    return Timeline(**answer, lineage=lineage)
+    return Timeline(**answer, lazy_provenance=lazy_provenance)
 
 
-def lineage_of_run(schedule: Schedule, machine: Machine, options: dict[str, Any]) -> Lineage:
+def lazy_provenance_of_run(schedule: Schedule, machine: Machine, options: dict[str, Any]) -> LazyProvenance:
     """Of what is simulated now. How it is done (scheduler, threads) is not in it: the answer is the same."""
-    made_of, begun = schedule.lineage, time.time()
+    made_of, begun = schedule.lazy_provenance, time.time()
 
     def tell() -> Provenance:
         sources = (made_of.provenance, machine.provenance)
         return Provenance.made("timeline", by="idlewave.simulate", options=options, sources=sources, at=begun)
 
-    return Lineage(tell)
+    return LazyProvenance(tell)
 
 
 def checked_run(scheduler: str, threads: int, seed: int) -> None:
@@ -161,26 +165,34 @@ def _parts(reaches: Iterable[str]) -> list[str]:
     return parts
 
 
-def _simulate_in_legs(
-    schedule: Schedule, machine: Machine, seed: int, manner: Manner, progress: Callable[[int], None] | None
+def _simulate_partitioned(
+    schedule: Schedule,
+    machine: Machine,
+    seed: int,
+    configuration: RunConfiguration,
+    progress: Callable[[int], None] | None,
 ) -> dict[str, Any]:
     """In partitions of the kernel."""
-    if not isinstance(manner.placement, str):
+    if not isinstance(configuration.placement, str):
         raise UsageError(f"ranks are placed by {' or '.join(PLACEMENTS)}")
     machine = replace(machine)  # of which nothing is compiled, so that it can be sent to processes
     run = ""
-    if manner.checkpoint is not None:
+    if configuration.checkpoint is not None:
         costs = machine.identity()
         run = f"simulate schedule {schedule.identity()} of {schedule.ranks} ranks on machine {costs}, seed {seed}"
-    core = manner.core(run)
-    with memory_for(_what(schedule, manner.processes), footprint.simulation(schedule.ranks, manner.processes)):
-        if manner.processes > 1:
+    core = configuration.core(run)
+    with memory_for(
+        _what(schedule, configuration.processes), memory_needs.simulation(schedule.ranks, configuration.processes)
+    ):
+        if configuration.processes > 1:
             from .processes import run_in_processes
 
-            answer = run_in_processes("simulate_in_legs", (schedule, machine, seed, core), manner.processes, progress)
+            answer = run_in_processes(
+                "simulate_partitioned", (schedule, machine, seed, core), configuration.processes, progress
+            )
             answer["finish_view"] = memoryview(answer["finish_view"]).cast("q")
         else:
-            answer = _core.simulate_in_legs(schedule.core(), machine.core(), seed, core, progress, None)
+            answer = _core.simulate_partitioned(schedule.core(), machine.core(), seed, core, progress, None)
     return answer | {"run": EventRun(**answer["run"])}
 
 
@@ -195,7 +207,7 @@ def _simulate_loggopsim(
         raise UsageError(f"the loggopsim dialect runs on the sequential scheduler, not on {scheduler}")
     if record:
         raise UsageError("the loggopsim dialect gives finish times only: ops are not recorded")
-    with memory_for(_what(schedule), footprint.simulation(schedule.ranks)):
+    with memory_for(_what(schedule), memory_needs.simulation(schedule.ranks)):
         answer: dict[str, Any] = _core.simulate_loggopsim(schedule.core(), machine.core(), progress)
     return answer
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import _core
 from .errors import UsageError
 from .kernel import EventRun
-from .lineage import Lineage
+from .lazy_provenance import LazyProvenance
 from .provenance import KEY, Provenance
 
 if TYPE_CHECKING:
@@ -83,19 +83,21 @@ class Timeline:
     path: Columns = field(default_factory=dict)
     queues: Columns = field(default_factory=dict)
     run: EventRun | None = None
-    lineage: Lineage | None = field(default=None, repr=False, compare=False)
+    lazy_provenance: LazyProvenance | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in self.__dict__.items() if name not in ("finish", "lineage")}
+        state = {name: value for name, value in self.__dict__.items() if name not in ("finish", "lazy_provenance")}
         return state | {"finish_view": self.finish_view.tobytes(), "provenance": self.provenance}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state | {"finish_view": memoryview(state["finish_view"]).cast("q"), "lineage": None})
+        self.__dict__.update(
+            state | {"finish_view": memoryview(state["finish_view"]).cast("q"), "lazy_provenance": None}
+        )
 
     @cached_property
     def provenance(self) -> Provenance | None:
         """What it was made from; None of a timeline that nobody simulated. Large files are read for it, once."""
-        return None if self.lineage is None else self.lineage.provenance
+        return None if self.lazy_provenance is None else self.lazy_provenance.provenance
 
     @cached_property
     def finish(self) -> npt.NDArray[np.int64]:

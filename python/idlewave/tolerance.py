@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from . import _core, footprint
+from . import _core, memory_needs
 from .errors import UsageError
+from .escaping import quote
 from .machine import Level, Machine
-from .memory import memory_for
-from .noise import AnyNoise
-from .quoting import quote
+from .memory_limits import memory_for
+from .noise_models import AnyNoise
 from .schedule import Schedule
 from .simulation import as_machine, checked_machine, checked_run, checked_schedule
 from .tolerance_samples import Sample, Samples
@@ -147,7 +147,7 @@ def latency_tolerance(
     machine = as_machine(machine)
     _check(machine, growths, level, most_simulations, precision)
     machine = checked_machine(machine, noise, noise_reaches)
-    needed = footprint.DIFFERENTIATED * schedule.ranks
+    needed = memory_needs.DIFFERENTIATED * schedule.ranks
     made = 0
 
     def show(_now: int = 0) -> None:

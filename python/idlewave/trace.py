@@ -13,18 +13,18 @@ import pandas as pd
 from . import _core
 from .digests import Files
 from .errors import InputError
-from .input.checking import read_json
-from .input.kinds import Open
-from .lineage import Lineage, of_recorded_trace, rank_files
-from .memory import memory_for
+from .escaping import name_of
+from .input.validation import read_json
+from .input.value_types import Open
+from .lazy_provenance import LazyProvenance, of_recorded_trace, rank_files
+from .memory_limits import memory_for
 from .provenance import PROVENANCE, Provenance, command_text
-from .quoting import name_of
 
 GROUPS = ("point-to-point", "waiting for requests", "collective", "other MPI")
 """The kinds of call, as `calls` numbers them."""
 
 
-class TraceSaid(Open):
+class TraceSchema(Open):
     """What is used of trace.json (docs/trace-format.md)."""
 
     format: Literal[1]
@@ -65,10 +65,10 @@ class Trace:
         return float(self._core.duration_ns) / 1e9
 
     @cached_property
-    def said(self) -> TraceSaid | None:
+    def said(self) -> TraceSchema | None:
         """What trace.json says, None where there is none. Raises InputError for one that is none."""
         file = self.directory / "trace.json"
-        return read_json(file, TraceSaid, "what a launcher says of a trace") if os.path.lexists(file) else None
+        return read_json(file, TraceSchema, "what a launcher says of a trace") if os.path.lexists(file) else None
 
     @property
     def command(self) -> str:
@@ -76,7 +76,7 @@ class Trace:
         return "" if self.said is None else " ".join(self.said.command)
 
     @cached_property
-    def lineage(self) -> Lineage:
+    def lazy_provenance(self) -> LazyProvenance:
         """What it is, without its calls."""
         return of_recorded_trace(self.directory, self._files, self._recorded())
 
@@ -92,7 +92,7 @@ class Trace:
     @property
     def provenance(self) -> Provenance:
         """What it is: the digest of the ranks' files, which are read for it, and what trace.json says of the run."""
-        return self.lineage.provenance
+        return self.lazy_provenance.provenance
 
     @cached_property
     def processes(self) -> pd.DataFrame:
@@ -120,12 +120,20 @@ class Trace:
 
     def communication(self) -> pd.DataFrame:
         """Who talks to whom: source, destination, messages, bytes; point-to-point only."""
+        return self._communication.copy()
+
+    @cached_property
+    def _communication(self) -> pd.DataFrame:
         sends = self.calls[self.calls["peer"] >= 0]
         table = sends.groupby(["rank", "peer"], as_index=False).agg(messages=("bytes", "size"), bytes=("bytes", "sum"))
         return table.rename(columns={"rank": "source", "peer": "destination"})
 
     def time(self) -> pd.DataFrame:
         """How each rank's time divides: rank, category ("computation", or one of GROUPS), seconds."""
+        return self._time.copy()
+
+    @cached_property
+    def _time(self) -> pd.DataFrame:
         inside = self.calls.groupby(["rank", "group"], observed=False)["inside_ns"].sum() / 1e9
         table = inside.rename("seconds").reset_index().rename(columns={"group": "category"})
         table["category"] = table["category"].astype(str)
@@ -142,6 +150,10 @@ class Trace:
 
     def totals(self) -> pd.DataFrame:
         """Per call: call, count, bytes, seconds inside it, summed over ranks, the longest first."""
+        return self._totals.copy()
+
+    @cached_property
+    def _totals(self) -> pd.DataFrame:
         table = self.calls.groupby("call", observed=True, as_index=False).agg(
             count=("inside_ns", "size"), bytes=("bytes", "sum"), seconds=("inside_ns", "sum")
         )

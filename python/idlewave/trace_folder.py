@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import untraced
+from . import unrecorded_ranks
 from .errors import InputError, OutputError
-from .quoting import name_of, quote
+from .escaping import name_of, quote
 
 
 class TraceFolder:
@@ -49,12 +49,12 @@ class TraceFolder:
         if not self._prepared:
             return
         with contextlib.suppress(OSError):  # what is not empty stays
-            untraced.take_room(self.path)
+            unrecorded_ranks.remove_failure_file(self.path)
             for folder in self._made:
                 folder.rmdir()
 
     def _check(self, entries: list[Path], *, overwrite: bool) -> None:
-        if not overwrite and not all(untraced.is_room(entry) for entry in entries):
+        if not overwrite and not all(unrecorded_ranks.is_failure_file(entry) for entry in entries):
             raise InputError(
                 f"{name_of(self.path)} exists and is not empty: name another place for the trace, or overwrite it"
             )
@@ -68,8 +68,11 @@ class TraceFolder:
         above = (self.path, *self.path.parents)
         self._made = [folder for folder in above if not folder.exists()]
         self.path.mkdir(parents=True, exist_ok=True)
-        untraced.make_room(self.path)
+        unrecorded_ranks.make_failure_file(self.path)
 
 
 def _is_of_trace(name: str) -> bool:
-    return name in ("trace.json", untraced.FILE) or re.fullmatch(r"rank-\d+\.iwtrace|conflict-\d+", name) is not None
+    return (
+        name in ("trace.json", unrecorded_ranks.FILE)
+        or re.fullmatch(r"rank-\d+\.iwtrace|conflict-\d+", name) is not None
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from .quoting import quote
+from .escaping import quote
 
 PICOSECONDS = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12}
 
@@ -114,3 +114,9 @@ def exact_time(picoseconds: int) -> str:
             fraction = str(rest).rjust(len(str(scale)) - 1, "0").rstrip("0")
             return f"{sign}{whole}{'.' + fraction if fraction else ''}{name}"
     return f"{picoseconds}ps"
+
+
+def exact_cost(picoseconds: float) -> str:
+    """`picoseconds` per byte in ns where six digits lose nothing, else in ps: 2500.0 -> "2.5ns"."""
+    text = f"{picoseconds / 1000:.6g}ns"
+    return text if parse_cost(text) == picoseconds else f"{picoseconds!r}ps"

@@ -7,11 +7,11 @@ from typing import NoReturn
 
 import click
 
-from .. import endings
+from .. import exit_status
 from .._core import version
-from ..waiting import show_more, show_words
+from ..wait_notices import show_log, show_notices
 from .large_libraries import watch_room
-from .late_commands import Ended, LateCommands
+from .lazy_groups import Ended, LateCommands
 
 COMMANDS = {
     "measure": ("measure_commands", "Measure this machine: its noise and its network."),
@@ -44,12 +44,12 @@ COMMANDS = {
 def cli(verbose: int) -> None:
     """Measure a machine's noise and network, trace an MPI program, and simulate it, under that noise, at any scale."""
     if verbose:
-        show_more(everything=verbose > 1)
+        show_log(everything=verbose > 1)
 
 
 def commands() -> None:
-    """What the command line asks for. Raises what is told of it by `endings.run`."""
-    show_words()
+    """What the command line asks for. Raises what is told of it by `exit_status.run`."""
+    show_notices()
     watch_room()
     try:
         status = cli(prog_name="idlewave", standalone_mode=False)
@@ -57,7 +57,7 @@ def commands() -> None:
         error.show()
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        endings.say_error(_in_one_line(error))
+        exit_status.say_error(_in_one_line(error))
         sys.exit(error.exit_code)
     except (Ended, click.Abort) as end:
         raise end.__cause__ or KeyboardInterrupt() from end
@@ -65,8 +65,8 @@ def commands() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line. Exit status: as `endings` says."""
-    endings.run(commands)
+    """Run the command line. Exit status: as `exit_status` says."""
+    exit_status.run(commands)
 
 
 def _in_one_line(error: click.ClickException) -> str:

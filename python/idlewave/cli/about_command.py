@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from ..errors import InputError
+from ..escaping import name_of, printable
 from ..provenance import Provenance
-from ..quoting import name_of, printable
-from .options import as_json, print_json
+from .option_types import as_json, print_json
 from .terminal import say
 
 

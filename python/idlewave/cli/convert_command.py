@@ -8,7 +8,7 @@ import click
 
 from ..schedule import FORMATS, format_for
 from ..schedule import convert as run
-from .options import OutputFile, as_json, print_json
+from .option_types import OutputFile, as_json, print_json
 from .progress import rank_progress
 from .terminal import say
 

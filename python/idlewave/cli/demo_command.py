@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from ..machine import Machine
-from .demo import BETWEEN, PROGRAMS, SIZES, Plan, run_demo
-from .inputs import between_options
-from .options import Count, OutputFolder, as_json, print_json
+from .demo_steps import BETWEEN, PROGRAMS, SIZES, Plan, run_demo
+from .input_options import between_options
+from .option_types import Count, OutputFolder, as_json, print_json
 from .terminal import say, to_error_stream
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import click
 
 from ..doctor import State, examine
-from .options import as_json, print_json
+from .option_types import as_json, print_json
 from .terminal import say
 
 

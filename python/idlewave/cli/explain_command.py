@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..carried import said_of
+from ..formatting import plain_time
 from ..machine import Machine
+from ..provenance_in_files import provenance_entry
 from ..sensitivity import Sensitivities, sensitivities
 from ..simulation import simulate
 from ..tolerance import MOST_SIMULATIONS, LatencyTolerance, latency_tolerance
-from ..wording import plain_time
 from .explain_tolerance import tolerance_as_json, tolerance_in_words
-from .inputs import load_machine, machine_options, note_scope
-from .options import Count, as_json, print_json
+from .input_options import load_machine, machine_options, note_scope
+from .option_types import Count, as_json, print_json
 from .progress import rank_progress, time_progress
-from .run import heading, run_arguments, run_options
-from .source import schedule_from, source_options
+from .schedule_source import schedule_from, source_options
+from .simulation_options import heading, run_arguments, run_options
 from .terminal import output, say, show_table
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _as_json(timeline: Timeline, slopes: Sensitivities, tolerance: LatencyTolera
         "matching_queues": _queues(timeline),
     }
     if timeline.provenance is not None:
-        found |= said_of(timeline.provenance)
+        found |= provenance_entry(timeline.provenance)
     if tolerance is not None:
         found["latency_tolerance"] = tolerance_as_json(tolerance)
     return found

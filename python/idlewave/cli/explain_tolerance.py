@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from statistics import median
 
+from ..formatting import plain_percent, plain_time
 from ..tolerance import LatencyBracket, LatencyTolerance
-from ..wording import plain_percent, plain_time
 
 DIGITS = 4
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..carried import said_of
 from ..errors import InputError
 from ..kernel import PLACEMENTS, SCHEDULERS, EventRun
 from ..output import write_json
 from ..placement_file import read_placement
 from ..provenance import Provenance
-from .options import Count, OutputFile, OutputFolder
+from ..provenance_in_files import provenance_entry
+from .option_types import Count, OutputFile, OutputFolder
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -48,14 +48,26 @@ class Placement(PlacementType):
 
 SCHEDULER = click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
 THREADS = click.option("--threads", type=Count(1), default=1, show_default=True)
-LEGS = (
-    click.option("--processes", type=Count(1), default=1, show_default=True, help="Started by mpiexec."),
-    click.option("--lazy", is_flag=True, help="Time Warp: lazy cancellation."),
-    click.option("--pin", is_flag=True, help="Each thread to a processor of its own."),
-    click.option("--migrate", is_flag=True, help="LPs move where one thread has far more events than others."),
-    click.option("--checkpoint", type=OutputFolder(), help="Directory to keep the run in."),
-    click.option("--checkpoint-every", type=click.FloatRange(0), default=600.0, show_default=True, help="s."),
-    click.option("--restart", is_flag=True, help="Go on from the last checkpoint."),
+DISTRIBUTION = (
+    click.option(
+        "--processes",
+        type=Count(1),
+        default=1,
+        show_default=True,
+        help="Processes, started by mpiexec, each with so many threads.",
+    ),
+    click.option("--lazy", is_flag=True, help="Time Warp: lazy cancellation of events."),
+    click.option("--pin", is_flag=True, help="Pin each thread to a processor of its own."),
+    click.option("--migrate", is_flag=True, help="Let LPs migrate when one thread has far more events than others."),
+    click.option("--checkpoint", type=OutputFolder(), help="Directory for checkpoints."),
+    click.option(
+        "--checkpoint-every",
+        type=click.FloatRange(0),
+        default=600.0,
+        show_default=True,
+        help="Seconds between two checkpoints.",
+    ),
+    click.option("--restart", is_flag=True, help="Begin with the last checkpoint."),
 )
 
 
@@ -70,7 +82,7 @@ def write_statistics(run: EventRun, path: Path | None, provenance: Provenance | 
     """All that a run counted, and what it was of, to a file if there is to be one."""
     if path is None:
         return
-    said = {} if provenance is None else said_of(provenance)
+    said = {} if provenance is None else provenance_entry(provenance)
     write_json(path, counts_of(run) | {"series": run.series} | said)
 
 
@@ -82,7 +94,7 @@ def counts_of(run: EventRun) -> dict[str, Any]:
 
 
 def show_run(what: str, run: EventRun, events: str = "events") -> None:
-    """What a run counted, for people."""
+    """Print the statistics of a run as a table."""
     from rich.table import Table
 
     from .terminal import output
@@ -96,12 +108,12 @@ def show_run(what: str, run: EventRun, events: str = "events") -> None:
         ("efficiency (1 - rolled back / committed)", f"{run.efficiency:.2%}"),
         ("rollbacks, primary", f"{run.primary_rollbacks:,}"),
         ("rollbacks, secondary", f"{run.secondary_rollbacks:,}"),
-        ("events taken back", f"{run.taken_back:,}"),
-        ("told to other partitions", f"{run.told_elsewhere:,} ({run.remote:.1%})"),
+        ("anti-messages", f"{run.cancelled:,}"),
+        ("remote events", f"{run.remote_events:,} ({run.remote:.1%})"),
         ("rounds of GVT", f"{run.gvt_rounds:,}"),
-        ("legs", f"{run.legs:,}"),
+        ("segments", f"{run.segments:,}"),
         ("ties", f"{run.ties:,}"),
-        ("memory for undo", f"{run.log_bytes / 2**20:.1f} MiB"),
+        ("undo logs", f"{run.log_bytes / 2**20:.1f} MiB"),
         ("memory of all processes", f"{run.peak_rss_bytes / 2**20:.0f} MiB"),
         ("initialisation", f"{run.init_seconds:.3f} s"),
         ("simulation", f"{run.seconds:.3f} s"),
@@ -114,7 +126,7 @@ def show_run(what: str, run: EventRun, events: str = "events") -> None:
 
 
 def where(options: dict[str, Any]) -> str:
-    """By which scheduler, and on how much of the machine."""
+    """The scheduler, threads and processes of a run, as text."""
     threads = options["threads"]
     text = f"{threads} {'thread' if threads == 1 else 'threads'}"
     if options["processes"] != 1:

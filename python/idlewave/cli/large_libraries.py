@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from ..memory import Limit, refuse_beyond
+from ..memory_limits import Limit, refuse_beyond
 
 NEEDED = {
     "numpy": 85_000_000,

@@ -7,11 +7,11 @@ from dataclasses import asdict
 import click
 import pandas as pd
 
+from ..formatting import plain_time
 from ..machine import Machine
 from ..schedule import algorithms as all_algorithms
 from ..schedule import patterns as all_patterns
-from ..wording import plain_time
-from .options import as_json, print_json
+from .option_types import as_json, print_json
 from .terminal import show_table
 
 

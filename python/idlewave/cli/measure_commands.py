@@ -10,9 +10,9 @@ import click
 
 from ..mpi import find
 from ..output import check_output_folder
-from .kept import recording_folder
-from .late_commands import LateCommands
-from .options import FiniteRange, OutputFolder, as_json, print_json, refuse_given
+from .interrupted_measurement import recording_folder
+from .lazy_groups import LateCommands
+from .option_types import FiniteRange, OutputFolder, as_json, print_json, refuse_given
 from .terminal import progress_bar, say
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 import click
 
 from .. import pdes as models
-from ..carried import said_of
 from ..kernel import PLACEMENTS
 from ..provenance import Provenance
-from .figures import Picture, save_figure
+from ..provenance_in_files import provenance_entry
+from .figure_files import Picture, save_figure
 from .kernel_options import (
-    LEGS,
+    DISTRIBUTION,
     SCHEDULER,
     STATISTICS,
     THREADS,
@@ -27,8 +27,8 @@ from .kernel_options import (
     where,
     write_statistics,
 )
-from .late_commands import Commands
-from .options import Count, as_json, print_json
+from .lazy_groups import Commands
+from .option_types import Count, as_json, print_json
 from .progress import share_progress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,12 +44,12 @@ run_options = all_of(
         SCHEDULER,
         THREADS,
         click.option("--placement", type=Placement(), default=PLACEMENTS[0], show_default=True),
-        *LEGS,
+        *DISTRIBUTION,
         STATISTICS,
         as_json,
     )
 )
-"""How to run a model: the answer is the same in all."""
+"""The options of a run configuration."""
 
 
 PLOT = click.option("--plot", type=Picture(), help="Draw it (.png, .svg, .pdf).")
@@ -95,7 +95,7 @@ def phold(*, plot: Path | None, statistics: Path | None, as_json: bool, **option
 
         save_figure(plot_run(run.series_to_pandas(), tick=1e-6, unit="PHOLD's time"), plot)
     if as_json:
-        print_json(counts_of(run) | said_of(provenance))
+        print_json(counts_of(run) | provenance_entry(provenance))
         return
     show_run(f"phold, {options['lps']} LPs, {where(options)}", run)
 
@@ -129,7 +129,7 @@ def epidemic(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_j
         draw_epidemic(found, as_arguments(options), plot, plot_runs)
     if as_json:
         days = {name: getattr(found, name) for name in ("susceptible", "exposed", "infectious", "recovered", "immune")}
-        print_json({"days": days} | counts_of(found.run) | said_of(provenance))
+        print_json({"days": days} | counts_of(found.run) | provenance_entry(provenance))
         return
     click.echo(
         f"{options['persons']:,} persons: {found.attack_rate:.1%} infected in {options['days']} days; most infectious "
@@ -166,7 +166,7 @@ def flood(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_json
         draw_flood(as_arguments(options), plot, plot_runs)
     if as_json:
         classes = {"legitimate": asdict(found.legitimate), "attack": asdict(found.attack)}
-        print_json(classes | counts_of(found.run) | said_of(provenance))
+        print_json(classes | counts_of(found.run) | provenance_entry(provenance))
         return
     for name, packets in (("legitimate", found.legitimate), ("attack", found.attack)):
         click.echo(

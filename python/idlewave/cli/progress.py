@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from ..quoting import printable
+from ..escaping import printable
+from ..formatting import plain_time
 from ..schedule import RankProgress
-from ..waiting import said_late
-from ..wording import plain_time
+from ..wait_notices import notice_if_slow
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -22,7 +22,7 @@ PATIENCE = 0.3
 
 def doing(description: str) -> AbstractContextManager[None]:
     """Says on the error stream what is being done, once that has taken a while."""
-    return said_late(f"{printable(description, keep='')} …")
+    return notice_if_slow(f"{printable(description, keep='')} …")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""``idlewave report``: what was found, as one HTML file."""
+"""``idlewave report``: measurements, trace and study as one HTML file."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import click
 from ..errors import UsageError
 from ..machine import Machine
 from ..measure import Measurement
-from ..report import build, findings
-from ..reporting import report_data
+from ..report import build, findings, report_of
 from ..schedule import Schedule
 from ..simulation import simulate
-from ..study_table import read_study
+from ..studies.table import read_study
 from ..trace import Trace
-from .inputs import algorithm_options, algorithms_from
-from .options import OutputFolder, as_json, print_json
+from .input_options import algorithm_options, algorithms_from
+from .option_types import OutputFolder, as_json, print_json
 from .progress import doing
 from .terminal import say
 
@@ -60,20 +59,20 @@ def report(
     with doing("reading what was measured"):
         measurement = Measurement.load(measured) if measured else None
         trace = Trace.load(traced) if traced else None
-    timeline = None
+    prediction = None
     if measured and trace:
         with doing("simulating the traced run"):
             schedule = Schedule.from_trace(trace, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
-            timeline = simulate(schedule, Machine.load(measured / "machine.toml"), noise=None)
+            prediction = simulate(schedule, Machine.load(measured / "machine.toml"), noise=None)
     study = read_study(studied) if studied else None
-    data = report_data(
-        measurement, trace, timeline, study, title=title, allow_mixed=allow_mixed, study_name=str(studied)
+    made = report_of(
+        measurement, trace, prediction, study, title=title, allow_mixed=allow_mixed, study_name=str(studied)
     )
     with doing("drawing figures"):
-        page = build(data, target)
+        page = build(made, target)
     if as_json:
-        print_json({"written": str(page), "findings": findings(data)})
+        print_json({"written": str(page), "findings": findings(made)})
         return
-    for sentence in findings(data).values():
+    for sentence in findings(made).values():
         say(f"• {sentence}")
     say(f"written: {page}")

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from ..schedule import FORMATS, format_for
-from .options import OutputFile, as_json, print_json
+from .option_types import OutputFile, as_json, print_json
 from .progress import rank_progress
-from .source import schedule_from, source_options
+from .schedule_source import schedule_from, source_options
 from .terminal import say
 
 

@@ -8,20 +8,30 @@ from typing import Any
 import click
 
 from .._core import peak_memory
-from ..carried import said_of
 from ..errors import UsageError
-from ..kernel import PLACEMENTS, Manner
+from ..escaping import name_of
+from ..formatting import plain_time
+from ..kernel import PLACEMENTS, RunConfiguration
 from ..output import write_table
-from ..quoting import name_of
+from ..provenance_in_files import provenance_entry
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
-from ..wording import plain_time
-from .inputs import load_machine, machine_options, note_scope
-from .kernel_options import LEGS, SCHEDULER, STATISTICS, THREADS, all_of, counts_of, show_run, where, write_statistics
-from .options import OutputFile, as_json, print_json
+from .input_options import load_machine, machine_options, note_scope
+from .kernel_options import (
+    DISTRIBUTION,
+    SCHEDULER,
+    STATISTICS,
+    THREADS,
+    all_of,
+    counts_of,
+    show_run,
+    where,
+    write_statistics,
+)
+from .option_types import OutputFile, as_json, print_json
 from .progress import time_progress
-from .run import NOISE, heading, run_arguments
-from .source import schedule_from, source_options
+from .schedule_source import schedule_from, source_options
+from .simulation_options import NOISE, heading, run_arguments
 
 MOST_RANKS_LISTED = 65536
 KEPT = ("processes", "lazy", "pin", "migrate", "checkpoint", "checkpoint_every", "restart", "placement")
@@ -34,7 +44,7 @@ KEPT = ("processes", "lazy", "pin", "migrate", "checkpoint", "checkpoint_every",
 @all_of((SCHEDULER, THREADS, *NOISE))
 @all_of(
     (
-        *LEGS,
+        *DISTRIBUTION,
         click.option("--placement", type=click.Choice(PLACEMENTS), default=PLACEMENTS[0], show_default=True),
         STATISTICS,
     )
@@ -54,9 +64,10 @@ def simulate(
 ) -> None:
     """Simulate a GOAL file, a trace, or a PATTERN (such as allreduce, halo2d or sweep; all: idlewave patterns)."""
     machine = load_machine(machine_name, between, node_ranks)
-    how = run_arguments(options)
-    legs: dict[str, Any] = {name: options.pop(name) for name in KEPT}
-    if statistics is not None and not Manner(scheduler=how["scheduler"], **legs).in_partitions:
+    run_options = run_arguments(options)
+    distribution: dict[str, Any] = {name: options.pop(name) for name in KEPT}
+    configuration = RunConfiguration(scheduler=run_options["scheduler"], **distribution)
+    if statistics is not None and not configuration.in_partitions:
         raise UsageError("--statistics are counted by the kernel's partitions: with timewarp, check, or --processes")
     schedule = schedule_from(source, options)
     note_scope(machine, schedule.ranks)
@@ -67,8 +78,8 @@ def simulate(
             record=ops is not None,
             dialect=dialect,
             progress=progress,
-            **how,
-            **legs,
+            **run_options,
+            **distribution,
         )
     if timeline.run is not None:
         write_statistics(timeline.run, statistics, timeline.provenance)
@@ -84,7 +95,7 @@ def simulate(
         if timeline.run is not None:
             found |= {"run": counts_of(timeline.run), "peak_rss_bytes": timeline.run.peak_rss_bytes}
         if timeline.provenance is not None:
-            found |= said_of(timeline.provenance)
+            found |= provenance_entry(timeline.provenance)
         print_json(found)
         return
     click.echo(
@@ -92,4 +103,4 @@ def simulate(
         f"{plain_time(timeline.max_finish, 6)} ({timeline.messages} messages, simulated in {timeline.seconds:.3f} s)"
     )
     if timeline.run is not None:
-        show_run(f"{name_of(schedule.name)}, {where(how | legs)}", timeline.run, "messages")
+        show_run(f"{name_of(schedule.name)}, {where(run_options | distribution)}", timeline.run, "messages")

@@ -8,21 +8,22 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from ..carried import said_of
 from ..errors import UsageError
+from ..escaping import quote
+from ..formatting import plain_percent, plain_time
 from ..machine import Machine
 from ..measure.records import records
 from ..output import TABLE_ENDINGS, write_table
 from ..provenance import Provenance
-from ..quoting import quote
+from ..provenance_in_files import provenance_entry
 from ..schedule import Schedule
-from ..study_rows import attach_with_rows
-from ..studying import COLUMNS, study_provenance
-from ..studying import study as run
+from ..studies.rows_digest import attach_with_rows
+from ..studies.study import study as run
+from ..studies.study import study_provenance
+from ..studies.workers import COLUMNS
 from ..units import parse_count
-from ..wording import plain_percent, plain_time
-from .inputs import algorithm_options, load_machine, load_schedule, machine_options, note_scope
-from .options import Count, OutputFile, as_json, print_json
+from .input_options import algorithm_options, load_machine, load_schedule, machine_options, note_scope
+from .option_types import Count, OutputFile, as_json, print_json
 from .progress import doing
 from .terminal import Format, errors, progress_bar, say, show_table
 
@@ -66,7 +67,7 @@ def study(
     if as_json:
         found = {"written": str(file), "runs": records(table), "summary": records(summary(table))}
         said = Provenance.of_table(table)
-        print_json(found if said is None else found | said_of(said))
+        print_json(found if said is None else found | provenance_entry(said))
         return
     show_summary(table, "Run time and slowdown by noise")
     say(f"written: {file}")

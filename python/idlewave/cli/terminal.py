@@ -19,8 +19,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from .. import wording
-from ..quoting import printable
+from .. import formatting
+from ..escaping import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,12 +60,12 @@ errors = _Stream(stderr=True)
 
 def say(text: str, *, bold: bool = False) -> None:
     """A line of a command's result."""
-    output.print(wording.plain(text), style="bold" if bold else None)
+    output.print(formatting.plain(text), style="bold" if bold else None)
 
 
 def say_note(text: str) -> None:
     """A line on the error stream: what one must know of a result, or what was done beside it."""
-    errors.print(f"note: {wording.plain(text)}")
+    errors.print(f"note: {formatting.plain(text)}")
 
 
 def to_error_stream() -> None:
@@ -104,7 +104,7 @@ def show_table(table: pd.DataFrame, title: str, formats: Mapping[str, Format] | 
     """Print a data frame as a table; `formats` by column."""
     import pandas as pd
 
-    shown = Table(title=wording.plain(title), title_justify="left", title_style="bold")
+    shown = Table(title=formatting.plain(title), title_justify="left", title_style="bold")
     for column in table.columns:
         numeric = pd.api.types.is_numeric_dtype(table[column]) and not pd.api.types.is_bool_dtype(table[column])
         shown.add_column(str(column), justify="right" if numeric else "left", overflow="fold")
@@ -115,4 +115,4 @@ def show_table(table: pd.DataFrame, title: str, formats: Mapping[str, Format] | 
 
 
 def _cell(value: object, form: Format) -> str:
-    return wording.plain(form(value) if callable(form) else format(value, form))
+    return formatting.plain(form(value) if callable(form) else format(value, form))

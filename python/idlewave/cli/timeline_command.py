@@ -7,15 +7,15 @@ from pathlib import Path
 import click
 
 from ..errors import UsageError
+from ..escaping import quote
 from ..export import writer_for
-from ..quoting import quote
 from ..simulation import simulate as run
 from ..timeline import Recording
-from .inputs import load_machine, machine_options, note_scope
-from .options import Duration, OutputFile, as_json, print_json
+from .input_options import load_machine, machine_options, note_scope
+from .option_types import Duration, OutputFile, as_json, print_json
 from .progress import doing, time_progress
-from .run import heading, run_arguments, run_options
-from .source import schedule_from, source_options
+from .schedule_source import schedule_from, source_options
+from .simulation_options import heading, run_arguments, run_options
 from .terminal import say
 
 

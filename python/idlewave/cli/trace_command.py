@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from ..trace import Trace
-from ..tracing import trace as run_traced
-from .options import OutputFolder, as_json, print_json
+from ..traced_run import trace as run_traced
+from .option_types import OutputFolder, as_json, print_json
 from .terminal import say
 
 

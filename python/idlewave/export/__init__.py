@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .forms import ENDINGS, writer_for
+from .formats import ENDINGS, writer_for
 from .otf2 import write_otf2
 from .perfetto import write_perfetto
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from ..escaping import quote
 from ..provenance import Provenance
-from ..quoting import quote
 from ..timeline import OP_KINDS
 
 if TYPE_CHECKING:

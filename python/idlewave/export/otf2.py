@@ -20,8 +20,8 @@ import numpy as np
 
 from ..errors import LibraryError, OutputError
 from ..output import output_folder
+from .library_stderr import own_words
 from .ops import RECV, SEND, Ops, read_ops
-from .own_words import own_words
 from .regions import Step, Steps, steps_of
 
 if TYPE_CHECKING:

@@ -17,13 +17,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from ..carried import picture_metadata
 from ..errors import UsageError
+from ..formatting import time_text
 from ..output import output_file
 from ..plot_limits import bulk_limits, mark_cut
-from ..plotting import BLUE, INK, ORANGE, STYLE, VERMILLION, new_figure, plain_text, styled, tidy
+from ..plot_style import BLUE, INK, ORANGE, STYLE, VERMILLION, new_figure, plain_text, styled, tidy
 from ..provenance import Provenance
-from ..wording import time_text
+from ..provenance_in_files import picture_metadata
 from .ops import CALC, RECV, SEND, Ints, Ops, read_ops
 from .spans import cpu_spans, waiting_spans
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ..errors import InputError
-from ..quoting import cut, printable
+from ..escaping import cut, printable
 from .bounds import MOST_DEPTH, MOST_DIGITS
 
 # Strings, which may not have ended where the text does, so that each character is looked at once.

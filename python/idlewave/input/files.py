@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from ..errors import InputError
-from ..quoting import MOST_NAME, found, name_of, quote
+from ..escaping import MOST_NAME, found, name_of, quote
 from .bounds import MOST_TEXT, size_words
 
 PATIENCE = 1.0

@@ -17,7 +17,7 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from ..errors import InputError
-from ..quoting import cut, found, name_of, printable, quote
+from ..escaping import cut, found, name_of, printable, quote
 from .bounds import MOST_LINE, MOST_TABLE, size_words
 from .files import opened, read_bytes
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..environment import describe
+from ..host_environment import describe
 from .network import LogGP, Network, NetworkMeasurement, Parameters, Range, estimate, measure_network, prtt
 
 if TYPE_CHECKING:
-    from .files import Measurement, machine_toml, write_machine
+    from .files import Measurement, write_machine
     from .noise import NoiseMeasurement, measure_noise
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "Range",
     "describe",
     "estimate",
-    "machine_toml",
     "measure_network",
     "measure_noise",
     "prtt",
@@ -42,7 +41,6 @@ if not TYPE_CHECKING:  # else every name would pass for one that the package has
     _LATER = {
         "Measurement": "files",
         "NoiseMeasurement": "noise",
-        "machine_toml": "files",
         "measure_noise": "noise",
         "write_machine": "files",
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
-from ..kernel import EventRun, How, checked_seed
+from ..kernel import EventRun, RunOptions, checked_seed
 from .running import MOST_LPS, run_model, whole
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def epidemic(
     workplaces_reopen: float | None = None,
     days: int = 180,
     seed: int = 1,
-    **how: Unpack[How],
+    **options: Unpack[RunOptions],
 ) -> EpidemicRun:
     """An epidemic of `persons` that live and work with others in a city of `districts`, which only travel connects.
 
@@ -82,7 +82,7 @@ def epidemic(
     `transmission`. It is infectious after a `latent` time, and recovers after an `infectious` one (means, days). A
     contact lasts `contact` days: the lookahead. Against it: a share `vaccinated` at the beginning; a share `isolated`
     of the infectious, `isolated_after` days; workplaces that close on one day and reopen on another (None: never).
-    `how` says how to run it: `kernel.How`.
+    `options`: the run configuration, as `kernel.RunConfiguration` says.
 
     Raises UsageError or InputError for what makes no sense, MpiError if processes cannot be started or one dies.
     """
@@ -110,5 +110,5 @@ def epidemic(
         "end": end,
         "seed": checked_seed(seed),
     }
-    answer = run_model("epidemic", parameters, how, end)
+    answer = run_model("epidemic", parameters, options, end)
     return EpidemicRun(**answer["days"], run=EventRun(**answer["run"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Unpack
 
-from ..kernel import EventRun, How, checked_seed
+from ..kernel import EventRun, RunOptions, checked_seed
 from .running import MOST_LPS, run_model, whole
 
 TICK = 1e-12
@@ -66,7 +66,7 @@ def flood(
     measured_from: float = 0.0,
     end: float = 1.0,
     seed: int = 1,
-    **how: Unpack[How],
+    **options: Unpack[RunOptions],
 ) -> FloodRun:
     """`hosts` behind `routers` send packets to one victim; `bots` among them flood it from `attack_from` on.
 
@@ -74,7 +74,8 @@ def flood(
     `legitimate_gap` on average, a bot an attack packet every `attack_gap`, `attack_size` times as large. Legitimate
     packets alone take the share `access_utilization` of the victim's access link, and `utilization` of every other;
     time on a link is fixed, or `exponential`. A router holds `buffer` packets (0: any number), and what finds it full
-    is lost. Packets that are sent from `measured_from` on are counted. `how` says how to run it: `kernel.How`.
+    is lost. Packets that are sent from `measured_from` on are counted.
+    `options`: the run configuration, as `kernel.RunConfiguration` says.
 
     Raises UsageError or InputError for what makes no sense, MpiError if processes cannot be started or one dies.
     """
@@ -101,7 +102,7 @@ def flood(
         "end": last,
         "seed": checked_seed(seed),
     }
-    answer = run_model("flood", parameters, how, last)
+    answer = run_model("flood", parameters, options, last)
     legitimate, attack = (packets_of(answer["packets"], of) for of in (0, 1))
     return FloodRun(legitimate, attack, EventRun(**answer["run"]))
 

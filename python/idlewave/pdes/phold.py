@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from ..errors import UsageError
-from ..kernel import EventRun, How, checked_seed
+from ..kernel import EventRun, RunOptions, checked_seed
 from .running import MOST_LPS, run_model, whole
 
 UNIT = 1e-6
@@ -23,13 +23,13 @@ def phold(
     end: float = 10.0,
     conservative: float = 0.0,
     seed: int = 1,
-    **how: Unpack[How],
+    **options: Unpack[RunOptions],
 ) -> EventRun:
     """PHOLD: events that are passed on, each to a random LP with probability `remote`, else to the same one.
 
     An event takes `lookahead` and an exponential time of that `mean` more, in units of simulated time, of which the
     run lasts `end`; `start_events` are begun by each of `lps` LPs. Under Time Warp a share `conservative` of the LPs
-    does nothing before it is certain. `how` says how to run it: `kernel.How`.
+    does nothing before it is certain. `options`: the run configuration, as `kernel.RunConfiguration` says.
 
     Raises UsageError for what makes no sense, InputError if yawns has no lookahead, MpiError if processes cannot be
     started or one of them dies.
@@ -50,4 +50,4 @@ def phold(
     }
     if parameters["mean"] == parameters["lookahead"] == 0:
         raise UsageError(f"expected a mean delay or a lookahead of {UNIT:g} or more: else time never passes")
-    return EventRun(**run_model("phold", parameters, how, int(parameters["end"]))["run"])
+    return EventRun(**run_model("phold", parameters, options, int(parameters["end"]))["run"])

@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .. import _core, footprint
+from .. import _core, memory_needs
 from ..errors import UsageError
-from ..kernel import How, Manner
-from ..memory import memory_for
+from ..kernel import RunConfiguration, RunOptions
+from ..memory_limits import memory_for
 
 MOST_LPS = 2**32 - 2
 
 
-def run_model(name: str, parameters: dict[str, Any], how: How, end: int) -> dict[str, Any]:
+def run_model(name: str, parameters: dict[str, Any], options: RunOptions, end: int) -> dict[str, Any]:
     """What the core answers of a model, in this process or in several.
 
     `end`: of simulated time, in the core's ticks. Raises UsageError, InputError, MpiError, MemoryLimit.
     """
-    manner = Manner(**how)
-    manner.check()
-    progress = manner.progress
+    configuration = RunConfiguration(**options)
+    configuration.check()
+    progress = configuration.progress
 
     def share(now: int) -> None:
         if progress is not None:
@@ -28,12 +28,14 @@ def run_model(name: str, parameters: dict[str, Any], how: How, end: int) -> dict
 
     run = f"{name} {json.dumps(parameters, sort_keys=True)}"
     shown = None if progress is None else share
-    with memory_for(f"running {name} of {_size(parameters)}", footprint.model(name, parameters, manner.processes)):
-        if manner.processes > 1:
+    with memory_for(
+        f"running {name} of {_size(parameters)}", memory_needs.model(name, parameters, configuration.processes)
+    ):
+        if configuration.processes > 1:
             from ..processes import run_in_processes
 
-            return run_in_processes(name, (parameters, manner.core(run)), manner.processes, shown)
-        answer: dict[str, Any] = getattr(_core, name)(parameters, manner.core(run), shown, None)
+            return run_in_processes(name, (parameters, configuration.core(run)), configuration.processes, shown)
+        answer: dict[str, Any] = getattr(_core, name)(parameters, configuration.core(run), shown, None)
         return answer
 
 

@@ -10,10 +10,11 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/pattern.hpp"
 #include "event_runs.hpp"
-#include "loggops/simulate_in_legs.hpp"
+#include "loggops/simulate_partitioned.hpp"
 #include "outcome.hpp"
-#include "pdes/mailboxes.hpp"
+#include "pdes/partition_options.hpp"
 #include "pdes/partitions.hpp"
+#include "pdes/thread_transport.hpp"
 #include "random_schedule.hpp"
 #include "trials.hpp"
 
@@ -42,14 +43,15 @@ Outcome in_one_window(const S& source, const Machine& machine, std::uint64_t see
 }
 
 template <Source S>
-Outcome in_legs(const S& source, const Machine& machine, const LegsOptions& options, pdes::Counted* counted = nullptr) {
+Outcome partitioned(const S& source, const Machine& machine, std::uint64_t seed,
+                    const pdes::RunConfiguration& configuration, pdes::RunStatistics* statistics = nullptr) {
     Outcome outcome;
     try {
-        auto result = simulate_in_legs(source, machine, options);
+        auto result = simulate_partitioned(source, machine, seed, configuration);
         outcome.finish = std::move(result.found.finish);
         outcome.messages = result.found.messages;
-        if (counted != nullptr) {
-            *counted = result.counted;
+        if (statistics != nullptr) {
+            *statistics = result.statistics;
         }
     } catch (const Standstill& standstill) {
         return testing::outcome_of(standstill);
@@ -64,16 +66,16 @@ struct InTurns {
 };
 template <Source S>
 InTurns in_turns(const S& graph, const Machine& machine, std::uint64_t seed, std::uint32_t count,
-                 const pdes::Manner& how) {
+                 const pdes::PartitionOptions& how) {
     using Model = LogGops<S, Unobserved>;
-    using Transport = pdes::Mailboxes<Message>;
+    using Transport = pdes::ThreadTransport<Message>;
     Unobserved observer;
     Model model(graph, machine, seed, observer);
-    pdes::Manner manner = how;
-    manner.cell = model.lookahead();
+    pdes::PartitionOptions options = how;
+    options.cell = model.lookahead();
     const auto placement = pdes::Placement::cyclic(graph.ranks(), count);
     Transport transport(count);
-    pdes::Partitions<Model, Transport> partitions(model, placement, transport, manner);
+    pdes::Partitions<Model, Transport> partitions(model, placement, transport, options);
     partitions.begin();
     testing::in_turns(seed, count)(partitions);
     InTurns found;
@@ -112,10 +114,9 @@ TEST(RankPartitions, UndoAllThatARankDidAndDoTheSameTwice) {
         const Machine machine = testing::random_machine(dice);
         const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
         const Outcome one = in_one_window(graph, machine, seed);
-        LegsOptions options;
-        options.seed = seed;
-        options.check = true;
-        ASSERT_TRUE(alike(in_legs(graph, machine, options), one)) << "seed " << seed;
+        pdes::RunConfiguration configuration;
+        configuration.scheduler = pdes::Scheduler::check;
+        ASSERT_TRUE(alike(partitioned(graph, machine, seed, configuration), one)) << "seed " << seed;
     }
 }
 
@@ -125,13 +126,12 @@ TEST(RankPartitions, GiveTheSameOnAnyNumberOfThreadsStandstillsIncluded) {
         const Machine machine = testing::random_machine(dice);
         const Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(60));
         const Outcome one = in_one_window(graph, machine, seed);
-        for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
-            LegsOptions options;
-            options.seed = seed;
-            options.advance = advance;
-            options.crew.threads = 1 + dice.small(3);
-            options.cyclic = dice.one_in(2);
-            ASSERT_TRUE(alike(in_legs(graph, machine, options), one)) << "seed " << seed;
+        for (const auto scheduler : {pdes::Scheduler::yawns, pdes::Scheduler::timewarp}) {
+            pdes::RunConfiguration configuration;
+            configuration.scheduler = scheduler;
+            configuration.threads = 1 + dice.small(3);
+            configuration.placement_kind = dice.one_in(2) ? pdes::PlacementKind::cyclic : pdes::PlacementKind::block;
+            ASSERT_TRUE(alike(partitioned(graph, machine, seed, configuration), one)) << "seed " << seed;
         }
     }
 }
@@ -172,22 +172,22 @@ TEST(RankPartitions, GoOnFromCheckpointsAmidstRendezvousAndCrowds) {
           std::tuple(Collective::allreduce, "ring", 100U, 100'000U)}) {
         const auto source = pattern(algorithm(collective, name), ranks, size, 0);
         const Outcome one = in_one_window(source, machine, 7);
-        for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
+        for (const auto scheduler : {pdes::Scheduler::yawns, pdes::Scheduler::timewarp}) {
             std::filesystem::remove_all(directory);
-            LegsOptions options;
-            options.seed = 7;
-            options.advance = advance;
-            options.crew.threads = 2;
-            options.crew.keeping = {.directory = directory, .run = name, .every = 0};
-            ASSERT_TRUE(alike(in_legs(source, machine, options), one)) << name;
+            pdes::RunConfiguration configuration;
+            configuration.scheduler = scheduler;
+            configuration.threads = 2;
+            configuration.checkpoint = {.directory = directory, .description = name, .interval = 0};
+            ASSERT_TRUE(alike(partitioned(source, machine, 7, configuration), one)) << name;
             if (!std::filesystem::exists(directory + "/latest")) {
                 continue;
             }
             ++restarts;
-            options.crew.threads = 3;
-            options.cyclic = true;
-            options.crew.keeping.restart = true;
-            ASSERT_TRUE(alike(in_legs(source, machine, options), one)) << name << ", from its last checkpoint";
+            configuration.threads = 3;
+            configuration.placement_kind = pdes::PlacementKind::cyclic;
+            configuration.checkpoint.restart = true;
+            ASSERT_TRUE(alike(partitioned(source, machine, 7, configuration), one))
+                << name << ", from its last checkpoint";
         }
     }
     EXPECT_GT(restarts, 5);
@@ -199,14 +199,13 @@ TEST(RankPartitions, RanksMoveWithTheirRendezvousAndCrowdsAndTheAnswerStays) {
           std::tuple(Collective::alltoall, "linear", 60U, 1000U), std::tuple(Collective::gather, "linear", 700U, 8U)}) {
         const auto source = pattern(algorithm(collective, name), ranks, size, 0);
         const Outcome one = in_one_window(source, noisy_machine(), 7);
-        for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
-            LegsOptions options;
-            options.seed = 7;
-            options.advance = advance;
-            options.crew.threads = 3;
-            options.crew.migrate_after = 20;
-            options.crew.place = [groups = pdes::Traffic::groups_of(ranks)](const std::vector<std::uint64_t>& between,
-                                                                            std::uint32_t partitions) {
+        for (const auto scheduler : {pdes::Scheduler::yawns, pdes::Scheduler::timewarp}) {
+            pdes::RunConfiguration configuration;
+            configuration.scheduler = scheduler;
+            configuration.threads = 3;
+            configuration.migrate_after = 20;
+            configuration.place = [groups = pdes::CommunicationMatrix::groups_of(ranks)](
+                                      const std::vector<std::uint64_t>& between, std::uint32_t partitions) {
                 EXPECT_EQ(between.size(), std::size_t{groups} * groups);
                 std::vector<std::uint32_t> table(groups);
                 for (std::uint32_t group = 0; group < groups; ++group) {
@@ -214,9 +213,9 @@ TEST(RankPartitions, RanksMoveWithTheirRendezvousAndCrowdsAndTheAnswerStays) {
                 }
                 return table;
             };
-            pdes::Counted counted;
-            ASSERT_TRUE(alike(in_legs(source, noisy_machine(), options, &counted), one)) << name;
-            EXPECT_GT(counted.legs, 1U) << name;
+            pdes::RunStatistics statistics;
+            ASSERT_TRUE(alike(partitioned(source, noisy_machine(), 7, configuration, &statistics), one)) << name;
+            EXPECT_GT(statistics.segments, 1U) << name;
         }
     }
 }
@@ -233,18 +232,17 @@ TEST(RankPartitions, RandomSchedulesGoOnFromCheckpoints) {
             continue;
         }
         std::filesystem::remove_all(directory);
-        LegsOptions options;
-        options.seed = seed;
-        options.advance = seed % 2 == 0 ? pdes::Advance::conservative : pdes::Advance::optimistic;
-        options.crew.threads = 1 + dice.small(3);
-        options.crew.keeping = {.directory = directory, .run = "random", .every = 0};
-        pdes::Counted counted;
-        ASSERT_TRUE(alike(in_legs(graph, machine, options, &counted), one)) << "seed " << seed;
-        if (counted.legs > 1) {
+        pdes::RunConfiguration configuration;
+        configuration.scheduler = seed % 2 == 0 ? pdes::Scheduler::yawns : pdes::Scheduler::timewarp;
+        configuration.threads = 1 + dice.small(3);
+        configuration.checkpoint = {.directory = directory, .description = "random", .interval = 0};
+        pdes::RunStatistics statistics;
+        ASSERT_TRUE(alike(partitioned(graph, machine, seed, configuration, &statistics), one)) << "seed " << seed;
+        if (statistics.segments > 1) {
             ++restarts;
-            options.crew.threads = 1 + dice.small(3);
-            options.crew.keeping.restart = true;
-            ASSERT_TRUE(alike(in_legs(graph, machine, options), one)) << "seed " << seed;
+            configuration.threads = 1 + dice.small(3);
+            configuration.checkpoint.restart = true;
+            ASSERT_TRUE(alike(partitioned(graph, machine, seed, configuration), one)) << "seed " << seed;
         }
     }
     EXPECT_GT(restarts, testing::trials(10));
@@ -252,7 +250,8 @@ TEST(RankPartitions, RandomSchedulesGoOnFromCheckpoints) {
 
 TEST(RankPartitions, NeedALookahead) {
     const Machine machine = testing::simple_machine(0, 0, 10, 0, 0);
-    EXPECT_THROW(in_legs(pattern(algorithm(Collective::barrier, "dissemination"), 4, 1, 0), machine, {}), InputError);
+    EXPECT_THROW(partitioned(pattern(algorithm(Collective::barrier, "dissemination"), 4, 1, 0), machine, 0, {}),
+                 InputError);
 }
 
 }  // namespace

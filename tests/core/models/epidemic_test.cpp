@@ -360,11 +360,13 @@ TEST(Epidemic, GivesTheSameUnderAllSchedulersOnAnyNumberOfThreads) {
         ASSERT_EQ(fates, fates_of(windowed(epidemic, 1)));
         ASSERT_EQ(fates, fates_of(windowed(epidemic, 2)));
         for (const std::uint32_t threads : {1U, 2U, 3U}) {
-            for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
+            for (const auto synchronization :
+                 {pdes::Synchronization::conservative, pdes::Synchronization::optimistic}) {
                 const auto placement = pdes::Placement::block(persons, threads);
                 ASSERT_EQ(
                     fates,
-                    fates_of(partitioned(epidemic, placement, {advance, epidemic.lookahead()}, on_threads).states))
+                    fates_of(
+                        partitioned(epidemic, placement, {synchronization, epidemic.lookahead()}, on_threads).states))
                     << persons << " persons, " << threads << " threads";
             }
         }
@@ -377,11 +379,12 @@ TEST(Epidemic, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
         for (const std::uint32_t persons : {40U, 4000U}) {
             const Epidemic epidemic(fast(persons, day / 48));
             const auto fates = fates_of(one_by_one(epidemic));
-            for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
+            for (const auto synchronization :
+                 {pdes::Synchronization::conservative, pdes::Synchronization::optimistic}) {
                 for (const auto& placement :
                      {pdes::Placement::block(persons, count), pdes::Placement::cyclic(persons, count)}) {
-                    const auto found =
-                        partitioned(epidemic, placement, {advance, epidemic.lookahead()}, in_turns(count, count));
+                    const auto found = partitioned(epidemic, placement, {synchronization, epidemic.lookahead()},
+                                                   in_turns(count, count));
                     rolled_back += found.statistics.rolled_back;
                     ASSERT_EQ(fates, fates_of(found.states)) << persons << " persons, " << count << " partitions";
                 }

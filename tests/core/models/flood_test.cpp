@@ -330,10 +330,12 @@ TEST(Flood, GivesTheSameUnderAllSchedulersOnAnyNumberOfThreads) {
         ASSERT_EQ(digests, digests_of(windowed(flood, 1)));
         ASSERT_EQ(digests, digests_of(windowed(flood, 2)));
         for (const std::uint32_t threads : {1U, 2U, 3U}) {
-            for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
+            for (const auto synchronization :
+                 {pdes::Synchronization::conservative, pdes::Synchronization::optimistic}) {
                 const auto placement = pdes::Placement::cyclic(flood.lps(), threads);
-                ASSERT_EQ(digests,
-                          digests_of(partitioned(flood, placement, {advance, flood.lookahead()}, on_threads).states))
+                ASSERT_EQ(
+                    digests,
+                    digests_of(partitioned(flood, placement, {synchronization, flood.lookahead()}, on_threads).states))
                     << threads << " threads";
             }
         }
@@ -347,10 +349,11 @@ TEST(Flood, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
         parameters.service = count % 2 == 0 ? Service::fixed : Service::exponential;
         const Flood flood(parameters);
         const auto digests = digests_of(one_by_one(flood));
-        for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
+        for (const auto synchronization : {pdes::Synchronization::conservative, pdes::Synchronization::optimistic}) {
             for (const auto& placement :
                  {pdes::Placement::block(flood.lps(), count), pdes::Placement::cyclic(flood.lps(), count)}) {
-                const auto found = partitioned(flood, placement, {advance, flood.lookahead()}, in_turns(count, count));
+                const auto found =
+                    partitioned(flood, placement, {synchronization, flood.lookahead()}, in_turns(count, count));
                 rolled_back += found.statistics.rolled_back;
                 ASSERT_EQ(digests, digests_of(found.states)) << count << " partitions";
             }

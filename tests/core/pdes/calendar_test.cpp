@@ -1,5 +1,3 @@
-#include "pdes/calendar.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +7,8 @@
 #include <vector>
 
 #include "dice.hpp"
-#include "pdes/batch.hpp"
+#include "pdes/block_events.hpp"
+#include "pdes/calendar_queue.hpp"
 
 namespace idlewave::pdes {
 namespace {
@@ -17,35 +16,35 @@ namespace {
 using testing::Dice;
 
 /// An event as it must come out: LP, time, source, sequence.
-using Told = std::tuple<std::uint32_t, Time, std::uint32_t, std::uint32_t>;
+using Expected = std::tuple<std::uint32_t, Time, std::uint32_t, std::uint32_t>;
 
 /// The calendars of some writers, and a plain map beside them.
 class Checked {
   public:
-    Checked(Time lookahead, std::uint32_t lps, std::uint32_t writers) : grid_(lookahead, lps, 1), batch_(grid_) {
+    Checked(Time lookahead, std::uint32_t lps, std::uint32_t writers) : grid_(lookahead, lps, 1), block_(grid_) {
         for (std::uint32_t i = 0; i < writers; ++i) {
-            calendars_.push_back(std::make_unique<Calendar>(grid_, store_));
+            calendars_.push_back(std::make_unique<CalendarQueue>(grid_, store_));
             pointers_.push_back(calendars_.back().get());
         }
     }
 
     void push(std::uint32_t writer, Time time, std::uint32_t lp) {
         calendars_[writer]->push(time, lp, 5, sent_, 0);
-        reference_.emplace(time, Told{lp, time, 5, sent_++});
+        reference_.emplace(time, Expected{lp, time, 5, sent_++});
     }
 
     /// Takes the next window out, and checks that it is the earliest and whole. False at the end.
     bool take_window() {
-        std::int64_t cell = Calendar::none;
-        for (Calendar* calendar : pointers_) {
+        std::int64_t cell = CalendarQueue::none;
+        for (CalendarQueue* calendar : pointers_) {
             cell = std::min(cell, calendar->first(next_));
         }
-        if (cell == Calendar::none) {
+        if (cell == CalendarQueue::none) {
             EXPECT_TRUE(reference_.empty());
             return false;
         }
         const bool exact = calendars_[0]->is_near(cell);
-        for (Calendar* calendar : pointers_) {
+        for (CalendarQueue* calendar : pointers_) {
             calendar->advance(cell);
         }
         next_ = cell;
@@ -63,20 +62,20 @@ class Checked {
 
   private:
     void expect_window(std::int64_t cell) {
-        std::vector<Told> expected;
+        std::vector<Expected> expected;
         while (!reference_.empty() && reference_.begin()->first < end()) {
             expected.push_back(reference_.begin()->second);
             reference_.erase(reference_.begin());
         }
-        std::vector<Told> found;
+        std::vector<Expected> found;
         for (std::uint32_t block = 0; block < grid_.blocks; ++block) {
-            batch_.gather(pointers_, block, cell, next_, calendars_[0]->chunks());
+            block_.gather(pointers_, block, cell, next_, calendars_[0]->chunks());
             std::uint32_t last = 0;
-            for (const Stored& stored : batch_.events()) {
-                EXPECT_LE(last, stored.lp) << "an LP has one turn";
-                last = stored.lp;
-                found.emplace_back((block << grid_.block_shift) + stored.lp, grid_.begin_of(cell) + stored.offset,
-                                   stored.source, stored.sequence);
+            for (const QueuedEvent& event : block_.events()) {
+                EXPECT_LE(last, event.lp) << "an LP has one turn";
+                last = event.lp;
+                found.emplace_back((block << grid_.block_shift) + event.lp, grid_.begin_of(cell) + event.offset,
+                                   event.source, event.sequence);
             }
         }
         std::sort(expected.begin(), expected.end());
@@ -86,10 +85,10 @@ class Checked {
 
     Grid grid_;
     ChunkStore store_;
-    Batch batch_;
-    std::vector<std::unique_ptr<Calendar>> calendars_;
-    std::vector<Calendar*> pointers_;
-    std::multimap<Time, Told> reference_;
+    BlockEvents block_;
+    std::vector<std::unique_ptr<CalendarQueue>> calendars_;
+    std::vector<CalendarQueue*> pointers_;
+    std::multimap<Time, Expected> reference_;
     std::uint32_t sent_ = 0;
     std::int64_t next_ = 0;
 };
@@ -121,7 +120,7 @@ void expect_windows(Time lookahead, std::uint32_t lps, std::uint32_t writers) {
     }
 }
 
-TEST(Calendar, GivesEveryWindowWholeAndInOrder) {
+TEST(CalendarQueue, GivesEveryWindowWholeAndInOrder) {
     for (const Time lookahead : {1, 3, 64, 1000, 1 << 30}) {
         for (const std::uint32_t lps : {1U, 70U, 10'000U}) {
             expect_windows(lookahead, lps, 1);
@@ -130,7 +129,7 @@ TEST(Calendar, GivesEveryWindowWholeAndInOrder) {
     }
 }
 
-TEST(Calendar, JumpsOverEmptyTimeToTheNextEvent) {
+TEST(CalendarQueue, JumpsOverEmptyTimeToTheNextEvent) {
     Checked calendars(10, 4, 1);
     const Time far = Time{1} << 60;
     for (const Time time : {Time{0}, far, far + 100'000, far + 200'000'000, far + 2'000'000'000}) {
@@ -142,7 +141,7 @@ TEST(Calendar, JumpsOverEmptyTimeToTheNextEvent) {
     EXPECT_FALSE(calendars.take_window());
 }
 
-TEST(Calendar, HoldsMoreEventsOfOneBucketThanAChunkDoes) {
+TEST(CalendarQueue, HoldsMoreEventsOfOneBucketThanAChunkDoes) {
     Checked calendars(1 << 20, 9000, 2);
     Dice dice(1);
     for (int i = 0; i < 20'000; ++i) {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "leg_runs.hpp"
 #include "models/phold.hpp"
-#include "pdes/run_events.hpp"
+#include "pdes/run_model.hpp"
+#include "segmented_runs.hpp"
 
 namespace idlewave {
 namespace {
@@ -21,8 +21,8 @@ using testing::run;
 
 /// What a restart says where it cannot be.
 std::string refusal(const std::string& directory, const std::string& name) {
-    pdes::EventRunOptions way;
-    way.crew.keeping = {.directory = directory, .run = name, .restart = true};
+    pdes::RunConfiguration way;
+    way.checkpoint = {.directory = directory, .description = name, .restart = true};
     try {
         run(Phold(phold_of(100, 20'000'000)), way);
     } catch (const InputError& error) {
@@ -34,8 +34,8 @@ std::string refusal(const std::string& directory, const std::string& name) {
 TEST(Checkpoint, ACheckpointThatIsDamagedMissingOrOfAnotherRunIsRefused) {
     const std::string directory = fresh_directory();
     EXPECT_NE(refusal(directory, "phold").find("there is no checkpoint"), std::string::npos);
-    pdes::EventRunOptions way;
-    way.crew.keeping = {.directory = directory, .run = "phold", .every = 0};
+    pdes::RunConfiguration way;
+    way.checkpoint = {.directory = directory, .description = "phold", .interval = 0};
     run(Phold(phold_of(100, 20'000'000)), way);
     EXPECT_THROW(run(Phold(phold_of(100, 20'000'000)), way), InputError) << "nothing that was kept is written over";
     EXPECT_EQ(refusal(directory, "phold"), "it went on");
@@ -84,10 +84,10 @@ std::vector<std::uint64_t> ends_of_parts(const std::filesystem::path& file) {
 
 TEST(Checkpoint, ACheckpointThatEndsBetweenTwoPartsIsRefused) {
     const std::string directory = fresh_directory();
-    pdes::EventRunOptions way;
+    pdes::RunConfiguration way;
     way.scheduler = pdes::Scheduler::yawns;
-    way.crew.threads = 3;
-    way.crew.keeping = {.directory = directory, .run = "phold", .every = 0};
+    way.threads = 3;
+    way.checkpoint = {.directory = directory, .description = "phold", .interval = 0};
     run(Phold(phold_of(100, 20'000'000)), way);
     std::filesystem::path file;
     for (const auto& entry : std::filesystem::directory_iterator(directory)) {

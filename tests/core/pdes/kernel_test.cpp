@@ -12,9 +12,9 @@
 #include "base/random.hpp"
 #include "collectives/pattern.hpp"
 #include "outcome.hpp"
-#include "pdes/one_by_one.hpp"
+#include "pdes/conservative.hpp"
 #include "pdes/run.hpp"
-#include "pdes/windowed.hpp"
+#include "pdes/sequential.hpp"
 #include "random_schedule.hpp"
 #include "simulations.hpp"
 #include "trials.hpp"
@@ -52,6 +52,7 @@ class Toy {
         }
 
         static void prefetch(const State& /*state*/, std::uint32_t /*lp*/) {}
+        [[nodiscard]] std::uint64_t& executed() { return executed_; }
 
         template <class Context>
         Time run(State& state, std::span<const pdes::Event<Payload>> events, Time until, Context& context) {
@@ -106,6 +107,7 @@ class Toy {
         template <class Context>
         void handle(State& state, const pdes::Event<Payload>& event, Context& context) {
             ++state.handled;
+            ++executed_;
             const std::uint64_t bits = mix(state, event.source, static_cast<std::uint64_t>(event.time));
             if (bits % 3 == 0) {
                 plan(state, event.time + static_cast<Time>(bits / 8 % 200));
@@ -130,6 +132,7 @@ class Toy {
         }
 
         Toy& toy_;
+        std::uint64_t executed_ = 0;
     };
 
     Toy(std::uint32_t lps, Time lookahead, Time shortest) : lps_(lps), lookahead_(lookahead), shortest_(shortest) {}
@@ -174,10 +177,10 @@ TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsHandleTheEventsOfEveryLpInTheSameO
         for (const Time lookahead : {1, 2, 7, 100, 5000}) {
             Toy toy(lps, lookahead, lookahead);
             ToyLps one(lps);
-            pdes::OneByOne<Toy>(toy, one, no_poll).run();
+            pdes::SequentialScheduler<Toy>(toy, one, no_poll).run();
             for (const std::uint32_t threads : {1U, 2U, 3U}) {
                 ToyLps windowed(lps);
-                pdes::Windowed<Toy>(toy, windowed, threads, no_poll).run();
+                pdes::ConservativeScheduler<Toy>(toy, windowed, threads, no_poll).run();
                 expect_alike(one, windowed, ", " + std::to_string(lookahead) + ", " + std::to_string(threads));
             }
         }
@@ -189,7 +192,7 @@ TEST(Kernel, ReportsAModelThatViolatesItsLookaheadOnAnyThread) {
         Toy toy(500, 100, 10);
         ToyLps lps(500);
         try {
-            pdes::Windowed<Toy>(toy, lps, threads, no_poll).run();
+            pdes::ConservativeScheduler<Toy>(toy, lps, threads, no_poll).run();
             FAIL() << "the violation went unnoticed";
         } catch (const LogicError& error) {
             EXPECT_NE(std::string(error.what()).find("violates the lookahead"), std::string::npos) << error.what();
@@ -224,7 +227,7 @@ Outcome run_one_by_one(const Graph& graph, const Machine& machine, std::uint64_t
     Recorder recorder(graph.ranks());
     Model model(graph, machine, seed, recorder);
     pdes::Lps<Model::State> ranks(graph.ranks());
-    pdes::OneByOne<Model> scheduler(model, ranks, no_poll);
+    pdes::SequentialScheduler<Model> scheduler(model, ranks, no_poll);
     scheduler.run();
     Outcome outcome;
     Left left;

@@ -1,7 +1,7 @@
-#include "leg_runs.hpp"
+#include "segmented_runs.hpp"
 
 namespace idlewave::testing {
 
-template pdes::EventRun run(const Phold&, const pdes::EventRunOptions&);
+template pdes::RunResult run(const Phold&, const pdes::RunConfiguration&);
 
 }  // namespace idlewave::testing

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "leg_runs.hpp"
-#include "pdes/balance.hpp"
-#include "pdes/run_events.hpp"
+#include "pdes/load_balancing.hpp"
+#include "pdes/run_model.hpp"
+#include "segmented_runs.hpp"
 
 namespace idlewave {
 namespace {
@@ -31,33 +31,33 @@ struct Uneven {
     [[nodiscard]] static Time lookahead() { return 1000; }
     [[nodiscard]] static std::uint64_t seed() { return 4; }
 
-    template <class Situation>
-    static void start(State& /*state*/, Situation& situation) {
-        for (int i = 0; i < (situation.self() < 100 ? 20 : 1); ++i) {
-            situation.send(situation.self(), 0, {});
+    template <class Context>
+    static void start(State& /*state*/, Context& context) {
+        for (int i = 0; i < (context.self() < 100 ? 20 : 1); ++i) {
+            context.send(context.self(), 0, {});
         }
     }
 
-    template <class Situation>
-    static void handle(State& state, const Payload& /*payload*/, Situation& situation) {
+    template <class Context>
+    static void handle(State& state, const Payload& /*payload*/, Context& context) {
         ++state.handled;
-        state.digest = (state.digest ^ static_cast<std::uint64_t>(situation.now())) * 0x9e3779b97f4a7c15U;
-        const Time delay = 1000 + static_cast<Time>(situation.draws()[0] % 4000);
-        if (situation.now() < 1'000'000) {
-            situation.send(situation.self(), delay, {});
+        state.digest = (state.digest ^ static_cast<std::uint64_t>(context.now())) * 0x9e3779b97f4a7c15U;
+        const Time delay = 1000 + static_cast<Time>(context.random_bits()[0] % 4000);
+        if (context.now() < 1'000'000) {
+            context.send(context.self(), delay, {});
         }
     }
 };
 
 TEST(Placement, LpsMoveToWhereThereAreFewerEventsAndTheAnswerStays) {
-    const pdes::EventRun whole = run(Uneven{}, {});
-    for (pdes::EventRunOptions way : ways()) {
-        way.crew.migrate_after = 50'000;
-        way.crew.pin = true;
-        const pdes::EventRun moved = run(Uneven{}, way);
+    const pdes::RunResult whole = run(Uneven{}, {});
+    for (pdes::RunConfiguration way : ways()) {
+        way.migrate_after = 50'000;
+        way.pin = true;
+        const pdes::RunResult moved = run(Uneven{}, way);
         EXPECT_EQ(moved.digest, whole.digest);
-        EXPECT_EQ(moved.counted.statistics.committed, whole.counted.statistics.committed);
-        EXPECT_EQ(moved.counted.legs, way.crew.threads == 1 ? 1U : 2U) << "once, and then they are even";
+        EXPECT_EQ(moved.statistics.counts.committed, whole.statistics.counts.committed);
+        EXPECT_EQ(moved.statistics.segments, way.threads == 1 ? 1U : 2U) << "once, and then they are even";
     }
 }
 
@@ -75,32 +75,32 @@ struct Cliques {
     [[nodiscard]] static Time lookahead() { return 1000; }
     [[nodiscard]] static std::uint64_t seed() { return 4; }
 
-    template <class Situation>
-    static void start(State& /*state*/, Situation& situation) {
-        situation.send(situation.self(), 0, {});
+    template <class Context>
+    static void start(State& /*state*/, Context& context) {
+        context.send(context.self(), 0, {});
     }
 
-    template <class Situation>
-    static void handle(State& state, const Payload& /*payload*/, Situation& situation) {
+    template <class Context>
+    static void handle(State& state, const Payload& /*payload*/, Context& context) {
         ++state.handled;
-        state.digest = (state.digest ^ static_cast<std::uint64_t>(situation.now())) * 0x9e3779b97f4a7c15U;
-        const Philox bits = situation.draws();
-        if (situation.now() < 1'000'000) {
-            situation.send(static_cast<std::uint32_t>(situation.self() % 3 + 3 * below(30, bits[0])),
-                           1000 + static_cast<Time>(bits[1] % 1000), {});
+        state.digest = (state.digest ^ static_cast<std::uint64_t>(context.now())) * 0x9e3779b97f4a7c15U;
+        const Philox bits = context.random_bits();
+        if (context.now() < 1'000'000) {
+            context.send(static_cast<std::uint32_t>(context.self() % 3 + 3 * below(30, bits[0])),
+                         1000 + static_cast<Time>(bits[1] % 1000), {});
         }
     }
 };
 
 TEST(Placement, LpsMoveToWhereWhoTellsWhomSaysAndTheAnswerStays) {
-    const pdes::EventRun whole = run(Cliques{}, {});
+    const pdes::RunResult whole = run(Cliques{}, {});
     for (const std::uint32_t threads : {2U, 3U}) {
-        pdes::EventRunOptions way;
+        pdes::RunConfiguration way;
         way.scheduler = pdes::Scheduler::timewarp;
-        way.crew.threads = threads;
-        way.crew.migrate_after = 5'000;
+        way.threads = threads;
+        way.migrate_after = 5'000;
         std::uint64_t apart = 0;
-        way.crew.place = [&](const std::vector<std::uint64_t>& between, std::uint32_t partitions) {
+        way.place = [&](const std::vector<std::uint64_t>& between, std::uint32_t partitions) {
             std::vector<std::uint32_t> table;
             for (std::uint32_t group = 0; group < 90; ++group) {
                 for (std::uint32_t other = 0; other < 90; ++other) {
@@ -111,12 +111,12 @@ TEST(Placement, LpsMoveToWhereWhoTellsWhomSaysAndTheAnswerStays) {
             EXPECT_GT(std::accumulate(between.begin(), between.end(), std::uint64_t{0}), 5'000U);
             return table;
         };
-        const pdes::EventRun moved = run(Cliques{}, way);
+        const pdes::RunResult moved = run(Cliques{}, way);
         EXPECT_EQ(apart, 0U) << "they tell nobody else";
         EXPECT_EQ(moved.digest, whole.digest);
-        EXPECT_EQ(moved.counted.legs, 2U);
+        EXPECT_EQ(moved.statistics.segments, 2U);
         if (threads == 3) {
-            EXPECT_LT(moved.counted.statistics.told_elsewhere, whole.counted.statistics.committed / 4)
+            EXPECT_LT(moved.statistics.counts.remote_events, whole.statistics.counts.committed / 4)
                 << "nothing, once they have moved";
         }
     }

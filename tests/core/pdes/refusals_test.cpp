@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "pdes/run_events.hpp"
+#include "pdes/run_model.hpp"
 
 namespace idlewave {
 namespace {
@@ -27,23 +27,23 @@ struct Rude {
     [[nodiscard]] Time lookahead() const { return promised; }
     [[nodiscard]] static std::uint64_t seed() { return 1; }
 
-    template <class Situation>
-    static void start(State& /*state*/, Situation& situation) {
-        situation.send(situation.self(), 1000, {});
+    template <class Context>
+    static void start(State& /*state*/, Context& context) {
+        context.send(context.self(), 1000, {});
     }
-    template <class Situation>
-    void handle(State& state, const Payload& /*payload*/, Situation& situation) const {
-        if (++state.handled == 1 && situation.self() == 3) {
-            situation.send(whom, delay, {});
+    template <class Context>
+    void handle(State& state, const Payload& /*payload*/, Context& context) const {
+        if (++state.handled == 1 && context.self() == 3) {
+            context.send(whom, delay, {});
         }
     }
 };
 
 std::string refusal(const Rude& rude, pdes::Scheduler scheduler) {
-    pdes::EventRunOptions options;
+    pdes::RunConfiguration options;
     options.scheduler = scheduler;
     try {
-        pdes::run_events(rude, options, [](std::uint32_t /*lp*/, const Rude::State& /*state*/) {});
+        pdes::run_model(rude, options, [](std::uint32_t /*lp*/, const Rude::State& /*state*/) {});
     } catch (const LogicError& error) {
         return error.what();
     }

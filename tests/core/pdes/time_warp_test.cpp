@@ -47,33 +47,33 @@ class Ties {
     [[nodiscard]] Time lookahead() const { return lookahead_; }
     [[nodiscard]] std::uint64_t seed() const { return seed_; }
 
-    template <class Situation>
-    void start(State& /*state*/, Situation& situation) const {
-        tell(situation, 12);
+    template <class Context>
+    void start(State& /*state*/, Context& context) const {
+        tell(context, 12);
     }
 
-    template <class Situation>
-    void handle(State& state, const Payload& payload, Situation& situation) const {
+    template <class Context>
+    void handle(State& state, const Payload& payload, Context& context) const {
         ++state.handled;
         state.digest =
-            philox({state.digest, static_cast<std::uint64_t>(situation.now()), payload.word, payload.hops}, {1, 2})[0];
+            philox({state.digest, static_cast<std::uint64_t>(context.now()), payload.word, payload.hops}, {1, 2})[0];
         if (payload.hops > 0) {
-            tell(situation, payload.hops - 1);
+            tell(context, payload.hops - 1);
             if (state.digest % 4 == 0) {
-                tell(situation, payload.hops / 2);
+                tell(context, payload.hops / 2);
             }
         }
     }
 
   private:
-    template <class Situation>
-    void tell(Situation& situation, std::uint32_t hops) const {
-        const Philox bits = situation.draws();
+    template <class Context>
+    void tell(Context& context, std::uint32_t hops) const {
+        const Philox bits = context.random_bits();
         const auto destination = static_cast<std::uint32_t>(below(lps_, bits[0]));
         const Time step = lookahead_ > 0 ? lookahead_ : 10;
-        const bool itself = destination == situation.self();
+        const bool itself = destination == context.self();
         const auto steps = static_cast<Time>(below(longest_ + 1, bits[1])) + (lookahead_ > 0 && !itself ? 1 : 0);
-        situation.send(destination, steps * step, Payload{hops, static_cast<std::uint32_t>(bits[2])});
+        context.send(destination, steps * step, Payload{hops, static_cast<std::uint32_t>(bits[2])});
     }
 
     std::uint32_t lps_;
@@ -109,8 +109,8 @@ struct Found {
 };
 
 template <bool deep, class M, class Run>
-Found found_by(const M& written, const pdes::Placement& placement, const pdes::Manner& manner, Run run) {
-    const auto found = testing::partitioned<deep>(written, placement, manner, run);
+Found found_by(const M& written, const pdes::Placement& placement, const pdes::PartitionOptions& options, Run run) {
+    const auto found = testing::partitioned<deep>(written, placement, options, run);
     return {outcome_of(found.states), found.statistics};
 }
 
@@ -131,9 +131,11 @@ TEST(TimeWarp, GivesTheSameAsAllSchedulersOnAnyNumberOfThreads) {
             ASSERT_GT(one.handled, 20U * lps);
             for (const std::uint32_t threads : {1U, 2U, 3U}) {
                 ASSERT_EQ(one, windowed(phold, threads));
-                for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
+                for (const auto synchronization :
+                     {pdes::Synchronization::conservative, pdes::Synchronization::optimistic}) {
                     const auto placement = pdes::Placement::block(lps, threads);
-                    const Found found = found_by<false>(phold, placement, {advance, phold.lookahead()}, on_threads);
+                    const Found found =
+                        found_by<false>(phold, placement, {synchronization, phold.lookahead()}, on_threads);
                     ASSERT_EQ(one, found.outcome) << lps << " LPs, " << remote << ", " << threads << " threads";
                     ASSERT_EQ(found.statistics.committed, one.handled);
                 }
@@ -147,9 +149,9 @@ TEST(TimeWarp, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const auto partitions = static_cast<std::uint32_t>(2 + seed % 4);
         const Phold phold(small_phold(static_cast<std::uint32_t>(3 + seed * 7 % 90), seed, 0.5));
-        const Found found =
-            found_by<false>(phold, pdes::Placement::block(phold.lps(), partitions),
-                            {pdes::Advance::optimistic, phold.lookahead(), seed % 2 == 0}, in_turns(seed, partitions));
+        const Found found = found_by<false>(phold, pdes::Placement::block(phold.lps(), partitions),
+                                            {pdes::Synchronization::optimistic, phold.lookahead(), seed % 2 == 0},
+                                            in_turns(seed, partitions));
         ASSERT_EQ(one_by_one<false>(phold), found.outcome) << "seed " << seed;
         ASSERT_EQ(found.statistics.committed, found.outcome.handled) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
@@ -164,9 +166,9 @@ TEST(TimeWarp, HandlesEventsOfOneTimeInTheSameOrderWhateverCameFirst) {
         const Outcome one = one_by_one<false>(ties);
         ASSERT_EQ(one, windowed(ties, 1)) << "seed " << seed;
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 5);
-        const Found found =
-            found_by<false>(ties, pdes::Placement::cyclic(ties.lps(), partitions),
-                            {pdes::Advance::optimistic, ties.lookahead(), seed % 2 == 0}, in_turns(seed, partitions));
+        const Found found = found_by<false>(ties, pdes::Placement::cyclic(ties.lps(), partitions),
+                                            {pdes::Synchronization::optimistic, ties.lookahead(), seed % 2 == 0},
+                                            in_turns(seed, partitions));
         ASSERT_EQ(one, found.outcome) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
     }
@@ -181,18 +183,18 @@ class MixedTies : public Ties {
 };
 
 TEST(TimeWarp, WhatConservativeLpsWereToldIsTakenBackWheneverGvtIsFound) {
-    std::uint64_t taken_back = 0;
+    std::uint64_t cancelled = 0;
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         const MixedTies ties(static_cast<std::uint32_t>(3 + seed % 23), 50, seed,
                              static_cast<std::uint32_t>(2 + seed % 5));
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
-        const pdes::Manner manner{.cell = ties.lookahead(), .lazy = seed % 2 == 0, .log_bytes = 1};
+        const pdes::PartitionOptions options{.cell = ties.lookahead(), .lazy = seed % 2 == 0, .log_bytes = 1};
         const Found found =
-            found_by<false>(ties, pdes::Placement::cyclic(ties.lps(), partitions), manner, in_turns(seed, partitions));
+            found_by<false>(ties, pdes::Placement::cyclic(ties.lps(), partitions), options, in_turns(seed, partitions));
         ASSERT_EQ(one_by_one<false>(ties), found.outcome) << "seed " << seed;
-        taken_back += found.statistics.taken_back;
+        cancelled += found.statistics.cancelled;
     }
-    EXPECT_GT(taken_back, 200U);
+    EXPECT_GT(cancelled, 200U);
 }
 
 TEST(TimeWarp, NeedsNoLookahead) {
@@ -203,7 +205,7 @@ TEST(TimeWarp, NeedsNoLookahead) {
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
         for (const Time cell : {1, 8, 64}) {
             const Found found = found_by<true>(ties, pdes::Placement::block(ties.lps(), partitions),
-                                               {pdes::Advance::optimistic, cell}, in_turns(seed, partitions));
+                                               {pdes::Synchronization::optimistic, cell}, in_turns(seed, partitions));
             ASSERT_EQ(one, found.outcome) << "seed " << seed << ", cells of " << cell << " ps";
             rolled_back += found.statistics.rolled_back;
         }
@@ -216,8 +218,8 @@ TEST(TimeWarp, NeedsNoLookaheadOnThreads) {
         const Ties ties(400, 0, seed, 2);
         const Outcome one = one_by_one<true>(ties);
         for (const std::uint32_t threads : {1U, 2U, 3U}) {
-            ASSERT_EQ(one, found_by<true>(ties, pdes::Placement::block(400, threads), {pdes::Advance::optimistic, 4},
-                                          on_threads)
+            ASSERT_EQ(one, found_by<true>(ties, pdes::Placement::block(400, threads),
+                                          {pdes::Synchronization::optimistic, 4}, on_threads)
                                .outcome)
                 << "seed " << seed << ", " << threads << " threads";
         }
@@ -242,7 +244,7 @@ TEST(TimeWarp, APlacementChangesNothing) {
             }
         }
         ASSERT_EQ(placed, 101U);
-        ASSERT_EQ(one, found_by<false>(phold, placement, {pdes::Advance::optimistic, phold.lookahead()},
+        ASSERT_EQ(one, found_by<false>(phold, placement, {pdes::Synchronization::optimistic, phold.lookahead()},
                                        in_turns(3, placement.partitions()))
                            .outcome);
     }
@@ -271,70 +273,69 @@ struct Walk {
     [[nodiscard]] static Time lookahead() { return 100; }
     [[nodiscard]] static std::uint64_t seed() { return 9; }
 
-    template <class Situation>
-    void start(State& /*state*/, Situation& situation) const {
-        const Philox bits = situation.draws();
-        situation.send(situation.self(), static_cast<Time>(below(300, bits[0])), Payload{300});
+    template <class Context>
+    void start(State& /*state*/, Context& context) const {
+        const Philox bits = context.random_bits();
+        context.send(context.self(), static_cast<Time>(below(300, bits[0])), Payload{300});
     }
 
-    template <class Situation>
-    static void pass_on(std::uint32_t hops, const Philox& bits, Situation& situation) {
+    template <class Context>
+    static void pass_on(std::uint32_t hops, const Philox& bits, Context& context) {
         if (bits[3] % 16 == 0) {
-            situation.emit(Record{bits[3]});
+            context.emit(Record{bits[3]});
         }
         if (hops > 0) {
             const bool itself = bits[2] % 2 == 0;
-            situation.send(itself ? situation.self() : static_cast<std::uint32_t>(below(count, bits[0])),
-                           static_cast<Time>(below(200, bits[1])) + (itself ? 0 : 100), Payload{hops - 1});
+            context.send(itself ? context.self() : static_cast<std::uint32_t>(below(count, bits[0])),
+                         static_cast<Time>(below(200, bits[1])) + (itself ? 0 : 100), Payload{hops - 1});
         }
     }
 };
 
 struct CopiedWalk : Walk {
-    template <class Situation>
-    void handle(State& state, const Payload& payload, Situation& situation) const {
-        const Philox bits = situation.draws();
+    template <class Context>
+    void handle(State& state, const Payload& payload, Context& context) const {
+        const Philox bits = context.random_bits();
         ++state.handled;
-        state.digest += bits[0] ^ static_cast<std::uint64_t>(situation.now());
-        pass_on(payload.hops, bits, situation);
+        state.digest += bits[0] ^ static_cast<std::uint64_t>(context.now());
+        pass_on(payload.hops, bits, context);
     }
 };
 
 struct SavingWalk : Walk {
-    static constexpr bool saves = true;
+    static constexpr bool saves_fields = true;
 
-    template <class Situation>
-    void handle(State& state, const Payload& payload, Situation& situation) const {
-        const Philox bits = situation.draws();
-        situation.save(state.handled);
-        situation.save(sums[situation.self()]);
+    template <class Context>
+    void handle(State& state, const Payload& payload, Context& context) const {
+        const Philox bits = context.random_bits();
+        context.save(state.handled);
+        context.save(sums[context.self()]);
         ++state.handled;
-        sums[situation.self()] += bits[0] ^ static_cast<std::uint64_t>(situation.now());
-        situation.save(state.digest);
-        state.digest = sums[situation.self()];
-        pass_on(payload.hops, bits, situation);
+        sums[context.self()] += bits[0] ^ static_cast<std::uint64_t>(context.now());
+        context.save(state.digest);
+        state.digest = sums[context.self()];
+        pass_on(payload.hops, bits, context);
     }
 
     mutable std::vector<std::uint64_t> sums = std::vector<std::uint64_t>(count);
 };
 
 struct ReversibleWalk : CopiedWalk {
-    template <class Situation>
-    void reverse(State& state, const Payload& /*payload*/, Situation& situation) const {
-        const Philox bits = situation.draws();
+    template <class Context>
+    void reverse(State& state, const Payload& /*payload*/, Context& context) const {
+        const Philox bits = context.random_bits();
         --state.handled;
-        state.digest -= bits[0] ^ static_cast<std::uint64_t>(situation.now());
+        state.digest -= bits[0] ^ static_cast<std::uint64_t>(context.now());
     }
 };
 
 /// What a walk has put out, in the order of time and LPs, and its outcome.
 template <class W>
-std::pair<Outcome, std::vector<std::tuple<Time, std::uint32_t, std::uint64_t>>> walked(const W& walk, std::uint32_t n,
-                                                                                       std::uint64_t seed,
-                                                                                       const pdes::Manner& manner,
-                                                                                       std::uint64_t& rolled_back) {
+std::pair<Outcome, std::vector<std::tuple<Time, std::uint32_t, std::uint64_t>>> walked(
+    const W& walk, std::uint32_t n, std::uint64_t seed, const pdes::PartitionOptions& options,
+    std::uint64_t& rolled_back) {
     std::vector<std::tuple<Time, std::uint32_t, std::uint64_t>> output;
-    const Found found = found_by<false>(walk, pdes::Placement::block(W::count, n), manner, [&](auto& partitions) {
+    const Found found = found_by<false>(walk, pdes::Placement::block(W::count, n), options, [&](auto& partitions) {
         in_turns(seed, n)(partitions);
         partitions.each_emitted(
             [&](const auto& emitted) { output.emplace_back(emitted.time, emitted.lp, emitted.record.word); });
@@ -346,8 +347,8 @@ std::pair<Outcome, std::vector<std::tuple<Time, std::uint32_t, std::uint64_t>>> 
 
 TEST(TimeWarp, UndoesByCopyBySavedFieldsAndByReverseHandlersAlike) {
     std::uint64_t rolled_back = 0;
-    const pdes::Manner optimistic{.advance = pdes::Advance::optimistic, .cell = 100};
-    const pdes::Manner conservative{.advance = pdes::Advance::conservative, .cell = 100};
+    const pdes::PartitionOptions optimistic{.synchronization = pdes::Synchronization::optimistic, .cell = 100};
+    const pdes::PartitionOptions conservative{.synchronization = pdes::Synchronization::conservative, .cell = 100};
     const auto certain = walked(CopiedWalk{}, 1, 0, conservative, rolled_back);
     ASSERT_GT(certain.second.size(), 500U);
     ASSERT_EQ(rolled_back, 0U);
@@ -362,23 +363,25 @@ TEST(TimeWarp, UndoesByCopyBySavedFieldsAndByReverseHandlersAlike) {
 
 TEST(TimeWarp, ACheckedRunFindsThatEveryModelUndoesAllAndDoesTheSameTwice) {
     std::uint64_t rolled_back = 0;
-    const pdes::Manner checking{.advance = pdes::Advance::conservative, .cell = 100, .check = true};
-    const auto certain = walked(CopiedWalk{}, 1, 0, {.advance = pdes::Advance::conservative, .cell = 100}, rolled_back);
+    const pdes::PartitionOptions checking{
+        .synchronization = pdes::Synchronization::conservative, .cell = 100, .check = true};
+    const auto certain =
+        walked(CopiedWalk{}, 1, 0, {.synchronization = pdes::Synchronization::conservative, .cell = 100}, rolled_back);
     EXPECT_EQ(certain, walked(CopiedWalk{}, 1, 0, checking, rolled_back));
     EXPECT_EQ(certain, walked(SavingWalk{}, 1, 0, checking, rolled_back));
     EXPECT_EQ(certain, walked(ReversibleWalk{}, 1, 0, checking, rolled_back));
 }
 
 struct ForgetfulWalk : CopiedWalk {
-    template <class Situation>
-    void reverse(State& state, const Payload& /*payload*/, Situation& /*situation*/) const {
+    template <class Context>
+    void reverse(State& state, const Payload& /*payload*/, Context& /*context*/) const {
         --state.handled;
     }
 };
 
 struct FickleWalk : CopiedWalk {
-    template <class Situation>
-    void handle(State& state, const Payload& /*payload*/, Situation& /*situation*/) const {
+    template <class Context>
+    void handle(State& state, const Payload& /*payload*/, Context& /*context*/) const {
         state.digest += ++calls;
     }
 
@@ -388,8 +391,8 @@ struct FickleWalk : CopiedWalk {
 TEST(TimeWarp, ACheckedRunNamesTheLpWhoseReverseHandlerForgetsSomething) {
     std::uint64_t rolled_back = 0;
     try {
-        walked(ForgetfulWalk{}, 1, 0, {.advance = pdes::Advance::conservative, .cell = 100, .check = true},
-               rolled_back);
+        walked(ForgetfulWalk{}, 1, 0,
+               {.synchronization = pdes::Synchronization::conservative, .cell = 100, .check = true}, rolled_back);
         FAIL() << "it went unnoticed";
     } catch (const LogicError& error) {
         EXPECT_NE(std::string(error.what()).find("does not lead back to the state before"), std::string::npos)
@@ -400,7 +403,8 @@ TEST(TimeWarp, ACheckedRunNamesTheLpWhoseReverseHandlerForgetsSomething) {
 TEST(TimeWarp, ACheckedRunNamesTheLpThatDoesNotDoTheSameTwice) {
     std::uint64_t rolled_back = 0;
     EXPECT_THROW(
-        walked(FickleWalk{}, 1, 0, {.advance = pdes::Advance::conservative, .cell = 100, .check = true}, rolled_back),
+        walked(FickleWalk{}, 1, 0, {.synchronization = pdes::Synchronization::conservative, .cell = 100, .check = true},
+               rolled_back),
         LogicError);
 }
 
@@ -414,9 +418,9 @@ TEST(TimeWarp, ReportsAModelThatViolatesItsLookahead) {
       private:
         Time promised_;
     };
-    for (const auto advance : {pdes::Advance::conservative, pdes::Advance::optimistic}) {
+    for (const auto synchronization : {pdes::Synchronization::conservative, pdes::Synchronization::optimistic}) {
         try {
-            found_by<false>(Liar(1000), pdes::Placement::block(50, 2), {advance, 1000}, on_threads);
+            found_by<false>(Liar(1000), pdes::Placement::block(50, 2), {synchronization, 1000}, on_threads);
             FAIL() << "the violation went unnoticed";
         } catch (const LogicError& error) {
             EXPECT_NE(std::string(error.what()).find("violates the lookahead"), std::string::npos) << error.what();
@@ -445,7 +449,7 @@ TEST(TimeWarp, APollMayEndTheRun) {
     parameters.end = 1'000'000'000;
     for (const std::uint32_t threads : {1U, 3U}) {
         EXPECT_THROW(found_by<false>(Phold(parameters), pdes::Placement::block(500, threads),
-                                     {pdes::Advance::optimistic, parameters.lookahead},
+                                     {pdes::Synchronization::optimistic, parameters.lookahead},
                                      [](auto& partitions) { partitions.run([](Time) { throw Enough{}; }); }),
                      Enough);
     }

@@ -6,9 +6,9 @@
 
 #include "base/random.hpp"
 #include "event_runs.hpp"
-#include "leg_runs.hpp"
 #include "models/phold.hpp"
-#include "pdes/run_events.hpp"
+#include "pdes/run_model.hpp"
+#include "segmented_runs.hpp"
 
 namespace idlewave {
 namespace {
@@ -33,21 +33,21 @@ struct LateWord {
     [[nodiscard]] static Time lookahead() { return step; }
     [[nodiscard]] static std::uint64_t seed() { return 4; }
 
-    template <class Situation>
-    static void start(State& /*state*/, Situation& situation) {
-        situation.send(situation.self(), situation.self() == 0 ? step : 2 * step, Payload{0});
+    template <class Context>
+    static void start(State& /*state*/, Context& context) {
+        context.send(context.self(), context.self() == 0 ? step : 2 * step, Payload{0});
     }
 
-    template <class Situation>
-    static void handle(State& state, const Payload& payload, Situation& situation) {
+    template <class Context>
+    static void handle(State& state, const Payload& payload, Context& context) {
         ++state.handled;
-        state.digest = philox({state.digest, payload.word, static_cast<std::uint64_t>(situation.now()), 0}, {1, 2})[0];
-        if (situation.self() == 0) {
+        state.digest = philox({state.digest, payload.word, static_cast<std::uint64_t>(context.now()), 0}, {1, 2})[0];
+        if (context.self() == 0) {
             for (std::uint32_t lp = 1; lp < lps(); ++lp) {
-                situation.send(lp, step, Payload{lp});
+                context.send(lp, step, Payload{lp});
             }
-        } else if (payload.word == 0 && situation.now() < 30 * step) {
-            situation.send(situation.self(), step, Payload{0});
+        } else if (payload.word == 0 && context.now() < 30 * step) {
+            context.send(context.self(), step, Payload{0});
         }
     }
 };
@@ -69,11 +69,11 @@ TEST(Undo, AllIsUndoneBackToTheStartIfSomethingComesForThere) {
 }
 
 TEST(Gvt, NeverGoesBackAndWhatIsCommittedGrows) {
-    pdes::EventRunOptions way;
+    pdes::RunConfiguration way;
     way.scheduler = pdes::Scheduler::timewarp;
-    way.crew.threads = 3;
-    const pdes::EventRun found = run(Phold(phold_of(300, 100'000'000)), way);
-    const std::vector<pdes::Sample>& series = found.counted.series;
+    way.threads = 3;
+    const pdes::RunResult found = run(Phold(phold_of(300, 100'000'000)), way);
+    const std::vector<pdes::ProgressSample>& series = found.statistics.series;
     ASSERT_GT(series.size(), 20U);
     for (std::size_t i = 1; i < series.size(); ++i) {
         EXPECT_GE(series[i].gvt, series[i - 1].gvt);
@@ -81,7 +81,7 @@ TEST(Gvt, NeverGoesBackAndWhatIsCommittedGrows) {
         EXPECT_GE(series[i].committed, series[i - 1].committed);
         EXPECT_GE(series[i].rolled_back, series[i - 1].rolled_back);
     }
-    EXPECT_LE(series.back().committed, found.counted.statistics.committed);
+    EXPECT_LE(series.back().committed, found.statistics.counts.committed);
 }
 
 }  // namespace

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "dice.hpp"
-#include "pdes/by_event.hpp"
-#include "pdes/mailboxes.hpp"
-#include "pdes/one_by_one.hpp"
+#include "pdes/conservative.hpp"
+#include "pdes/handler_model.hpp"
+#include "pdes/partition_options.hpp"
 #include "pdes/partitions.hpp"
-#include "pdes/windowed.hpp"
+#include "pdes/sequential.hpp"
+#include "pdes/thread_transport.hpp"
 
 namespace idlewave::testing {
 
@@ -31,19 +32,19 @@ States<M> states_of(const pdes::Lps<typename Model::State>& lps) {
 
 template <bool deep = false, class M>
 States<M> one_by_one(const M& written) {
-    using Model = pdes::ByEvent<M, deep>;
+    using Model = pdes::HandlerModel<M, deep>;
     Model model(written);
     pdes::Lps<typename Model::State> lps(model.lps());
-    pdes::OneByOne<Model>(model, lps, no_poll).run();
+    pdes::SequentialScheduler<Model>(model, lps, no_poll).run();
     return states_of<Model, M>(lps);
 }
 
 template <class M>
 States<M> windowed(const M& written, std::uint32_t threads) {
-    using Model = pdes::ByEvent<M, false>;
+    using Model = pdes::HandlerModel<M, false>;
     Model model(written);
     pdes::Lps<typename Model::State> lps(model.lps());
-    pdes::Windowed<Model>(model, lps, threads, no_poll).run();
+    pdes::ConservativeScheduler<Model>(model, lps, threads, no_poll).run();
     return states_of<Model, M>(lps);
 }
 
@@ -56,13 +57,13 @@ struct Partitioned {
 
 /// `run_all` is given the partitions, which have begun.
 template <bool deep = false, class M, class Run>
-Partitioned<M> partitioned(const M& written, const pdes::Placement& placement, const pdes::Manner& manner,
+Partitioned<M> partitioned(const M& written, const pdes::Placement& placement, const pdes::PartitionOptions& options,
                            Run run_all) {
-    using Model = pdes::ByEvent<M, deep>;
-    using Transport = pdes::Mailboxes<typename Model::Payload>;
+    using Model = pdes::HandlerModel<M, deep>;
+    using Transport = pdes::ThreadTransport<typename Model::Payload>;
     Model model(written);
     Transport transport(placement.partitions());
-    pdes::Partitions<Model, Transport> partitions(model, placement, transport, manner);
+    pdes::Partitions<Model, Transport> partitions(model, placement, transport, options);
     partitions.begin();
     run_all(partitions);
     Partitioned<M> found{.states = States<M>(model.lps()), .statistics = partitions.statistics()};

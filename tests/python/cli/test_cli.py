@@ -28,7 +28,7 @@ from idlewave.cli import (
     progress,
     terminal,
 )
-from idlewave.cli.options import Count
+from idlewave.cli.option_types import Count
 from idlewave.errors import MeasurementError, UsageError
 from rich.console import Console
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from command_examples import EXAMPLES, commands, make_material, make_program, outputs_of, words_of
 from command_runs import Ended, run_command
-from idlewave.cli.options import OutputFolder
+from idlewave.cli.option_types import OutputFolder
 from idlewave.errors import MpiError
 
 ALL = dict(commands())

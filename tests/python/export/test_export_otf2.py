@@ -15,7 +15,7 @@ import idlewave
 import pytest
 from export_tables import exchange, op, random_ops, table
 from idlewave.export import write_otf2, write_perfetto
-from idlewave.export.own_words import own_words
+from idlewave.export.library_stderr import own_words
 
 otf2 = pytest.importorskip("otf2", reason="the package otf2 is not installed")
 

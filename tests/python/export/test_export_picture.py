@@ -11,7 +11,7 @@ from idlewave import UsageError
 from idlewave.export import plot_timeline
 from idlewave.export.ops import CALC, RECV, SEND
 from idlewave.export.picture import COLOURS, PALE, write_picture
-from idlewave.plotting import VERMILLION
+from idlewave.plot_style import VERMILLION
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgba

@@ -14,7 +14,7 @@ from idlewave.measure.noise.ftq import analyse_ftq
 from idlewave.measure.noise.recording import Detours, read_recording
 from idlewave.measure.noise.signature import Signature
 from idlewave.output import write_table
-from idlewave.study_table import read_study
+from idlewave.studies.table import read_study
 from idlewave.trace import Trace
 from input_samples import STUDY, changed, read_of
 from noise_recordings import write_ftq

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from idlewave import InputError, Machine, Schedule, carried
+from idlewave import InputError, Machine, Schedule, provenance_in_files
 from idlewave.cli import cli
 from idlewave.input import files
 from idlewave.measure.noise.signature import Signature
 from idlewave.placement_file import read_placement
 from idlewave.schedule import convert
-from idlewave.study_table import read_study
+from idlewave.studies.table import read_study
 from idlewave.trace import Trace
 from input_samples import NETWORK, changed, read_of
 from reader_mutations import restore
@@ -61,9 +61,9 @@ def test_a_file_that_has_nothing_to_say_carries_nothing(tmp_path: Path, monkeypa
         def read(self, _size: int | None = -1) -> bytes:
             return None  # type: ignore[return-value]
 
-    monkeypatch.setattr(carried, "opened", lambda *_: Silent())
+    monkeypatch.setattr(provenance_in_files, "opened", lambda *_: Silent())
     with pytest.raises(InputError, match="nothing is there to be read"):
-        carried.read_provenance(tmp_path / "kmsg")
+        provenance_in_files.read_provenance(tmp_path / "kmsg")
 
 
 def test_a_file_below_the_machine_s_folder_is_read_and_one_outside_if_that_is_allowed(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from idlewave import InputError
 from idlewave.cli import cli
 from idlewave.output import write_table
 from idlewave.placement_file import read_placement
-from idlewave.study_table import read_study
+from idlewave.studies.table import read_study
 from input_samples import STUDY
 
 

@@ -12,21 +12,21 @@ import pandas as pd
 import pytest
 from command_runs import run
 from idlewave import InputError, Machine, Schedule
-from idlewave.carried import picture_metadata
 from idlewave.cli import terminal
 from idlewave.errors import IdlewaveError, OutputError, UsageError
+from idlewave.escaping import printable, quote
 from idlewave.export import plot_timeline, writer_for
 from idlewave.measure import Measurement
 from idlewave.measure.network.clocks import read_clocks
 from idlewave.measure.network.storing import load_network
 from idlewave.measure.noise.recording import read_recording
 from idlewave.measure.noise.signature import Signature
-from idlewave.plotting import new_figure
-from idlewave.quoting import printable, quote
+from idlewave.plot_style import new_figure
+from idlewave.provenance_in_files import picture_metadata
+from idlewave.report import report_of
 from idlewave.report.figures import png_of, svg_of
 from idlewave.report.page import build
-from idlewave.reporting import report_data
-from idlewave.study_table import read_study
+from idlewave.studies.table import read_study
 from idlewave.trace import Trace
 from input_samples import ESCAPES, NETWORK, STUDY
 
@@ -153,7 +153,7 @@ def test_tables_and_lines_show_markup_and_controls_as_they_are(capsys: pytest.Ca
 
 
 def test_the_report_shows_no_controls_and_no_markup_of_data(tmp_path: Path) -> None:
-    data = report_data(None, None, None, STUDY, title=f"<b>{ESCAPES}")
+    data = report_of(None, None, None, STUDY, title=f"<b>{ESCAPES}")
     page = build(data, tmp_path).read_text()
     assert "&lt;b&gt;\\x1b[31m\\u202e\\x07" in page
     assert printable(page) == page

@@ -12,19 +12,19 @@ import idlewave
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from idlewave import InputError, Machine, UsageError
+from idlewave import InputError, Machine, Provenance, UsageError
 from idlewave.cli import cli
 from idlewave.machine import Scope
-from idlewave.machine_table import scope_from
+from idlewave.machine_file.reader import scope_from_json
 from idlewave.measure import LogGP, NetworkMeasurement, Parameters, Range, describe
-from idlewave.measure.network.storing import network_toml
-from idlewave.report import StudyData
+from idlewave.measure.network.storing import machine_of
+from idlewave.report import Report, report_of
 from idlewave.report.captions import run_time_caption, slowdown_caption
 from idlewave.report.caveats import caveats
-from idlewave.report.data import ReportData
 from idlewave.report.findings import machine_sentence, scale_sentence
-from idlewave.reporting import study_data
-from report_samples import bare_machine, study
+from idlewave.report.setting import Setting
+from report_samples import machine as made_machine
+from report_samples import no_noise, study
 
 PARAMETERS = 'L = "243ns"\no = "50ns"\ng = "60ns"\nG = "0.1ns"\nO = "0ns"\nS = "inf"\n'
 WITHIN = f'name = "here"\n[network]\nmeasured = "within a node"\nranks = 4\n{PARAMETERS}'
@@ -192,7 +192,7 @@ def test_measuring_writes_where_the_ranks_were(
 ) -> None:
     found = measured(probe, cores)
     assert found.place == place
-    text = "\n".join(network_toml(found)) + "\n"
+    text = machine_of("here", found).to_toml()
     assert re.findall(r"^(?:measured|ranks) = .*$", text, flags=re.MULTILINE) == expected
     assert Machine.from_toml(text).measured == (expected[0].split('"')[1] if expected else None)
 
@@ -281,8 +281,10 @@ def test_a_study_keeps_which_networks_lay_between_its_ranks(here: str, tmp_path:
     file = tmp_path / "study.parquet"
     done = run("study", str(tmp_path / "calc.goal"), "-m", here, "--between", "infiniband-hdr", "-o", str(file))
     assert done.exit_code == 0, done.output
-    data = study_data(pd.read_parquet(file))
-    assert data.scope == Machine.load(Path(here) / "machine.toml").between(Machine.preset("infiniband-hdr")).scope
+    assert (
+        report_of(None, None, None, pd.read_parquet(file)).scope
+        == Machine.load(Path(here) / "machine.toml").between(Machine.preset("infiniband-hdr")).scope
+    )
 
 
 @pytest.mark.parametrize(
@@ -297,15 +299,23 @@ def test_a_study_keeps_which_networks_lay_between_its_ranks(here: str, tmp_path:
 )
 def test_a_scope_of_another_form_is_refused(scope: object, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        scope_from(scope, "study")
+        scope_from_json(scope, "study")
 
 
 # The report
 
 
-def over(scope: Scope | None, largest: int = 16384) -> StudyData:
-    """A study of four and of so many ranks, whose messages went over these networks."""
-    return replace(study({4: (0.003, 0.0006), largest: (0.05, 0.002)}), scope=scope)
+def over(largest: int = 16384) -> pd.DataFrame:
+    """A study of four and of so many ranks."""
+    return study({4: (0.003, 0.0006), largest: (0.05, 0.002)})
+
+
+def extrapolation(scope: Scope | None, largest: int = 16384) -> str:
+    """What the report says beside such a study, whose messages went over these networks."""
+    said = {} if scope is None else {"scope": asdict(scope)}
+    report = Report(study=over(largest), study_provenance=Provenance("machine", options=said))
+    (text,) = (c.text for c in caveats(report) if c.topic == "Extrapolation")
+    return plain(text)
 
 
 HERE = Machine.from_toml(WITHIN)
@@ -331,37 +341,34 @@ BOTH = HERE.between(Machine.from_toml(BETWEEN))
     ],
 )
 def test_the_networks_are_said_where_the_slowdown_is(scope: Scope, largest: int, words: str) -> None:
-    data = over(scope, largest)
+    data, setting = over(largest), Setting(scope=scope)
     sentence = words[0].upper() + words[1:]
-    assert words in plain(scale_sentence(data))
-    assert sentence in plain(slowdown_caption(data))
-    assert sentence in plain(run_time_caption(data, measured=(4, 1.52)))
-    (extrapolation,) = (c.text for c in caveats(ReportData(study=data)) if c.topic == "Extrapolation")
-    assert sentence in plain(extrapolation)
+    assert words in plain(scale_sentence(data, scope=scope))
+    assert sentence in plain(slowdown_caption(data, setting))
+    assert sentence in plain(run_time_caption(data, setting, measured=(4, 1.52)))
+    assert sentence in extrapolation(scope, largest)
 
 
 def test_whose_network_lies_between_nodes_is_said() -> None:
-    (text,) = (c.text for c in caveats(ReportData(study=over(BOTH.scope))) if c.topic == "Extrapolation")
-    assert text.endswith("The network of far was not measured on this machine.")
+    assert extrapolation(BOTH.scope).endswith("The network of far was not measured on this machine.")
 
 
 def test_a_study_that_does_not_tell_its_networks_is_said_to() -> None:
-    (text,) = (c.text for c in caveats(ReportData(study=over(None))) if c.topic == "Extrapolation")
-    assert text.endswith("Over which networks its messages went, the study does not say.")
-    assert "messages have" not in scale_sentence(over(None))
+    assert extrapolation(None).endswith("Over which networks its messages went, the study does not say.")
+    assert "messages have" not in scale_sentence(over())
 
 
 def test_a_slowdown_that_is_negligible_says_its_networks_too() -> None:
-    data = replace(study({4: (0.0, 0.0), 64: (0.0, 0.0)}), scope=BOTH.scope)
-    assert "negligible; messages within a node of 4 ranks" in plain(scale_sentence(data))
+    data = study({4: (0.0, 0.0), 64: (0.0, 0.0)})
+    assert "negligible; messages within a node of 4 ranks" in plain(scale_sentence(data, scope=BOTH.scope))
 
 
 def test_latency_is_said_with_where_it_was_measured() -> None:
-    machine = replace(bare_machine(), place="within one node (shared memory)")
-    assert "L = 95 ns of latency within one node (shared memory), o_s" in plain(machine_sentence(None, machine))
-    assert "of latency, o_s" in plain(machine_sentence(None, bare_machine()))
+    text = plain(machine_sentence(no_noise(), made_machine(), "within one node (shared memory)"))
+    assert "L = 95 ns of latency within one node (shared memory), o_s" in text
+    assert "of latency, o_s" in plain(machine_sentence(no_noise(), made_machine()))
 
 
 def test_a_scope_is_read_back_as_it_was() -> None:
     for machine in (HERE, BOTH, Machine.from_toml(UNKNOWN)):
-        assert scope_from(asdict(machine.scope), "study") == machine.scope
+        assert scope_from_json(asdict(machine.scope), "study") == machine.scope

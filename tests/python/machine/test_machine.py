@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from idlewave import InputError, Machine, Noise
+from idlewave import (
+    EmpiricalLength,
+    ExponentialLength,
+    FixedLength,
+    InputError,
+    LognormalLength,
+    Machine,
+    MixedNoise,
+    Noise,
+    ParetoLength,
+    PoissonNoise,
+    UniformLength,
+)
+from idlewave.detour_file import detours_csv
+from idlewave.machine_file.writer import machine_toml, noise_toml
+from idlewave.noise_models import REACHES
 from idlewave.units import exact_time, format_time, parse_cost, parse_time
+
+if TYPE_CHECKING:
+    from idlewave.noise_models import Times
 
 GOOD = '[network]\nL = "5.3us"\no = "2.3us"\ng = "2us"\nG = "2.5ns"\nO = "1ns"\nS = 65536\n'
 
@@ -116,6 +136,52 @@ def test_every_preset_can_be_loaded_and_written_again(name: str) -> None:
 def test_a_machine_of_any_name_can_be_written_again(name: str) -> None:
     machine = replace(Machine.from_toml(GOOD), name=name)
     assert Machine.from_toml(machine.to_toml()) == machine
+
+
+NOISES = {
+    "a trace": Noise(np.array([10, 500]), np.array([20, 30]), 1000, "same"),
+    "a trace with phases": Noise(np.array([10]), np.array([20]), 1000, (0, 7)),
+    "fixed": PoissonNoise(1e9, FixedLength(1_234_567)),
+    "exponential": PoissonNoise(1e9, ExponentialLength(2e6, 1e3)),
+    "uniform": PoissonNoise(1e9, UniformLength(5, 77), "same"),
+    "lognormal": PoissonNoise(1e9, LognormalLength(3e6, 0.25)),
+    "pareto": PoissonNoise(1e9, ParetoLength(1e6, 1.5)),
+    "empirical": PoissonNoise(1e9, EmpiricalLength(np.array([5, 3, 9]))),
+    "a mixture": MixedNoise(
+        Noise(np.array([10]), np.array([20]), 1000),
+        (PoissonNoise(1e9, FixedLength(5)), PoissonNoise(2e9, EmpiricalLength(np.array([1, 2])))),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NOISES)
+@pytest.mark.parametrize("reaches", [("calc",), REACHES])
+def test_a_machine_is_written_with_its_noise_and_read_back_as_it_was(
+    kind: str, reaches: tuple[str, ...], tmp_path: Path
+) -> None:
+    machine = replace(Machine.preset("odin"), noise=NOISES[kind], noise_reaches=reaches)
+
+    def save(name: str, starts: Times, lengths: Times) -> None:
+        (tmp_path / name).write_text(detours_csv(starts, lengths))
+
+    (tmp_path / "machine.toml").write_text(machine_toml(machine, save))
+    again = Machine.load(tmp_path / "machine.toml")
+    assert again.identity() == machine.identity()
+    assert (again.noise_reaches, again.network) == (reaches, machine.network)
+    (tmp_path / "noise.toml").write_text(noise_toml(NOISES[kind], save, reaches))
+    tables = [tomllib.loads((tmp_path / name).read_text())["noise"] for name in ("noise.toml", "machine.toml")]
+    assert tables[0] == tables[1]
+
+
+def test_comments_stand_where_their_key_is() -> None:
+    machine = Machine.from_toml(GOOD + '[[network.segment]]\nfrom = 100\ng = "9us"\n')
+    comments = {"network": "here", "network.L": "95 %", "network.segment[0]": "eager", "network.segment[0].from": "97"}
+    lines = machine_toml(machine, comments=comments).splitlines()
+    assert lines[lines.index("[network]") - 1] == "# here"
+    assert 'L = "5.3us"         # 95 %' in lines
+    assert "[[network.segment]] # eager" in lines
+    assert "from = 100          # 97" in lines
+    assert Machine.from_toml("\n".join(lines)) == machine
 
 
 def test_an_unknown_preset_is_answered_with_those_there_are() -> None:

@@ -23,7 +23,7 @@ from idlewave import (
     UsageError,
     simulate,
 )
-from idlewave.noise import DetourLength
+from idlewave.noise_models import DetourLength
 from scipy import stats
 
 INTERVAL = 1_000_000.0  # ps

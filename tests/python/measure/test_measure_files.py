@@ -8,7 +8,7 @@ import idlewave
 import pandas as pd
 import pytest
 from emulated_samples import emulate
-from idlewave import environment
+from idlewave import host_environment
 from idlewave.errors import InputError
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.noise import summarise
@@ -120,7 +120,7 @@ def test_a_preset_s_segment_changes_only_what_it_names():
     ],
 )
 def test_a_hypervisor_is_denied_only_where_the_processor_would_tell(monkeypatch, cpuinfo, expected):
-    monkeypatch.setattr(environment, "text_of", lambda path: cpuinfo if str(path) == "/proc/cpuinfo" else None)
+    monkeypatch.setattr(host_environment, "text_of", lambda path: cpuinfo if str(path) == "/proc/cpuinfo" else None)
     assert describe()["hypervisor"] is expected
 
 
@@ -158,4 +158,4 @@ def test_the_cpu_limit_is_that_of_the_process_s_own_control_groups(tmp_path, mou
         (groups / name).parent.mkdir(parents=True, exist_ok=True)
         (groups / name).write_text(text + "\n")
     (groups / "cpu,cpuacct" / "slurm" / "job_7").mkdir(parents=True, exist_ok=True)
-    assert environment._cpu_limit(tmp_path) == expected
+    assert host_environment._cpu_limit(tmp_path) == expected

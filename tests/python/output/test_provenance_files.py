@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from command_examples import make_material
 from command_runs import run_command
-from idlewave import Machine, Provenance, Schedule, simulate, tracing
+from idlewave import Machine, Provenance, Schedule, simulate, traced_run
 from idlewave.cli import study_command
 from idlewave.export import write_otf2, write_perfetto
 from idlewave.export.picture import write_picture
@@ -250,7 +250,7 @@ def test_a_trace_made_here_says_what_its_rank_files_are(tmp_path: Path) -> None:
 @pytest.mark.mpi
 def test_a_traced_run_says_so(tmp_path: Path) -> None:
     use = open_mpi()
-    tracing.trace(command_of(use, 2, compiled(use.mpicc, EXAMPLES / "halo2d.c"), 16, 2, 1), tmp_path / "trace")
+    traced_run.trace(command_of(use, 2, compiled(use.mpicc, EXAMPLES / "halo2d.c"), 16, 2, 1), tmp_path / "trace")
     recorded, found = Provenance.read(tmp_path / "trace"), idlewave.Trace.load(tmp_path / "trace").provenance
     assert recorded.digests == found.digests
     assert recorded.kind == "trace"

@@ -72,7 +72,7 @@ def test_processes_give_the_answer_of_one(processes: int, threads: int, schedule
     open_mpi()
     shared = pdes.phold(**SMALL, scheduler=scheduler, threads=threads, processes=processes)
     assert outcome(shared) == outcome(pdes.phold(**SMALL))
-    assert shared.told_elsewhere > 0
+    assert shared.remote_events > 0
 
 
 def test_processes_need_no_lookahead() -> None:
@@ -205,7 +205,7 @@ def test_lps_move_and_the_answer_stays(way: dict[str, int], monkeypatch: pytest.
     monkeypatch.setattr(kernel, "MIGRATE_AFTER", 2000)
     quiet: dict[str, Any] = {"bots": 30, "hosts": 300, "routers": 16, "end": 2.0, "attack_gap": 5e-5}
     moved = pdes.flood(**quiet, scheduler="yawns", migrate=True, **way)
-    assert moved.run.legs > 1
+    assert moved.run.segments > 1
     assert outcome(moved.run) == outcome(pdes.flood(**quiet).run)
 
 

@@ -54,7 +54,7 @@ def test_a_run_that_is_placed_by_its_graph_gives_the_same_answer(
     city: dict[str, Any] = {"persons": 20_000, "districts": 8, "days": 200, "first_infectious": 100}
     alone = pdes.epidemic(**city)
     placed = pdes.epidemic(**city, scheduler="yawns", placement="graph", **way)
-    assert placed.run.legs == 2
+    assert placed.run.segments == 2
     assert placed.run.digest == alone.run.digest
     assert placed.infectious == alone.infectious
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from idlewave import mpi, waiting
+from idlewave import mpi, wait_notices
 from idlewave.errors import MpiError, OutputError
 
 COMPILER = """#!/bin/sh
@@ -44,58 +44,61 @@ def words_in(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 def test_it_is_compiled_once(site: mpi.Mpi) -> None:
-    assert mpi.build(site, "wire") == mpi.build(site, "wire")
+    assert mpi.build(site, "transport") == mpi.build(site, "transport")
     assert runs(site) == 1
 
 
 @pytest.mark.parametrize("damage", ["garbage", "", None])
 @pytest.mark.parametrize("ending", ["", ".sha256"])
 def test_what_is_damaged_cut_off_or_gone_is_made_again(site: mpi.Mpi, damage: str | None, ending: str) -> None:
-    product = mpi.build(site, "wire")
+    product = mpi.build(site, "transport")
     hurt = product.with_name(product.name + ending)
     hurt.unlink() if damage is None else hurt.write_text(damage)
-    assert mpi.build(site, "wire").read_text() == "compiled\n"
+    assert mpi.build(site, "transport").read_text() == "compiled\n"
     assert runs(site) == 2
-    mpi.build(site, "wire")
+    mpi.build(site, "transport")
     assert runs(site) == 2
 
 
 @pytest.mark.parametrize("ending", ["", ".sha256"])
 def test_a_folder_in_its_place_makes_way(site: mpi.Mpi, ending: str) -> None:
-    product = mpi.build(site, "wire")
+    product = mpi.build(site, "transport")
     hurt = product.with_name(product.name + ending)
     hurt.unlink()
     (hurt / "in").mkdir(parents=True)
-    assert mpi.build(site, "wire").read_text() == "compiled\n"
+    assert mpi.build(site, "transport").read_text() == "compiled\n"
     assert runs(site) == 2
-    mpi.build(site, "wire")
+    mpi.build(site, "transport")
     assert runs(site) == 2
 
 
 def test_its_hash_is_one_that_sha256sum_reads(site: mpi.Mpi) -> None:
-    product = mpi.build(site, "wire")
+    product = mpi.build(site, "transport")
     subprocess.run(["sha256sum", "--check", "--quiet", f"{product.name}.sha256"], cwd=product.parent, check=True)
 
 
 def test_a_compiler_that_fails_is_quoted_and_leaves_nothing(site: mpi.Mpi) -> None:
-    compile_by(site, "echo wire.c:1: nonsense >&2; exit 1")
-    with pytest.raises(MpiError, match=r"could not be built with .*\nwire.c:1: nonsense"):
-        mpi.build(site, "wire")
+    compile_by(site, "echo transport.c:1: nonsense >&2; exit 1")
+    with pytest.raises(MpiError, match=r"could not be built with .*\ntransport.c:1: nonsense"):
+        mpi.build(site, "transport")
     assert [file.name for file in (site.mpicc.parent / "cache").rglob("*") if file.is_file()] == [".lock"]
 
 
 def test_a_full_disk_is_told_with_the_file_and_what_to_do(site: mpi.Mpi) -> None:
     compile_by(site, "echo 'ld: final link failed: No space left on device' >&2; exit 1")
-    words = r"libidlewave-wire.so: cannot be written: No space left on device; name another place with IDLEWAVE_CACHE"
+    words = (
+        r"libidlewave-transport.so: cannot be written: No space left on device; "
+        r"name another place with IDLEWAVE_CACHE"
+    )
     with pytest.raises(OutputError, match=words):
-        mpi.build(site, "wire")
+        mpi.build(site, "transport")
 
 
 def test_a_place_that_cannot_be_made_is_told_so(site: mpi.Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
     (site.mpicc.parent / "file").write_text("")
     monkeypatch.setenv("IDLEWAVE_CACHE", str(site.mpicc.parent / "file" / "cache"))
     with pytest.raises(OutputError, match="Not a directory; name another place with IDLEWAVE_CACHE"):
-        mpi.build(site, "wire")
+        mpi.build(site, "transport")
 
 
 def test_without_a_home_a_place_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,12 +117,12 @@ def test_who_waits_for_a_compiler_is_told_what_for(
 ) -> None:
     caplog.set_level(logging.INFO, "idlewave")
     compile_by(site, "sleep 0.3")
-    monkeypatch.setattr(waiting, "PATIENCE", 0.05)
-    mpi.build(site, "wire")
-    assert words_in(caplog) == ["compiling libidlewave-wire.so for Open MPI 5.0, which is done once …"]
+    monkeypatch.setattr(wait_notices, "PATIENCE", 0.05)
+    mpi.build(site, "transport")
+    assert words_in(caplog) == ["compiling libidlewave-transport.so for Open MPI 5.0, which is done once …"]
 
 
 def test_who_does_not_wait_is_told_nothing(site: mpi.Mpi, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "idlewave")
-    mpi.build(site, "wire")
+    mpi.build(site, "transport")
     assert words_in(caplog) == []

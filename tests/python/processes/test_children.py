@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from ending_support import await_true, pids_with, started
-from idlewave import children
-from idlewave.children import Child, run
+from idlewave import child_processes
+from idlewave.child_processes import Child, run
 
 FAMILY = "sleep 1000 & setsid sleep 1000 & (sleep 1000 &) ; touch ready; wait"
 """A command with a child, one in a session of its own, and one whose parent is gone."""
@@ -111,7 +111,7 @@ def test_a_second_interrupt_kills_what_takes_its_time(tmp_path: Path, mark: str)
 
 
 HOLDER = f"""
-from idlewave.children import Child
+from idlewave.child_processes import Child
 with Child.start(["sh", "-c", {STUBBORN!r}], grace=1000) as child:
     child.wait()
 """
@@ -128,9 +128,11 @@ def test_it_ends_within_a_second_of_who_started_it_being_killed(tmp_path: Path, 
 
 def test_a_signal_to_the_whole_group_reaches_the_command_once(tmp_path: Path) -> None:
     counts = "trap 'echo told >> told' TERM; touch ready; while [ ! -e told ]; do sleep 0.01; done; sleep 1"
-    program = f"from idlewave.children import Child\nwith Child.start(['sh', '-c', {counts!r}]) as child: child.wait()"
+    program = (
+        f"from idlewave.child_processes import Child\nwith Child.start(['sh', '-c', {counts!r}]) as child: child.wait()"
+    )
     with started(
-        [sys.executable, "-c", f"from idlewave.interrupts import *\nanswer_signals()\n{program}"], tmp_path
+        [sys.executable, "-c", f"from idlewave.termination_signals import *\nanswer_signals()\n{program}"], tmp_path
     ) as running:
         await_true((tmp_path / "ready").exists)
         os.killpg(running.process.pid, signal.SIGTERM)
@@ -139,6 +141,6 @@ def test_a_signal_to_the_whole_group_reaches_the_command_once(tmp_path: Path) ->
 
 
 def test_an_installation_without_the_guard_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(children, "package_data", lambda: tmp_path)
-    with pytest.raises(children.IdlewaveError, match=r"this installation of idlewave lacks .*idlewave-guard"):
+    monkeypatch.setattr(child_processes, "package_data", lambda: tmp_path)
+    with pytest.raises(child_processes.IdlewaveError, match=r"this installation of idlewave lacks .*idlewave-guard"):
         run(["true"])

@@ -13,7 +13,7 @@ from ending_support import idlewave
 
 def ended(program: str, *, shell: str = "", folder: Path | None = None, **environment: str) -> tuple[int, str, str]:
     """What a command that does `program` ends with: its status, its output, its errors; `shell`: redirections."""
-    loads = "import errno, os, sys\nfrom idlewave.errors import *\nfrom idlewave.endings import run"
+    loads = "import errno, os, sys\nfrom idlewave.errors import *\nfrom idlewave.exit_status import run"
     code = f"{loads}\ndef work():\n {program}\nrun(work)"
     command = ["sh", "-c", f'exec "$@" {shell}', "sh", sys.executable, "-c", code]
     env = {k: v for k, v in os.environ.items() if k != "IDLEWAVE_DEBUG"} | environment

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from ending_support import ENDING, await_true, idlewave, launcher, started
-from idlewave.interrupts import Interrupted, ended_by_signals, shielded
+from idlewave.termination_signals import Interrupted, ended_by_signals, shielded
 
 DELAYS_MS = (1, 5, 10, 20, 50, 100, 200)
 BIG = ["simulate", "dissemination", "--ranks", "16000000", "-m", "odin"]
@@ -94,7 +94,7 @@ def test_two_signals_in_a_row_are_one_wish(tmp_path: Path) -> None:
 
 LAST = """
 import os, signal, sys, threading, time, types
-from idlewave.endings import run
+from idlewave.exit_status import run
 
 class Late:
     def __del__(self, kill=os.kill, pid=os.getpid()):
@@ -120,9 +120,8 @@ def test_signals_while_python_takes_itself_down_do_not_change_the_status(tmp_pat
 
 @pytest.mark.parametrize("program", ["pass", "raise SystemExit(3)", "signal.raise_signal(15)"])
 def test_no_signal_at_the_end_of_a_command_gives_death_by_signal(program: str, tmp_path: Path) -> None:
-    code = (
-        f"import os, signal\nfrom idlewave.endings import run\ndef work():\n os.write(1, b'.')\n {program}\nrun(work)"
-    )
+    work = f"def work():\n os.write(1, b'.')\n {program}\n"
+    code = f"import os, signal\nfrom idlewave.exit_status import run\n{work}run(work)"
     for delay_us in (0, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000):
         with started([sys.executable, "-c", code], tmp_path) as running:
             assert running.process.stdout is not None
@@ -194,7 +193,7 @@ def test_what_is_shielded_is_done_before_the_signal_is_answered() -> None:
 
 def test_a_signal_amidst_what_python_cannot_pass_on_is_answered_all_the_same(tmp_path: Path) -> None:
     program = (
-        "import gc, os, time\nfrom idlewave.endings import run\n"
+        "import gc, os, time\nfrom idlewave.exit_status import run\n"
         "class Last:\n    def __del__(self):\n        os.kill(os.getpid(), 15); time.sleep(0.05)\n"
         "def work():\n    x = Last(); del x; time.sleep(30)\n"
         "run(work)"

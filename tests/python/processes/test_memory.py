@@ -12,9 +12,9 @@ from pathlib import Path
 import idlewave
 import numpy as np
 import pytest
-from idlewave import footprint, memory
+from idlewave import memory_limits, memory_needs
 from idlewave.errors import MemoryLimit
-from idlewave.memory import Limit, check_memory, limits, memory_for, tightest
+from idlewave.memory_limits import Limit, check_memory, limits, memory_for, tightest
 from trace_files import write_trace
 
 GIB = 1 << 30
@@ -69,10 +69,10 @@ def test_a_file_that_does_not_fit_is_told_by_name(tmp_path: Path) -> None:
 
 PEAK = """
 import sys, idlewave
-from idlewave import _core, compose, pdes
+from idlewave import _core, jobs, pdes
 from idlewave.sensitivity import sensitivities
 n = int(sys.argv[1])
-idle = idlewave.Schedule.compose([compose.Job(2, [compose.Operation("barrier")])], ranks=n)
+idle = idlewave.Schedule.compose([jobs.Job(2, [jobs.Operation("barrier")])], ranks=n)
 run = {
     "simulation": lambda: idlewave.simulate(idle, "odin"),
     "check": lambda: idlewave.simulate(idle, "odin", scheduler="check"),
@@ -98,17 +98,17 @@ STARTED = {"lps": N, "start_events": 16, "lookahead": 900_000, "mean": 100_000, 
 @pytest.mark.parametrize(
     ("what", "bound"),
     [
-        ("simulation", footprint.simulation(N)),
-        ("check", footprint.simulation(N)),
-        ("loggopsim", footprint.simulation(N)),
-        ("compute", footprint.simulation(N)),
-        ("derivatives", footprint.DIFFERENTIATED * N),
-        ("recorded", footprint.RECORDED * N),
-        ("phold", footprint.model("phold", PHOLD)),
-        ("started", footprint.model("phold", STARTED)),
-        ("epidemic", footprint.model("epidemic", {"persons": N})),
-        ("flood", footprint.model("flood", {"routers": 64, "hosts": N})),
-        ("routers", footprint.model("flood", {"routers": N, "hosts": 10})),
+        ("simulation", memory_needs.simulation(N)),
+        ("check", memory_needs.simulation(N)),
+        ("loggopsim", memory_needs.simulation(N)),
+        ("compute", memory_needs.simulation(N)),
+        ("derivatives", memory_needs.DIFFERENTIATED * N),
+        ("recorded", memory_needs.RECORDED * N),
+        ("phold", memory_needs.model("phold", PHOLD)),
+        ("started", memory_needs.model("phold", STARTED)),
+        ("epidemic", memory_needs.model("epidemic", {"persons": N})),
+        ("flood", memory_needs.model("flood", {"routers": 64, "hosts": N})),
+        ("routers", memory_needs.model("flood", {"routers": N, "hosts": 10})),
     ],
 )
 def test_no_bound_is_above_what_the_least_of_such_a_run_takes(what: str, bound: int) -> None:
@@ -121,7 +121,7 @@ def test_simulations_of_a_study_have_to_fit_beside_each_other(monkeypatch: pytes
     schedule = idlewave.Schedule.pattern("compute", ranks=ranks)
     quiet = idlewave.Machine.named("odin")
     noisy = quiet.with_noise(idlewave.Noise(np.array([0]), np.array([1000]), 10**9))
-    monkeypatch.setattr(memory, "tightest", lambda: Limit(2 * footprint.simulation(ranks), "a test"))
+    monkeypatch.setattr(memory_limits, "tightest", lambda: Limit(2 * memory_needs.simulation(ranks), "a test"))
     with pytest.raises(MemoryLimit, match="simulating 1,000,000 ranks, 3 simulations at a time, needs at least about"):
         idlewave.study(schedule, noisy, threads=3)
     assert len(idlewave.study(schedule, quiet, threads=3)) == 1
@@ -129,7 +129,7 @@ def test_simulations_of_a_study_have_to_fit_beside_each_other(monkeypatch: pytes
 
 
 def test_the_error_carries_its_numbers_to_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "tightest", lambda: Limit(5 * GIB, "a test", used=GIB))
+    monkeypatch.setattr(memory_limits, "tightest", lambda: Limit(5 * GIB, "a test", used=GIB))
     with pytest.raises(MemoryLimit) as refused:
         check_memory("this", 5 * GIB)
     error = pickle.loads(pickle.dumps(refused.value))
@@ -139,7 +139,7 @@ def test_the_error_carries_its_numbers_to_other_processes(monkeypatch: pytest.Mo
 
 
 def test_what_just_fits_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "tightest", lambda: Limit(5 * GIB, "a test", used=GIB))
+    monkeypatch.setattr(memory_limits, "tightest", lambda: Limit(5 * GIB, "a test", used=GIB))
     with memory_for("this", 4 * GIB):
         pass
 
@@ -224,8 +224,8 @@ def test_a_traced_program_has_at_least_the_ops_that_are_counted_before_it_runs(t
 def test_what_ops_take_is_counted_before_they_are_recorded_or_written(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = "".join(f"a{i}: calc 1\n" for i in range(400_000))
     schedule = idlewave.Schedule.from_goal(f"num_ranks 1\nrank 0 {{\n{lines}}}\n")
-    monkeypatch.setattr(memory, "UNCHECKED", 0)
-    monkeypatch.setattr(memory, "tightest", lambda: Limit(8_000_000, "a test"))
+    monkeypatch.setattr(memory_limits, "UNCHECKED", 0)
+    monkeypatch.setattr(memory_limits, "tightest", lambda: Limit(8_000_000, "a test"))
     with pytest.raises(MemoryLimit, match=r"recording a simulation of 1 ranks needs at least about 52 MB"):
         idlewave.simulate(schedule, "odin", record=True)
     with pytest.raises(MemoryLimit, match=r"writing the GOAL text of 1 ranks needs at least about 8.8 MB"):

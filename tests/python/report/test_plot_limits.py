@@ -22,6 +22,7 @@ from idlewave.measure.network.methods import METHODS
 from idlewave.measure.network.pair_plots import plot_pairs
 from idlewave.measure.network.pairs import PairMeasurement
 from idlewave.measure.network.plots import plot_distribution, plot_methods
+from idlewave.measure.network.quantities import residuals_of
 from idlewave.measure.noise import plots as noise_plots
 from idlewave.measure.noise.compare import maximum_table
 from idlewave.measure.noise.ftq import Ftq, FtqCore
@@ -41,14 +42,13 @@ from idlewave.report import (
     plot_slowdown,
     plot_time,
 )
-from idlewave.report.network import quantities
-from idlewave.report.noise import magnitudes
+from idlewave.report.noise_summary import cores_in_seconds, magnitudes
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from noise_recordings import detours as known_detours
 from pair_recordings import planted
-from report_samples import comparison, machine, network, noise, program, study
+from report_samples import by_rank, fit, noise, study, trace
 
 FAR = 1e6
 NONSENSE = (0.0, -1.0, np.nan, np.inf, -np.inf)
@@ -80,33 +80,33 @@ def spoilt(values: npt.ArrayLike, spoil: Spoil) -> npt.NDArray[np.float64]:
 
 def runs_of_study(spoil: Spoil) -> pd.DataFrame:
     """Finish times are whole picoseconds, and none is negative: others are refused before anything is drawn."""
-    runs = spoil(study().runs, "finish_ps")
+    runs = spoil(study(), "finish_ps")
     return runs.assign(finish_ps=np.nan_to_num(runs["finish_ps"], posinf=0, neginf=0).clip(0).astype("int64"))
 
 
 def detours_plot(spoil: Spoil) -> Figure:
     data = noise()
-    return plot_detours(spoil(data.detours, "length_ps"), data.cores)
+    return plot_detours(spoil(data.detours, "length_ps"), cores_in_seconds(data))
 
 
 def late_detours_plot(spoil: Spoil) -> Figure:
     data = noise(cores=5)
-    return plot_detours(data.detours, spoil(data.cores, "duration_s"))
+    return plot_detours(data.detours, spoil(cores_in_seconds(data), "duration_s"))
 
 
 def lengths_plot(spoil: Spoil) -> Figure:
     data = noise()
-    return plot_detour_lengths(spoil(data.detours, "length_ps"), data.cores, magnitudes(data))
+    return plot_detour_lengths(spoil(data.detours, "length_ps"), cores_in_seconds(data), magnitudes(data))
 
 
 def intervals_plot(column: str) -> Callable[[Spoil], Figure]:
-    return lambda spoil: plot_network(spoil(quantities(network()), column), machine())
+    found = fit()
+    return lambda spoil: plot_network(replace(found, medians=spoil(found.medians, column)), residuals_of(found))
 
 
 def residuals_plot(spoil: Spoil) -> Figure:
-    fitted = machine()
-    assert fitted.residuals is not None
-    return plot_network(quantities(network()), replace(fitted, residuals=spoil(fitted.residuals, "predicted_ns")))
+    found = fit()
+    return plot_network(found, spoil(residuals_of(found).dropna(ignore_index=True), "predicted_ns"))
 
 
 def communication_plot(spoil: Spoil) -> Figure:
@@ -116,8 +116,7 @@ def communication_plot(spoil: Spoil) -> Figure:
 
 
 def prediction_plot(spoil: Spoil) -> Figure:
-    data = comparison(ranks=8)
-    return plot_prediction(spoil(data.ranks, "predicted_s"), data.measured_s, data.predicted_s)
+    return plot_prediction(spoil(by_rank(ranks=8), "predicted_s"), 1.52, 1.47)
 
 
 def methods_plot(column: str) -> Callable[[Spoil], Figure]:
@@ -258,12 +257,12 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_detours", "a detour"): detours_plot,
     ("plot_detours", "a duration"): late_detours_plot,
     ("plot_detour_lengths", "a detour"): lengths_plot,
-    ("plot_network", "a median"): intervals_plot("median_ns"),
-    ("plot_network", "an interval"): intervals_plot("high_ns"),
+    ("plot_network", "a median"): intervals_plot("median_ps"),
+    ("plot_network", "an interval"): intervals_plot("high_ps"),
     ("plot_network", "a residual"): residuals_plot,
     ("plot_communication", "a pair"): communication_plot,
-    ("plot_time", "a rank"): lambda spoil: plot_time(spoil(program(ranks=8).time, "seconds")),
-    ("plot_time", "one of many ranks"): lambda spoil: plot_time(spoil(program(ranks=200).time, "seconds")),
+    ("plot_time", "a rank"): lambda spoil: plot_time(spoil(trace(ranks=8).time(), "seconds")),
+    ("plot_time", "one of many ranks"): lambda spoil: plot_time(spoil(trace(ranks=200).time(), "seconds")),
     ("plot_prediction", "a rank"): prediction_plot,
     ("plot_slowdown", "a run"): lambda spoil: plot_slowdown(runs_of_study(spoil)),
     ("plot_run_time", "a run"): lambda spoil: plot_run_time(runs_of_study(spoil), (4, 1.52)),
@@ -373,6 +372,6 @@ def test_nothing_has_limits_too() -> None:
 
 
 def test_a_mark_says_what_it_stands_for() -> None:
-    axes: Axes = plot_detours(one_far_off(noise().detours, "length_ps"), noise().cores).axes[0]
+    axes: Axes = plot_detours(one_far_off(noise().detours, "length_ps"), cores_in_seconds(noise())).axes[0]
     texts = {text.get_text() for panel in axes.figure.axes for text in panel.texts}
     assert any(re.fullmatch(r"[\d.,]+\u202f(s|ms)", text) for text in texts)

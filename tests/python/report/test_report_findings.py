@@ -7,10 +7,8 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from idlewave.report import NoiseData, ReportData, StudyData, findings
-from idlewave.report.caveats import caveats
-from idlewave.report.findings import machine_sentence, program_sentence, scale_sentence
-from idlewave.wording import (
+from idlewave import Machine
+from idlewave.formatting import (
     count_text,
     fixed_seconds_texts,
     percent_range,
@@ -20,52 +18,48 @@ from idlewave.wording import (
     size_text,
     time_text,
 )
-from report_samples import (
-    bare_machine,
-    comparison,
-    machine,
-    network,
-    no_noise,
-    noise,
-    program,
-    quiet_program,
-    sample,
-    study,
-)
+from idlewave.measure import NoiseMeasurement
+from idlewave.report import Report, findings
+from idlewave.report.caveats import caveats, load_text, program_text
+from idlewave.report.findings import machine_sentence, prediction_clause, program_sentence, scale_sentence
+from report_samples import fit, machine, measurement, no_noise, noise_of, prediction, quiet_trace, sample, study, trace
 
 
 def plain(text: str) -> str:
     return text.replace("\u202f", " ").replace("\u2212", "-")
 
 
-def fixed_noise() -> NoiseData:
+def fixed_noise() -> NoiseMeasurement:
     """One core, 1 s: a thousand detours of 2 µs, one of 6 ms."""
     detours = pd.DataFrame({"core": 0, "start_ps": range(1001), "length_ps": [2 * 10**6] * 1000 + [6 * 10**9]})
-    cores = noise(cores=1).cores.assign(duration_s=1.0, overhead=0.008, longest_ns=6e6)
-    return NoiseData(detours, cores)
+    return noise_of(detours, 1, 1.0)
+
+
+def without_noise_or_with(noise: bool) -> pd.DataFrame:
+    """Of the study the runs with noise alone, or those without."""
+    runs = study()
+    return runs[runs["noise"] == noise]
 
 
 CASES = {
     "all": sample(),
-    "nothing": ReportData(),
-    "no noise": ReportData(noise=no_noise()),
-    "only noise": ReportData(noise=noise()),
-    "only a machine": ReportData(machine=bare_machine()),
-    "one core": ReportData(noise=fixed_noise(), machine=machine()),
-    "no messages": ReportData(program=quiet_program(), comparison=comparison(error=0.0)),
-    "far off": ReportData(program=program(), comparison=comparison(error=-0.8)),
-    "far over": ReportData(program=program(), comparison=comparison(error=4.2)),
-    "no measured time": ReportData(comparison=comparison(measured_s=0.0)),
-    "one seed": ReportData(study=study(seeds=1)),
-    "one scale": ReportData(study=study({4: (0.01, 0.001)})),
-    "no slowdown": ReportData(study=study({4: (0.0, 0.0), 64: (0.0, 0.0)})),
-    "huge slowdown": ReportData(study=study({4: (0.1, 0.01), 16384: (31.0, 2.0)})),
-    "faster": ReportData(study=study({4: (-0.01, 0.001), 64: (-0.02, 0.001)})),
-    "no runs": ReportData(study=StudyData(study().runs.iloc[:0])),
-    "only noisy runs": ReportData(study=StudyData(study().runs[study().runs["noise"]])),
-    "only quiet runs": ReportData(study=StudyData(study().runs[~study().runs["noise"]])),
-    "many scales": ReportData(study=study({4**k: (0.01 * k, 0.001) for k in range(1, 9)})),
-    "network without medians": ReportData(network=network(repetitions=1)),
+    "nothing": Report(),
+    "no noise": Report(measurement=measurement(no_noise())),
+    "one core": Report(measurement=measurement(fixed_noise())),
+    "no messages": Report(trace=quiet_trace(), prediction=prediction(error=0.0)),
+    "far off": Report(trace=trace(), prediction=prediction(error=-0.8)),
+    "far over": Report(trace=trace(), prediction=prediction(error=4.2)),
+    "no measured time": Report(trace=trace(measured_s=0.0), prediction=prediction()),
+    "one seed": Report(study=study(seeds=1)),
+    "one scale": Report(study=study({4: (0.01, 0.001)})),
+    "no slowdown": Report(study=study({4: (0.0, 0.0), 64: (0.0, 0.0)})),
+    "huge slowdown": Report(study=study({4: (0.1, 0.01), 16384: (31.0, 2.0)})),
+    "faster": Report(study=study({4: (-0.01, 0.001), 64: (-0.02, 0.001)})),
+    "no runs": Report(study=study().iloc[:0]),
+    "only noisy runs": Report(study=without_noise_or_with(True)),
+    "only quiet runs": Report(study=without_noise_or_with(False)),
+    "many scales": Report(study=study({4**k: (0.01 * k, 0.001) for k in range(1, 9)})),
+    "one sample a size": Report(measurement=measurement(found=fit(repetitions=1))),
 }
 
 
@@ -85,44 +79,41 @@ def test_three_sentences_are_said_when_all_was_measured():
 
 
 def test_the_machine_sentence_names_overhead_dominating_magnitude_longest_detour_and_parameters():
-    assert plain(machine_sentence(fixed_noise(), bare_machine())) == (
+    assert plain(machine_sentence(fixed_noise(), machine())) == (
         "Noise takes 0.80 % of the time of the measured core, 75 % of it in detours of 1–10 ms, the longest "
         "lasting 6 ms; a small message costs L = 95 ns of latency, o_s = 72 ns to send and o_r = 186 ns to "
-        "receive, "
-        "at least g = 130 ns apart, and each further byte G = 80 ps (12.5 GB/s)."
+        "receive, at least g = 130 ns apart, and each further byte G = 80 ps (12.5 GB/s)."
     )
 
 
-def test_no_noise_is_said_with_how_long_was_looked():
-    assert plain(machine_sentence(no_noise(), None)) == ("No noise was seen on the measured core in 4 s of recording.")
-
-
-def test_a_negative_parameter_is_said_to_be_a_failed_fit():
-    text = machine_sentence(None, replace(bare_machine(), L=-5.0, g=-1.0))
-    assert text == "The network’s parameters could not be fitted: L and g came out negative."
+def test_no_noise_is_said_with_the_length_of_the_recording():
+    text = plain(machine_sentence(no_noise(), machine()))
+    assert text.startswith("No noise was seen on the measured core in 4 s of recording; ")
 
 
 def test_bytes_that_cost_nothing_have_no_infinite_bandwidth():
-    text = machine_sentence(None, replace(bare_machine(), G=0.0))
-    assert "further bytes cost nothing that could be measured" in text
+    level = machine().network
+    free = replace(machine(), network=replace(level, parameters=replace(level.parameters, G=0.0)))
+    assert isinstance(free, Machine)
+    assert "further bytes cost nothing that could be measured" in machine_sentence(no_noise(), free)
 
 
 def test_the_program_sentence_names_share_dominating_call_and_prediction():
-    text = plain(program_sentence(program(), comparison(error=-0.012)))
+    text = plain(program_sentence(trace(), prediction(error=-0.012)))
     assert text.startswith("On 4 ranks the program ran for 1.52 s and spent 28 % of its ranks’ time in MPI, 49 %")
     assert "in MPI_Waitall" in text
     assert text.endswith("the simulation predicts 1.5 s, 1.2 % less than the measured 1.52 s.")
 
 
 def test_a_single_busiest_pair_is_named():
-    table = program().communication
+    table = trace().communication()
     table.loc[2, "bytes"] = 10**9
-    text = plain(program_sentence(replace(program(), communication=table), None))
+    text = plain(program_sentence(trace(communication=table)))
     assert "the most (1 GB) from rank 1 to rank 0" in text or "the most (1 GB) from rank 1 to rank 2" in text
 
 
 def test_a_program_without_messages_is_said_to_have_none():
-    text = plain(program_sentence(quiet_program(measured_s=1.0), None))
+    text = plain(program_sentence(quiet_trace(measured_s=1.0)))
     assert text == (
         "On 4 ranks the program ran for 1 s and spent no measurable time in MPI; no point-to-point messages were sent."
     )
@@ -130,13 +121,13 @@ def test_a_program_without_messages_is_said_to_have_none():
 
 @pytest.mark.parametrize(("error", "words"), [(-0.8, "80 % less"), (4.2, "420 % more")])
 def test_a_prediction_that_is_far_off_is_called_so(error: float, words: str):
-    text = plain(program_sentence(None, comparison(error=error)))
+    text = plain(prediction_clause(1.52, 1.52 * (1 + error)))
     assert words in text
-    assert text.endswith("too far off to trust predicted run times.")
+    assert text.endswith("too far off to trust predicted run times")
 
 
 def test_a_good_prediction_is_not_praised_or_warned_about():
-    text = program_sentence(None, comparison(error=0.01))
+    text = prediction_clause(1.0, 1.01)
     assert "trust" not in text
     assert "margin" not in text
 
@@ -182,9 +173,7 @@ def test_one_seed_is_said_to_have_no_known_spread_and_claims_no_growth():
 
 
 def test_without_a_baseline_no_slowdown_is_claimed():
-    data = CASES["only noisy runs"].study
-    assert data is not None
-    assert "not known" in scale_sentence(data)
+    assert "not known" in scale_sentence(without_noise_or_with(True))
 
 
 def test_of_many_scales_the_ends_are_named():
@@ -201,13 +190,16 @@ def test_caveats_name_sample_sizes_worst_residual_and_what_extrapolation_assumes
     assert "point-to-point partners" in texts["Extrapolation"]
     assert "computation is copied verbatim" in texts["Extrapolation"]
     assert "already contains this machine’s noise" in texts["Computation"]
-    assert "4 ranks shared 2 cores" in texts["Program"]
     assert "little enough" in texts["Other load"]
 
 
+def test_ranks_that_shared_cores_are_said_to_have():
+    assert "4 ranks shared 2 cores" in program_text(4, 2)
+    assert "shared" not in program_text(2, 2)
+
+
 def test_a_busy_machine_is_called_busy():
-    texts = [caveat.text for caveat in caveats(ReportData(foreign_load={"noise": 0.3}))]
-    assert "repeat it on an idle machine" in texts[0]
+    assert "repeat it on an idle machine" in load_text({"noise": 0.3})
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from idlewave.measure.network.curve_table import compared, residual_percents
 from idlewave.measure.network.plot_curves import HATCH, LABELS, plot_fit
 from idlewave.measure.network.quantities import QUANTITIES, quantities_of, residuals_of
 from idlewave.measure.network.ranges import kept_in
-from idlewave.report import MachineData, NetworkData, NetworkSegment, plot_network
+from idlewave.report import plot_network
 from idlewave.report.captions import (
     communication_caption,
     detours_caption,
@@ -26,13 +26,13 @@ from idlewave.report.captions import (
     time_caption,
 )
 from idlewave.report.figures import report_figures
-from idlewave.report.network import quantities
 from idlewave.report.network_caption import network_caption
 from idlewave.report.setting import Setting, run_text, setting_of
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
-from report_samples import comparison, machine, network, noise, program, sample, study
+from report_samples import by_rank, noise, sample, study, trace
+from report_samples import fit as made_fit
 
 FAST, SLOW = parameters(0.30, 0.05, 0.10, 0.15, 0.0001), parameters(0.30, 0.05, 0.15, 0.95, 0.0001)
 BUFFERED = Network(((1, FAST), (257, SLOW)), 4096)
@@ -47,20 +47,6 @@ def fit() -> LogGP:
     chosen = (samples["series"] == "paced") & samples["size"].between(257, 4096)
     samples.loc[chosen, "value_ns"] += (samples.loc[chosen, "n"] - 1) * (CALL_NS - SLOW.o_s / 1000)
     return estimate(samples)
-
-
-def as_machine(fit: LogGP) -> MachineData:
-    p = fit.ranges[0].parameters
-    segments = tuple(
-        NetworkSegment(r.first, *(getattr(r.parameters, name) for name in ("L", "o_s", "o_r", "g", "G", "O")))
-        for r in fit.ranges[1:]
-    )
-    return MachineData("node-17", p.L, p.o_s, p.o_r, p.g, p.G, p.O, fit.S, segments, residuals=residuals_of(fit))
-
-
-def as_network(fit: LogGP) -> NetworkData:
-    samples = network().samples.iloc[:0]
-    return NetworkData(samples, quantities_of(fit), spread="95\u202f% intervals of the median")
 
 
 def panels(figure: Figure) -> dict[str, Axes]:
@@ -105,7 +91,7 @@ def test_the_gap_is_predicted_for_a_train_as_long_as_the_measured_one(fit: LogGP
 
 
 def test_each_quantity_has_a_panel_and_a_strip_of_residuals(fit: LogGP) -> None:
-    figure = plot_network(quantities_of(fit), as_machine(fit))
+    figure = plot_network(fit, residuals_of(fit))
     shown = panels(figure)
     assert list(shown) == list(QUANTITIES)
     strips = [axes for axes in figure.axes if axes not in shown.values()]
@@ -124,7 +110,7 @@ def test_only_the_part_left_out_of_an_overhead_is_hatched(fit: LogGP) -> None:
 
 
 def test_the_caption_says_how_much_is_left_out_of_which_overhead_and_where_it_counts(fit: LogGP) -> None:
-    text = network_caption(as_network(fit), as_machine(fit), Setting("node-17")).replace("\u202f", " ")
+    text = network_caption(fit, residuals_of(fit), Setting("node-17")).replace("\u202f", " ")
     (hidden,) = [sentence for sentence in text.split(". ") if sentence.startswith("Hatched")]
     assert "from 257 B to 4 KiB" in hidden
     assert "in the gap g" in hidden
@@ -141,27 +127,23 @@ def test_what_is_left_out_counts_in_the_gap_if_the_call_outlasts_its_message_els
 
 
 def test_the_caption_counts_what_reaches_beyond_the_axes() -> None:
-    table = quantities(network())
-    table.loc[40, "high_ns"] *= 1e6
-    table.loc[60, ["median_ns", "high_ns"]] *= 1e6
-    table.loc[80, "median_ns"] = -5.0
-    data = NetworkData(network().samples, table)
-    text = network_caption(data, machine())
+    whole = made_fit()
+    table = whole.medians.copy()
+    table.loc[40, "high_ps"] *= 1e6
+    table.loc[60, ["median_ps", "high_ps"]] *= 1e6
+    table.loc[80, "median_ps"] = -5.0
+    text = network_caption(replace(whole, medians=table), residuals_of(whole))
     assert "Triangles: 1 median and 1 bar beyond the axes." in text
     assert "1 of the medians is not above 0 and not drawn." in text
-    assert "Triangles" not in network_caption(network(), replace(machine(), residuals=None))
-
-
-def test_without_a_machine_nothing_is_said_of_a_model() -> None:
-    text = network_caption(network(), None)
-    assert "model" not in text
-    assert "Below each panel" not in text
+    assert "Triangles" not in network_caption(whole, residuals_of(whole))
 
 
 def test_nothing_measured_is_said_in_the_caption_as_in_the_figure() -> None:
-    empty = NetworkData(network().samples.iloc[:0])
-    assert network_caption(empty, None) == "No time above zero was measured of the network of the measured machine."
-    assert compared(quantities(empty)).shown.empty
+    whole = made_fit()
+    empty = replace(whole, medians=whole.medians.iloc[:0])
+    text = network_caption(empty, residuals_of(empty))
+    assert text == "No time above zero was measured of the network of the measured machine."
+    assert compared(quantities_of(empty)).shown.empty
 
 
 def test_residuals_without_the_column_are_of_a_model_that_leaves_nothing_out() -> None:
@@ -174,8 +156,8 @@ def test_residuals_without_the_column_are_of_a_model_that_leaves_nothing_out() -
 def test_every_caption_names_the_machine_or_the_program_it_is_of() -> None:
     data = sample()
     setting = setting_of(data)
-    assert (setting.machine, setting.command) == ("two cores", program().command)
-    run = run_text(program().command)
+    assert (setting.machine, setting.command) == ("two cores", trace().command)
+    run = run_text(trace().command)
     for figure in report_figures(data):
         assert setting.machine in figure.caption or run in figure.caption, figure.name
 
@@ -190,9 +172,9 @@ def test_captions_do_not_need_to_know_where_they_are_of() -> None:
     for text in (
         detours_caption(noise()),
         lengths_caption(noise()),
-        communication_caption(replace(program(), command="")),
-        time_caption(replace(program(), command="")),
-        prediction_caption(comparison()),
+        communication_caption(trace().communication(), Setting(ranks=4)),
+        time_caption(trace().time()),
+        prediction_caption(by_rank(), 1.52, 1.47),
         slowdown_caption(study()),
         run_time_caption(study()),
     ):

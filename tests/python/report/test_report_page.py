@@ -5,26 +5,15 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
-from idlewave.report import NoiseData, ReportData, build, findings
+from idlewave.report import Report, build, findings
+from idlewave.report.consistency import Consistency
 from matplotlib.image import imread
-from report_samples import (
-    bare_machine,
-    comparison,
-    machine,
-    network,
-    no_noise,
-    noise,
-    program,
-    quiet_program,
-    sample,
-    study,
-)
+from report_samples import measurement, no_noise, noise, prediction, quiet_trace, sample, study, trace
 
 ALL = ("detours", "detour-lengths", "network", "communication", "time", "prediction", "slowdown", "run-time")
 LINKING = {
@@ -129,25 +118,30 @@ def test_the_same_data_give_the_same_files(page: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     ("data", "sections", "figures"),
     [
-        (ReportData(), [], []),
-        (ReportData(noise=noise()), ["machine", "rests"], ["detours", "detour-lengths"]),
-        (ReportData(machine=bare_machine()), ["machine", "rests"], []),
-        (ReportData(machine=machine(), network=network()), ["machine", "rests"], ["network"]),
-        (ReportData(program=program()), ["program", "rests"], ["communication", "time"]),
-        (ReportData(comparison=comparison()), ["prediction", "rests"], ["prediction"]),
-        (ReportData(study=study()), ["scale", "rests"], ["slowdown", "run-time"]),
-        (ReportData(environment={"host": "here"}), ["environment"], []),
+        (Report(), [], []),
+        (
+            Report(measurement=measurement()),
+            ["machine", "rests"],
+            ["detours", "detour-lengths", "network"],
+        ),
+        (Report(trace=trace()), ["program", "rests"], ["communication", "time"]),
+        (
+            Report(trace=trace(), prediction=prediction()),
+            ["program", "prediction", "rests"],
+            ["communication", "time", "prediction"],
+        ),
+        (Report(study=study()), ["scale", "rests"], ["slowdown", "run-time"]),
     ],
 )
-def test_what_was_not_measured_is_left_out(data: ReportData, sections: list[str], figures: list[str], tmp_path: Path):
+def test_what_was_not_measured_is_left_out(data: Report, sections: list[str], figures: list[str], tmp_path: Path):
     text = build(data, tmp_path).read_text(encoding="utf-8")
-    assert re.findall(r'<section id="(\w+)"', text) == sections
+    assert re.findall(r'<section id="(\w+)"', text) == [*sections, "environment"]
     assert re.findall(r'<figure id="figure-([\w-]+)"', text) == figures
     assert not Page(text).open
 
 
 def test_a_run_with_no_noise_and_no_messages_makes_a_whole_page(tmp_path: Path):
-    data = replace(sample(), noise=no_noise(), program=quiet_program())
+    data = Report("quiet", measurement(no_noise()), quiet_trace(), prediction(), study())
     text = build(data, tmp_path).read_text(encoding="utf-8")
     assert re.findall(r'<figure id="figure-([\w-]+)"', text) == list(ALL)
     assert ">nan" not in text
@@ -155,10 +149,11 @@ def test_a_run_with_no_noise_and_no_messages_makes_a_whole_page(tmp_path: Path):
 
 def test_names_from_outside_cannot_add_markup(tmp_path: Path):
     evil = "<script>alert(1)</script>"
-    time = program().time.replace("waiting", f"a<b>&{evil}")
-    calls = program().calls.replace("MPI_Barrier", evil)
-    traced = replace(program(), command=f"mpiexec ./a {evil}", time=time, calls=calls)
-    data = replace(sample(), title=evil, program=traced, notes=(evil,), environment={evil: evil})
+    time = trace().time().replace("waiting", f"a<b>&{evil}")
+    totals = trace().totals().replace("MPI_Barrier", evil)
+    traced = trace(command=f"mpiexec ./a {evil}", time=time, totals=totals)
+    noted = Consistency(notes=[evil])
+    data = Report(evil, measurement(), traced, prediction(), study(), noted)
     parsed = Page(build(data, tmp_path).read_text(encoding="utf-8"))
     assert "script" not in parsed.tags
 
@@ -171,14 +166,14 @@ def test_percentages_and_microseconds_are_spelled_one_way(page: Path):
 
 def test_progress_is_told_figure_by_figure(tmp_path: Path):
     told: list[str] = []
-    build(ReportData(study=study()), tmp_path, on_figure=told.append)
+    build(Report(study=study()), tmp_path, on_figure=told.append)
     assert told == ["slowdown", "run-time"]
 
 
 def test_a_page_of_a_million_detours_stays_small(tmp_path: Path):
     data = noise(cores=2, seconds=700.0)
     assert len(data.detours) > 350_000
-    assert build(ReportData(noise=NoiseData(data.detours, data.cores)), tmp_path).stat().st_size < 3_000_000
+    assert build(Report(measurement=measurement(data)), tmp_path).stat().st_size < 3_000_000
 
 
 @pytest.fixture(scope="module")

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from idlewave import Trace
+from idlewave.measure import LogGP, NoiseMeasurement
+from idlewave.measure.network.quantities import residuals_of
 from idlewave.report import (
-    NoiseData,
-    ProgramData,
-    StudyData,
     plot_communication,
     plot_detour_lengths,
     plot_detours,
@@ -26,31 +27,38 @@ from idlewave.report import (
 )
 from idlewave.report.captions import detours_caption
 from idlewave.report.figures import svg_of
-from idlewave.report.network import quantities
-from idlewave.report.noise import magnitudes
+from idlewave.report.noise_summary import cores_in_seconds, magnitudes
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
-from report_samples import bare_machine, comparison, machine, network, no_noise, noise, program, study
+from report_samples import by_rank, fit, no_noise, noise, study, trace
 
 
-def detours_of(data: NoiseData) -> Figure:
-    return plot_detours(data.detours, data.cores)
+def detours_of(data: NoiseMeasurement) -> Figure:
+    return plot_detours(data.detours, cores_in_seconds(data))
 
 
-def lengths_of(data: NoiseData) -> Figure:
-    return plot_detour_lengths(data.detours, data.cores, magnitudes(data))
+def lengths_of(data: NoiseMeasurement) -> Figure:
+    return plot_detour_lengths(data.detours, cores_in_seconds(data), magnitudes(data))
 
 
-def communication_of(data: ProgramData) -> Figure:
-    return plot_communication(data.communication, data.ranks)
+def network_of(found: LogGP) -> Figure:
+    return plot_network(found, residuals_of(found))
+
+
+def fit_at(sizes: str) -> LogGP:
+    """The fit with the medians of some sizes only."""
+    return replace(fit(), medians=fit().medians.query(sizes))
+
+
+def communication_of(data: Trace) -> Figure:
+    return plot_communication(data.communication(), data.ranks)
 
 
 def prediction(ranks: int, error: float = -0.03) -> Figure:
-    data = comparison(error=error, ranks=ranks)
-    return plot_prediction(data.ranks, data.measured_s, data.predicted_s)
+    return plot_prediction(by_rank(error=error, ranks=ranks), 1.52, 1.52 * (1 + error))
 
 
 def random_pairs(ranks: int) -> Figure:
@@ -69,39 +77,37 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "lengths": lambda: lengths_of(noise()),
     "lengths, 40 cores": lambda: lengths_of(noise(cores=40)),
     "no lengths": lambda: lengths_of(no_noise()),
-    "network": lambda: plot_network(quantities(network()), machine()),
-    "network without residuals": lambda: plot_network(quantities(network()), bare_machine()),
-    "network without a machine": lambda: plot_network(quantities(network())),
-    "no network": lambda: plot_network(quantities(network()).iloc[:0], bare_machine()),
-    "network at one size": lambda: plot_network(quantities(network()).query("size == 1")),
-    "communication, 2 ranks": lambda: communication_of(program(ranks=2)),
-    "communication, 4 ranks": lambda: communication_of(program()),
+    "network": lambda: network_of(fit()),
+    "no network": lambda: network_of(fit_at("size < 0")),
+    "network at one size": lambda: network_of(fit_at("size == 1")),
+    "communication, 2 ranks": lambda: communication_of(trace(ranks=2)),
+    "communication, 4 ranks": lambda: communication_of(trace()),
     "communication, 16 ranks": lambda: random_pairs(16),
     "communication, 40 ranks": lambda: random_pairs(40),
     "communication, 1,000 ranks": lambda: random_pairs(1000),
-    "no communication": lambda: plot_communication(program().communication.iloc[:0], 4),
-    "time": lambda: plot_time(program().time),
-    "time, 1 rank": lambda: plot_time(program().time.query("rank == 0")),
-    "time, 40 ranks": lambda: plot_time(program(ranks=40).time),
-    "time, 200 ranks": lambda: plot_time(program(ranks=200).time),
-    "no time": lambda: plot_time(program().time.iloc[:0]),
+    "no communication": lambda: plot_communication(trace().communication().iloc[:0], 4),
+    "time": lambda: plot_time(trace().time()),
+    "time, 1 rank": lambda: plot_time(trace().time().query("rank == 0")),
+    "time, 40 ranks": lambda: plot_time(trace(ranks=40).time()),
+    "time, 200 ranks": lambda: plot_time(trace(ranks=200).time()),
+    "no time": lambda: plot_time(trace().time().iloc[:0]),
     "prediction": lambda: prediction(4),
     "prediction, far off": lambda: prediction(1, error=-0.8),
     "prediction, 16 ranks": lambda: prediction(16, error=0.1),
     "prediction, 200 ranks": lambda: prediction(200),
-    "no prediction": lambda: plot_prediction(comparison().ranks.iloc[:0], 0.0, 0.0),
-    "slowdown": lambda: plot_slowdown(study().runs),
-    "slowdown, one seed": lambda: plot_slowdown(study(seeds=1).runs),
-    "slowdown, one scale": lambda: plot_slowdown(study({4: (0.01, 0.001)}).runs),
-    "slowdown, huge": lambda: plot_slowdown(study({4: (0.1, 0.01), 64: (0.4, 0.1), 16384: (31.0, 2.0)}).runs),
-    "slowdown, none": lambda: plot_slowdown(study({4: (0.0, 0.0), 64: (0.0, 0.0)}).runs),
-    "slowdown, tiny": lambda: plot_slowdown(study({4: (1e-6, 1e-7), 64: (2e-6, 1e-7)}).runs),
-    "slowdown, negative": lambda: plot_slowdown(study({4: (-0.01, 0.001), 64: (-0.02, 0.001)}).runs),
-    "no slowdown": lambda: plot_slowdown(study().runs.query("noise")),
-    "run time": lambda: plot_run_time(study().runs, (4, 1.52)),
-    "run time, huge": lambda: plot_run_time(study({4: (0.1, 0.01), 16384: (31.0, 2.0)}).runs, (4, 1.52)),
-    "run time, no noise": lambda: plot_run_time(study().runs.query("not noise")),
-    "no run time": lambda: plot_run_time(study().runs.iloc[:0]),
+    "no prediction": lambda: plot_prediction(by_rank().iloc[:0], 0.0, 0.0),
+    "slowdown": lambda: plot_slowdown(study()),
+    "slowdown, one seed": lambda: plot_slowdown(study(seeds=1)),
+    "slowdown, one scale": lambda: plot_slowdown(study({4: (0.01, 0.001)})),
+    "slowdown, huge": lambda: plot_slowdown(study({4: (0.1, 0.01), 64: (0.4, 0.1), 16384: (31.0, 2.0)})),
+    "slowdown, none": lambda: plot_slowdown(study({4: (0.0, 0.0), 64: (0.0, 0.0)})),
+    "slowdown, tiny": lambda: plot_slowdown(study({4: (1e-6, 1e-7), 64: (2e-6, 1e-7)})),
+    "slowdown, negative": lambda: plot_slowdown(study({4: (-0.01, 0.001), 64: (-0.02, 0.001)})),
+    "no slowdown": lambda: plot_slowdown(study().query("noise")),
+    "run time": lambda: plot_run_time(study(), (4, 1.52)),
+    "run time, huge": lambda: plot_run_time(study({4: (0.1, 0.01), 16384: (31.0, 2.0)}), (4, 1.52)),
+    "run time, no noise": lambda: plot_run_time(study().query("not noise")),
+    "no run time": lambda: plot_run_time(study().iloc[:0]),
 }
 
 
@@ -184,8 +190,8 @@ def test_percentages_and_microseconds_are_spelled_one_way(name: str):
 def test_drawing_leaves_the_callers_settings_and_pyplot_alone():
     before = dict(mpl.rcParams)
     loaded = "matplotlib.pyplot" in sys.modules
-    plot_slowdown(study().runs)
-    svg_of(plot_time(program().time))
+    plot_slowdown(study())
+    svg_of(plot_time(trace().time()))
     assert dict(mpl.rcParams) == before
     assert ("matplotlib.pyplot" in sys.modules) == loaded
 
@@ -209,7 +215,7 @@ def test_of_many_cores_those_with_the_highest_overhead_are_shown():
 
 
 def test_the_median_of_seeds_is_the_line_and_each_seed_a_point():
-    runs = study({4: (0.01, 0.002), 64: (0.03, 0.002)}, seeds=5).runs
+    runs = study({4: (0.01, 0.002), 64: (0.03, 0.002)}, seeds=5)
     lines = plot_slowdown(runs).axes[0].lines
     slowdown = runs[runs["noise"]].assign(base=runs["ranks"].map(runs[~runs["noise"]].set_index("ranks")["finish_ps"]))
     expected = (100 * (slowdown["finish_ps"] / slowdown["base"] - 1)).groupby(slowdown["ranks"])
@@ -225,4 +231,4 @@ def test_numbers_stand_in_the_matrix_up_to_sixteen_ranks():
 
 
 def test_a_study_needs_no_traced_run_to_be_drawn():
-    assert "measured" not in {text.get_text() for text in plot_run_time(StudyData(study().runs).runs).axes[0].texts}
+    assert "measured" not in {text.get_text() for text in plot_run_time(study()).axes[0].texts}

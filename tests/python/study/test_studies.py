@@ -16,13 +16,13 @@ import pyarrow as pa
 import pytest
 from command_examples import make_material
 from command_runs import run_command
-from idlewave import InputError, Machine, Noise, Provenance, Schedule, UsageError, studying
+from idlewave import InputError, Machine, Noise, Provenance, Schedule, UsageError
 from idlewave.cli import study_command
 from idlewave.measure import Measurement
 from idlewave.output import write_table
-from idlewave.report import findings
-from idlewave.reporting import report_data
-from idlewave.study_table import read_study
+from idlewave.report import findings, report_of
+from idlewave.studies import workers
+from idlewave.studies.table import read_study
 from places import ROOT
 from pyarrow import parquet
 from trace_files import write_trace
@@ -110,12 +110,12 @@ def test_an_edited_parquet_is_no_study_of_the_measured_noise(
     write(
         file, idlewave.study(Schedule.load(material["goal"]), Machine.load(measured.folder / "machine.toml"), seeds=2)
     )
-    whole = report_data(measured, None, None, read_study(file))
+    whole = report_of(measured, None, None, read_study(file))
     assert findings(whole)["scale"].startswith("The measured noise slows")
     edit(file)
     with pytest.raises(InputError, match="The study was edited after it was made"):
-        report_data(measured, None, None, read_study(file))
-    mixed = findings(report_data(measured, None, None, read_study(file), allow_mixed=True))["scale"]
+        report_of(measured, None, None, read_study(file))
+    mixed = findings(report_of(measured, None, None, read_study(file), allow_mixed=True))["scale"]
     assert mixed.startswith("Noise of unknown origin slows")
     assert mixed.endswith("The study was edited after it was made.")
 
@@ -145,8 +145,8 @@ def test_rows_of_which_a_data_frame_does_not_speak_are_refused(
 ) -> None:
     trace = idlewave.Trace.load(write_trace(tmp_path / "trace"))
     with pytest.raises(InputError, match=f"The study {words}"):
-        report_data(None, trace, None, change(runs))
-    alone = report_data(None, None, None, change(runs))
+        report_of(None, trace, None, change(runs))
+    alone = report_of(None, None, None, change(runs))
     assert findings(alone)["scale"].startswith("Noise of unknown origin")
     assert any(words in note for note in alone.notes)
 
@@ -178,7 +178,7 @@ def test_what_is_left_of_an_interrupted_study_is_what_its_provenance_speaks_of(
     said = Provenance.of_table(kept)
     assert set(said.digests) >= {"rows"}
     assert "edited" not in said.options
-    assert findings(report_data(None, None, None, kept))["scale"].startswith("The noise of")
+    assert findings(report_of(None, None, None, kept))["scale"].startswith("The noise of")
 
 
 # What pandas has written
@@ -264,7 +264,7 @@ def test_a_study_that_cannot_be_is_refused_with_its_row(case: str, tmp_path: Pat
         with pytest.raises(InputError, match=f"{name}: {words}"):
             read_study(tmp_path / name)
     with pytest.raises(InputError, match=f"the study: {words}"):
-        report_data(None, None, None, table)
+        report_of(None, None, None, table)
 
 
 def test_what_may_be_is_read(tmp_path: Path) -> None:
@@ -288,10 +288,10 @@ def test_what_was_simulated_is_so_however_odd_it_looks(tmp_path: Path) -> None:
     for name in ("s.csv", "s.parquet"):
         write_table(tmp_path / name, odd)
         assert len(read_study(tmp_path / name)) == 4
-    assert report_data(None, None, None, odd).study is not None
+    assert len(report_of(None, None, None, odd).study) == len(odd)
     odd.attrs = {}
     with pytest.raises(InputError, match="expected a time from 1 on"):
-        report_data(None, None, None, odd)
+        report_of(None, None, None, odd)
 
 
 # What a study is asked for
@@ -351,7 +351,7 @@ def test_an_interrupted_study_has_told_every_simulation_that_was_finished(
                 time.sleep(0.001)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(studying, "simulate", simulate)
+    monkeypatch.setattr(workers, "simulate", simulate)
     with pytest.raises(KeyboardInterrupt):
         idlewave.study(Schedule.pattern("bcast", ranks=4), noisy, seeds=1000, threads=2, on_row=interrupted)
     assert set(range(190)) <= set(told)

@@ -15,7 +15,7 @@ from command_runs import run_command
 from emulated_samples import emulate
 from idlewave import mpi
 from idlewave.cli import cli
-from idlewave.cli.options import OutputFile, OutputFolder
+from idlewave.cli.option_types import OutputFile, OutputFolder
 from idlewave.measure import NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.network.storing import save_network
 from idlewave.measure.noise import summarise

@@ -20,7 +20,7 @@ from idlewave import (
     Segment,
     UniformLength,
 )
-from idlewave.noise import REACHES
+from idlewave.noise_models import REACHES
 
 COSTS = (0.0, 0.25, 0.5, 1.0, 2.5, 7.0)
 

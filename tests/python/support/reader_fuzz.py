@@ -29,6 +29,7 @@ from clock_recordings import recorded as write_clocks
 from emulated_samples import emulate
 from idlewave import InputError, Machine, Schedule
 from idlewave.errors import IdlewaveError
+from idlewave.escaping import printable
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.network.clocks import read_clocks
 from idlewave.measure.network.pairs import read_pairs
@@ -43,11 +44,10 @@ from idlewave.measure.noise.lengths import LengthLaw
 from idlewave.measure.noise.recording import detours_of, read_recording
 from idlewave.measure.noise.replay import write_noise
 from idlewave.measure.noise.signature import Goodness, Signature, Source
-from idlewave.noise import EmpiricalLength, MixedNoise, Noise, ParetoLength, PoissonNoise
+from idlewave.noise_models import EmpiricalLength, MixedNoise, Noise, ParetoLength, PoissonNoise
 from idlewave.output import write_json, write_table
 from idlewave.placement_file import read_placement
-from idlewave.quoting import printable
-from idlewave.study_table import read_study
+from idlewave.studies.table import read_study
 from idlewave.trace import Trace
 from known_networks import RENDEZVOUS
 from noise_recordings import detour_summary, detours, write_detours, write_ftq, write_fwq

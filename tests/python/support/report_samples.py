@@ -1,30 +1,41 @@
-"""What a report is made of: `sample()` is a whole, realistic input of 2 cores, 4 ranks, 4 scales × 16 seeds."""
+"""The parts of a report, made up: a measurement of two cores, a trace of four ranks, a study of 4 scales × 16 seeds."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from idlewave.report import (
-    ComparisonData,
-    MachineData,
-    NetworkData,
-    NetworkSegment,
-    NoiseData,
-    ProgramData,
-    ReportData,
-    StudyData,
-)
-from idlewave.report.network import predicted_ns, quantities
+from idlewave import Machine, Provenance, Timeline, Trace
+from idlewave.measure import LogGP, Measurement, NetworkMeasurement, NoiseMeasurement, Parameters, Range
+from idlewave.measure.network import Network
+from idlewave.measure.network.quantities import CURVES, QUANTITIES, predicted_ps
+from idlewave.report import Report
 
 US, MS, S = 10**6, 10**9, 10**12
+ENVIRONMENT = {
+    "host": "node-17",
+    "processor": "2 × Xeon at 2.5 GHz",
+    "kernel": "Linux 6.1.0",
+    "mpi": {"vendor": "Open MPI", "version": "5.0.11"},
+    "clock_source": "tsc",
+}
+SMALL = Parameters(95_000.0, 72_000.0, 186_000.0, 130_000.0, 80.0, 24.0)
+LARGE = Parameters(95_000.0, 72_000.0, 186_000.0, 900_000.0, 110.0, 24.0)
+INTERVALS = {
+    "L": (88_000.0, 103_000.0),
+    "o_s": (70_000.0, 75_000.0),
+    "o_r": (185_000.0, 187_000.0),
+    "g": (128_000.0, 132_000.0),
+    "G": (78.0, 83.0),
+    "O": (23.0, 25.0),
+}
 
 
-def noise(cores: int = 2, seconds: float = 4.0, seed: int = 1) -> NoiseData:
+def noise(cores: int = 2, seconds: float = 4.0, seed: int = 1) -> NoiseMeasurement:
     """Timer ticks at 250 Hz, short random detours, rare long ones."""
     random = np.random.default_rng(seed)
-    tables, rows = [], []
+    tables = []
     for core in range(cores):
         ticks = np.arange(random.integers(0, 4 * MS), int(seconds * S), 4 * MS)
         short = random.integers(0, int(seconds * S), 900 + 300 * core)
@@ -38,83 +49,126 @@ def noise(cores: int = 2, seconds: float = 4.0, seed: int = 1) -> NoiseData:
         )
         start = np.concatenate([ticks, short, long])
         own = pd.DataFrame({"core": core, "start_ps": start.astype("int64"), "length_ps": lengths.astype("int64")})
-        own = own.sort_values("start_ps", ignore_index=True)
-        tables.append(own)
-        nanoseconds = own["length_ps"] / 1000
+        tables.append(own.sort_values("start_ps", ignore_index=True))
+    return noise_of(pd.concat(tables, ignore_index=True), cores, seconds)
+
+
+def noise_of(detours: pd.DataFrame, cores: int, seconds: float) -> NoiseMeasurement:
+    """The measurement of so many cores in which these detours were recorded."""
+    rows = []
+    for core in range(cores):
+        lengths = detours.loc[detours["core"] == core, "length_ps"]
+        known = len(lengths) > 0
         rows.append(
             {
                 "core": core,
-                "duration_s": seconds,
-                "resolution_ns": 7.6 + 0.3 * core,
-                "overhead": own["length_ps"].sum() / S / seconds,
-                "rate_hz": len(own) / seconds,
-                "median_ns": nanoseconds.median(),
-                "p99_ns": nanoseconds.quantile(0.99),
-                "longest_ns": nanoseconds.max(),
+                "duration_ps": int(seconds * S),
+                "resolution_ps": 7600 + 300 * core,
+                "overhead": lengths.sum() / S / seconds,
+                "overhead_ps": int(lengths.sum()),
+                "rate_per_s": len(lengths) / seconds,
+                "p50_ps": lengths.median() if known else 0.0,
+                "p99_ps": lengths.quantile(0.99) if known else 0.0,
+                "longest_ps": lengths.max() if known else 0,
+                "foreign_load": 0.004,
+                "steal_s": 0.0,
+                "dropped": 0,
+                "interrupted": False,
             }
         )
-    return NoiseData(pd.concat(tables, ignore_index=True), pd.DataFrame(rows))
+    return NoiseMeasurement(detours, pd.DataFrame(rows), pd.DataFrame(), ENVIRONMENT)
 
 
-def no_noise() -> NoiseData:
+def no_noise() -> NoiseMeasurement:
     """A core that was never interrupted."""
     detours = pd.DataFrame({name: pd.Series(dtype="int64") for name in ("core", "start_ps", "length_ps")})
-    cores = pd.DataFrame(
-        [(0, 4.0, 7.5, 0.0, 0.0, np.nan, np.nan, np.nan)],
-        columns=[
-            "core", "duration_s", "resolution_ns", "overhead", "rate_hz", "median_ns", "p99_ns", "longest_ns",
-        ],
-    )  # fmt: skip
-    return NoiseData(detours, cores)
+    return noise_of(detours, 1, 4.0)
 
 
-def bare_machine() -> MachineData:
-    """Parameters like those of a shared-memory transport, with a protocol change at 4 KiB."""
-    return MachineData(
-        name="two cores",
-        L=95_000,
-        o_s=72_000,
-        o_r=186_000,
-        g=130_000,
-        G=80.0,
-        O=24.0,
-        S=4096,
-        segments=(NetworkSegment(from_bytes=4097, g=900_000.0, G=110.0),),
-        intervals={"L": (88_000, 103_000), "o_s": (70_000, 75_000), "G": (78.0, 83.0)},
-    )
-
-
-def network(repetitions: int = 12, seed: int = 2) -> NetworkData:
-    """Samples drawn around the model of `bare_machine`, with scatter that has a long tail."""
+def fit(repetitions: int = 12, seed: int = 2) -> LogGP:
+    """A fit like that of a shared-memory transport, with a protocol change at 4 KiB; medians that scatter around it."""
     random = np.random.default_rng(seed)
-    machine, rows = bare_machine(), []
-    sizes = sorted({max(1, 2**power + more) for power in range(0, 19, 1) for more in (-1, 0, 1)})
-    values = {name: predicted_ns(machine, name, sizes) for name in ("half_rtt", "gap", "o_s", "o_r")}
-    for place, size in enumerate(sizes):
-        single, gap, o_s, o_r = (values[name][place] for name in ("half_rtt", "gap", "o_s", "o_r"))
-        shift = random.normal(1, 0.03)
-        for repetition in range(repetitions):
-            scatter = shift * (1 + random.gamma(0.6, 0.05, 4) + (random.random(4) < 0.03) * 2)
-            delay = 2 * single
-            rows += [
-                ("prtt1", size, 1, 0.0, repetition, 2 * single * scatter[0]),
-                ("prttn", size, 32, 0.0, repetition, 2 * single + 31 * gap * scatter[1]),
-                ("prttd", size, 32, delay, repetition, 2 * single + 31 * (o_s * scatter[2] + delay)),
-                ("o_r", size, 1, delay, repetition, o_r * scatter[3]),
-            ]
-    return NetworkData(pd.DataFrame(rows, columns=["series", "size", "n", "delay_ns", "repetition", "value_ns"]))
+    network = Network(((1, SMALL), (4097, LARGE)), 4096)
+    sizes = sorted({max(1, 2**power + more) for power in range(19) for more in (-1, 0, 1)})
+    rows = []
+    for series in QUANTITIES:
+        for size in sizes:
+            median = predicted_ps(network, series, size)
+            if np.isnan(median):
+                median = predicted_ps(network, series, 4096)
+            median *= random.normal(1.03, 0.02)
+            rows.append((size, CURVES[series], median, 0.97 * median, 1.05 * median, repetitions))
+    ranges = tuple(
+        Range(first, first > 4096, parameters, INTERVALS, (), 0.0, 0.0, {}) for first, parameters in network.ranges
+    )
+    medians = pd.DataFrame(rows, columns=["size", "curve", "median_ps", "low_ps", "high_ps", "n"])
+    predictions = pd.DataFrame({"size": sizes, "series": "train", "n": 32})
+    return LogGP(ranges, network.S, medians, predictions, repetitions, repetitions, ())
 
 
-def machine() -> MachineData:
-    """`bare_machine` with the residuals of `network`."""
-    bare, table = bare_machine(), quantities(network())
-    predicted = [float(predicted_ns(bare, row.series, [row.size])[0]) for row in table.itertuples(index=False)]
-    residuals = table[["size", "series"]].assign(measured_ns=table["median_ns"], predicted_ns=predicted)
-    return MachineData(**{**bare.__dict__, "residuals": residuals})
+def network(found: LogGP | None = None) -> NetworkMeasurement:
+    """The network of that fit, with one sample a median."""
+    found = fit() if found is None else found
+    samples = found.medians[["size"]].assign(series="rtt", value_ns=1.0)
+    note = "Clock offsets between ranks were 0.21 µs or less at the end of the run."
+    found = LogGP(**{**found.__dict__, "notes": (note,)})
+    return NetworkMeasurement(samples, found, {"same_node": None}, ENVIRONMENT)
 
 
-def program(ranks: int = 4, measured_s: float = 1.52) -> ProgramData:
-    """A halo exchange on a ring of `ranks`, with a residual allreduce."""
+def measurement(cores: NoiseMeasurement | None = None, found: LogGP | None = None) -> Measurement:
+    """A machine as measured, in no folder."""
+    return Measurement("two cores", noise() if cores is None else cores, network(found))
+
+
+def machine() -> Machine:
+    """The machine of `measurement`."""
+    return measurement().machine()
+
+
+class MadeTrace(Trace):
+    """A trace of nothing but its tables."""
+
+    def __init__(self, tables: dict[str, pd.DataFrame], ranks: int, measured_s: float, command: str) -> None:
+        self.tables = tables
+        self.directory = Path("trace")
+        self._made = (ranks, measured_s, command)
+
+    @property
+    def ranks(self) -> int:
+        return self._made[0]
+
+    @property
+    def measured_s(self) -> float:
+        return self._made[1]
+
+    @property
+    def command(self) -> str:
+        return self._made[2]
+
+    @property
+    def provenance(self) -> Provenance:
+        return Provenance("trace")
+
+    def communication(self) -> pd.DataFrame:
+        return self.tables["communication"]
+
+    def time(self) -> pd.DataFrame:
+        return self.tables["time"]
+
+    def totals(self) -> pd.DataFrame:
+        return self.tables["totals"]
+
+    def run_times(self) -> pd.DataFrame:
+        return pd.DataFrame({"rank": range(self.ranks), "seconds": float(self.measured_s)})
+
+
+def trace(
+    ranks: int = 4,
+    measured_s: float = 1.52,
+    command: str = "mpiexec -n 4 ./halo2d --nx 512 --steps 3000",
+    **tables: pd.DataFrame,
+) -> MadeTrace:
+    """A halo exchange on a ring of `ranks`, with a residual allreduce; `tables` replace those of that name."""
     random = np.random.default_rng(3)
     pairs = [
         (
@@ -140,33 +194,41 @@ def program(ranks: int = 4, measured_s: float = 1.52) -> ProgramData:
         ("MPI_Allreduce", 12_000, 96_000, 0.58),
         ("MPI_Barrier", 8, 0, 0.002),
     ]
-    return ProgramData(
-        command="mpiexec -n 4 ./halo2d --nx 512 --steps 3000",
-        ranks=ranks,
+    made = {
+        "communication": pd.DataFrame(pairs, columns=["source", "destination", "messages", "bytes"]),
+        "time": pd.DataFrame(time, columns=["rank", "category", "seconds"]),
+        "totals": pd.DataFrame(calls, columns=["call", "count", "bytes", "seconds"]),
+    }
+    return MadeTrace(made | tables, ranks, measured_s, command)
+
+
+def quiet_trace(measured_s: float = 1.52) -> MadeTrace:
+    """A program that never communicates."""
+    made = trace()
+    return trace(
         measured_s=measured_s,
-        communication=pd.DataFrame(pairs, columns=["source", "destination", "messages", "bytes"]),
-        time=pd.DataFrame(time, columns=["rank", "category", "seconds"]),
-        calls=pd.DataFrame(calls, columns=["call", "count", "bytes", "seconds"]),
-        cores=2,
+        communication=made.communication().iloc[:0],
+        time=pd.DataFrame({"rank": range(4), "category": "computation", "seconds": 1.0}),
+        totals=made.totals().iloc[:0],
     )
 
 
-def comparison(measured_s: float = 1.52, error: float = -0.031, ranks: int = 4) -> ComparisonData:
-    """A prediction that is off by `error`, each rank a little differently."""
+def prediction(measured_s: float = 1.52, error: float = -0.031, ranks: int = 4) -> Timeline:
+    """A simulation of that run which is off by `error`, each rank a little differently."""
     scatter = np.random.default_rng(4).normal(1, 0.004, ranks)
-    table = pd.DataFrame(
-        {
-            "rank": range(ranks),
-            "measured_s": np.full(ranks, measured_s),
-            "predicted_s": measured_s * (1 + error) * scatter,
-        }
-    )
-    return ComparisonData(measured_s, measured_s * (1 + error), table)
+    finish = (measured_s * (1 + error) * scatter * S).astype(np.int64)
+    return Timeline(round(measured_s * (1 + error) * S), memoryview(finish), 0, 0.1)
+
+
+def by_rank(measured_s: float = 1.52, error: float = -0.031, ranks: int = 4) -> pd.DataFrame:
+    """rank, measured_s, predicted_s of that prediction."""
+    predicted = prediction(measured_s, error, ranks).finish / S
+    return pd.DataFrame({"rank": range(ranks), "measured_s": measured_s, "predicted_s": predicted})
 
 
 def study(
     slowdowns: dict[int, tuple[float, float]] | None = None, seeds: int = 16, baseline_s: float = 1.47
-) -> StudyData:
+) -> pd.DataFrame:
     """For each number of ranks a run without noise and `seeds` with it: slowdown's mean and deviation."""
     random = np.random.default_rng(5)
     wanted = slowdowns or {
@@ -182,38 +244,9 @@ def study(
         for seed in range(seeds):
             finish = baseline * (1 + random.normal(mean, deviation))
             rows.append((ranks, True, seed, int(finish * S), ranks * 31_000, ranks * 2.6e-5))
-    return StudyData(pd.DataFrame(rows, columns=["ranks", "noise", "seed", "finish_ps", "messages", "seconds"]))
+    return pd.DataFrame(rows, columns=["ranks", "noise", "seed", "finish_ps", "messages", "seconds"])
 
 
-def sample() -> ReportData:
+def sample() -> Report:
     """Everything."""
-    return ReportData(
-        title="A halo exchange on two cores",
-        machine=machine(),
-        noise=noise(),
-        network=network(),
-        program=program(),
-        comparison=comparison(),
-        study=study(),
-        foreign_load={"noise": 0.004, "network": 0.011, "trace": 0.006},
-        notes=("Clock offsets between ranks were 0.21 µs or less at the end of the run.",),
-        environment={
-            "host": "node-17",
-            "processor": "2 × Xeon at 2.5 GHz",
-            "kernel": "Linux 6.1.0",
-            "MPI": "Open MPI 5.0.11",
-            "clock source": "tsc",
-        },
-        versions={"Idlewave": "0.1.0", "Python": "3.11.7"},
-    )
-
-
-def quiet_program(**changes: object) -> ProgramData:
-    """A program that never communicates."""
-    return replace(
-        program(),
-        communication=program().communication.iloc[:0],
-        time=pd.DataFrame({"rank": range(4), "category": "computation", "seconds": 1.0}),
-        calls=program().calls.iloc[:0],
-        **changes,
-    )
+    return Report("A halo exchange on two cores", measurement(), trace(), prediction(), study())

@@ -12,7 +12,7 @@ from collections import defaultdict, deque
 from pathlib import Path
 
 import pytest
-from idlewave import mpi, tracing
+from idlewave import mpi, traced_run
 from idlewave.errors import MpiError
 from places import PROGRAMS, ROOT
 from trace_reader import RankFile, Record, read_trace
@@ -90,7 +90,7 @@ def untraced_output(use: mpi.Mpi, ranks: int, executable: Path, *arguments: obje
 
 def trace_of(folder: Path, use: mpi.Mpi, ranks: int, executable: Path, *arguments: object) -> list[RankFile]:
     """The ranks' files of a traced run that succeeds."""
-    tracing.trace(command_of(use, ranks, executable, *arguments), folder)
+    traced_run.trace(command_of(use, ranks, executable, *arguments), folder)
     return read_trace(folder)
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from ending_support import ENDING, await_true, idlewave, pids_with, started, words_of
-from idlewave import tracing
+from idlewave import traced_run
 from idlewave.errors import InputError, OutputError
-from idlewave.interrupts import Interrupted
+from idlewave.termination_signals import Interrupted
 from idlewave.trace_folder import TraceFolder
 from trace_reader import read_trace
 from tracer_support import command_of, mpich, open_mpi, program
@@ -67,7 +67,7 @@ def test_a_signal_before_the_job_starts_leaves_the_place_as_it_was(
     command = command_of(use, 1, program(use, "many"), 3)
     if there:
         place.mkdir(parents=True)
-    of: object = TraceFolder if when == "prepare" else tracing
+    of: object = TraceFolder if when == "prepare" else traced_run
     plain = getattr(of, when)
 
     def interrupted(*arguments: object, **options: object) -> object:
@@ -77,9 +77,9 @@ def test_a_signal_before_the_job_starts_leaves_the_place_as_it_was(
     with monkeypatch.context() as patched:
         patched.setattr(of, when, interrupted)
         with pytest.raises(Interrupted):
-            tracing.trace(command, place)
+            traced_run.trace(command, place)
     assert list(tmp_path.rglob("*")) == ([place.parent, place] if there else [])
-    assert tracing.trace(command, place).ranks == 1
+    assert traced_run.trace(command, place).ranks == 1
 
 
 def test_a_signal_before_a_rank_has_recorded_anything_leaves_nothing(tmp_path: Path) -> None:
@@ -95,16 +95,16 @@ def test_a_folder_in_which_a_killed_trace_has_recorded_nothing_counts_as_empty(t
     use = open_mpi()
     command = command_of(use, 1, program(use, "many"), 3)
     (tmp_path / "failure").write_bytes(bytes(8))
-    assert tracing.trace(command, tmp_path).ranks == 1
+    assert traced_run.trace(command, tmp_path).ranks == 1
     with pytest.raises(InputError, match="exists and is not empty"):
-        tracing.trace(command, tmp_path)
+        traced_run.trace(command, tmp_path)
 
 
 def test_a_file_of_somebody_else_is_not_taken_for_that(tmp_path: Path) -> None:
     use = open_mpi()
     (tmp_path / "failure").write_text("why the experiment failed")
     with pytest.raises(InputError, match="exists and is not empty"):
-        tracing.trace(command_of(use, 1, program(use, "many"), 3), tmp_path)
+        traced_run.trace(command_of(use, 1, program(use, "many"), 3), tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["failure"]
 
 
@@ -170,14 +170,14 @@ def test_ranks_that_find_the_disk_full_are_told_of_as_that(small_disk: Path) -> 
     (small_disk / "ballast").write_bytes(bytes(4 << 20))
     words = r"trace: cannot be written: No space left on device: rank 0 could not make its file; the program went on"
     with pytest.raises(OutputError, match=words):
-        tracing.trace(command_of(use, 1, program(use, "many"), 3), small_disk / "trace")
+        traced_run.trace(command_of(use, 1, program(use, "many"), 3), small_disk / "trace")
 
 
 def test_a_disk_that_becomes_full_keeps_what_was_recorded_before(small_disk: Path) -> None:
     use = open_mpi()
     words = r"No space left on device: rank 0 could not extend its file; .* \d+ records were lost"
     with pytest.raises(OutputError, match=words):
-        tracing.trace(command_of(use, 1, program(use, "many"), 200_000), small_disk / "trace")
+        traced_run.trace(command_of(use, 1, program(use, "many"), 200_000), small_disk / "trace")
     (rank,) = read_trace(small_disk / "trace")
     assert len(rank.named("Send")) > 0
 
@@ -186,7 +186,7 @@ def test_a_place_without_any_room_is_refused_before_anything_runs(small_disk: Pa
     use = open_mpi()
     fill(small_disk / "ballast")
     with pytest.raises(OutputError, match="No space left on device"):
-        tracing.trace(command_of(use, 1, program(use, "many"), 3), small_disk / "trace")
+        traced_run.trace(command_of(use, 1, program(use, "many"), 3), small_disk / "trace")
     assert not (small_disk / "trace").exists()
 
 

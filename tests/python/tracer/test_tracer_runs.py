@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from idlewave import mpi, tracing
+from idlewave import mpi, traced_run
 from idlewave.errors import InputError, MpiError, OutputError, ProgramError, UsageError
 from places import EXAMPLES, PROGRAMS
 from trace_reader import read_trace
@@ -73,7 +73,7 @@ def test_examples_explain_their_use(name: str) -> None:
 def test_the_run_is_described(tmp_path: Path) -> None:
     use = open_mpi()
     command = command_of(use, 2, program(use, "many"), 3)
-    run = tracing.trace(command, tmp_path / "trace")
+    run = traced_run.trace(command, tmp_path / "trace")
     said = json.loads((tmp_path / "trace" / "trace.json").read_text())
     assert said["format"] == 1
     assert said["command"] == command == list(run.command)
@@ -86,7 +86,7 @@ def test_the_run_is_described(tmp_path: Path) -> None:
 def test_a_rank_that_dies_keeps_its_records_and_is_named(tmp_path: Path, way: str) -> None:
     use = open_mpi()
     with pytest.raises(ProgramError) as error:
-        tracing.trace(command_of(use, 4, program(use, "dies"), way, 2), tmp_path / "trace")
+        traced_run.trace(command_of(use, 4, program(use, "dies"), way, 2), tmp_path / "trace")
     ranks = read_trace(tmp_path / "trace")
     dead = ranks[2]
     assert [record[0] for record in decoded(dead)] == ["Init"] + ["Sendrecv"] * 10
@@ -106,7 +106,7 @@ def test_a_rank_that_dies_keeps_its_records_and_is_named(tmp_path: Path, way: st
 def test_a_rank_that_aborts_is_named(tmp_path: Path, find) -> None:
     use = find()
     with pytest.raises(ProgramError, match=r"^Rank 1 called MPI_Abort .*exit status 7"):
-        tracing.trace(command_of(use, 2, program(use, "dies"), "abort", 1), tmp_path / "trace")
+        traced_run.trace(command_of(use, 2, program(use, "dies"), "abort", 1), tmp_path / "trace")
     aborted = read_trace(tmp_path / "trace")[1]
     assert aborted.header["state"] == 2
     assert decoded(aborted)[-1] == ("Abort", 7)
@@ -115,7 +115,7 @@ def test_a_rank_that_aborts_is_named(tmp_path: Path, find) -> None:
 def test_a_program_that_fails_after_finalize_is_an_error(tmp_path: Path) -> None:
     use = open_mpi()
     with pytest.raises(ProgramError, match="exit status 2, though every rank reached MPI_Finalize"):
-        tracing.trace(command_of(use, 2, program(use, "dies"), "late", 1), tmp_path / "trace")
+        traced_run.trace(command_of(use, 2, program(use, "dies"), "late", 1), tmp_path / "trace")
     assert [rank.header["state"] for rank in read_trace(tmp_path / "trace")] == [1, 1]
 
 
@@ -147,9 +147,9 @@ def test_an_interrupted_program_keeps_what_was_recorded(tmp_path: Path) -> None:
 def test_a_program_of_another_mpi_is_refused_with_both_named(tmp_path: Path) -> None:
     ours, other = open_mpi(), mpich()
     with pytest.raises(MpiError, match=r"linked with MPICH .* launcher of Open MPI"):
-        tracing.trace(command_of(ours, 2, program(other, "many")), tmp_path / "trace")
+        traced_run.trace(command_of(ours, 2, program(other, "many")), tmp_path / "trace")
     with pytest.raises(MpiError, match=r"linked with Open MPI .* launcher of MPICH"):
-        tracing.trace(command_of(other, 2, program(ours, "many")), tmp_path / "trace")
+        traced_run.trace(command_of(other, 2, program(ours, "many")), tmp_path / "trace")
     assert not (tmp_path / "trace").exists()
 
 
@@ -157,7 +157,7 @@ def test_a_program_of_another_mpi_is_found_out_behind_a_shell(tmp_path: Path, ca
     for ours, other in ((open_mpi(), mpich()), (mpich(), open_mpi())):
         hidden = [str(ours.mpiexec), "-n", "2", "sh", "-c", str(program(other, "many"))]
         with pytest.raises(MpiError, match="MPI is not that of"):
-            tracing.trace(hidden, tmp_path / ours.vendor)
+            traced_run.trace(hidden, tmp_path / ours.vendor)
         assert f"this program's MPI is {other.vendor}" in capfd.readouterr().err
 
 
@@ -166,40 +166,40 @@ def test_processes_that_do_not_know_of_each_other_are_not_taken_for_one_program(
     kept = " ".join(f'{name}="${name}"' for name in ("HOME", "PATH", "LD_PRELOAD", "IDLEWAVE_TRACE_DIR"))
     alone = f"env -i {kept} OMPI_ALLOW_RUN_AS_ROOT=1 {program(use, 'many')}"
     with pytest.raises(MpiError, match="rank 0 of 1"):
-        tracing.trace([str(use.mpiexec), "-n", "2", "sh", "-c", alone], tmp_path / "trace")
+        traced_run.trace([str(use.mpiexec), "-n", "2", "sh", "-c", alone], tmp_path / "trace")
 
 
 def test_what_is_no_mpi_program_is_said_to_be_none(tmp_path: Path) -> None:
     with pytest.raises(ProgramError, match="is no MPI program"):
-        tracing.trace(command_of(open_mpi(), 2, Path("/bin/true")), tmp_path / "trace")
+        traced_run.trace(command_of(open_mpi(), 2, Path("/bin/true")), tmp_path / "trace")
 
 
 def test_a_launcher_that_fails_is_quoted(tmp_path: Path) -> None:
     with pytest.raises(ProgramError, match="before any rank had passed MPI_Init"):
-        tracing.trace(command_of(open_mpi(), 2, Path("/bin/false")), tmp_path / "trace")
+        traced_run.trace(command_of(open_mpi(), 2, Path("/bin/false")), tmp_path / "trace")
 
 
 def test_a_missing_program_is_named(tmp_path: Path) -> None:
     use = open_mpi()
     with pytest.raises(InputError, match=r"'\./nothing' was not found"):
-        tracing.trace([str(use.mpiexec), "-n", "2", "./nothing"], tmp_path / "trace")
+        traced_run.trace([str(use.mpiexec), "-n", "2", "./nothing"], tmp_path / "trace")
     plain = tmp_path / "plain"
     plain.write_text("no program")
     with pytest.raises(InputError, match="cannot be executed"):
-        tracing.trace([str(use.mpiexec), "--map-by", ":oversubscribe", "-n", "2", str(plain)], tmp_path / "trace")
+        traced_run.trace([str(use.mpiexec), "--map-by", ":oversubscribe", "-n", "2", str(plain)], tmp_path / "trace")
     with pytest.raises(UsageError, match="no program is named"):
-        tracing.trace([str(use.mpiexec), "-n", "2"], tmp_path / "trace")
+        traced_run.trace([str(use.mpiexec), "-n", "2"], tmp_path / "trace")
 
 
 def test_a_command_without_a_launcher_is_refused(tmp_path: Path) -> None:
     for command in ([], ["./program"], ["time", "mpiexec", "./program"]):
         with pytest.raises(UsageError, match="expected a command that starts with mpiexec"):
-            tracing.trace(command, tmp_path / "trace")
+            traced_run.trace(command, tmp_path / "trace")
 
 
 def test_a_missing_launcher_is_named(tmp_path: Path) -> None:
     with pytest.raises(MpiError, match="/nowhere/mpiexec"):
-        tracing.trace(["/nowhere/mpiexec", "-n", "2", "/bin/true"], tmp_path / "trace")
+        traced_run.trace(["/nowhere/mpiexec", "-n", "2", "/bin/true"], tmp_path / "trace")
 
 
 def test_the_found_mpiexec_is_used_where_none_is_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,14 +208,14 @@ def test_the_found_mpiexec_is_used_where_none_is_on_the_path(tmp_path: Path, mon
     command = ["mpiexec", "-n", "1", str(program(use, "many"))]
     mpi.build(use, "tracer")
     monkeypatch.setenv("PATH", tools)
-    assert tracing.trace(command, tmp_path / "trace").mpi.mpiexec == mpi.find().mpiexec
+    assert traced_run.trace(command, tmp_path / "trace").mpi.mpiexec == mpi.find().mpiexec
 
 
 def test_a_full_disk_loses_records_but_not_the_program(tmp_path: Path) -> None:
     use = open_mpi()
     limited = f"ulimit -f 12000; exec {program(use, 'many')} 200000"
     with pytest.raises(OutputError, match=r"File too large: rank 0 could not extend .* \d+ records were lost"):
-        tracing.trace([str(use.mpiexec), "-n", "1", "sh", "-c", limited], tmp_path / "trace")
+        traced_run.trace([str(use.mpiexec), "-n", "1", "sh", "-c", limited], tmp_path / "trace")
     (rank,) = read_trace(tmp_path / "trace")
     assert rank.header["state"] == 1
     sent = len(rank.named("Send"))
@@ -234,7 +234,7 @@ def test_srun_is_told_to_export_the_tracer_to_its_ranks(tmp_path: Path) -> None:
         f'exec {use.mpiexec} "$@"\n'
     )
     srun.chmod(0o755)
-    run = tracing.trace([str(srun), "-n", "2", str(program(use, "many")), "3"], tmp_path / "trace")
+    run = traced_run.trace([str(srun), "-n", "2", str(program(use, "many")), "3"], tmp_path / "trace")
     assert run.ranks == 2
     assert all(len(rank.named("Send")) == 3 for rank in read_trace(tmp_path / "trace"))
 
@@ -242,20 +242,20 @@ def test_srun_is_told_to_export_the_tracer_to_its_ranks(tmp_path: Path) -> None:
 def test_a_trace_is_not_overwritten_unless_asked(tmp_path: Path) -> None:
     use = open_mpi()
     command = command_of(use, 1, program(use, "many"), 5)
-    tracing.trace(command, tmp_path / "trace")
+    traced_run.trace(command, tmp_path / "trace")
     with pytest.raises(InputError, match="exists and is not empty"):
-        tracing.trace(command, tmp_path / "trace")
-    tracing.trace(command, tmp_path / "trace", overwrite=True)
+        traced_run.trace(command, tmp_path / "trace")
+    traced_run.trace(command, tmp_path / "trace", overwrite=True)
     (tmp_path / "trace" / "thesis.tex").write_text("precious")
     with pytest.raises(InputError, match="holds more than a trace"):
-        tracing.trace(command, tmp_path / "trace", overwrite=True)
+        traced_run.trace(command, tmp_path / "trace", overwrite=True)
     assert (tmp_path / "trace" / "thesis.tex").read_text() == "precious"
 
 
 def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="is not a directory"):
-        tracing.trace(command_of(open_mpi(), 1, Path("/bin/true")), tmp_path / "file" / "trace")
+        traced_run.trace(command_of(open_mpi(), 1, Path("/bin/true")), tmp_path / "file" / "trace")
 
 
 def test_a_rank_without_a_file_goes_on_untraced_and_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
@@ -264,7 +264,7 @@ def test_a_rank_without_a_file_goes_on_untraced_and_is_reported(tmp_path: Path, 
     taken = '"$IDLEWAVE_TRACE_DIR/rank-0000001.iwtrace"'
     blocked = f'[ "$OMPI_COMM_WORLD_RANK" = 1 ] && : > {taken}; {program(use, "many")}'
     with pytest.raises(ProgramError, match="no file was written by rank 1 of 2"):
-        tracing.trace([str(use.mpiexec), "-n", "2", "sh", "-c", blocked], tmp_path / "trace")
+        traced_run.trace([str(use.mpiexec), "-n", "2", "sh", "-c", blocked], tmp_path / "trace")
     assert "rank 1 of 2:" in capfd.readouterr().err
 
 

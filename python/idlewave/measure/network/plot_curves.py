@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from ...formatting import SPACE, size_text
 from ...plot_limits import cut_handle, mark_cut, mark_outside
-from ...plotting import (
+from ...plot_style import (
     BLUE,
     GREEN,
     INK,
@@ -29,7 +30,6 @@ from ...plotting import (
     styled,
     tidy,
 )
-from ...wording import SPACE, size_text
 from .curve_table import Compared, aside_at, aside_parts, compared, cut_off, line_of, line_sizes, not_modelled
 from .drawing import scale_sizes, scale_times
 from .loggp import LogGP

@@ -13,11 +13,11 @@ from pathlib import Path
 from rich.progress import Progress
 
 from ... import mpi as mpis
-from ...children import run
-from ...environment import describe_recording
+from ...child_processes import run
 from ...errors import MeasurementError, UsageError
+from ...escaping import quote
+from ...host_environment import describe_recording
 from ...mpi import OPEN_MPI, Mpi
-from ...quoting import quote
 from ..running import begin_folder, run_probe, shown
 from .recording import NetworkMeasurement, read_measurement
 from .transports import LOCAL, TRANSPORTS

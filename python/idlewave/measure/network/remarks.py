@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...wording import percent_text, percent_tick, time_text
+from ...formatting import percent_text, percent_tick, time_text
 from .fit import Medians
 from .observations import Observations
 from .pages import PageStep
