@@ -51,42 +51,10 @@ const Algorithm& algorithm(Collective collective, std::string_view name);
 /// The collective with this name. Throws an InputError that lists the names.
 Collective collective(std::string_view name);
 
-// The step functions, a file for each family of algorithms.
-Step barrier_dissemination(const CollectiveCall& call, StepNumber number);
-Step barrier_nway_dissemination(const CollectiveCall& call, StepNumber number);
-Step barrier_linear(const CollectiveCall& call, StepNumber number);
-Step barrier_tree(const CollectiveCall& call, StepNumber number);
-Step bcast_binomial(const CollectiveCall& call, StepNumber number);
-Step bcast_linear(const CollectiveCall& call, StepNumber number);
-Step bcast_binary(const CollectiveCall& call, StepNumber number);
-Step bcast_chain(const CollectiveCall& call, StepNumber number);
-Step bcast_scatter_allgather(const CollectiveCall& call, StepNumber number);
-Step reduce_binomial(const CollectiveCall& call, StepNumber number);
-Step reduce_linear(const CollectiveCall& call, StepNumber number);
-Step reduce_pipelined(const CollectiveCall& call, StepNumber number);
-Step reduce_rabenseifner(const CollectiveCall& call, StepNumber number);
-Step allreduce_recursive_doubling(const CollectiveCall& call, StepNumber number);
-Step allreduce_ring(const CollectiveCall& call, StepNumber number);
-Step allreduce_rabenseifner(const CollectiveCall& call, StepNumber number);
-Step allreduce_reduce_bcast(const CollectiveCall& call, StepNumber number);
-Step allreduce_dissemination(const CollectiveCall& call, StepNumber number);
-Step gather_linear(const CollectiveCall& call, StepNumber number);
-Step gather_binomial(const CollectiveCall& call, StepNumber number);
-Step scatter_linear(const CollectiveCall& call, StepNumber number);
-Step scatter_binomial(const CollectiveCall& call, StepNumber number);
-Step allgather_ring(const CollectiveCall& call, StepNumber number);
-Step allgather_recursive_doubling(const CollectiveCall& call, StepNumber number);
-Step allgather_bruck(const CollectiveCall& call, StepNumber number);
-Step allgather_neighbour_exchange(const CollectiveCall& call, StepNumber number);
-Step alltoall_linear(const CollectiveCall& call, StepNumber number);
-Step alltoall_pairwise(const CollectiveCall& call, StepNumber number);
-Step alltoall_bruck(const CollectiveCall& call, StepNumber number);
-Step reduce_scatter_pairwise(const CollectiveCall& call, StepNumber number);
-Step reduce_scatter_ring(const CollectiveCall& call, StepNumber number);
-Step reduce_scatter_halving(const CollectiveCall& call, StepNumber number);
-Step scan_recursive_doubling(const CollectiveCall& call, StepNumber number);
-Step scan_linear(const CollectiveCall& call, StepNumber number);
-Step exscan_recursive_doubling(const CollectiveCall& call, StepNumber number);
-Step exscan_linear(const CollectiveCall& call, StepNumber number);
+// Declares the step function of each row of algorithm_table.hpp, such as allgather_ring.
+#define IDLEWAVE_ALGORITHM(collective, name, ...) \
+    Step collective##_##name(const CollectiveCall& call, StepNumber number);
+#include "collectives/algorithm_table.hpp"
+#undef IDLEWAVE_ALGORITHM
 
 }  // namespace idlewave

@@ -31,7 +31,7 @@ std::int64_t bytes_of(TracedCollective traced, bool at_root, std::int64_t sent, 
 
 /// Whether an algorithm can execute the operation: in a gatherv and a scatterv only the root knows all counts, in the
 /// other v-variants every rank does.
-bool carries(const Algorithm& algorithm, TracedCollective traced) {
+bool supports(const Algorithm& algorithm, TracedCollective traced) {
     switch (traced) {
         case TracedCollective::gatherv:
         case TracedCollective::scatterv:
@@ -144,9 +144,9 @@ CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at
     const Collective operation = operation_of(traced);
     const auto chosen = options_.algorithms.find(operation);
     const Algorithm& algorithm_used = algorithm(operation, chosen == options_.algorithms.end() ? "" : chosen->second);
-    if (!carries(algorithm_used, traced)) {
-        fail(r, "has parts of different sizes, which the algorithm 'linear' can carry and '" +
-                    std::string(algorithm_used.name) + "' cannot");
+    if (!supports(algorithm_used, traced)) {
+        fail(r, "has unequal counts, which the algorithm 'linear' supports and '" + std::string(algorithm_used.name) +
+                    "' does not");
     }
     site.step = algorithm_used.step;
     site.tag = Tags::of_collective(site.communicator, collectives_begun_[site.communicator]++);

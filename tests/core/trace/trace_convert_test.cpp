@@ -382,12 +382,12 @@ TEST(Convert, RefusesAnAlgorithmThatWouldNeedSizesWhichMpiDoesNotTell) {
     const std::string place = "rank0: rank 0, call 1 of 1 ";
     EXPECT_EQ(with(64 + 5, {world, pair(0, 0), 50, 80, 30, 50}, 1, Collective::gather, "binomial"),
               place +
-                  "(MPI_Gatherv) has parts of different sizes, which the algorithm 'linear' can carry and "
-                  "'binomial' cannot");
+                  "(MPI_Gatherv) has unequal counts, which the algorithm 'linear' supports and "
+                  "'binomial' does not");
     EXPECT_EQ(with(64 + 11, {world, no_root, 3, 5, 1, 2, 1, 4}, 3, Collective::alltoall, "bruck"),
               place +
-                  "(MPI_Alltoallv) has parts of different sizes, which the algorithm 'linear' can carry and "
-                  "'bruck' cannot");
+                  "(MPI_Alltoallv) has unequal counts, which the algorithm 'linear' supports and "
+                  "'bruck' does not");
 }
 
 TEST(Convert, GivesEveryRankTheSizesOfAnAllgathervWhateverItsAlgorithm) {
