@@ -81,7 +81,7 @@ std::uint32_t RankWorker<S, Observer>::unexpected_messages() const {
 }
 
 /// A receive is posted while no other is, and no message waits. Returns whether this made an op ready, which takes the
-/// op_index of `ready`.
+/// place of `ready`.
 template <Source S, class Observer>
 [[gnu::always_inline]] inline auto RankWorker<S, Observer>::post_alone(Ready& ready, const Moment& now) -> bool {
     record_start(ready, now);

@@ -58,7 +58,7 @@ struct OpenSend {
     std::uint32_t next = 0;       ///< of its rank
     std::uint32_t last = 0;
     bool open = false;
-    Receive<Cookie> op = {};  ///< the send itself: its op_index, its CPU and NIC
+    Receive<Cookie> op = {};  ///< the send itself: its op index, its CPU and NIC
 
     [[nodiscard]] std::uint32_t& before() { return last; }
 };

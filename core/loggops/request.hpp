@@ -76,7 +76,7 @@ struct Request {
     Priority priority = Priority::calc;
     RequestKind kind = RequestKind::calc;
 
-    /// The order of requests: ready time, then priority, then messages by (peer, count) and ops by op_index. A clear to
+    /// The order of requests: ready time, then priority, then messages by (peer, count) and ops by op index. A clear to
     /// send and the data of a send may agree in all of it, since each counts its own side's transmissions: then the one
     /// that was asked for first.
     [[nodiscard]] bool before(const Request& other) const {

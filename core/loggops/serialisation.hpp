@@ -21,7 +21,7 @@ struct RankWorker<S, Observer>::DetachedState {
     std::vector<Request<Cookie, Moment>> requests;
 };
 
-/// A handle's op_index in a list, and back: how a request knows what it is about in the bytes.
+/// A handle's place in a list, and back: how a request knows what it is about in the bytes.
 class HandlePlaces {
   public:
     explicit HandlePlaces(const std::vector<std::uint32_t>& handles) {

@@ -106,7 +106,7 @@ class RankWorker {
 
     /// All that rank `r` is, to be unpacked by this worker or another one, of this process or another one.
     void pack(const State& rank, std::uint32_t r, Serialiser& packer);
-    /// Makes a rank what was packed, in the op_index of what it is.
+    /// Makes a rank what was packed, in the place of what it is.
     void unpack(State& rank, std::uint32_t r, Deserialiser& unpacker);
     /// What it was before a visit, of which `undo_data` was written.
     void undo(State& rank, std::span<const std::byte> undo_data, std::uint32_t r) {
@@ -248,7 +248,7 @@ class RankWorker {
         }
     }
 
-    /// The order of docs/model.md among ops: the first to start, then ready time, kind, and op_index.
+    /// The order of docs/model.md among ops: the first to start, then ready time, kind, and op index.
     [[nodiscard]] bool goes_first(const Ready& a, const Ready& b) const {
         if (a.op.kind == OpKind::send && b.op.kind == OpKind::recv) [[likely]] {
             return time_of(start_of(a)) <=

@@ -51,7 +51,7 @@ class Unfinished {
     [[nodiscard]] bool empty() const { return pending_.empty() && ranks_.empty() && message_count_ == 0; }
 
     /// Sorts everything by rank, so that the order in which it was added does not matter: ops by kind (sends first) and
-    /// op_index, messages by age.
+    /// op index, messages by age.
     void sort();
 
     [[nodiscard]] std::span<const PendingOp> pending() const { return pending_; }

@@ -39,7 +39,7 @@ AnyRequest random_request(Dice& dice, Time now, std::uint32_t number) {
     return request;
 }
 
-/// The rule: earliest start, then ready time, turn, and messages by (peer, number) or ops by op_index.
+/// The rule: earliest start, then ready time, turn, and messages by (peer, number) or ops by op index.
 auto rank_of(const AnyRequest& r, const std::vector<Time>& free_times) {
     const Time free =
         r.priority == Priority::post ? 0 : std::max(free_times[r.first_resource], free_times[r.second_resource]);
