@@ -75,6 +75,7 @@ class RunConfiguration:
     def __init__(self, **options: Unpack[RunOptions]) -> None:
         """Raises UsageError if the configuration is not possible."""
         self.options: dict[str, Any] = completed(RunOptions, options)
+        self._migrate_after = MIGRATE_AFTER if self.options["migrate"] or self._by_graph else 0
         self._check()
 
     @classmethod
@@ -114,7 +115,7 @@ class RunConfiguration:
         core.threads = self.threads
         core.pin = options["pin"]
         core.lazy_cancellation = options["lazy"]
-        core.migrate_after = MIGRATE_AFTER if options["migrate"] or self._by_graph else 0
+        core.migrate_after = self._migrate_after
         if not isinstance(options["placement"], str):
             core.placement = [int(partition) for partition in options["placement"]]
         elif self._by_graph:

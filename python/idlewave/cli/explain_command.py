@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +16,7 @@ from ..simulation import simulate
 from ..tolerance import MOST_SIMULATIONS, LatencyTolerance, latency_tolerance
 from .explain_tolerance import tolerance_as_json, tolerance_in_words
 from .input_options import load_machine, machine_options, note_scope
-from .kernel_options import check_statistics
+from .kernel_options import NO_STATISTICS
 from .option_types import Count, as_json, print_json
 from .progress import rank_progress, time_progress
 from .schedule_source import schedule_from, source_options
@@ -34,6 +33,7 @@ MOST_ROWS = 10
 @source_options
 @machine_options
 @run_options
+@NO_STATISTICS
 @click.option("--no-tolerance", is_flag=True, help="Leave out the latency tolerance, which takes many simulations.")
 @click.option(
     "--most-simulations",
@@ -50,16 +50,13 @@ def explain(
     node_ranks: int | None,
     no_tolerance: bool,
     most_simulations: int,
-    statistics: Path | None,
     as_json: bool,
     **options: object,
 ) -> None:
     """Explain the simulated time of a schedule FILE, a TRACE or a PATTERN: critical path, waits, sensitivities."""
     machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
-    configuration = RunConfiguration.of(how)
-    configuration.check_in_one_loop("ops are recorded")
-    check_statistics(statistics, configuration)
+    RunConfiguration.of(how).check_in_one_loop("ops are recorded")
     schedule = schedule_from(source, options)
     note_scope(machine, schedule.ranks)
     with time_progress("simulating") as progress:

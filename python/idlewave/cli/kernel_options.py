@@ -23,6 +23,21 @@ STATISTICS = click.option(
 )
 
 
+def _refuse_statistics(_context: click.Context, _option: click.Parameter, given: str | None) -> None:
+    if given is not None:
+        raise UsageError("this command writes no --statistics yet: simulate and pdes write them")
+
+
+NO_STATISTICS = click.option(
+    "--statistics",
+    metavar="PATH",
+    expose_value=False,
+    callback=_refuse_statistics,
+    help="Not possible yet; simulate and pdes write the statistics of a run.",
+)
+"""--statistics of commands whose runs have no statistics yet."""
+
+
 def check_statistics(path: Path | None, configuration: RunConfiguration) -> None:
     """Raise UsageError if a file for statistics is asked for, and the run has none."""
     if path is not None and not configuration.in_partitions:

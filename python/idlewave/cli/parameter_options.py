@@ -58,7 +58,11 @@ def _option(name: str, kind: Any, parameter: Parameter, *, unset: bool) -> Calla
 def _type(kind: Any, parameter: Parameter) -> click.ParamType[Any]:  # noqa: ANN401 - a type
     types = get_args(kind) or (kind,)
     if get_origin(kind) is Sequence:
-        return Numbers(",", parse_size, "bytes") if parameter.unit == "bytes" else Numbers("x", parse_count, "numbers")
+        return (
+            Numbers(",", parse_size, "bytes")
+            if parameter.unit == "bytes"
+            else Numbers("x", parse_count, "whole numbers")
+        )
     if any(get_origin(each) is Sequence for each in types):
         return NamesOrFile(parameter.choices)
     if Path in types:

@@ -15,7 +15,7 @@ from ..provenance_in_files import provenance_entry
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
 from .input_options import load_machine, machine_options, note_scope
-from .kernel_options import check_statistics, counts_of, show_run, where, write_statistics
+from .kernel_options import STATISTICS, check_statistics, counts_of, show_run, where, write_statistics
 from .option_types import OutputFile, as_json, print_json
 from .progress import time_progress
 from .schedule_source import schedule_from, source_options
@@ -35,6 +35,7 @@ MOST_RANKS_LISTED = 65536
     help="Rules of the simulation: those of docs/model.md, or those of LogGOPSim.",
 )
 @run_options
+@STATISTICS
 @click.option("--ops", type=OutputFile(), help="Write the start and end of each op (Parquet).")
 @as_json
 def simulate(

@@ -12,15 +12,13 @@ from ..kernel import SimulationOptions
 from ..machine import Machine
 from ..parameters import parameters_of
 from ..schedule import Schedule
-from .kernel_options import STATISTICS
 from .parameter_options import options_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def run_options(command: F) -> F:
-    """The options that `run_arguments` takes, and --statistics."""
-    command = STATISTICS(command)
+    """The options that `run_arguments` takes."""
     reaches = "Parts of a CPU's work that noise lengthens: a list of o_s, o_r, O, calc, reduction."
     command = click.option("--noise-reaches", metavar="PARTS", help=reaches)(command)
     command = click.option("--no-noise", is_flag=True, help="Simulate without the noise of the machine.")(command)

@@ -25,7 +25,7 @@ from ..studies.study import study_provenance
 from ..studies.workers import COLUMNS
 from ..units import parse_count
 from .input_options import algorithm_options, load_machine, load_schedule, machine_options, note_scope
-from .kernel_options import STATISTICS
+from .kernel_options import NO_STATISTICS
 from .option_types import Count, OutputFile, as_json, print_json
 from .parameter_options import options_of
 from .progress import doing
@@ -51,7 +51,7 @@ from .terminal import Format, errors, progress_bar, say, show_table
     help="Table to write, .parquet or .csv.",
 )
 @options_of(RunOptions)
-@STATISTICS
+@NO_STATISTICS
 @as_json
 def study(
     source: str,
@@ -64,14 +64,11 @@ def study(
     seeds: int,
     workers: int | None,
     file: Path,
-    statistics: Path | None,
     as_json: bool,
     **options: Unpack[RunOptions],
 ) -> None:
     """Simulate a TRACE or a schedule FILE at several numbers of ranks: without noise, and with many seeds of the
     noise."""
-    if statistics is not None:
-        raise UsageError("--statistics are those of one run: simulate and pdes write them")
     machine = load_machine(machine_name, between, node_ranks)
     schedule = load_schedule(source, chosen, reduction_cost)
     scales = ranks_from(sizes) or [schedule.ranks]

@@ -104,6 +104,8 @@ def test_a_run_that_is_not_possible_yet_names_what_is(tmp_path: Path) -> None:
     refused = CliRunner().invoke(cli, [*run, "--scheduler", "check"])
     assert isinstance(refused.exception, UsageError)
     assert "found scheduler check" in str(refused.exception)
+    refused = CliRunner().invoke(cli, [*run, "--statistics", str(tmp_path / "b.json")])
+    assert "simulate and pdes write them" in str(refused.exception)
 
 
 def test_a_study_has_the_same_rows_on_every_scheduler() -> None:
