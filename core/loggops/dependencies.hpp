@@ -31,58 +31,59 @@ class Dependencies {
     }
 
     /// An op has started. Returns whether this made an op ready that is now in `next`.
-    [[gnu::always_inline]] bool started(const Current& current, Place place, Cookie cookie, const Moment& now,
+    [[gnu::always_inline]] bool started(const Current& current, OpIndex op_index, Cookie cookie, const Moment& now,
                                         Ready& next) {
-        return tables_.source.started(current.number(), current.state().source, scratch_, {now, place, cookie}, next,
+        return tables_.source.started(current.number(), current.state().source, scratch_, {now, op_index, cookie}, next,
                                       *ready_);
     }
 
-    /// Whether a receive brings a send along (SendAlong).
+    /// Whether a receive brings a send along (ExchangeSend).
     [[nodiscard]] static bool brings_send(const Ready& receive) {
-        if constexpr (S::exchanges) {
-            return receive.along.to != nobody;
+        if constexpr (S::has_exchanges) {
+            return receive.exchange.send_to != no_rank;
         } else {
             return false;
         }
     }
 
-    /// A receive has started. It may bring a send along (SendAlong), which then is in `next`. `next` may be `receive`.
+    /// A receive has started. It may bring a send along (ExchangeSend), which then is in `next`. `next` may be
+    /// `receive`.
     [[gnu::always_inline]] bool posted(const Current& current, const Ready& receive, const Moment& now, Ready& next) {
-        if constexpr (S::exchanges) {
+        if constexpr (S::has_exchanges) {
             if (brings_send(receive)) {
                 next.at = now;
                 next.op.size = receive.op.size;
-                next.op.peer = receive.along.to;
+                next.op.peer = receive.exchange.send_to;
                 next.op.tag = receive.op.tag;
                 next.op.kind = OpKind::send;
                 next.op.cpu = receive.op.cpu;
                 next.op.nic = receive.op.nic;
                 next.op.reduction = false;
-                next.place = receive.place + 1;
+                next.op_index = receive.op_index + 1;
                 next.cookie = receive.cookie;
-                next.along.to = nobody;
+                next.exchange.send_to = no_rank;
                 return true;
             }
         }
-        return started(current, receive.place, receive.cookie, now, next);
+        return started(current, receive.op_index, receive.cookie, now, next);
     }
 
     /// An op has ended. Returns whether this made an op ready that is now in `next`.
-    [[gnu::always_inline]] bool ended(const Current& current, Place place, Cookie cookie, const Moment& end,
+    [[gnu::always_inline]] bool ended(const Current& current, OpIndex op_index, Cookie cookie, const Moment& end,
                                       Ready& next) {
-        tables_.observer.ended(current.number(), place, end);
-        return tables_.source.ended(current.number(), current.state().source, scratch_, {end, place, cookie}, next,
+        tables_.observer.ended(current.number(), op_index, end);
+        return tables_.source.ended(current.number(), current.state().source, scratch_, {end, op_index, cookie}, next,
                                     *ready_);
     }
 
     /// The same, with all ops that become ready in the list.
     void started(const Current& current, const Ready& op, const Moment& now) {
         Ready next;
-        keep(started(current, op.place, op.cookie, now, next), next);
+        keep(started(current, op.op_index, op.cookie, now, next), next);
     }
-    void ended(const Current& current, Place place, Cookie cookie, const Moment& end) {
+    void ended(const Current& current, OpIndex op_index, Cookie cookie, const Moment& end) {
         Ready next;
-        keep(ended(current, place, cookie, end, next), next);
+        keep(ended(current, op_index, cookie, end, next), next);
     }
 
     /// Adds `next` to the list if it is ready.
@@ -106,8 +107,8 @@ class Dependencies {
     /// Shows a rank's position in its schedule to an archive (base/archive.hpp).
     template <class Archive>
     void serialise(std::uint32_t rank, typename Tables::State& state, Archive& archive) const {
-        if constexpr (requires { tables_.source.keep(rank, state.source, archive); }) {
-            tables_.source.keep(rank, state.source, archive);
+        if constexpr (requires { tables_.source.serialise(rank, state.source, archive); }) {
+            tables_.source.serialise(rank, state.source, archive);
         } else {
             archive(state.source);
         }

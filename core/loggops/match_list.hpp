@@ -42,12 +42,12 @@ class MatchList {
     /// Moves the oldest entry that matches `source` and `tag`, each of which may be `any`, into `value`. Returns false
     /// if there is none. Most often the oldest of all entries matches, so it is tried first.
     bool take(std::uint32_t source, std::uint32_t tag, Value& value) {
-        const std::size_t place = find(source, tag);
-        if (place == no_place) {
+        const std::size_t op_index = find(source, tag);
+        if (op_index == no_place) {
             return false;
         }
-        value = entries_[place].value;
-        entries_[place].waits = false;
+        value = entries_[op_index].value;
+        entries_[op_index].waits = false;
         if (--waiting_ == 0) {
             clear();
             return true;
@@ -78,9 +78,9 @@ class MatchList {
   private:
     static constexpr std::size_t shortest_index = 24;
 
-    [[nodiscard]] bool agrees(std::size_t place, std::uint32_t source, std::uint32_t tag) const {
-        const Entry& entry = entries_[place];
-        return entry.waits && agree(entry.source, source) && agree(entry.tag, tag);
+    [[nodiscard]] bool agrees(std::size_t op_index, std::uint32_t source, std::uint32_t tag) const {
+        const Entry& entry = entries_[op_index];
+        return entry.waits && matches(entry.source, source) && matches(entry.tag, tag);
     }
 
     [[nodiscard]] std::size_t find(std::uint32_t source, std::uint32_t tag) {
@@ -103,7 +103,7 @@ class MatchList {
         if (index_->extend_for(source, tag)) {
             fill_index();
         }
-        return index_->oldest(source, tag, [this](std::size_t place) { return entries_[place].waits; });
+        return index_->oldest(source, tag, [this](std::size_t op_index) { return entries_[op_index].waits; });
     }
 
     [[nodiscard]] std::size_t look_through(std::uint32_t source, std::uint32_t tag) const {

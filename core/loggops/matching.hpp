@@ -40,7 +40,7 @@ struct ReceiveSlot {
 
     std::uint32_t source = 0;
     std::uint32_t tag = 0;
-    Place place = 0;
+    OpIndex op_index = 0;
     [[no_unique_address]] Cookie cookie = {};
     std::uint8_t cpu = 0;
     std::uint8_t nic = 0;
@@ -48,17 +48,20 @@ struct ReceiveSlot {
 
     [[nodiscard]] bool posted() const { return state == State::posted; }
     [[nodiscard]] bool end_pending() const { return state == State::end_pending; }
-    [[nodiscard]] StartedOp<Cookie> op() const { return {.place = place, .cookie = cookie, .cpu = cpu, .nic = nic}; }
+    [[nodiscard]] StartedOp<Cookie> op() const {
+        return {.op_index = op_index, .cookie = cookie, .cpu = cpu, .nic = nic};
+    }
 
     /// Whether a message from `from` with `with_tag` matches the receive.
     [[nodiscard]] bool matches(std::uint32_t from, std::uint32_t with_tag) const {
         // Equality of both is the usual case, so it is tested first.
-        return (source == from && tag == with_tag) || (agree(source, from) && agree(tag, with_tag));
+        return (source == from && tag == with_tag) ||
+               (idlewave::matches(source, from) && idlewave::matches(tag, with_tag));
     }
 
     /// Writes field by field: reading the receive as one piece would otherwise stall on store forwarding.
     [[gnu::always_inline]] void post(const StartedOp<Cookie>& receive, std::uint32_t from, std::uint32_t with_tag) {
-        place = receive.place;
+        op_index = receive.op_index;
         cookie = receive.cookie;
         cpu = receive.cpu;
         nic = receive.nic;
@@ -67,7 +70,7 @@ struct ReceiveSlot {
         tag = with_tag;
     }
     [[gnu::always_inline]] void keep_end(const StartedOp<Cookie>& receive) {
-        place = receive.place;
+        op_index = receive.op_index;
         cookie = receive.cookie;
         state = State::end_pending;
     }
@@ -292,17 +295,17 @@ class Matching {
         if (state.queues.in_overflow()) {
             return overflows_[state.queues.overflow()].unexpected.take(source, tag, message);
         }
-        const auto matches = [&](std::uint32_t handle) {
-            return handle != 0 && agree(messages_[handle].source, source) && agree(messages_[handle].tag, tag);
+        const auto fits = [&](std::uint32_t handle) {
+            return handle != 0 && matches(messages_[handle].source, source) && matches(messages_[handle].tag, tag);
         };
         const std::uint32_t first = state.queues.first_unexpected();
         const std::uint32_t second = first != 0 ? messages_[first].next : 0;
-        if (matches(first)) {
+        if (fits(first)) {
             message = first;
             state.queues.set_first_unexpected(second);
             return true;
         }
-        if (matches(second)) {
+        if (fits(second)) {
             message = second;
             messages_[first].next = 0;
             return true;

@@ -33,19 +33,19 @@ class MessageClasses {
     /// The number of the class; Message::no_class if there are too many classes.
     std::uint16_t number(std::uint64_t size, std::uint32_t tag) {
         const std::lock_guard lock(mutex_);
-        const auto [place, added] = numbers_.try_emplace({size, tag}, static_cast<std::uint16_t>(numbers_.size()));
+        const auto [op_index, added] = numbers_.try_emplace({size, tag}, static_cast<std::uint16_t>(numbers_.size()));
         if (!added) {
-            return place->second;
+            return op_index->second;
         }
         if (numbers_.size() > most) {
-            numbers_.erase(place);
+            numbers_.erase(op_index);
             return Message::no_class;
         }
-        MessageClass& message_class = table_[place->second];
-        message_class.message = {.size = size, .tag = tag, .message_class = place->second};
+        MessageClass& message_class = table_[op_index->second];
+        message_class.message = {.size = size, .tag = tag, .message_class = op_index->second};
         message_class.network = costs(machine_.network, size);
         message_class.node = machine_.node ? costs(*machine_.node, size) : message_class.network;
-        return place->second;
+        return op_index->second;
     }
 
   private:

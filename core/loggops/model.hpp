@@ -22,6 +22,7 @@ class LogGops : private RankTables<S, Observer> {
     using State = Rank<S, Moment>;
     using Payload = typename Observer::Payload;
     static constexpr bool writes_undo = true;
+    static constexpr bool conservative_only = Observer::observes;  ///< a moment with data has no serialised form
 
     /// What a thread of the kernel simulates ranks with.
     class Worker : public RankWorker<S, Observer> {

@@ -18,7 +18,7 @@ struct Activity {
     bool within_node = false;
     std::uint32_t peer = 0;
     std::uint64_t amount = 0;      ///< bytes on the wire of a message; picoseconds of a computation
-    Place place = 0;               ///< its op; `unknown_place` for a reception whose receive is not known yet
+    OpIndex op_index = 0;          ///< its op; `unknown_op_index` for a reception whose receive is not known yet
     bool in_detour = false;        ///< a detour holds the CPU when the activity begins
     bool bytes_in_detour = false;  ///< a detour holds the CPU when the overhead is done and the bytes' time begins
 };
@@ -60,12 +60,12 @@ struct NoRecording {
     static constexpr bool records = false;
 
     template <class Moment>
-    static void started(std::uint32_t /*rank*/, Place /*place*/, const OpStart& /*op*/, const Moment& /*ready*/,
+    static void started(std::uint32_t /*rank*/, OpIndex /*op_index*/, const OpStart& /*op*/, const Moment& /*ready*/,
                         const Moment& /*now*/) {}
     template <class Moment>
-    static void ended(std::uint32_t /*rank*/, Place /*place*/, const Moment& /*end*/) {}
+    static void ended(std::uint32_t /*rank*/, OpIndex /*op_index*/, const Moment& /*end*/) {}
     template <class Moment>
-    static void received(std::uint32_t /*rank*/, Place /*place*/, const Moment& /*arrived*/,
+    static void received(std::uint32_t /*rank*/, OpIndex /*op_index*/, const Moment& /*arrived*/,
                          const Moment& /*data_arrived*/, const Moment& /*processed*/) {}
     static void arrived(std::uint32_t /*rank*/, std::uint32_t /*posted*/, bool /*found*/) {}
     static void posted(std::uint32_t /*rank*/, std::uint32_t /*unexpected*/, bool /*found*/) {}

@@ -117,7 +117,7 @@ class Occupation {
         const Time begin = time_of(now);
         const Activity activity{.kind = ActivityKind::computation,
                                 .amount = static_cast<std::uint64_t>(work),
-                                .place = ready.place,
+                                .op_index = ready.op_index,
                                 .in_detour = Observer::observes && reached && is_in_detour(current, begin)};
         const auto ref = tables_.observer.begin(current.number(), now, activity, messages_);
         const Time done =
@@ -203,7 +203,7 @@ class Occupation {
                       .within_node = message.within_node,
                       .peer = message.peer,
                       .amount = message.size,
-                      .place = op.place},
+                      .op_index = op.op_index},
                      {done, later(done, costs.over)}};
         if (noisy_) {
             NoiseState& noise = tables_.noise[current.number()];

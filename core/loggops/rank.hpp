@@ -33,7 +33,7 @@ class CurrentRank {
     [[gnu::always_inline]] void enter(State& state, std::uint32_t number, Moment* free_times) {
         state_ = &state;
         number_ = number;
-        if constexpr (!Source::one_of_each) {
+        if constexpr (!Source::single_cpu_and_nic) {
             free_times_ = free_times;
         }
     }
@@ -43,7 +43,7 @@ class CurrentRank {
 
     /// By resource (ResourceLayout).
     [[nodiscard, gnu::always_inline]] Moment* free_times() const {
-        if constexpr (Source::one_of_each) {
+        if constexpr (Source::single_cpu_and_nic) {
             return state_->free_times.data();
         } else {
             return free_times_;

@@ -8,7 +8,7 @@ namespace idlewave {
 
 template <class... T>
 void RankResults::put(Item item, const T&... values) {
-    Packer packer(snapshot_.open(0));
+    Serialiser packer(snapshot_.open(0));
     packer(item);
     (packer(values), ...);
 }
@@ -43,7 +43,7 @@ Unfinished RankResults::gather(const pdes::RunConfiguration& configuration, std:
     finish.resize(ranks);
     Unfinished unfinished;
     for (pdes::Snapshot::Part& part : snapshot_.of(0)) {
-        Unpacker unpacker(part);
+        Deserialiser unpacker(part);
         while (!unpacker.done()) {
             switch (unpacker.next<Item>()) {
                 case Item::finish:

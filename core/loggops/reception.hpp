@@ -56,33 +56,34 @@ class Reception {
         }
         ended.at = transmission_.receive(current, receive, message.kind, event.source, message.size,
                                          message.message_class, now);
-        ended.place = receive.place;
+        ended.op_index = receive.op_index;
         ended.cookie = receive.cookie;
-        tables_.observer.received(current.number(), receive.place, arrived, arrived, ended.at);
+        tables_.observer.received(current.number(), receive.op_index, arrived, arrived, ended.at);
         return true;
     }
 
-    /// A requested reception begins. `place` is the op that it belongs to, as far as it is known. Returns the time at
-    /// which the message is processed.
-    Moment receive(const Current& current, const Entry& request, Place place, const Moment& now) {
-        const Op op{.place = place, .cpu = request.ready.op.cpu, .nic = request.ready.op.nic};
+    /// A requested reception begins. `op_index` is the op that it belongs to, as far as it is known. Returns the time
+    /// at which the message is processed.
+    Moment receive(const Current& current, const Entry& request, OpIndex op_index, const Moment& now) {
+        const Op op{.op_index = op_index, .cpu = request.ready.op.cpu, .nic = request.ready.op.nic};
         return transmission_.receive(current, op, message_kind_of(request.kind), request.ready.op.peer,
                                      request.ready.op.size, request.message_class, now);
     }
 
     /// The receive of an expected message, whose requested reception begins. Returns its end.
     Moment receive_expected(const Current& current, const Entry& request, const Moment& now) {
-        const Moment processed = receive(current, request, request.ready.place, now);
-        tables_.observer.received(current.number(), request.ready.place, request.ready.at, request.ready.at, processed);
+        const Moment processed = receive(current, request, request.ready.op_index, now);
+        tables_.observer.received(current.number(), request.ready.op_index, request.ready.at, request.ready.at,
+                                  processed);
         return processed;
     }
 
     /// The receive of an unexpected message, which is matched and processed (R10).
     Ended end_receive(const Current& current, std::uint32_t handle) {
         const ArrivedMessage<Cookie, Moment>& message = matching_[handle];
-        tables_.observer.received(current.number(), message.receive.place, message.arrived_at, message.arrived_at,
+        tables_.observer.received(current.number(), message.receive.op_index, message.arrived_at, message.arrived_at,
                                   message.processed_at);
-        const Ended ended{.place = message.receive.place,
+        const Ended ended{.op_index = message.receive.op_index,
                           .cookie = message.receive.cookie,
                           .at = latest(message.matched_at, message.processed_at)};
         matching_.remove(handle);
@@ -92,7 +93,7 @@ class Reception {
   private:
     /// No posted receive matches the message. It is received all the same, since progress is asynchronous (R8).
     [[gnu::noinline]] void arrive_unexpected(const Current& current, const Event& event, Time until) {
-        const Op unknown{.place = unknown_place};
+        const Op unknown{.op_index = unknown_op_index};
         const auto& message = *event.payload;
         const Moment arrived = tables_.observer.arrival(message, event.time);
         const std::uint32_t handle = matching_.add();
@@ -118,7 +119,7 @@ class Reception {
         Entry& request = agenda_.make();
         request.ready.at = tables_.observer.arrival(*event.payload, event.time);
         request.ready.op = {.size = event.payload->size, .peer = event.source, .cpu = op.cpu, .nic = op.nic};
-        request.ready.place = op.place;
+        request.ready.op_index = op.op_index;
         request.ready.cookie = op.cookie;
         request.sequence = event.sequence;
         request.handle = handle;

@@ -53,7 +53,7 @@ struct ActivityRecord {
 /// A recorded op.
 struct OpRecord {
     std::uint32_t rank = 0;
-    Place place = 0;
+    OpIndex op_index = 0;
     OpKind kind = OpKind::calc;
     std::uint32_t peer = 0;
     std::uint32_t tag = 0;
@@ -95,7 +95,7 @@ struct RecordingScope {
 
 /// The ops and activities of all ranks of a simulation.
 struct SimulationRecord {
-    std::vector<std::vector<OpRecord>> ops;               ///< by rank, ascending by place
+    std::vector<std::vector<OpRecord>> ops;               ///< by rank, ascending by op_index
     std::vector<std::vector<ActivityRecord>> activities;  ///< by rank, in the order in which they began
     std::vector<QueueRecord> queues;                      ///< by rank
 };
@@ -129,7 +129,8 @@ class Recorder {
     }
 
     ActivityRef begin(std::uint32_t rank, const CausedTime& now, const Activity& activity, MessageCount& /*messages*/) {
-        if (!recording_.holds(rank, now.time) && (activity.place == unknown_place || !find(rank, activity.place))) {
+        if (!recording_.holds(rank, now.time) &&
+            (activity.op_index == unknown_op_index || !find(rank, activity.op_index))) {
             return {rank, Cause::unrecorded};
         }
         std::vector<ActivityRecord>& own = record_.activities[rank];
@@ -150,28 +151,29 @@ class Recorder {
     static CausedTime arrival(const Payload& message, Time time) { return {time, message.sent}; }
     static std::uint16_t code(const Message& /*message*/, const Cause& /*sent*/) { return Message::no_class; }
 
-    void started(std::uint32_t rank, Place place, const OpStart& op, const CausedTime& ready, const CausedTime& now) {
+    void started(std::uint32_t rank, OpIndex op_index, const OpStart& op, const CausedTime& ready,
+                 const CausedTime& now) {
         if (!recording_.holds(rank, now.time)) {
             return;
         }
         std::vector<OpRecord>& own = record_.ops[rank];
-        places_[rank].add(place, static_cast<std::uint32_t>(own.size()));
-        append(own, {rank, place, op.kind, op.peer, op.tag, op.size, op.call, ready, now, now});
+        places_[rank].add(op_index, static_cast<std::uint32_t>(own.size()));
+        append(own, {rank, op_index, op.kind, op.peer, op.tag, op.size, op.call, ready, now, now});
     }
-    void ended(std::uint32_t rank, Place place, const CausedTime& end) {
-        if (OpRecord* op = find(rank, place)) {
+    void ended(std::uint32_t rank, OpIndex op_index, const CausedTime& end) {
+        if (OpRecord* op = find(rank, op_index)) {
             op->end = end;
         }
     }
-    void received(std::uint32_t rank, Place place, const CausedTime& arrived, const CausedTime& data_arrived,
+    void received(std::uint32_t rank, OpIndex op_index, const CausedTime& arrived, const CausedTime& data_arrived,
                   const CausedTime& processed) {
-        if (OpRecord* op = find(rank, place)) {
+        if (OpRecord* op = find(rank, op_index)) {
             op->arrived = arrived;
             op->data_arrived = data_arrived;
             op->processed = processed;
         }
         if (processed.cause.recorded()) {
-            record_.activities[rank][processed.cause.index].activity.place = place;
+            record_.activities[rank][processed.cause.index].activity.op_index = op_index;
         }
     }
 
@@ -192,14 +194,15 @@ class Recorder {
 
     [[nodiscard]] SimulationRecord take() {
         for (std::vector<OpRecord>& own : record_.ops) {
-            std::sort(own.begin(), own.end(), [](const OpRecord& a, const OpRecord& b) { return a.place < b.place; });
+            std::sort(own.begin(), own.end(),
+                      [](const OpRecord& a, const OpRecord& b) { return a.op_index < b.op_index; });
         }
         return std::move(record_);
     }
 
   private:
-    [[nodiscard]] OpRecord* find(std::uint32_t rank, Place place) {
-        const std::uint32_t* index = places_[rank].find(place);
+    [[nodiscard]] OpRecord* find(std::uint32_t rank, OpIndex op_index) {
+        const std::uint32_t* index = places_[rank].find(op_index);
         return index == nullptr ? nullptr : &record_.ops[rank][*index];
     }
 

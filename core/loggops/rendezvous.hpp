@@ -161,7 +161,7 @@ class Rendezvous {
                            .receiver_handle = send.receiver_handle,
                            .kind = MessageKind::rendezvous_data};
         const Moment end = transmission_.send_protocol(current, send.op, send.peer, data, now, context);
-        const Ended ended{.place = send.op.place, .cookie = send.op.cookie, .at = end};
+        const Ended ended{.op_index = send.op.op_index, .cookie = send.op.cookie, .at = end};
         remove(sends_, tables_.open[current.number()].send, request.handle);
         return ended;
     }
@@ -177,10 +177,10 @@ class Rendezvous {
     /// 9, receiver: the data are processed at `time`, and the receive ends (R10).
     Ended data_processed(const Current& current, std::uint32_t handle, const Moment& time) {
         const OpenReceive<Cookie, Moment>& receive = receives_[handle];
-        tables_.observer.received(current.number(), receive.op.place, receive.requested_at, receive.data_arrived_at,
+        tables_.observer.received(current.number(), receive.op.op_index, receive.requested_at, receive.data_arrived_at,
                                   time);
         const Ended ended{
-            .place = receive.op.place, .cookie = receive.op.cookie, .at = latest(receive.data_arrived_at, time)};
+            .op_index = receive.op.op_index, .cookie = receive.op.cookie, .at = latest(receive.data_arrived_at, time)};
         remove(receives_, tables_.open[current.number()].receive, handle);
         return ended;
     }
@@ -188,8 +188,8 @@ class Rendezvous {
     // ---- what others ask
 
     /// The op that the reception of a clear to send or of data belongs to.
-    [[nodiscard]] Place place_of_send(std::uint32_t handle) const { return sends_[handle].op.place; }
-    [[nodiscard]] Place place_of_receive(std::uint32_t handle) const { return receives_[handle].op.place; }
+    [[nodiscard]] OpIndex op_index_of_send(std::uint32_t handle) const { return sends_[handle].op.op_index; }
+    [[nodiscard]] OpIndex op_index_of_receive(std::uint32_t handle) const { return receives_[handle].op.op_index; }
 
     /// Whether other ranks know handles of this rank's records.
     [[nodiscard]] bool is_open(std::uint32_t rank) const { return !tables_.open[rank].none(); }
@@ -200,7 +200,7 @@ class Rendezvous {
             if (send.open) {
                 unfinished.add(PendingOp{.size = send.size,
                                          .rank = send.rank,
-                                         .place = send.op.place,
+                                         .op_index = send.op.op_index,
                                          .peer = send.peer,
                                          .tag = send.tag,
                                          .kind = OpKind::send});

@@ -57,7 +57,7 @@ constexpr MessageKind message_kind_of(RequestKind reception) {
 template <class Cookie, class Moment = Time>
 struct Request {
     /// The op and its ready time. For a message `op` holds the size on the wire, the other rank, and the CPU and NIC;
-    /// and `place` and `cookie` are those of the op that it belongs to, for an expected message.
+    /// and `op_index` and `cookie` are those of the op that it belongs to, for an expected message.
     ReadyOp<Cookie, Moment> ready;
     /// Of a message: its number among the transmissions of its sender; of a protocol send the number of the
     /// transmission that it answers.
@@ -82,7 +82,7 @@ struct Request {
             return priority < other.priority;
         }
         if (priority > Priority::protocol) {
-            return ready.place < other.ready.place;
+            return ready.op_index < other.ready.op_index;
         }
         if (ready.op.peer != other.ready.op.peer) {
             return ready.op.peer < other.ready.op.peer;

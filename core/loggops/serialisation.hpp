@@ -54,7 +54,7 @@ class RankSerialiser {
           rendezvous_(rendezvous),
           dependencies_(dependencies) {}
 
-    void pack(const State& rank, std::uint32_t r, Packer& packer) {
+    void pack(const State& rank, std::uint32_t r, Serialiser& packer) {
         serialise_state(const_cast<State&>(rank), r, packer);
         const Records records = records_of(rank, r);
         pack_posted_receives(rank, packer);
@@ -66,7 +66,7 @@ class RankSerialiser {
     }
 
     /// Overwrites a rank that has no records.
-    void unpack(State& rank, std::uint32_t r, Unpacker& unpacker) {
+    void unpack(State& rank, std::uint32_t r, Deserialiser& unpacker) {
         rank.match = {};
         rank.requests = {};
         tables_.open[r] = {};
@@ -149,13 +149,13 @@ class RankSerialiser {
         archive(end_pending);
         if (end_pending) {
             StartedOp<Cookie> receive = rank.match.slot.op();
-            archive(receive.place);
+            archive(receive.op_index);
             archive(receive.cookie);
             rank.match.slot.keep_end(receive);
         }
     }
 
-    void pack_posted_receives(const State& rank, Packer& packer) {
+    void pack_posted_receives(const State& rank, Serialiser& packer) {
         packer(matching_.posted_receives(rank.match));
         matching_.each_posted(rank.match, [&](std::uint32_t source, std::uint32_t tag, StartedOp<Cookie> receive) {
             packer(source);
@@ -163,7 +163,7 @@ class RankSerialiser {
             serialise(packer, receive);
         });
     }
-    void unpack_posted_receives(State& rank, Unpacker& unpacker) {
+    void unpack_posted_receives(State& rank, Deserialiser& unpacker) {
         for (auto count = unpacker.next<std::uint32_t>(); count > 0; --count) {
             const auto source = unpacker.next<std::uint32_t>();
             const auto tag = unpacker.next<std::uint32_t>();
@@ -174,7 +174,7 @@ class RankSerialiser {
     }
 
     template <class Get>
-    static void pack_all(const std::vector<std::uint32_t>& handles, Packer& packer, Get get) {
+    static void pack_all(const std::vector<std::uint32_t>& handles, Serialiser& packer, Get get) {
         packer(static_cast<std::uint32_t>(handles.size()));
         for (const std::uint32_t handle : handles) {
             auto record = get(handle);
@@ -182,7 +182,7 @@ class RankSerialiser {
         }
     }
     template <class Record, class Add>
-    static std::vector<std::uint32_t> unpack_all(Unpacker& unpacker, Add add) {
+    static std::vector<std::uint32_t> unpack_all(Deserialiser& unpacker, Add add) {
         std::vector<std::uint32_t> handles(unpacker.next<std::uint32_t>());
         for (std::uint32_t& handle : handles) {
             Record record;
@@ -192,7 +192,7 @@ class RankSerialiser {
         return handles;
     }
 
-    void pack_requests(const Records& records, Packer& packer) {
+    void pack_requests(const Records& records, Serialiser& packer) {
         const HandlePositions messages(records.messages);
         const HandlePositions receives(records.receives);
         const HandlePositions sends(records.sends);
@@ -205,7 +205,7 @@ class RankSerialiser {
             serialise(packer, request);
         }
     }
-    void unpack_requests(State& rank, const Records& records, Unpacker& unpacker) {
+    void unpack_requests(State& rank, const Records& records, Deserialiser& unpacker) {
         agenda_.open({});
         for (auto count = unpacker.next<std::uint32_t>(); count > 0; --count) {
             Entry& request = agenda_.make() = {};

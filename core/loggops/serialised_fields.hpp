@@ -13,7 +13,7 @@ namespace idlewave {
 
 template <class Archive, class Cookie>
 void serialise(Archive& archive, StartedOp<Cookie>& op) {
-    archive(op.place);
+    archive(op.op_index);
     archive(op.cookie);
     archive(op.cpu);
     archive(op.nic);
@@ -82,7 +82,7 @@ void serialise(Archive& archive, Request<Cookie, Moment>& request) {
         archive(ready.op.nic);
     }
     if (request.kind == RequestKind::receive_expected) {
-        archive(ready.place);
+        archive(ready.op_index);
         archive(ready.cookie);
     }
     if (request.priority > Priority::protocol) {
@@ -93,11 +93,11 @@ void serialise(Archive& archive, Request<Cookie, Moment>& request) {
         archive(ready.op.cpu);
         archive(ready.op.nic);
         archive(ready.op.reduction);
-        archive(ready.place);
+        archive(ready.op_index);
         archive(ready.cookie);
     }
     if (request.kind == RequestKind::post) {
-        archive(ready.along);
+        archive(ready.exchange);
     }
 }
 

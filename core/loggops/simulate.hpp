@@ -37,25 +37,24 @@ SimulationResult<typename Observer::Moment> simulate(const S& source, const Mach
                                                      const SimulationOptions& options, Observer& observer) {
     using Model = LogGops<S, Observer>;
     Model model(source, machine, options.seed, observer);
-    pdes::Lps<typename Model::State> ranks(source.ranks());
     Unfinished unfinished;
     SimulationResult<typename Observer::Moment> result;
-    pdes::run(model, ranks, options.threads, options.poll, [&](auto& scheduler) {
+    const auto ranks = pdes::run(model, options.threads, options.poll, [&](auto& scheduler) {
         scheduler.each_worker([&](auto& worker) {
             result.messages += worker.messages();
             worker.collect_unfinished_sends(unfinished);
         });
-        for (std::uint32_t r = 0; r < ranks.size(); ++r) {
-            scheduler.worker_of(r).collect_unfinished(r, ranks[r].state, unfinished);
-        }
+        scheduler.each_lp_of_worker([&](auto& worker, std::uint32_t r, const typename Model::State& rank) {
+            worker.collect_unfinished(r, rank, unfinished);
+        });
     });
     if (!unfinished.empty()) {
         throw standstill(std::move(unfinished), source);
     }
     // The finish times are allocated only now, after the scheduler has released its memory.
-    result.finish.resize(ranks.size());
-    for (std::uint32_t r = 0; r < ranks.size(); ++r) {
-        result.finish[r] = model.finish(r, ranks[r].state);
+    result.finish.resize(ranks->size());
+    for (std::uint32_t r = 0; r < ranks->size(); ++r) {
+        result.finish[r] = model.finish(r, (*ranks)[r].state);
     }
     return result;
 }

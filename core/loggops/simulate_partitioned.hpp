@@ -54,14 +54,12 @@ PartitionedSimulation simulate_partitioned(const S& source, const Machine& machi
     PartitionedSimulation result;
     result.statistics = run.run([&](auto& all) {
         Unfinished unfinished;
-        all.each_partition([&](auto& partition) {
-            partition.worker().collect_unfinished_sends(unfinished);
-            partition.each_lp([&](std::uint32_t r, const auto& rank) {
-                partition.worker().collect_unfinished(r, rank, unfinished);
-                const Time finish = model.finish(r, rank);
-                results.add(r, finish);
-                result.digest += philox({r, static_cast<std::uint64_t>(finish), 0, 0}, {0, 0})[0];
-            });
+        all.each_worker([&](auto& worker) { worker.collect_unfinished_sends(unfinished); });
+        all.each_lp_of_worker([&](auto& worker, std::uint32_t r, const typename Model::State& rank) {
+            worker.collect_unfinished(r, rank, unfinished);
+            const Time finish = model.finish(r, rank);
+            results.add(r, finish);
+            result.digest += philox({r, static_cast<std::uint64_t>(finish), 0, 0}, {0, 0})[0];
         });
         results.add(unfinished);
     });

@@ -6,10 +6,10 @@
 
 namespace idlewave {
 
-/// An op that has started: its place in the schedule, and the CPU and NIC that it uses.
+/// An op that has started: its index in the schedule, and the CPU and NIC that it uses.
 template <class Cookie>
 struct StartedOp {
-    Place place = 0;
+    OpIndex op_index = 0;
     [[no_unique_address]] Cookie cookie = {};
     std::uint8_t cpu = 0;
     std::uint8_t nic = 0;
@@ -18,7 +18,7 @@ struct StartedOp {
 /// An op that has ended, and when.
 template <class Cookie, class Moment>
 struct EndedOp {
-    Place place = 0;
+    OpIndex op_index = 0;
     [[no_unique_address]] Cookie cookie = {};
     Moment at = {};
 };

@@ -22,7 +22,7 @@ template <Source S, class Observer>
 struct RankTables {
     using Moment = typename Observer::Moment;
     using State = Rank<S, Moment>;
-    using Layout = std::conditional_t<S::one_of_each, SingleResourceLayout, ResourceLayout>;
+    using Layout = std::conditional_t<S::single_cpu_and_nic, SingleResourceLayout, ResourceLayout>;
 
     RankTables(const S& source_, const Machine& machine_, std::uint64_t seed_, Observer& observer_)
         : source(source_),

@@ -107,12 +107,12 @@ class RankWorker {
 
     // ---- serialised ranks, for rollback, migration and checkpoints
 
-    void pack(const State& rank, std::uint32_t r, Packer& packer) { serialiser().pack(rank, r, packer); }
-    void unpack(State& rank, std::uint32_t r, Unpacker& unpacker) { serialiser().unpack(rank, r, unpacker); }
+    void pack(const State& rank, std::uint32_t r, Serialiser& packer) { serialiser().pack(rank, r, packer); }
+    void unpack(State& rank, std::uint32_t r, Deserialiser& unpacker) { serialiser().unpack(rank, r, unpacker); }
     /// Rolls a rank back to the state that `undo_data` holds.
     void undo(State& rank, std::span<const std::byte> undo_data, std::uint32_t r) {
         serialiser().discard(rank, r);
-        Unpacker unpacker(undo_data);
+        Deserialiser unpacker(undo_data);
         unpack(rank, r, unpacker);
     }
 
@@ -141,7 +141,7 @@ class RankWorker {
     void collect_unfinished(std::uint32_t r, const State& rank, Unfinished& unfinished) const {
         matching_.each_posted(rank.match, [&](std::uint32_t source, std::uint32_t tag, const auto& receive) {
             unfinished.add(
-                PendingOp{.rank = r, .place = receive.place, .peer = source, .tag = tag, .kind = OpKind::recv});
+                PendingOp{.rank = r, .op_index = receive.op_index, .peer = source, .tag = tag, .kind = OpKind::recv});
         });
         std::uint32_t number = 0;
         matching_.each_unexpected(rank.match, [&](std::uint32_t handle) {
@@ -154,8 +154,8 @@ class RankWorker {
                                                  .tag = message.tag});
             }
         });
-        if (const auto stand = tables_.source.stand(r, rank.source)) {
-            unfinished.add(UnfinishedRank{r, *stand});
+        if (const auto position = tables_.source.stop_position(r, rank.source)) {
+            unfinished.add(UnfinishedRank{r, *position});
         }
     }
 
@@ -170,7 +170,7 @@ class RankWorker {
     // ---- one rank at a time
 
     [[gnu::always_inline]] void enter(State& rank, std::uint32_t number) {
-        current_.enter(rank, number, S::one_of_each ? nullptr : tables_.free_times_of(number, rank));
+        current_.enter(rank, number, S::single_cpu_and_nic ? nullptr : tables_.free_times_of(number, rank));
         agenda_.open(rank.requests);
     }
 
@@ -190,7 +190,7 @@ class RankWorker {
     void write_undo_log(State& rank, Context& context) {
         if constexpr (requires { context.undo_data->size(); }) {
             if (context.undo_data != nullptr) [[unlikely]] {
-                Packer packer(*context.undo_data);
+                Serialiser packer(*context.undo_data);
                 pack(rank, context.self(), packer);
             }
         }
@@ -254,7 +254,7 @@ class RankWorker {
         auto& slot = current_.state().match.slot;
         slot.state = ReceiveSlot<Cookie>::State::empty;
         const Moment end = current_.free_times()[Layout::cpu(0)];
-        start_successors(dependencies_.ended(current_, slot.place, slot.cookie, end, next_[0]), until, context);
+        start_successors(dependencies_.ended(current_, slot.op_index, slot.cookie, end, next_[0]), until, context);
     }
 
     [[nodiscard, gnu::always_inline]] Moment start_of(const Ready& ready) const {
@@ -280,13 +280,13 @@ class RankWorker {
         }
     }
 
-    /// Whether `a` starts before `b`: by start, ready time, kind, and place (R15).
+    /// Whether `a` starts before `b`: by start, ready time, kind, and op index (R15).
     [[nodiscard]] bool goes_first(const Ready& a, const Ready& b) const {
         if (a.op.kind == OpKind::send && b.op.kind == OpKind::recv) [[likely]] {
             return time_of(start_of(a)) <= time_of(b.at);  // of one start, the send was ready no later than the receive
         }
         const auto order = [this](const Ready& ready) {
-            return std::tuple(time_of(start_of(ready)), time_of(ready.at), priority_of(ready.op.kind), ready.place);
+            return std::tuple(time_of(start_of(ready)), time_of(ready.at), priority_of(ready.op.kind), ready.op_index);
         };
         return order(a) < order(b);
     }
@@ -300,13 +300,13 @@ class RankWorker {
         if (!reception_.arrive(current_, event, until, ended)) [[unlikely]] {
             return false;
         }
-        if constexpr (S::one_of_each) {
+        if constexpr (S::single_cpu_and_nic) {
             if (time_of(ended.at) >= until && same(ended.at, current_.free_times()[Layout::cpu(0)])) {
-                current_.state().match.slot.keep_end({.place = ended.place, .cookie = ended.cookie});
+                current_.state().match.slot.keep_end({.op_index = ended.op_index, .cookie = ended.cookie});
                 return false;
             }
         }
-        return dependencies_.ended(current_, ended.place, ended.cookie, ended.at, next_[0]);
+        return dependencies_.ended(current_, ended.op_index, ended.cookie, ended.at, next_[0]);
     }
 
     /// A message arrives while other requests are pending, or other messages arrive at the same time. Its reception is
@@ -365,7 +365,7 @@ class RankWorker {
             return true;
         }
         const Moment end = reception_.receive_expected(current_, request, start_of(request, next.at));
-        return dependencies_.ended(current_, request.ready.place, request.ready.cookie, end, next_[0]);
+        return dependencies_.ended(current_, request.ready.op_index, request.ready.cookie, end, next_[0]);
     }
 
     template <class Context>
@@ -376,19 +376,19 @@ class RankWorker {
         const std::uint32_t handle = request.handle;
         switch (request.kind) {
             case RequestKind::receive_expected:
-                dependencies_.ended(current_, request.ready.place, request.ready.cookie,
+                dependencies_.ended(current_, request.ready.op_index, request.ready.cookie,
                                     reception_.receive_expected(current_, request, now));
                 break;
             case RequestKind::receive_unexpected:
             case RequestKind::receive_request_to_send:
-                message_processed(handle, reception_.receive(current_, request, place_of_message(handle), now));
+                message_processed(handle, reception_.receive(current_, request, op_index_of_message(handle), now));
                 break;
             case RequestKind::send_clear_to_send:
                 rendezvous_.send_clear_to_send(current_, request, now, context);
                 break;
             case RequestKind::receive_clear_to_send:
-                rendezvous_.request_data(handle,
-                                         reception_.receive(current_, request, rendezvous_.place_of_send(handle), now));
+                rendezvous_.request_data(
+                    handle, reception_.receive(current_, request, rendezvous_.op_index_of_send(handle), now));
                 break;
             case RequestKind::send_data:
                 end_op(rendezvous_.send_data(current_, request, now, context));
@@ -396,7 +396,7 @@ class RankWorker {
             case RequestKind::receive_data:
                 end_op(rendezvous_.data_processed(
                     current_, handle,
-                    reception_.receive(current_, request, rendezvous_.place_of_receive(handle), now)));
+                    reception_.receive(current_, request, rendezvous_.op_index_of_receive(handle), now)));
                 break;
             case RequestKind::send:
             case RequestKind::post:
@@ -407,7 +407,7 @@ class RankWorker {
         agenda_.done(slot);
     }
 
-    void end_op(const Ended& ended) { dependencies_.ended(current_, ended.place, ended.cookie, ended.at); }
+    void end_op(const Ended& ended) { dependencies_.ended(current_, ended.op_index, ended.cookie, ended.at); }
 
     // ---- ops
 
@@ -443,12 +443,12 @@ class RankWorker {
                 break;
             }
             record_start(*next, at);
-            const Place place = next->place;
+            const OpIndex op_index = next->op_index;
             const Cookie cookie = next->cookie;
             const Moment end = sends ? transmission_.send_eagerly(current_, *next, started_op(*next), at, context)
                                      : occupation_.compute(current_, *next, at);
-            is_ready = dependencies_.started(current_, place, cookie, at, *next);
-            if (dependencies_.ended(current_, place, cookie, end, *spare)) {
+            is_ready = dependencies_.started(current_, op_index, cookie, at, *next);
+            if (dependencies_.ended(current_, op_index, cookie, end, *spare)) {
                 dependencies_.keep(is_ready, *next);
                 std::swap(next, spare);
                 is_ready = true;
@@ -495,11 +495,11 @@ class RankWorker {
         if (ready.op.kind == OpKind::calc) {
             const Moment end = occupation_.compute(current_, ready, now);
             dependencies_.started(current_, ready, now);
-            dependencies_.ended(current_, ready.place, ready.cookie, end);
+            dependencies_.ended(current_, ready.op_index, ready.cookie, end);
         } else if (transmission_.is_eager(current_, ready.op.peer, ready.op.size)) {
             const Moment end = transmission_.send_eagerly(current_, ready, started_op(ready), now, context);
             dependencies_.started(current_, ready, now);
-            dependencies_.ended(current_, ready.place, ready.cookie, end);
+            dependencies_.ended(current_, ready.op_index, ready.cookie, end);
         } else {
             dependencies_.started(current_, ready, now);
             rendezvous_.request_to_send(current_, ready, started_op(ready), now, context);
@@ -523,17 +523,17 @@ class RankWorker {
     }
 
     [[nodiscard, gnu::always_inline]] static StartedOp<Cookie> started_op(const Ready& ready) {
-        if constexpr (S::one_of_each) {
-            return {.place = ready.place, .cookie = ready.cookie};
+        if constexpr (S::single_cpu_and_nic) {
+            return {.op_index = ready.op_index, .cookie = ready.cookie};
         } else {
-            return {.place = ready.place, .cookie = ready.cookie, .cpu = ready.op.cpu, .nic = ready.op.nic};
+            return {.op_index = ready.op_index, .cookie = ready.cookie, .cpu = ready.op.cpu, .nic = ready.op.nic};
         }
     }
 
     [[gnu::always_inline]] void record_start(const Ready& ready, const Moment& now) {
         if constexpr (Observer::records) {
             const Op& op = ready.op;
-            tables_.observer.started(current_.number(), ready.place,
+            tables_.observer.started(current_.number(), ready.op_index,
                                      {op.kind, op.peer, op.tag, op.size,
                                       tables_.source.call(current_.number(), current_.state().source, ready.cookie)},
                                      ready.at, now);
@@ -543,8 +543,8 @@ class RankWorker {
     // ---- arrived messages: eager ones without a posted receive, and requests to send (R10, R12)
 
     /// The op of a message, as far as it is known.
-    [[nodiscard]] Place place_of_message(std::uint32_t handle) const {
-        return matching_[handle].matched ? matching_[handle].receive.place : unknown_place;
+    [[nodiscard]] OpIndex op_index_of_message(std::uint32_t handle) const {
+        return matching_[handle].matched ? matching_[handle].receive.op_index : unknown_op_index;
     }
 
     [[gnu::noinline]] void message_matched(std::uint32_t handle, const StartedOp<Cookie>& receive, const Moment& now) {

@@ -84,14 +84,14 @@ class Agenda {
         queue.check_time = time;
         queue.check_number = first.number;
         queue_.push(
-            {.time = time, .number = first.number, .rank = first.rank, .place = index, .kind = Event::Kind::check});
+            {.time = time, .number = first.number, .rank = first.rank, .op_index = index, .kind = Event::Kind::check});
     }
 
     /// Replaces the check of a wait queue by the first event in it. Returns false if that event has to wait longer, or
     /// if the check is no longer valid.
     template <class FreeFrom>
     bool check(Event& event, FreeFrom free_from) {
-        const std::uint32_t index = event.place;
+        const std::uint32_t index = event.op_index;
         WaitQueue& queue = wait_queues_[index];
         if (queue.waiting.empty() || queue.check_time != event.time || queue.check_number != event.number) {
             return false;

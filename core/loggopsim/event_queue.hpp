@@ -22,7 +22,7 @@ struct Event {
     std::uint64_t number = 0;  ///< in order of creation: an op that is released or a message that is sent
     std::uint32_t rank = 0;    ///< the rank that executes it
     std::uint32_t source = 0;  ///< of a message: its sender
-    Place place = 0;           ///< the op, or the op that sent the message; of a check the number of the wait queue
+    OpIndex op_index = 0;      ///< the op, or the op that sent the message; of a check the number of the wait queue
     Kind kind = Kind::calc;
     std::uint8_t cpu = 0;  ///< the CPU that it takes, as the NIC below: of a message the numbers in its *send*
     std::uint8_t nic = 0;

@@ -18,8 +18,8 @@ Result simulate(const Graph& schedule, const Machine& machine, const std::functi
     }
     if (Unfinished unfinished = simulator.unfinished(); !unfinished.empty()) {
         throw standstill(std::move(unfinished),
-                         {.listing = [&](std::uint32_t rank) { return schedule.listing(rank); },
-                          .name = [&](std::uint32_t rank, Place place) { return schedule.name(rank, place); },
+                         {.rank_schedule = [&](std::uint32_t rank) { return schedule.rank_schedule(rank); },
+                          .name = [&](std::uint32_t rank, OpIndex op_index) { return schedule.name(rank, op_index); },
                           .unmet = [&](std::uint32_t rank) { return simulator.unmet_requirements(rank); }});
     }
     return {.finish = simulator.finish(), .messages = simulator.messages()};

@@ -11,8 +11,8 @@ namespace {
 
 bool has_message_of_zero_bytes(const Graph& schedule) {
     for (std::uint32_t rank = 0; rank < schedule.ranks(); ++rank) {
-        for (Place place = 0; place < schedule.size(rank); ++place) {
-            const Op op = schedule.op(rank, place);
+        for (OpIndex op_index = 0; op_index < schedule.size(rank); ++op_index) {
+            const Op op = schedule.op(rank, op_index);
             if (op.kind == OpKind::send && op.size == 0) {
                 return true;
             }
@@ -47,9 +47,9 @@ Simulator::Simulator(const Graph& schedule, const Costs& costs)
       requirements_(schedule),
       agenda_(zero_bytes_reduce_free_times(costs) && has_message_of_zero_bytes(schedule)) {
     for (std::uint32_t rank = 0; rank < schedule.ranks(); ++rank) {
-        for (Place place = 0; place < schedule.size(rank); ++place) {
-            if (requirements_.unmet(rank, place) == 0) {
-                released_.emplace_back(rank, place);
+        for (OpIndex op_index = 0; op_index < schedule.size(rank); ++op_index) {
+            if (requirements_.unmet(rank, op_index) == 0) {
+                released_.emplace_back(rank, op_index);
             }
         }
     }
@@ -98,7 +98,7 @@ std::vector<Time> Simulator::finish() const {
 
 /// The op of an event; of a message the op that sent it.
 Op Simulator::op_of(const Event& event) const {
-    return schedule_.op(event.kind == Event::Kind::message ? event.source : event.rank, event.place);
+    return schedule_.op(event.kind == Event::Kind::message ? event.source : event.rank, event.op_index);
 }
 
 /// The time from which the resources of an event are free. A receive needs none.
@@ -130,8 +130,8 @@ void Simulator::calc(const Event& event) {
         throw TimeOverflow();
     }
     cpu_.of(event.rank, op.cpu) = later(event.time, work);
-    started(event.rank, event.place);
-    ended(event.rank, event.place);
+    started(event.rank, event.op_index);
+    ended(event.rank, event.op_index);
 }
 
 /// The message leaves at once, also in a rendezvous, where only the end of the send waits. O does not delay it.
@@ -141,17 +141,17 @@ void Simulator::send(const Event& event) {
     cpu_.of(event.rank, op.cpu) = free_time_after(event.time, busy);
     const Time gap = later(costs_.g, further_bytes(costs_.G, op.size));
     tx_.of(event.rank, op.nic) = free_time_after(event.time, gap);
-    started(event.rank, event.place);
+    started(event.rank, event.op_index);
     agenda_.add({.time = later(later(event.time, costs_.o), costs_.L),
                  .rank = op.peer,
                  .source = event.rank,
-                 .place = event.place,
+                 .op_index = event.op_index,
                  .kind = Event::Kind::message,
                  .cpu = op.cpu,
                  .nic = op.nic});
     ++messages_;
     if (op.size <= costs_.S) {
-        ended(event.rank, event.place);
+        ended(event.rank, event.op_index);
     }
 }
 
@@ -159,16 +159,16 @@ void Simulator::send(const Event& event) {
 /// whether it was a rendezvous.
 void Simulator::post(const Event& event) {
     const Op op = op_of(event);
-    started(event.rank, event.place);
+    started(event.rank, event.op_index);
     MatchEntry message;
-    if (!unexpected_[event.rank].take({op.peer, op.tag, event.place}, message)) {
-        posted_[event.rank].add({op.peer, op.tag, event.place});
+    if (!unexpected_[event.rank].take({op.peer, op.tag, event.op_index}, message)) {
+        posted_[event.rank].add({op.peer, op.tag, event.op_index});
         return;
     }
     if (op.size > costs_.S) {
-        release_send(message.source, message.place, op.cpu, op.nic, event.time);
+        release_send(message.source, message.op_index, op.cpu, op.nic, event.time);
     }
-    ended(event.rank, event.place);
+    ended(event.rank, event.op_index);
 }
 
 /// A message takes, at its arrival, the CPU and NIC whose numbers are those of its *send*, for o and G in sequence. If
@@ -180,29 +180,29 @@ void Simulator::receive(const Event& event) {
     const Time gap = later(costs_.g, further_bytes(costs_.G, op.size));
     rx_.of(event.rank, op.nic) = free_time_after(event.time, gap);
     MatchEntry posted;
-    if (!posted_[event.rank].take({event.source, op.tag, event.place}, posted)) {
-        unexpected_[event.rank].add({event.source, op.tag, event.place});
+    if (!posted_[event.rank].take({event.source, op.tag, event.op_index}, posted)) {
+        unexpected_[event.rank].add({event.source, op.tag, event.op_index});
         return;
     }
     if (op.size > costs_.S) {
-        release_send(event.source, event.place, op.cpu, op.nic, event.time);
+        release_send(event.source, event.op_index, op.cpu, op.nic, event.time);
     }
-    ended(event.rank, posted.place);
+    ended(event.rank, posted.op_index);
 }
 
 /// A rendezvous ends its send when message and receive match: at no cost, and the receiver sets the sender's free
 /// times, with the CPU and NIC numbers of the op that matched.
-void Simulator::release_send(std::uint32_t rank, Place place, std::uint8_t cpu, std::uint8_t nic, Time now) {
-    ended(rank, place);
+void Simulator::release_send(std::uint32_t rank, OpIndex op_index, std::uint8_t cpu, std::uint8_t nic, Time now) {
+    ended(rank, op_index);
     cpu_.of(rank, cpu) = std::max(cpu_.of(rank, cpu), now);
     tx_.of(rank, nic) = std::max(tx_.of(rank, nic), now);
 }
 
-void Simulator::release(std::uint32_t rank, Place place, Edge edge) {
-    Followers followers = schedule_.block(rank).followers(place, edge);
-    for (Place follower = 0; followers.next(follower);) {
-        if (requirements_.meet(rank, follower)) {
-            released_.emplace_back(rank, follower);
+void Simulator::release(std::uint32_t rank, OpIndex op_index, Edge edge) {
+    Successors successors = schedule_.block(rank).successors(op_index, edge);
+    for (OpIndex successor = 0; successors.next(successor);) {
+        if (requirements_.meet(rank, successor)) {
+            released_.emplace_back(rank, successor);
         }
     }
 }
@@ -217,9 +217,9 @@ void Simulator::add_released() {
             return std::pair(a.first, kind_of(a)) < std::pair(b.first, kind_of(b));
         });
     }
-    for (const auto& [rank, place] : released_) {
-        const Op op = schedule_.op(rank, place);
-        Event event{.rank = rank, .place = place, .cpu = op.cpu, .nic = op.nic};
+    for (const auto& [rank, op_index] : released_) {
+        const Op op = schedule_.op(rank, op_index);
+        Event event{.rank = rank, .op_index = op_index, .cpu = op.cpu, .nic = op.nic};
         event.time = cpu_.of(rank, op.cpu);
         switch (op.kind) {
             case OpKind::send:
@@ -244,18 +244,18 @@ Unfinished Simulator::unfinished() const {
     for (std::uint32_t rank = 0; rank < schedule_.ranks(); ++rank) {
         for (const MatchEntry& receive : posted_[rank].all()) {
             unfinished.add(PendingOp{.rank = rank,
-                                     .place = receive.place,
+                                     .op_index = receive.op_index,
                                      .peer = receive.source,
                                      .tag = receive.tag,
                                      .kind = OpKind::recv});
         }
         std::uint32_t number = 0;
         for (const MatchEntry& message : unexpected_[rank].all()) {
-            const std::uint64_t size = schedule_.op(message.source, message.place).size;
+            const std::uint64_t size = schedule_.op(message.source, message.op_index).size;
             if (size > costs_.S) {
                 unfinished.add(PendingOp{.size = size,
                                          .rank = message.source,
-                                         .place = message.place,
+                                         .op_index = message.op_index,
                                          .peer = rank,
                                          .tag = message.tag,
                                          .kind = OpKind::send});
@@ -265,7 +265,7 @@ Unfinished Simulator::unfinished() const {
                                                  .number = number++,
                                                  .sender = message.source,
                                                  .tag = message.tag,
-                                                 .send = message.place});
+                                                 .send = message.op_index});
             }
         }
         const std::vector<std::uint32_t> requirements = requirements_.unmet(rank);

@@ -39,11 +39,11 @@ class Simulator {
     void send(const Event& event);
     void post(const Event& event);
     void receive(const Event& event);
-    void release_send(std::uint32_t rank, Place place, std::uint8_t cpu, std::uint8_t nic, Time now);
+    void release_send(std::uint32_t rank, OpIndex op_index, std::uint8_t cpu, std::uint8_t nic, Time now);
 
-    void started(std::uint32_t rank, Place place) { release(rank, place, Edge::start); }
-    void ended(std::uint32_t rank, Place place) { release(rank, place, Edge::end); }
-    void release(std::uint32_t rank, Place place, Edge edge);
+    void started(std::uint32_t rank, OpIndex op_index) { release(rank, op_index, Edge::start); }
+    void ended(std::uint32_t rank, OpIndex op_index) { release(rank, op_index, Edge::end); }
+    void release(std::uint32_t rank, OpIndex op_index, Edge edge);
     void add_released();
 
     [[nodiscard]] Op op_of(const Event& event) const;
@@ -58,7 +58,7 @@ class Simulator {
     std::vector<MatchQueue> posted_;
     std::vector<MatchQueue> unexpected_;
     Requirements requirements_;
-    std::vector<std::pair<std::uint32_t, Place>> released_;  ///< ops that the present event has released, in order
+    std::vector<std::pair<std::uint32_t, OpIndex>> released_;  ///< ops that the present event has released, in order
     Agenda agenda_;
     Time now_ = 0;
     std::uint64_t messages_ = 0;

@@ -34,7 +34,7 @@ class FreeTimes {
 struct MatchEntry {
     std::uint32_t source = 0;  ///< may be `any` in a receive
     std::uint32_t tag = 0;     ///< may be `any`
-    Place place = 0;           ///< of the receive, or of the send at `source`
+    OpIndex op_index = 0;      ///< of the receive, or of the send at `source`
 };
 
 /// The posted receive queue or the unexpected message queue of a rank, oldest first.
@@ -69,18 +69,20 @@ class Requirements {
         for (std::uint32_t rank = 0; rank < schedule.ranks(); ++rank) {
             first_.push_back(unmet_.size());
             unmet_.resize(unmet_.size() + schedule.size(rank), 0);
-            for (Place place = 0; place < schedule.size(rank); ++place) {
+            for (OpIndex op_index = 0; op_index < schedule.size(rank); ++op_index) {
                 for (const Edge edge : {Edge::start, Edge::end}) {
-                    Followers followers = schedule.block(rank).followers(place, edge);
-                    for (Place follower = 0; followers.next(follower);) {
-                        ++unmet_[first_[rank] + follower];
+                    Successors successors = schedule.block(rank).successors(op_index, edge);
+                    for (OpIndex successor = 0; successors.next(successor);) {
+                        ++unmet_[first_[rank] + successor];
                     }
                 }
             }
         }
     }
 
-    [[nodiscard]] std::uint32_t unmet(std::uint32_t rank, Place place) const { return unmet_[first_[rank] + place]; }
+    [[nodiscard]] std::uint32_t unmet(std::uint32_t rank, OpIndex op_index) const {
+        return unmet_[first_[rank] + op_index];
+    }
 
     /// The same for all ops of a rank.
     [[nodiscard]] std::vector<std::uint32_t> unmet(std::uint32_t rank) const {
@@ -92,8 +94,8 @@ class Requirements {
 
     /// Counts one more met requirement. Returns whether the op is now released. A rendezvous may end a send twice
     /// (docs/loggopsim.md): an op without unmet requirements is not released again.
-    bool meet(std::uint32_t rank, Place place) {
-        std::uint32_t& unmet = unmet_[first_[rank] + place];
+    bool meet(std::uint32_t rank, OpIndex op_index) {
+        std::uint32_t& unmet = unmet_[first_[rank] + op_index];
         if (unmet == 0) {
             return false;
         }

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "goal/graph.hpp"
-#include "goal/listing.hpp"
+#include "goal/rank_schedule.hpp"
 
 namespace idlewave::loggopsim {
 
@@ -20,19 +20,19 @@ Graph write_out(std::uint32_t ranks, ListingOf listing_of, std::uint64_t most_op
     GraphBuilder builder;
     std::uint64_t ops = 0;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        const Listing listing = listing_of(rank);
-        ops += listing.ops.size();
+        const RankSchedule rank_schedule = listing_of(rank);
+        ops += rank_schedule.ops.size();
         if (ops > most_ops) {
             throw InputError("the loggopsim dialect writes a schedule out in memory, and this one has more than " +
                              std::to_string(most_ops) + " ops in its first " + std::to_string(rank + 1) +
                              " ranks: simulate fewer ranks");
         }
         builder.begin_rank();
-        for (const Op& op : listing.ops) {
+        for (const Op& op : rank_schedule.ops) {
             builder.add(op);
         }
-        for (const Requirement& r : listing.requirements) {
-            builder.require(r.waiting, r.other, r.edge);
+        for (const Requirement& r : rank_schedule.requirements) {
+            builder.require(r.successor, r.predecessor, r.edge);
         }
     }
     return builder.finish();

@@ -22,20 +22,25 @@ class BlockEvents {
   public:
     explicit BlockEvents(const Grid& grid) : grid_(grid), begins_(grid.block_size() + 1) {}
 
-    /// Takes the buckets of `block` in the cells from `first` up to `last` out of all `calendars`; their chunks go to
-    /// `pool`.
-    void gather(std::span<CalendarQueue* const> calendars, std::uint32_t block, std::int64_t first, std::int64_t last,
-                ChunkPool& pool) {
+    /// Takes the buckets of `block` in the cells from `first` up to `last` out of all `calendars`, those of cell
+    /// `first` first; their chunks go to the calendar `own`. Returns how many events come from other calendars.
+    std::size_t gather(std::span<CalendarQueue* const> calendars, std::size_t own, std::uint32_t block,
+                       std::int64_t first, std::int64_t last) {
         unsorted_.clear();
+        std::size_t from_others = 0;
+        ChunkPool& pool = calendars[own]->chunks();
         for (std::int64_t cell = first; cell < last; ++cell) {
-            for (CalendarQueue* calendar : calendars) {
-                if (calendar->has(cell)) {
-                    empty(calendar->take(cell, block), static_cast<std::uint32_t>((cell - first) << grid_.cell_shift),
-                          pool);
+            for (std::size_t i = 0; i < calendars.size(); ++i) {
+                if (calendars[i]->has(cell)) {
+                    const std::size_t events =
+                        empty(calendars[i]->take(cell, block),
+                              static_cast<std::uint32_t>((cell - first) << grid_.cell_shift), pool);
+                    from_others += i == own ? 0 : events;
                 }
             }
         }
         sort();
+        return from_others;
     }
 
     /// Takes the bucket of one cell out of one calendar.
@@ -65,16 +70,20 @@ class BlockEvents {
         Chunk* chunk;
     };
 
-    void empty(QueuedEvent* end, std::uint32_t offset, ChunkPool& pool) {
+    /// Empties a bucket; returns how many events it had.
+    std::size_t empty(QueuedEvent* end, std::uint32_t offset, ChunkPool& pool) {
         pool_ = &pool;
+        std::size_t events = 0;
         const std::size_t first = unsorted_.size();
         while (end != nullptr) {
             Chunk* chunk = Chunk::of(end - 1);
             const auto count = static_cast<std::uint32_t>(end - chunk->events);
+            events += count;
             unsorted_.push_back({chunk->events, count, offset, chunk});
             end = chunk->before == nullptr ? nullptr : chunk->before->events + Chunk::capacity;
         }
         std::reverse(unsorted_.begin() + static_cast<std::ptrdiff_t>(first), unsorted_.end());
+        return events;
     }
 
     void sort() {

@@ -48,6 +48,9 @@ struct Grid {
         cut_into_blocks(lps, std::min(largest_block, static_cast<unsigned>(std::bit_width(lps))));
     }
 
+    /// The same cells and blocks for another number of LPs.
+    void cover(std::uint32_t lps) { cut_into_blocks(lps, block_shift); }
+
     [[nodiscard]] std::uint32_t block_size() const { return 1U << block_shift; }
     [[nodiscard]] std::uint16_t in_block(std::uint32_t lp) const { return static_cast<std::uint16_t>(lp & block_mask); }
     [[nodiscard]] std::int64_t cell_of(Time time) const { return time >> cell_shift; }
@@ -169,6 +172,16 @@ class CalendarQueue {
         return taken;
     }
 
+    /// Forgets that a cell has events; its buckets were taken.
+    void clear(std::int64_t cell) {
+        const std::size_t slot = slot_of(cell);
+        if (!has(cell)) {
+            return;
+        }
+        std::fill_n(&occupied_[slot * words_], words_, 0);
+        mark(slot, false);
+    }
+
     ChunkPool& chunks() { return chunks_; }
 
   private:
@@ -192,15 +205,6 @@ class CalendarQueue {
         occupied_[slot * words_ + block / 64] |= std::uint64_t{1} << (block % 64);
         mark(slot, true);
         return chunk->events;
-    }
-
-    void clear(std::int64_t cell) {
-        const std::size_t slot = slot_of(cell);
-        if (!has(cell)) {
-            return;
-        }
-        std::fill_n(&occupied_[slot * words_], words_, 0);
-        mark(slot, false);
     }
 
     /// Marks whether a cell has events. Only the owner writes, so load and store need not be one atomic operation.

@@ -69,7 +69,7 @@ std::vector<std::byte> read_part(const InputFile& file, std::uint64_t& offset) {
 
 std::vector<std::byte> header_of(const Checkpoint& checkpoint, std::uint64_t parts, const std::string& run) {
     std::vector<std::byte> bytes;
-    Packer packer(bytes);
+    Serialiser packer(bytes);
     packer(parts);
     packer(checkpoint.from);
     packer(checkpoint.seconds);
@@ -81,7 +81,7 @@ std::vector<std::byte> header_of(const Checkpoint& checkpoint, std::uint64_t par
 
 /// Reads the header into `checkpoint` and `description`; returns the number of parts.
 std::uint64_t read_header(const std::vector<std::byte>& header, Checkpoint& checkpoint, std::string& run) {
-    Unpacker unpacker(header);
+    Deserialiser unpacker(header);
     const auto parts = unpacker.next<std::uint64_t>();
     unpacker(checkpoint.from);
     unpacker(checkpoint.seconds);

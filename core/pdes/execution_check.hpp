@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/archive.hpp"
@@ -44,7 +45,7 @@ template <WindowModel M>
 std::vector<std::byte> bytes_of(typename M::Worker& worker, const typename M::State& state, std::uint32_t number) {
     std::vector<std::byte> bytes;
     if constexpr (serialises<M>) {
-        Packer packer(bytes);
+        Serialiser packer(bytes);
         worker.pack(state, number, packer);
     } else {
         bytes.resize(sizeof state);
@@ -80,8 +81,10 @@ template <WindowModel M>
         }
         if constexpr (writes_undo<M>) {
             worker.undo(lp.state, undo_data, number);
-        } else {
+        } else if constexpr (std::is_trivially_copyable_v<typename M::State>) {
             std::memcpy(&lp.state, before.data(), sizeof lp.state);
+        } else {
+            fail("its state cannot be copied byte by byte, and the model does not undo it");
         }
         lp.sequence = sequence;
         if (before != bytes_of<M>(worker, lp.state, number)) {

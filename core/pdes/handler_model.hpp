@@ -51,6 +51,7 @@ class HandlerModel : public HandlerModelEmits<M> {
     static_assert(!has_serialise<M> || has_save<M> || has_reverse<M>,
                   "has_serialise: a copy of the state does not undo what the model keeps elsewhere; it needs "
                   "saves_fields or reverse");
+    static constexpr bool may_lack_lookahead = with_depth;
     static constexpr bool writes_undo = has_save<M> || has_reverse<M>;
     using Payload = std::conditional_t<with_depth, PayloadWithDepth<typename M::Payload>, typename M::Payload>;
     struct State {
@@ -121,13 +122,13 @@ class HandlerModel : public HandlerModelEmits<M> {
         }
         [[nodiscard]] static bool is_conservative(const Payload& /*payload*/) { return false; }
 
-        void pack(const State& state, std::uint32_t lp, Packer& packer) const
+        void pack(const State& state, std::uint32_t lp, Serialiser& packer) const
             requires has_serialise<M>
         {
             packer(state);
             model_.serialise(lp, packer);
         }
-        void unpack(State& state, std::uint32_t lp, Unpacker& unpacker) const
+        void unpack(State& state, std::uint32_t lp, Deserialiser& unpacker) const
             requires has_serialise<M>
         {
             unpacker(state);

@@ -83,7 +83,7 @@ concept has_commit = requires(const M& model, std::uint32_t lp, Time time, const
 /// The model keeps something of an LP elsewhere than in its state: `serialise(lp, archive)` calls `archive(field)` for
 /// each such field, for a checkpoint or for migration to another thread.
 template <class M>
-concept has_serialise = requires(const M& model, std::uint32_t lp, Packer& packer, Unpacker& unpacker) {
+concept has_serialise = requires(const M& model, std::uint32_t lp, Serialiser& packer, Deserialiser& unpacker) {
     model.serialise(lp, packer);
     model.serialise(lp, unpacker);
 };
@@ -129,6 +129,7 @@ struct WindowContextInterface {
 ///   it is certain.
 /// - `writes_undo`: the model writes what is needed to undo it to `context.undo_data`, and a worker's `undo` reads
 /// that.
+/// - `conservative_only`, `may_lack_lookahead`: see below.
 /// - `Emitted`, with a field `lp`: what `context.emit` takes; a worker's `commit` receives it.
 template <class M>
 concept WindowModel = requires(M& model, typename M::Worker& worker, typename M::State& state, std::uint32_t lp,
@@ -162,8 +163,8 @@ template <class M>
 inline constexpr bool writes_undo = requires { requires M::writes_undo; };
 
 template <class M>
-inline constexpr bool serialises = requires(typename M::Worker& worker, const typename M::State& state, Packer& packer,
-                                            std::uint32_t lp) { worker.pack(state, lp, packer); };
+inline constexpr bool serialises = requires(typename M::Worker& worker, const typename M::State& state,
+                                            Serialiser& packer, std::uint32_t lp) { worker.pack(state, lp, packer); };
 
 template <class M>
 inline constexpr bool assigns_codes =
@@ -175,6 +176,15 @@ inline constexpr bool has_conservative_lps = requires(const typename M::Worker& 
     worker.is_conservative(state, lp);
     worker.is_conservative(payload);
 };
+
+/// A model that can neither undo its LPs nor serialise them: it runs under the conservative scheduler, without
+/// checkpoints and checks.
+template <class M>
+inline constexpr bool conservative_only = requires { requires M::conservative_only; };
+
+/// A model that may run without a lookahead; the conservative scheduler needs one.
+template <class M>
+inline constexpr bool may_lack_lookahead = requires { requires M::may_lack_lookahead; };
 
 template <class M>
 inline constexpr bool emits = !std::is_empty_v<typename EmittedOf<M>::Type>;

@@ -103,7 +103,7 @@ class Partition {
             [this](std::uint32_t local, Time time) { set_timer(lps_[local], local, time); });
     }
     /// Throws InputError if the snapshot did not have all LPs.
-    void check_restored() const { PartitionSnapshot<M>::check(lps_, statistics_.restored_lps); }
+    void check_restored() const { PartitionSnapshot<M>::check(lps_.size(), statistics_.restored_lps); }
 
     /// Executes the next block of LPs, if it may, and takes part in finding GVT.
     Step step() {
@@ -133,7 +133,8 @@ class Partition {
     /// After all partitions paused: adds this one to the snapshot, sorted by the partitions of `next`.
     void save(const Placement& next, Snapshot& snapshot) {
         release_held(Gvt::nothing);
-        PartitionSnapshot<M>::save(next, snapshot, contents(), queue_);
+        PartitionSnapshot<M>::save_lps(next, snapshot, contents());
+        save_events(next, snapshot);
     }
 
     /// Calls `use` with the number and the state of each LP.
@@ -270,6 +271,25 @@ class Partition {
         return {placement_, self_, worker_, lps_, queue_.payloads(), records_.output(), statistics_.restored_lps};
     }
     [[nodiscard]] std::int64_t cell_of(const PendingEvent& event) const { return queue_.grid().cell_of(event.time); }
+
+    void save_events(const Placement& next, Snapshot& snapshot) {
+        const Grid& grid = queue_.grid();
+        for (std::int64_t cell = queue_.first_cell(); cell != CalendarQueue::none; cell = queue_.first_cell()) {
+            if (!queue_.has_buckets(cell)) {
+                queue_.advance(cell);
+                continue;
+            }
+            const std::uint32_t block = queue_.take_block(cell);
+            const Time begins = grid.begin_of(cell);
+            queue_.each_lp([&](std::span<const QueuedEvent> events, bool has_anti_messages) {
+                const std::uint32_t lp = placement_.lp_of(self_, (block << grid.block_shift) + events.front().lp);
+                for (const QueuedEvent& event : has_anti_messages ? queue_.remaining(events, begins) : events) {
+                    PartitionSnapshot<M>::save_queued(event, lp, begins, queue_.delivery(),
+                                                      snapshot.open(next.of(lp).partition));
+                }
+            });
+        }
+    }
 
     // ---- GVT
 

@@ -11,8 +11,8 @@
 #include "base/bytes.hpp"
 #include "base/error.hpp"
 #include "base/time.hpp"
+#include "pdes/delivery.hpp"
 #include "pdes/event.hpp"
-#include "pdes/event_queue.hpp"
 #include "pdes/lps.hpp"
 #include "pdes/model.hpp"
 #include "pdes/payload_store.hpp"
@@ -34,7 +34,15 @@ void take_payload(PendingEvent& event, typename M::Payload& payload, typename M:
     }
 }
 
-/// The parts of a partition that a snapshot reads and writes.
+/// Throws InputError if a snapshot has an LP that the run does not have.
+inline void check_snapshot_lp(std::uint32_t lp, std::uint32_t lps) {
+    if (lp >= lps) {
+        throw InputError("a snapshot of the run has an LP " + std::to_string(lp) + ", of " + std::to_string(lps));
+    }
+}
+
+/// The parts of a partition that a snapshot reads and writes. A scheduler that keeps its LPs in another way has its own
+/// contents, with the same members.
 template <WindowModel M>
 struct PartitionContents {
     const Placement& placement;
@@ -47,11 +55,17 @@ struct PartitionContents {
 
     /// Whether an LP of the snapshot is placed here. Throws InputError if there is no such LP.
     [[nodiscard]] bool has(std::uint32_t lp) const {
-        if (lp >= placement.lps()) {
-            throw InputError("a snapshot of the run has an LP " + std::to_string(lp) + ", of " +
-                             std::to_string(placement.lps()));
-        }
+        check_snapshot_lp(lp, placement.lps());
         return placement.of(lp).partition == self;
+    }
+    /// The index of an LP that is placed here.
+    [[nodiscard]] std::uint32_t index_of(std::uint32_t lp) const { return placement.of(lp).local; }
+    /// Calls `use` with the index and the number of each LP.
+    template <class Use>
+    void each_lp(Use use) const {
+        for (std::uint32_t i = 0; i < lps.size(); ++i) {
+            use(i, placement.lp_of(self, i));
+        }
     }
 };
 
@@ -61,46 +75,55 @@ class PartitionSnapshot {
     using State = typename M::State;
     using Payload = typename M::Payload;
     using Emitted = typename EmittedOf<M>::Type;
-    using Contents = PartitionContents<M>;
 
     /// Restores what is placed here: LPs and committed records into `to`, an event by `push(event)`, a timer by
-    /// `set_timer(local, time)`. Throws InputError if a part is damaged.
-    template <class Push, class SetTimer>
+    /// `set_timer(index, time)`. Throws InputError if a part is damaged.
+    template <class Contents, class Push, class SetTimer>
     static void restore(std::span<const Snapshot::Part> parts, Contents to, Push push, SetTimer set_timer) {
         for (const Snapshot::Part& part : parts) {
-            Unpacker unpacker(part);
+            Deserialiser unpacker(part);
             while (!unpacker.done()) {
                 restore_entry(unpacker, to, push, set_timer);
             }
         }
     }
 
-    /// Throws InputError if not all LPs of a partition were restored.
-    static void check(const Lps<State>& lps, std::uint32_t restored) {
-        if (restored != lps.size()) {
+    /// Throws InputError if not all `lps` of a partition were restored.
+    static void check(std::uint32_t lps, std::uint32_t restored) {
+        if (restored != lps) {
             throw InputError("a snapshot of the run has " + std::to_string(restored) + " of the " +
-                             std::to_string(lps.size()) + " LPs of a partition");
+                             std::to_string(lps) + " LPs of a partition");
         }
     }
 
-    /// Adds a paused partition to the snapshot, sorted by the partitions of `next`; empties the queue.
-    static void save(const Placement& next, Snapshot& snapshot, Contents from, EventQueue<M>& queue) {
-        for (std::uint32_t i = 0; i < from.lps.size(); ++i) {
-            save_lp(i, from, snapshot.open(next.of(from.placement.lp_of(from.self, i)).partition));
-        }
-        save_events(next, snapshot, from, queue);
+    /// Adds LPs and committed records to the snapshot, sorted by the partitions of `next`.
+    template <class Contents>
+    static void save_lps(const Placement& next, Snapshot& snapshot, Contents from) {
+        from.each_lp([&](std::uint32_t index, std::uint32_t lp) {
+            save_lp(from.lps[index], lp, from.worker, snapshot.open(next.of(lp).partition));
+        });
         for (const Emitted& emitted : from.output) {
             if constexpr (requires { emitted.lp; }) {
-                Packer packer(snapshot.open(next.of(emitted.lp).partition));
+                Serialiser packer(snapshot.open(next.of(emitted.lp).partition));
                 packer(SnapshotEntry::record);
                 packer(emitted);
             }
         }
     }
 
+    /// Adds an event or a timer of the LP `lp`; `begins`: of its cell.
+    static void save_queued(const QueuedEvent& event, std::uint32_t lp, Time begins, const Delivery<M>& delivery,
+                            Snapshot::Part& part) {
+        if (event.source == QueuedEvent::timer) {
+            save_timer(begins + event.offset, lp, part);
+        } else {
+            save_event(delivery.deliver(event, begins), lp, part);
+        }
+    }
+
   private:
-    template <class Push, class SetTimer>
-    static void restore_entry(Unpacker& unpacker, Contents& to, Push& push, SetTimer& set_timer) {
+    template <class Contents, class Push, class SetTimer>
+    static void restore_entry(Deserialiser& unpacker, Contents& to, Push& push, SetTimer& set_timer) {
         switch (unpacker.next<SnapshotEntry>()) {
             case SnapshotEntry::lp:
                 restore_lp(unpacker, to);
@@ -109,7 +132,7 @@ class PartitionSnapshot {
                 const auto lp = unpacker.next<std::uint32_t>();
                 const auto time = unpacker.next<Time>();
                 if (to.has(lp)) {
-                    set_timer(to.placement.of(lp).local, time);
+                    set_timer(to.index_of(lp), time);
                 }
                 return;
             }
@@ -123,14 +146,15 @@ class PartitionSnapshot {
         throw InputError("a snapshot of the run is damaged");
     }
 
-    static void restore_lp(Unpacker& unpacker, Contents& to) {
+    template <class Contents>
+    static void restore_lp(Deserialiser& unpacker, Contents& to) {
         const auto number = unpacker.next<std::uint32_t>();
         const auto bytes = unpacker.next<std::uint32_t>();
-        Unpacker own = unpacker.part(bytes);
+        Deserialiser own = unpacker.part(bytes);
         if (!to.has(number)) {
             return;
         }
-        Lp<State>& lp = to.lps.make(to.placement.of(number).local);
+        Lp<State>& lp = to.lps.make(to.index_of(number));
         ++to.restored_lps;
         own(lp.sequence);
         if constexpr (serialises<M>) {
@@ -140,8 +164,8 @@ class PartitionSnapshot {
         }
     }
 
-    template <class Push>
-    static void restore_event(Unpacker& unpacker, Contents& to, Push& push) {
+    template <class Contents, class Push>
+    static void restore_event(Deserialiser& unpacker, Contents& to, Push& push) {
         PendingEvent event;
         unpacker(event.time);
         const auto lp = unpacker.next<std::uint32_t>();
@@ -155,14 +179,15 @@ class PartitionSnapshot {
         if (!to.has(lp)) {
             return;
         }
-        event.lp = to.placement.of(lp).local;
+        event.lp = to.index_of(lp);
         if (event.code == QueuedEvent::pooled) {
             take_payload<M>(event, payload, to.worker, to.payloads);
         }
         push(event);
     }
 
-    static void restore_record(Unpacker& unpacker, Contents& to) {
+    template <class Contents>
+    static void restore_record(Deserialiser& unpacker, Contents& to) {
         Emitted emitted{};
         unpacker(emitted);
         if constexpr (requires { emitted.lp; }) {
@@ -172,56 +197,30 @@ class PartitionSnapshot {
         }
     }
 
-    static void save_lp(std::uint32_t local, Contents& from, Snapshot::Part& part) {
-        const Lp<State>& lp = from.lps[local];
-        const std::uint32_t number = from.placement.lp_of(from.self, local);
-        Packer packer(part);
+    static void save_lp(const Lp<State>& lp, std::uint32_t number, typename M::Worker& worker, Snapshot::Part& part) {
+        Serialiser packer(part);
         packer(SnapshotEntry::lp);
         packer(number);
         packer(std::uint32_t{0});  // the number of bytes that follow, known below
         const std::size_t begin = part.size();
         packer(lp.sequence);
         if constexpr (serialises<M>) {
-            from.worker.pack(lp.state, number, packer);
+            worker.pack(lp.state, number, packer);
         } else {
             packer(lp.state);
         }
         store(part.data() + begin - sizeof(std::uint32_t), static_cast<std::uint32_t>(part.size() - begin));
     }
 
-    static void save_events(const Placement& next, Snapshot& snapshot, Contents& from, EventQueue<M>& queue) {
-        const Grid& grid = queue.grid();
-        for (std::int64_t cell = queue.first_cell(); cell != CalendarQueue::none; cell = queue.first_cell()) {
-            if (!queue.has_buckets(cell)) {
-                queue.advance(cell);
-                continue;
-            }
-            const std::uint32_t block = queue.take_block(cell);
-            const Time begins = grid.begin_of(cell);
-            queue.each_lp([&](std::span<const QueuedEvent> events, bool has_anti_messages) {
-                const std::uint32_t lp =
-                    from.placement.lp_of(from.self, (block << grid.block_shift) + events.front().lp);
-                for (const QueuedEvent& event : has_anti_messages ? queue.remaining(events, begins) : events) {
-                    Snapshot::Part& part = snapshot.open(next.of(lp).partition);
-                    if (event.source == QueuedEvent::timer) {
-                        save_timer(begins + event.offset, lp, part);
-                    } else {
-                        save_event(queue.delivery().deliver(event, begins), lp, part);
-                    }
-                }
-            });
-        }
-    }
-
     static void save_timer(Time time, std::uint32_t lp, Snapshot::Part& part) {
-        Packer packer(part);
+        Serialiser packer(part);
         packer(SnapshotEntry::timer);
         packer(lp);
         packer(time);
     }
 
     static void save_event(const Event<Payload>& event, std::uint32_t lp, Snapshot::Part& part) {
-        Packer packer(part);
+        Serialiser packer(part);
         packer(SnapshotEntry::event);
         packer(event.time);
         packer(lp);

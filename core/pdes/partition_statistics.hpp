@@ -27,9 +27,12 @@ struct PartitionStatistics {
     /// Counts a round of GVT, and samples the counts if it is the series' turn.
     void sample(Time gvt, std::size_t log_bytes) {
         if (series.is_next()) {
-            const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begun;
-            series.add({since.count(), gvt, counts.committed, counts.rolled_back, log_bytes});
+            add_sample(gvt, log_bytes);
         }
+    }
+    void add_sample(Time gvt, std::size_t log_bytes) {
+        const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begun;
+        series.add({since.count(), gvt, counts.committed, counts.rolled_back, log_bytes});
     }
 };
 

@@ -146,6 +146,21 @@ class Partitions {
         }
     }
 
+    /// Calls `use` with the worker of each partition.
+    template <class Use>
+    void each_worker(Use use) {
+        for (const auto& partition : partitions_) {
+            use(partition->worker());
+        }
+    }
+    /// Calls `use` with the worker, the number and the state of each LP of this process.
+    template <class Use>
+    void each_lp_of_worker(Use use) {
+        for (const auto& partition : partitions_) {
+            partition->each_lp([&](std::uint32_t lp, const auto& state) { use(partition->worker(), lp, state); });
+        }
+    }
+
     template <class Use>
     void each_lp(Use use) const {
         for (const auto& partition : partitions_) {

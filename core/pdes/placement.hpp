@@ -23,7 +23,9 @@ class Placement {
     };
 
     static Placement block(std::uint32_t lps, std::uint32_t partitions) {
-        return {Kind::block, lps, partitions, (lps + partitions - 1) / partitions};
+        Placement placement(Kind::block, lps, partitions, (lps + partitions - 1) / partitions);
+        placement.is_default_ = true;
+        return placement;
     }
     static Placement cyclic(std::uint32_t lps, std::uint32_t partitions) {
         return {Kind::cyclic, lps, partitions, partitions};
@@ -64,6 +66,8 @@ class Placement {
         return placement;
     }
 
+    /// Whether it is the default, `block`, on which a scheduler may improve.
+    [[nodiscard]] bool is_default() const { return is_default_; }
     [[nodiscard]] std::uint32_t lps() const { return lps_; }
     [[nodiscard]] std::uint32_t partitions() const { return partitions_; }
 
@@ -131,6 +135,7 @@ class Placement {
     }
 
     Kind kind_;
+    bool is_default_ = false;
     std::uint32_t lps_;
     std::uint32_t partitions_;
     std::uint32_t divisor_;

@@ -12,6 +12,7 @@
 #include "base/time.hpp"
 #include "pdes/checkpoint.hpp"
 #include "pdes/communication_matrix.hpp"
+#include "pdes/conservative.hpp"
 #include "pdes/exchange.hpp"
 #include "pdes/load_balancing.hpp"
 #include "pdes/model.hpp"
@@ -101,7 +102,19 @@ class SegmentedRun {
     template <class Transport, class Use>
     bool run_segment_over(Transport& transport, Clock::time_point begin, Use use) {
         const double before = seconds_since(begin);
+        if constexpr (!may_lack_lookahead<M>) {
+            if (options_.synchronization == Synchronization::conservative) {
+                ConservativeScheduler<M, Transport> windows(model_, placement_, transport, options_,
+                                                            configuration_.pin);
+                return run_segment_on(windows, begin, before, use);
+            }
+        }
         Partitions<M, Transport> partitions(model_, placement_, transport, options_, configuration_.pin);
+        return run_segment_on(partitions, begin, before, use);
+    }
+
+    template <class Scheduled, class Use>
+    bool run_segment_on(Scheduled& partitions, Clock::time_point begin, double before, Use use) {
         if (options_.from == 0) {
             partitions.begin();
         } else {
@@ -127,8 +140,8 @@ class SegmentedRun {
         return false;
     }
 
-    template <class Transport>
-    void count(Partitions<M, Transport>& partitions, double before) {
+    template <class Scheduled>
+    void count(Scheduled& partitions, double before) {
         const Statistics& all = statistics_.counts;
         for (ProgressSample sample : partitions.series()) {
             sample.seconds += before + seconds_before_;
@@ -145,8 +158,8 @@ class SegmentedRun {
     }
 
     /// Chooses the placement of the next segment from the events of this one.
-    template <class Transport>
-    void choose_placement(Partitions<M, Transport>& partitions) {
+    template <class Scheduled>
+    void choose_placement(Scheduled& partitions) {
         if (configuration_.place) {
             const std::size_t groups = CommunicationMatrix::groups_of(model_.lps());
             std::vector<std::uint64_t> between(groups * groups);

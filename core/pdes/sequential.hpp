@@ -59,6 +59,13 @@ class SequentialScheduler {
     void each_worker(Use use) {
         use(worker_);
     }
+    /// Calls `use` with the worker, the number and the state of each LP.
+    template <class Use>
+    void each_lp_of_worker(Use use) {
+        for (std::uint32_t lp = 0; lp < lps_.size(); ++lp) {
+            use(worker_, lp, lps_[lp].state);
+        }
+    }
 
   private:
     struct Pending {

@@ -11,16 +11,16 @@ namespace {
 
 constexpr std::size_t most_explained = 100;
 
-using Places = std::vector<Place>;
+using Places = std::vector<OpIndex>;
 
 /// The ops of the rank that was asked for last.
 class LastListing {
   public:
     explicit LastListing(const ScheduleView& schedule) : schedule_(schedule) {}
 
-    const Listing& of(std::uint32_t rank) {
+    const RankSchedule& of(std::uint32_t rank) {
         if (rank_ != rank) {
-            listing_ = schedule_.listing(rank);
+            listing_ = schedule_.rank_schedule(rank);
             rank_ = rank;
         }
         return listing_;
@@ -29,16 +29,16 @@ class LastListing {
   private:
     const ScheduleView& schedule_;
     std::optional<std::uint32_t> rank_;
-    Listing listing_;
+    RankSchedule listing_;
 };
 
 /// The places of the ops for which `holds` returns true.
 template <class Holds>
-Places places_of(const Listing& listing, Holds holds) {
+Places places_of(const RankSchedule& rank_schedule, Holds holds) {
     Places places;
-    for (Place place = 0; place < listing.ops.size(); ++place) {
-        if (holds(listing.ops[place])) {
-            places.push_back(place);
+    for (OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
+        if (holds(rank_schedule.ops[op_index])) {
+            places.push_back(op_index);
         }
     }
     return places;
@@ -54,8 +54,8 @@ class NearMisses {
     UnmatchedMessage explain(std::size_t i) {
         const LostMessage& message = messages_[i];
         UnmatchedMessage found = as_it_is(message);
-        const Place send = message.send != unknown_place ? message.send : send_of(i);
-        if (send != unknown_place) {
+        const OpIndex send = message.send != unknown_op_index ? message.send : send_of(i);
+        if (send != unknown_op_index) {
             found.op = schedule_.name(message.sender, send);
         }
         found.hint = hint(message);
@@ -77,7 +77,7 @@ class NearMisses {
     }
 
     /// The send of a message that has arrived. It is certain if there are as many equal messages as such sends.
-    Place send_of(std::size_t i) {
+    OpIndex send_of(std::size_t i) {
         const LostMessage& message = messages_[i];
         const Places sends = places_of(sender_.of(message.sender), [&](const Op& op) {
             return op.kind == OpKind::send && op.peer == message.receiver && op.tag == message.tag &&
@@ -87,14 +87,14 @@ class NearMisses {
         const auto own = messages_.begin() + static_cast<std::ptrdiff_t>(i);
         const auto before = static_cast<std::size_t>(std::count_if(messages_.begin(), own, is_alike));
         const auto all = before + static_cast<std::size_t>(std::count_if(own, messages_.end(), is_alike));
-        return sends.size() == all ? sends[before] : unknown_place;
+        return sends.size() == all ? sends[before] : unknown_op_index;
     }
 
     std::string hint(const LostMessage& message) {
         const std::string who = text_of_rank(message.receiver);
-        const Listing& listing = receiver_.of(message.receiver);
-        const Places agreeing = places_of(listing, [&](const Op& op) {
-            return op.kind == OpKind::recv && agree(op.peer, message.sender) && agree(op.tag, message.tag);
+        const RankSchedule& rank_schedule = receiver_.of(message.receiver);
+        const Places agreeing = places_of(rank_schedule, [&](const Op& op) {
+            return op.kind == OpKind::recv && matches(op.peer, message.sender) && matches(op.tag, message.tag);
         });
         if (!agreeing.empty()) {
             return taken_by_others(message, agreeing.size());
@@ -102,18 +102,18 @@ class NearMisses {
         if (std::string waits = of_pending(message); !waits.empty()) {
             return waits;
         }
-        const Places other_tags =
-            places_of(listing, [&](const Op& op) { return op.kind == OpKind::recv && agree(op.peer, message.sender); });
+        const Places other_tags = places_of(
+            rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.peer, message.sender); });
         if (!other_tags.empty()) {
-            const Op& op = listing.ops[other_tags.front()];
+            const Op& op = rank_schedule.ops[other_tags.front()];
             return who + " receives from " + text_of_rank(op.peer) + " with " + text_of_tag(op.tag) + " (" +
                    schedule_.name(message.receiver, other_tags.front()) + ')' + and_others(other_tags.size()) +
                    ", and never with " + text_of_tag(message.tag);
         }
-        const Places other_ranks =
-            places_of(listing, [&](const Op& op) { return op.kind == OpKind::recv && agree(op.tag, message.tag); });
+        const Places other_ranks = places_of(
+            rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.tag, message.tag); });
         if (!other_ranks.empty()) {
-            const Op& op = listing.ops[other_ranks.front()];
+            const Op& op = rank_schedule.ops[other_ranks.front()];
             return who + " receives with " + text_of_tag(op.tag) + " from " + text_of_rank(op.peer) + " (" +
                    schedule_.name(message.receiver, other_ranks.front()) + ')' + and_others(other_ranks.size()) +
                    ", and never from " + text_of_rank(message.sender);
@@ -125,7 +125,7 @@ class NearMisses {
     std::string taken_by_others(const LostMessage& message, std::size_t receives) {
         const std::size_t sends =
             places_of(sender_.of(message.sender), [&](const Op& op) {
-                return op.kind == OpKind::send && op.peer == message.receiver && agree(op.tag, message.tag);
+                return op.kind == OpKind::send && op.peer == message.receiver && matches(op.tag, message.tag);
             }).size();
         const std::string who = text_of_rank(message.receiver);
         if (sends > receives) {
@@ -143,10 +143,10 @@ class NearMisses {
                                             [](const PendingOp& op, std::uint32_t rank) { return op.rank < rank; });
         const PendingOp* by_source = nullptr;
         for (auto op = begin; op != pending_.end() && op->rank == message.receiver; ++op) {
-            if (op->kind == OpKind::recv && agree(op->peer, message.sender)) {
+            if (op->kind == OpKind::recv && matches(op->peer, message.sender)) {
                 return text_of(*op);
             }
-            if (op->kind == OpKind::recv && by_source == nullptr && agree(op->tag, message.tag)) {
+            if (op->kind == OpKind::recv && by_source == nullptr && matches(op->tag, message.tag)) {
                 by_source = &*op;
             }
         }
@@ -154,7 +154,7 @@ class NearMisses {
     }
 
     std::string text_of(const PendingOp& receive) {
-        return schedule_.name(receive.rank, receive.place) + " of " + text_of_rank(receive.rank) +
+        return schedule_.name(receive.rank, receive.op_index) + " of " + text_of_rank(receive.rank) +
                " waits for a message from " + text_of_rank(receive.peer) + " with " + text_of_tag(receive.tag);
     }
 

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "goal/listing.hpp"
+#include "goal/rank_schedule.hpp"
 #include "standstill/unfinished.hpp"
 
 namespace idlewave {
 
 /// Read access to the schedule of the simulation.
 struct ScheduleView {
-    std::function<Listing(std::uint32_t rank)> listing;
-    std::function<std::string(std::uint32_t rank, Place place)> name;
+    std::function<RankSchedule(std::uint32_t rank)> rank_schedule;
+    std::function<std::string(std::uint32_t rank, OpIndex op_index)> name;
     /// The number of unmet requirements of each op. Empty if this follows from the pending ops.
     std::function<std::vector<std::uint32_t>(std::uint32_t rank)> unmet = {};
 };
@@ -24,7 +24,7 @@ struct ScheduleView {
 /// A lost message: no op receives it. It has arrived, or it is the message of a send by rendezvous.
 struct LostMessage {
     std::uint32_t sender = 0;
-    Place send = unknown_place;  ///< if it is known
+    OpIndex send = unknown_op_index;  ///< if it is known
     std::uint32_t receiver = 0;
     std::uint32_t tag = 0;
     std::uint64_t size = 0;

@@ -69,12 +69,12 @@ std::string why(const PendingOp& op) {
 }
 
 Waiting waiting_of(const UnfinishedRank& stuck) {
-    const Stand& stand = stuck.stand;
-    if (stand.kind == Stand::Kind::operation) {
+    const StopPosition& stand = stuck.stand;
+    if (stand.kind == StopPosition::Kind::operation) {
         return {stuck.rank, "operation " + std::to_string(stand.at), "has not ended"};
     }
     return {stuck.rank, "instruction " + std::to_string(stand.at) + " of " + std::to_string(stand.of),
-            stand.kind == Stand::Kind::collective ? "stands in a collective operation" : "cannot go on"};
+            stand.kind == StopPosition::Kind::collective ? "stands in a collective operation" : "cannot go on"};
 }
 
 std::string message_of(const LeftOver& found, const UnmatchedReceives& receives, std::uint64_t unmatched_messages) {
@@ -85,8 +85,8 @@ std::string message_of(const LeftOver& found, const UnmatchedReceives& receives,
     if (receives.count > 0) {
         sections.push_back(section(
             receives.count == 1
-                ? "unmatched receive: an op waits for a message that nobody sends"
-                : "unmatched receives: " + std::to_string(receives.count) + " ops wait for messages that nobody sends",
+                ? "unmatched receive: an op waits for a message that no_rank sends"
+                : "unmatched receives: " + std::to_string(receives.count) + " ops wait for messages that no_rank sends",
             receives.first, receives.count));
     }
     if (unmatched_messages > 0) {

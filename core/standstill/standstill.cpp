@@ -15,7 +15,7 @@ namespace {
 /// A blocked op: it has not become ready.
 struct BlockedOp {
     std::uint32_t rank = 0;
-    Place place = 0;
+    OpIndex op_index = 0;
     std::uint32_t unmet = 0;  ///< requirements
 };
 
@@ -27,7 +27,7 @@ class Explanation {
           schedule_(schedule),
           graph_(unfinished.pending()),
           ranks_(unfinished.ranks()),
-          expected_(unfinished.messages().size(), unknown_place) {
+          expected_(unfinished.messages().size(), unknown_op_index) {
         look_at_ranks();
         graph_.solve();
     }
@@ -56,57 +56,58 @@ class Explanation {
             const std::uint32_t rank =
                 std::min(stuck != ranks_.end() ? stuck->rank : any, first < pending.size() ? pending[first].rank : any);
             const bool stands = stuck != ranks_.end() && stuck->rank == rank;
-            std::vector<Place> places;
+            std::vector<OpIndex> places;
             for (std::size_t i = first; i < pending.size() && pending[i].rank == rank; ++i) {
-                places.push_back(pending[i].place);
+                places.push_back(pending[i].op_index);
             }
-            look_at(rank, first, places, !stands || stuck->stand.kind == Stand::Kind::ops);
+            look_at(rank, first, places, !stands || stuck->stand.kind == StopPosition::Kind::ops);
             first += places.size();
             stuck += stands ? 1 : 0;
         }
     }
 
     /// `names_ops`: the blocked ops of the rank are reported one by one; else the rank's position in its schedule is.
-    void look_at(std::uint32_t rank, std::size_t first, const std::vector<Place>& places, bool names_ops) {
-        const Listing listing = schedule_.listing(rank);
-        const BlockedOps blocked(listing, places,
+    void look_at(std::uint32_t rank, std::size_t first, const std::vector<OpIndex>& places, bool names_ops) {
+        const RankSchedule rank_schedule = schedule_.rank_schedule(rank);
+        const BlockedOps blocked(rank_schedule, places,
                                  schedule_.unmet ? schedule_.unmet(rank) : std::vector<std::uint32_t>());
-        graph_.add_rank(rank, listing, blocked, first);
+        graph_.add_rank(rank, rank_schedule, blocked, first);
         if (requirement_cycle_.empty()) {
             requirement_cycle_ = blocked.cycle();
             requirement_cycle_rank_ = rank;
         }
         if (names_ops) {
             blocked_count_ += blocked.count();
-            for (Place place = 0; place < listing.ops.size() && blocked_.size() < most_named; ++place) {
-                if (blocked.blocks(place)) {
-                    blocked_.push_back({rank, place, blocked.unmet(place)});
+            for (OpIndex op_index = 0; op_index < rank_schedule.ops.size() && blocked_.size() < most_named;
+                 ++op_index) {
+                if (blocked.blocks(op_index)) {
+                    blocked_.push_back({rank, op_index, blocked.unmet(op_index)});
                 }
             }
         } else {
             ++standing_;
         }
-        find_expected(rank, listing, blocked);
+        find_expected(rank, rank_schedule, blocked);
     }
 
     /// Finds the messages of a rank whose receive is not posted yet.
-    void find_expected(std::uint32_t rank, const Listing& listing, const BlockedOps& blocked) {
+    void find_expected(std::uint32_t rank, const RankSchedule& rank_schedule, const BlockedOps& blocked) {
         const auto messages = unfinished_.messages();
         const auto own = std::lower_bound(messages.begin(), messages.end(), rank,
                                           [](const UnexpectedMessage& m, std::uint32_t r) { return m.receiver < r; });
         if (own == messages.end() || own->receiver != rank || blocked.count() == 0) {
             return;
         }
-        std::vector<Place> receives;
-        for (Place place = 0; place < listing.ops.size(); ++place) {
-            if (listing.ops[place].kind == OpKind::recv && blocked.blocks(place)) {
-                receives.push_back(place);
+        std::vector<OpIndex> receives;
+        for (OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
+            if (rank_schedule.ops[op_index].kind == OpKind::recv && blocked.blocks(op_index)) {
+                receives.push_back(op_index);
             }
         }
         for (auto message = own; message != messages.end() && message->receiver == rank; ++message) {
-            const auto found = std::find_if(receives.begin(), receives.end(), [&](Place place) {
-                const Op& op = listing.ops[place];
-                return agree(op.peer, message->sender) && agree(op.tag, message->tag);
+            const auto found = std::find_if(receives.begin(), receives.end(), [&](OpIndex op_index) {
+                const Op& op = rank_schedule.ops[op_index];
+                return matches(op.peer, message->sender) && matches(op.tag, message->tag);
             });
             if (found != receives.end()) {
                 expected_[static_cast<std::size_t>(message - messages.begin())] = *found;
@@ -121,14 +122,14 @@ class Explanation {
         std::vector<LostMessage> found;
         for (std::size_t i = 0; i < expected_.size(); ++i) {
             const UnexpectedMessage& message = unfinished_.messages()[i];
-            if (expected_[i] == unknown_place) {
+            if (expected_[i] == unknown_op_index) {
                 found.push_back({message.sender, message.send, message.receiver, message.tag, message.size, true});
             }
         }
         for (std::size_t i = 0; i < unfinished_.pending().size() && found.size() < 2 * most_named; ++i) {
             const PendingOp& op = unfinished_.pending()[i];
             if (op.kind == OpKind::send && !graph_.has_match(i)) {
-                found.push_back({op.rank, op.place, op.peer, op.tag, op.size, false});
+                found.push_back({op.rank, op.op_index, op.peer, op.tag, op.size, false});
             }
         }
         return found;
@@ -168,7 +169,7 @@ class Explanation {
     std::uint64_t add_requirement_cycle(std::vector<Waiting>& cycle) const {
         for (std::size_t i = 0; i < std::min(requirement_cycle_.size(), most_named); ++i) {
             const BlockedOps::Wait& wait = requirement_cycle_[i];
-            cycle.push_back({requirement_cycle_rank_, name(requirement_cycle_rank_, wait.place),
+            cycle.push_back({requirement_cycle_rank_, name(requirement_cycle_rank_, wait.op_index),
                              "waits for " + name(requirement_cycle_rank_, wait.other) + " of its rank to " +
                                  (wait.edge == Edge::end ? "end" : "start")});
         }
@@ -180,21 +181,23 @@ class Explanation {
         const std::vector<WaitForGraph::CycleStep> steps = graph_.cycle();
         for (std::size_t i = 0; i < std::min(steps.size(), most_named); ++i) {
             const PendingOp& op = unfinished_.pending()[steps[i].pending];
-            cycle.push_back({op.rank, name(op.rank, op.place), why(op) + by_match(op, steps[i].match)});
+            cycle.push_back({op.rank, name(op.rank, op.op_index), why(op) + by_match(op, steps[i].match)});
         }
         return steps.size();
     }
 
     // ---- texts
 
-    [[nodiscard]] std::string name(std::uint32_t rank, Place place) const { return schedule_.name(rank, place); }
+    [[nodiscard]] std::string name(std::uint32_t rank, OpIndex op_index) const {
+        return schedule_.name(rank, op_index);
+    }
 
     /// The op that would match a pending op, and the pending op that has to end before it can start.
     [[nodiscard]] std::string by_match(const PendingOp& op, const WaitForGraph::PotentialMatch& match) const {
         const std::string does = op.kind == OpKind::send ? " does so" : op.peer == any ? " sends one" : " sends it";
-        std::string text = "; " + text_of_rank(match.rank) + does + " in " + name(match.rank, match.place);
+        std::string text = "; " + text_of_rank(match.rank) + does + " in " + name(match.rank, match.op_index);
         if (match.after != WaitForGraph::none) {
-            text += ", after " + name(match.rank, unfinished_.pending()[match.after].place) + " has ended";
+            text += ", after " + name(match.rank, unfinished_.pending()[match.after].op_index) + " has ended";
         }
         if (match.others > 0) {
             text += ", and " + number_of(match.others, "other op") + " would, but cannot start either";
@@ -208,14 +211,14 @@ class Explanation {
         if (const auto match = graph_.match_of(i)) {
             text += by_match(op, *match);
         } else if (!graph_.has_match(i)) {
-            text += op.kind == OpKind::recv ? ", which nobody sends" : ", which no op does";
+            text += op.kind == OpKind::recv ? ", which no_rank sends" : ", which no op does";
         }
-        return {op.rank, name(op.rank, op.place), std::move(text)};
+        return {op.rank, name(op.rank, op.op_index), std::move(text)};
     }
 
     [[nodiscard]] Waiting waiting_of_message(std::size_t i) const {
         const UnexpectedMessage& message = unfinished_.messages()[i];
-        const std::string fate = expected_[i] == unknown_place
+        const std::string fate = expected_[i] == unknown_op_index
                                      ? "is received by no op"
                                      : name(message.receiver, expected_[i]) + ", which receives it, is not posted";
         return {
@@ -225,7 +228,7 @@ class Explanation {
 
     [[nodiscard]] Waiting waiting_of_blocked(std::size_t i) const {
         const BlockedOp& op = blocked_[i];
-        return {op.rank, name(op.rank, op.place), "waits for " + number_of(op.unmet, "other op") + " of its rank"};
+        return {op.rank, name(op.rank, op.op_index), "waits for " + number_of(op.unmet, "other op") + " of its rank"};
     }
 
     /// The unfinished things, rank by rank, as many as the error names.
@@ -247,7 +250,7 @@ class Explanation {
         add(Kind::stand, ranks_, [](const UnfinishedRank& stuck) { return stuck.rank; });
         add(Kind::blocked, blocked_, [](const BlockedOp& op) { return op.rank; });
         std::erase_if(items, [this](const Item& item) {
-            return item.kind == Kind::stand && ranks_[item.index].stand.kind == Stand::Kind::ops;
+            return item.kind == Kind::stand && ranks_[item.index].stand.kind == StopPosition::Kind::ops;
         });
         std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.rank < b.rank; });
         items.resize(std::min(items.size(), most_named));
@@ -270,8 +273,8 @@ class Explanation {
     std::uint32_t requirement_cycle_rank_ = 0;
     std::vector<BlockedOp> blocked_;  ///< the first ones
     std::uint64_t blocked_count_ = 0;
-    std::uint64_t standing_ = 0;   ///< ranks whose position in the schedule is reported
-    std::vector<Place> expected_;  ///< by message: its receive that is not posted yet, or `unknown_place`
+    std::uint64_t standing_ = 0;     ///< ranks whose position in the schedule is reported
+    std::vector<OpIndex> expected_;  ///< by message: its receive that is not posted yet, or `unknown_op_index`
 };
 
 }  // namespace

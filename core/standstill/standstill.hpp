@@ -21,11 +21,12 @@ Standstill standstill(Unfinished unfinished, const ScheduleView& schedule);
 /// The same for a source, which must live as long as this runs.
 template <Source S>
 Standstill standstill(Unfinished unfinished, const S& source) {
-    return standstill(std::move(unfinished),
-                      ScheduleView{
-                          .listing = [&source](std::uint32_t rank) { return source.listing(rank); },
-                          .name = [&source](std::uint32_t rank, Place place) { return source.name(rank, place); },
-                      });
+    return standstill(
+        std::move(unfinished),
+        ScheduleView{
+            .rank_schedule = [&source](std::uint32_t rank) { return source.rank_schedule(rank); },
+            .name = [&source](std::uint32_t rank, OpIndex op_index) { return source.name(rank, op_index); },
+        });
 }
 
 }  // namespace idlewave

@@ -32,7 +32,7 @@ void Unfinished::sort() {
     drop_messages();
     std::sort(messages_.begin(), messages_.end(), comes_before);
     std::sort(pending_.begin(), pending_.end(), [](const PendingOp& a, const PendingOp& b) {
-        return std::tuple(a.rank, a.kind, a.place) < std::tuple(b.rank, b.kind, b.place);
+        return std::tuple(a.rank, a.kind, a.op_index) < std::tuple(b.rank, b.kind, b.op_index);
     });
     std::sort(ranks_.begin(), ranks_.end(),
               [](const UnfinishedRank& a, const UnfinishedRank& b) { return a.rank < b.rank; });

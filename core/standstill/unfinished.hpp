@@ -14,7 +14,7 @@ namespace idlewave {
 struct PendingOp {
     std::uint64_t size = 0;  ///< of a send
     std::uint32_t rank = 0;
-    Place place = 0;
+    OpIndex op_index = 0;
     std::uint32_t peer = 0;  ///< of a receive it may be `any`
     std::uint32_t tag = 0;   ///< may be `any`
     OpKind kind = OpKind::recv;
@@ -26,14 +26,14 @@ struct UnexpectedMessage {
     std::uint32_t receiver = 0;
     std::uint32_t number = 0;  ///< in the unexpected message queue of its receiver, oldest first
     std::uint32_t sender = 0;
-    std::uint32_t tag = 0;       ///< may be `any`
-    Place send = unknown_place;  ///< the op of its sender, if that is known
+    std::uint32_t tag = 0;            ///< may be `any`
+    OpIndex send = unknown_op_index;  ///< the op of its sender, if that is known
 };
 
 /// A rank with ops that have not started, and where it stands in its schedule.
 struct UnfinishedRank {
     std::uint32_t rank = 0;
-    Stand stand = {};
+    StopPosition stand = {};
 };
 
 /// Everything that is unfinished when no event is left. All ops and ranks are kept: they take less memory than the
@@ -51,7 +51,7 @@ class Unfinished {
     [[nodiscard]] bool empty() const { return pending_.empty() && ranks_.empty() && message_count_ == 0; }
 
     /// Sorts everything by rank, so that the order in which it was added does not matter: ops by kind (sends first) and
-    /// place, messages by age.
+    /// op index, messages by age.
     void sort();
 
     [[nodiscard]] std::span<const PendingOp> pending() const { return pending_; }

@@ -52,7 +52,7 @@ void WaitForGraph::each_node(OpKind kind, const Key& key, Use use) const {
     };
     const auto in_range = [&](const Key& first, const Key& last) {
         for (auto node = from(first); node != end && node->key <= last; ++node) {
-            if (agree(node->key.source, key.source) && agree(node->key.tag, key.tag)) {
+            if (matches(node->key.source, key.source) && matches(node->key.tag, key.tag)) {
                 use(static_cast<NodeNumber>(node - nodes_.begin()));
             }
         }
@@ -91,11 +91,12 @@ std::uint32_t WaitForGraph::add_set(const BlockedOps& blocked, std::uint32_t cau
     return static_cast<std::uint32_t>(endless_.size() - 1);
 }
 
-void WaitForGraph::add_rank(std::uint32_t rank, const Listing& listing, const BlockedOps& blocked, std::size_t first) {
+void WaitForGraph::add_rank(std::uint32_t rank, const RankSchedule& rank_schedule, const BlockedOps& blocked,
+                            std::size_t first) {
     std::unordered_map<std::uint32_t, std::uint32_t> set_of;  // by cause
-    for (Place place = 0; place < listing.ops.size(); ++place) {
-        const Op& op = listing.ops[place];
-        if (!blocked.blocks(place) || op.kind == OpKind::calc) {
+    for (OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
+        const Op& op = rank_schedule.ops[op_index];
+        if (!blocked.blocks(op_index) || op.kind == OpKind::calc) {
             continue;
         }
         const bool sends = op.kind == OpKind::send;
@@ -107,13 +108,13 @@ void WaitForGraph::add_rank(std::uint32_t rank, const Listing& listing, const Bl
                 truncated_ = true;
                 return;
             }
-            const auto [set, added] = set_of.try_emplace(blocked.cause(place), 0);
+            const auto [set, added] = set_of.try_emplace(blocked.cause(op_index), 0);
             if (added) {
-                set->second = add_set(blocked, blocked.cause(place), first);
+                set->second = add_set(blocked, blocked.cause(op_index), first);
             }
             if (node.last_set != set->second) {
                 node.last_set = set->second;
-                arcs_.push_back({number, set->second, rank, place});
+                arcs_.push_back({number, set->second, rank, op_index});
             }
         });
     }
@@ -211,7 +212,7 @@ auto WaitForGraph::match_of(std::size_t pending) const -> std::optional<Potentia
     auto after =
         std::find_if(needed.begin(), needed.end(), [this](const Member& m) { return !nodes_[m.node].released; });
     after = after == needed.end() ? needed.begin() : after;
-    return PotentialMatch{arc.rank, arc.place, needed.empty() ? none : after->pending, arcs.size() - 1};
+    return PotentialMatch{arc.rank, arc.op_index, needed.empty() ? none : after->pending, arcs.size() - 1};
 }
 
 /// A node for which a stuck one waits, stuck itself; its own number if there is none.
@@ -262,7 +263,7 @@ auto WaitForGraph::arc_match(NodeNumber from, NodeNumber to) const -> PotentialM
     for (const Arc& arc : arcs) {
         for (const Member& member : members(arc.set)) {
             if (member.node == to) {
-                return {arc.rank, arc.place, member.pending, arcs.size() - 1};
+                return {arc.rank, arc.op_index, member.pending, arcs.size() - 1};
             }
         }
     }

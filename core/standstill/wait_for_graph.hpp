@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "goal/listing.hpp"
 #include "goal/op.hpp"
+#include "goal/rank_schedule.hpp"
 #include "standstill/blocked_ops.hpp"
 #include "standstill/unfinished.hpp"
 
@@ -27,7 +27,7 @@ class WaitForGraph {
     /// A potential match of a pending op: a blocked op of another rank, or of its own.
     struct PotentialMatch {
         std::uint32_t rank = 0;
-        Place place = 0;
+        OpIndex op_index = 0;
         std::size_t after = none;  ///< the pending op, by number, that has to end before the match can start; or `none`
         std::size_t others = 0;    ///< the number of other potential matches
     };
@@ -42,7 +42,7 @@ class WaitForGraph {
 
     /// Adds the blocked ops of a rank. Ranks are added in order; `first` is the number of the rank's first pending op,
     /// if it has one.
-    void add_rank(std::uint32_t rank, const Listing& listing, const BlockedOps& blocked, std::size_t first);
+    void add_rank(std::uint32_t rank, const RankSchedule& rank_schedule, const BlockedOps& blocked, std::size_t first);
     /// Reduces the graph; to be called after all ranks were added.
     void solve();
 
@@ -85,7 +85,7 @@ class WaitForGraph {
         NodeNumber from = 0;
         std::uint32_t set = 0;
         std::uint32_t rank = 0;
-        Place place = 0;
+        OpIndex op_index = 0;
     };
     /// Lists of numbers, stored one after the other.
     struct Lists {

@@ -17,7 +17,7 @@ const ActivityRecord* activity_of(const SimulationRecord& record, const Cause& c
 /// The op of the activity; -1 if none is known.
 std::int64_t op_of(const SimulationRecord& record, const Cause& cause) {
     const ActivityRecord* done = activity_of(record, cause);
-    return done == nullptr || done->activity.place == unknown_place ? -1 : std::int64_t{done->activity.place};
+    return done == nullptr || done->activity.op_index == unknown_op_index ? -1 : std::int64_t{done->activity.op_index};
 }
 
 CauseKind kind_of(Point point) {
@@ -92,21 +92,21 @@ void explain_late_receiver(const OpRow& receive, OpRow& send) {
     send.state = WaitState::late_receiver;
     send.cause = CauseKind::end;
     send.cause_rank = receive.op.rank;
-    send.cause_op = receive.op.place;
+    send.cause_op = receive.op.op_index;
 }
 
 /// The row of an op among the rows of its rank; null if it was not recorded.
-OpRow* row_of(std::span<OpRow> rows, std::int64_t place) {
-    const auto found = std::lower_bound(rows.begin(), rows.end(), place,
-                                        [](const OpRow& row, std::int64_t wanted) { return row.op.place < wanted; });
-    return found != rows.end() && found->op.place == place ? &*found : nullptr;
+OpRow* row_of(std::span<OpRow> rows, std::int64_t op_index) {
+    const auto found = std::lower_bound(rows.begin(), rows.end(), op_index,
+                                        [](const OpRow& row, std::int64_t wanted) { return row.op.op_index < wanted; });
+    return found != rows.end() && found->op.op_index == op_index ? &*found : nullptr;
 }
 
 /// Adds the length of the detours in each activity to the op of that activity.
 void add_noise(std::span<OpRow> rows, const std::vector<ActivityRecord>& activities, const Machine& machine) {
     for (const ActivityRecord& done : activities) {
         const Activity& activity = done.activity;
-        OpRow* row = activity.place == unknown_place ? nullptr : row_of(rows, activity.place);
+        OpRow* row = activity.op_index == unknown_op_index ? nullptr : row_of(rows, activity.op_index);
         if (row == nullptr) {
             continue;
         }

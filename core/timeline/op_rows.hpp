@@ -38,7 +38,7 @@ struct OpRow {
     std::int64_t match_op = -1;
 };
 
-/// All ops, in the order (rank, place).
+/// All ops, in the order (rank, op index).
 std::vector<OpRow> op_rows(const SimulationRecord& record, const Machine& machine);
 
 }  // namespace idlewave

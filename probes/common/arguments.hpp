@@ -16,19 +16,19 @@
 
 #include "common/failure.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
-struct Argument {
+struct CommandOption {
     std::string name;   // without the dashes
     std::string value;  // what stands for its value in the help; empty: it takes none
     std::string help;
     std::function<void(const std::string& option, const std::string& text)> take;
 };
 
-struct Program {
+struct CommandLine {
     std::string name;
     std::string purpose;
-    std::vector<Argument> arguments;
+    std::vector<CommandOption> arguments;
 };
 
 namespace detail {
@@ -77,16 +77,16 @@ inline auto flag_to(bool& place) {
     return [&place](const auto&, const auto&) { place = true; };
 }
 
-inline std::string help_of(const Program& program) {
+inline std::string help_of(const CommandLine& program) {
     std::string result = "usage: " + program.name + " OPTIONS\n" + program.purpose + "\n\n";
     std::size_t widest = 0;
-    const auto title = [](const Argument& argument) {
+    const auto title = [](const CommandOption& argument) {
         std::string text = "  --" + argument.name;
         if (!argument.value.empty()) text.append(" ").append(argument.value);
         return text;
     };
-    for (const Argument& argument : program.arguments) widest = std::max(widest, title(argument).size());
-    for (const Argument& argument : program.arguments) {
+    for (const CommandOption& argument : program.arguments) widest = std::max(widest, title(argument).size());
+    for (const CommandOption& argument : program.arguments) {
         result += title(argument) + std::string(widest + 2 - title(argument).size(), ' ');
         for (const char c : argument.help) {
             result += c;
@@ -99,12 +99,12 @@ inline std::string help_of(const Program& program) {
 
 // Hands every option's value to where it goes. False when only help was asked for, which it prints; of a job's
 // processes one is enough to do that (`shows_help`).
-inline bool parse(const Program& program, int argc, char* const* argv, bool shows_help = true) {
+inline bool parse(const CommandLine& program, int argc, char* const* argv, bool shows_help = true) {
     constexpr int help = 1;
     constexpr int first = 1000;
     std::vector<option> known;
     for (std::size_t i = 0; i < program.arguments.size(); ++i) {
-        const Argument& argument = program.arguments[i];
+        const CommandOption& argument = program.arguments[i];
         known.push_back({argument.name.c_str(), argument.value.empty() ? no_argument : required_argument, nullptr,
                          first + static_cast<int>(i)});
     }
@@ -124,11 +124,11 @@ inline bool parse(const Program& program, int argc, char* const* argv, bool show
             words += c == ':' ? ": expected a value" : ": no such option";
             throw refused(words + hint);
         }
-        const Argument& argument = program.arguments[static_cast<std::size_t>(c - first)];
+        const CommandOption& argument = program.arguments[static_cast<std::size_t>(c - first)];
         argument.take("--" + argument.name, optarg == nullptr ? "" : optarg);
     }
     if (optind < argc) throw refused(std::string("'") + argv[optind] + "': expected an option" + hint);
     return true;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

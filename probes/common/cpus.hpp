@@ -13,7 +13,7 @@
 
 #include "common/failure.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 constexpr int most_cpus = 8192;  // more than Linux may be built for
 
@@ -127,4 +127,4 @@ inline void use_no_priority() {
     sched_setscheduler(0, SCHED_OTHER, &parameter);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace idlewave {
+namespace idlewave::probe {
 
 constexpr int status_failed = 1;
 constexpr int status_usage = 2;
@@ -63,4 +63,4 @@ inline std::string system_word(int number) {
     return std::strerror(number);  // NOLINT(concurrency-mt-unsafe): glibc's is safe
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

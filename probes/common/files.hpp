@@ -13,7 +13,7 @@
 
 #include "common/failure.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 // The first line; nothing when it cannot be read.
 inline std::optional<std::string> read_line(const std::filesystem::path& path) {
@@ -47,16 +47,16 @@ inline void make_folder(const std::filesystem::path& path) {
 }
 
 // A file that is being written; whatever goes wrong is told at the end.
-class OutputFile {
+class RecordingFile {
   public:
-    explicit OutputFile(std::filesystem::path path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "w")) {
+    explicit RecordingFile(std::filesystem::path path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "w")) {
         if (file_ == nullptr) throw failed(path_.string() + " cannot be written: " + system_word(errno));
     }
-    ~OutputFile() {
+    ~RecordingFile() {
         if (file_ != nullptr) std::fclose(file_);
     }
-    OutputFile(const OutputFile&) = delete;
-    OutputFile& operator=(const OutputFile&) = delete;
+    RecordingFile(const RecordingFile&) = delete;
+    RecordingFile& operator=(const RecordingFile&) = delete;
 
     void write(const std::string& text) { put(text.data(), 1, text.size()); }
 
@@ -103,7 +103,7 @@ inline void replace_file(const std::filesystem::path& path, const std::string& t
     unfinished += ".part";
     std::error_code error;
     std::optional<Failure> failure = failure_of([&] {
-        OutputFile file(unfinished);
+        RecordingFile file(unfinished);
         file.write(text);
         file.close();
         std::filesystem::rename(unfinished, path, error);
@@ -114,4 +114,4 @@ inline void replace_file(const std::filesystem::path& path, const std::string& t
     throw Failure(*failure);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

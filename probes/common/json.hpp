@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace idlewave::json {
+namespace idlewave::probe::json {
 
 // A value that is JSON already.
 struct Text {
@@ -99,4 +99,4 @@ inline Text value(const Object& object) {
     return object.text();
 }
 
-}  // namespace idlewave::json
+}  // namespace idlewave::probe::json

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace idlewave {
+namespace idlewave::probe {
 
 // Of an even number the upper of the two in the middle; of none 0.
 inline double upper_median(std::vector<double> values) {
@@ -15,4 +15,4 @@ inline double upper_median(std::vector<double> values) {
     return *middle;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-namespace idlewave {
+namespace idlewave::probe {
 
 inline void print_line(const std::string& text) {
     std::printf("%s\n", text.c_str());
@@ -18,4 +18,4 @@ inline void print_progress(double fraction) {
     std::fflush(stdout);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

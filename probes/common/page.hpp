@@ -9,7 +9,7 @@
 #include <memory>
 #include <new>
 
-namespace idlewave {
+namespace idlewave::probe {
 
 inline std::size_t page_size() {
     return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -23,14 +23,14 @@ inline std::size_t whole_pages(std::size_t bytes) {
 struct FreePages {
     void operator()(char* memory) const { std::free(memory); }
 };
-using Pages = std::unique_ptr<char, FreePages>;
+using PageMemory = std::unique_ptr<char, FreePages>;
 
 // Whole pages, written already, so that none is missing in a sample. Throws std::bad_alloc.
-inline Pages new_pages(std::size_t bytes) {
-    Pages memory(static_cast<char*>(std::aligned_alloc(page_size(), whole_pages(bytes))));
+inline PageMemory new_pages(std::size_t bytes) {
+    PageMemory memory(static_cast<char*>(std::aligned_alloc(page_size(), whole_pages(bytes))));
     if (!memory) throw std::bad_alloc();
     std::memset(memory.get(), 1, whole_pages(bytes));
     return memory;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

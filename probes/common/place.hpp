@@ -14,10 +14,10 @@
 #include "common/failure.hpp"
 #include "common/json.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 // It may travel between processes as it is.
-struct Place {
+struct ProcessPlace {
     std::array<char, 256> host_text{};
     int rank = 0;
     int size = 1;
@@ -29,8 +29,8 @@ struct Place {
 };
 
 // By the host's name alone.
-inline Place place_on_host() {
-    Place place;
+inline ProcessPlace place_on_host() {
+    ProcessPlace place;
     gethostname(place.host_text.data(), place.host_text.size() - 1);
     return place;
 }
@@ -40,8 +40,8 @@ inline std::string host_name() {
 }
 
 // With the CPUs that the process may use.
-inline Place place_among_cpus() {
-    Place place = place_on_host();
+inline ProcessPlace place_among_cpus() {
+    ProcessPlace place = place_on_host();
     const std::vector<int> allowed = allowed_cpus();
     place.cpus = static_cast<int>(allowed.size());
     if (allowed.size() == 1) place.cpu = allowed.front();
@@ -49,12 +49,12 @@ inline Place place_among_cpus() {
 }
 
 // To one CPU of those that it may use; where the system refuses, it stays free.
-inline void bind_to(Place& place, int cpu) {
+inline void bind_to(ProcessPlace& place, int cpu) {
     place.pinned_by_probe = try_pin({cpu});
     place.cpu = place.pinned_by_probe ? cpu : -1;
 }
 
-inline json::Object describe(const Place& place) {
+inline json::Object describe(const ProcessPlace& place) {
     return json::Object().add("host", place.host()).add("cpu", place.cpu).add("pinned_by_probe", place.pinned_by_probe);
 }
 
@@ -100,8 +100,8 @@ inline std::string name_of_job() {
 
 }  // namespace detail
 
-inline Place place_by_launcher() {
-    Place place = place_on_host();
+inline ProcessPlace place_by_launcher() {
+    ProcessPlace place = place_on_host();
     for (const detail::Launcher& launcher : detail::launchers) {
         const std::optional<int> rank = detail::number_of(launcher.rank);
         const std::optional<int> size = detail::number_of(launcher.size);
@@ -118,8 +118,8 @@ inline Place place_by_launcher() {
 }
 
 // The same for all processes that were started together on this host; empty for one that is alone.
-inline std::string job_of(const Place& place) {
+inline std::string job_of(const ProcessPlace& place) {
     return place.size > 1 ? detail::name_of_job() : "";
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace idlewave {
+namespace idlewave::probe {
 
 struct Interrupts {
     std::map<std::string, std::uint64_t> counts;  // by the name in the first column, such as "LOC"
@@ -86,4 +86,4 @@ inline CpuTime read_cpu_time(int cpu) {
     return read_cpu_times({cpu})[cpu];
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

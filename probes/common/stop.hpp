@@ -7,7 +7,7 @@
 
 #include <atomic>
 
-namespace idlewave {
+namespace idlewave::probe {
 
 // Alone in its cache line, which nobody writes but the signal's handler: looking at it costs a hit in the first cache.
 struct alignas(64) StopFlag {
@@ -58,4 +58,4 @@ class SignalsElsewhere {
     sigset_t before_{};
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace idlewave {
+namespace idlewave::probe {
 
 // How often something else took this thread's core away.
 inline std::int64_t involuntary_switches() {
@@ -14,4 +14,4 @@ inline std::int64_t involuntary_switches() {
     return usage.ru_nivcsw;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -16,7 +16,7 @@
 #include "common/stop.hpp"
 #include "common/ticks.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 // Where threads wait for each other, busily, so that they leave at one tick of the counter. The last to come says
 // which: a thread of its own might not get a CPU.
@@ -44,11 +44,11 @@ class CommonStart {
     Ticks margin_;
 };
 
-template <class Recording>
-struct Member {
+template <class CoreRecording>
+struct TeamMember {
     int cpu = -1;
     pid_t thread = 0;
-    std::optional<Recording> recording;
+    std::optional<CoreRecording> recording;
     rusage before{};
     rusage after{};
     std::exception_ptr error = nullptr;
@@ -56,19 +56,19 @@ struct Member {
 
 // How a team works. `prepare` and `record` are called on the threads, `when_ready` and `meanwhile` on the calling
 // one: when all are prepared, and while they record (`meanwhile` ends when `ended` is the number of threads).
-template <class Recording>
+template <class CoreRecording>
 struct Teamwork {
     Ticks margin = 0;  // from the last thread's arrival to the start
     std::optional<int> priority;
-    std::function<Recording(int cpu)> prepare;
-    std::function<void(Recording&, Ticks start)> record;
+    std::function<CoreRecording(int cpu)> prepare;
+    std::function<void(CoreRecording&, Ticks start)> record;
     std::function<void()> when_ready;
     std::function<void(const std::atomic<std::size_t>& ended)> meanwhile;
 };
 
 // False if a signal came before the start, and nothing was recorded. Throws what went wrong on a thread.
-template <class Recording>
-bool work_together(std::vector<Member<Recording>>& team, const Teamwork<Recording>& work) {
+template <class CoreRecording>
+bool work_together(std::vector<TeamMember<CoreRecording>>& team, const Teamwork<CoreRecording>& work) {
     std::latch ready(static_cast<std::ptrdiff_t>(team.size()));
     std::latch go(1);
     std::atomic<std::size_t> ended{0};
@@ -76,7 +76,7 @@ bool work_together(std::vector<Member<Recording>>& team, const Teamwork<Recordin
     bool cancelled = false;
     CommonStart start(team.size(), work.margin);
 
-    const auto run = [&](Member<Recording>& member) {
+    const auto run = [&](TeamMember<CoreRecording>& member) {
         try {
             pin(member.cpu);
             member.thread = gettid();
@@ -104,7 +104,7 @@ bool work_together(std::vector<Member<Recording>>& team, const Teamwork<Recordin
         ended.fetch_add(1);
     };
     const auto first_error = [&] {
-        for (const Member<Recording>& member : team) {
+        for (const TeamMember<CoreRecording>& member : team) {
             if (member.error && !error) error = member.error;
         }
     };
@@ -112,7 +112,7 @@ bool work_together(std::vector<Member<Recording>>& team, const Teamwork<Recordin
     std::vector<std::thread> threads;
     {
         const SignalsElsewhere blocked;
-        for (Member<Recording>& member : team) {
+        for (TeamMember<CoreRecording>& member : team) {
             try {
                 threads.emplace_back(run, std::ref(member));
             } catch (...) {  // the system allows no more threads
@@ -138,4 +138,4 @@ bool work_together(std::vector<Member<Recording>>& team, const Teamwork<Recordin
     return recorded;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

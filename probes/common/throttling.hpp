@@ -10,7 +10,7 @@
 
 #include "common/files.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 // Summed over the process's group and those above it: the one that has the limit has the count.
 struct GroupThrottling {
@@ -114,4 +114,4 @@ inline CpuSpeed read_cpu_speed(int cpu) {
             read_integer(folder / "cpufreq/scaling_cur_freq")};
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

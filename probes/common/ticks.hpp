@@ -10,7 +10,7 @@
 #include <x86intrin.h>
 #endif
 
-namespace idlewave {
+namespace idlewave::probe {
 
 using Ticks = std::uint64_t;
 
@@ -101,4 +101,4 @@ inline std::int64_t picoseconds(Ticks ticks, double tick_ns) {
     return std::llround(static_cast<double>(ticks) * tick_ns * 1000);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

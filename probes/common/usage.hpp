@@ -3,7 +3,7 @@
 
 #include <sys/resource.h>
 
-namespace idlewave {
+namespace idlewave::probe {
 
 // Seconds of computation, its own and the system's for it.
 inline double processor_seconds(const rusage& usage) {
@@ -13,4 +13,4 @@ inline double processor_seconds(const rusage& usage) {
     return of(usage.ru_utime) + of(usage.ru_stime);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

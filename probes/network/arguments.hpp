@@ -7,7 +7,7 @@
 #include "common/arguments.hpp"
 #include "network/settings.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 struct Arguments {
     Settings settings;
@@ -18,7 +18,7 @@ struct Arguments {
     bool list_transports = false;
 };
 
-inline std::vector<Argument> common_arguments(Arguments& a) {
+inline std::vector<CommandOption> common_arguments(Arguments& a) {
     Settings& s = a.settings;
     return {
         {"output", "DIR", "the folder for samples and summary", text_to(s.output)},
@@ -41,4 +41,4 @@ inline void require_output(const Arguments& arguments) {
     if (arguments.settings.output.empty()) throw refused("--output: expected the folder for samples and summary");
 }
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

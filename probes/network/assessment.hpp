@@ -21,7 +21,7 @@
 #include "network/samples_file.hpp"
 #include "network/settings.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 constexpr int fewest_repetitions = 7;
 
@@ -36,7 +36,7 @@ class Assessment {
           origin_ns_(sampler_.now_ns()) {}
 
     // Ends the server too.
-    Outcome run() {
+    AssessmentOutcome run() {
         plan();
         look_for_interrupt();
         if (ending_.empty() && measured_.kinds().empty()) throw failed("of no size a message came back");
@@ -71,7 +71,7 @@ class Assessment {
     }
 
     void visit(std::size_t kind) {
-        Kind& chosen = measured_.kinds()[kind];
+        ExchangeSamples& chosen = measured_.kinds()[kind];
         if (const auto sample = sampler_.sample(chosen.job)) {
             file_.write(chosen.job, outcome_.repetitions, *sample, origin_ns_);
             Measured::record(chosen, *sample);
@@ -173,8 +173,8 @@ class Assessment {
         }
         for (std::size_t i = 0; i < sizes.size() && !stop_asked(); ++i) {
             const std::optional<Pilot> found = pilot(sizes[i]);
-            const std::vector<Job> core =
-                found ? core_jobs(data, sizes[i], settings_.train, *found) : std::vector<Job>();
+            const std::vector<Exchange> core =
+                found ? core_jobs(data, sizes[i], settings_.train, *found) : std::vector<Exchange>();
             if (found) core_ns += visit_cost(core, *found);
             const bool too_long = elapsed() + 5e-9 * core_ns > most_planned * settings_.seconds;
             if (too_long && i >= smallest_plan) {
@@ -185,7 +185,7 @@ class Assessment {
                 drop(sizes[i]);
                 continue;
             }
-            const std::vector<Job> others = other_jobs(data, sizes[i], settings_.train, *found);
+            const std::vector<Exchange> others = other_jobs(data, sizes[i], settings_.train, *found);
             others_ns += visit_cost(others, *found);
             measured_.add(core, true);
             measured_.add(others, false);
@@ -193,13 +193,13 @@ class Assessment {
         others_are_cheap_ = 1e-9 * others_ns < 0.1 * settings_.seconds;
     }
 
-    bool settled(const Kind& kind) const {
+    bool settled(const ExchangeSamples& kind) const {
         if (kind.values.size() < static_cast<std::size_t>(fewest_repetitions)) return false;
         return kind.values.interval_width() <= settings_.width * std::abs(kind.values.median());
     }
 
     // What is settled, and what other methods look at, is visited less often.
-    bool is_due(const Kind& kind) const {
+    bool is_due(const ExchangeSamples& kind) const {
         if (!kind.core) return round_ % 2 == 0 && (refined_ || (round_ == 0 && others_are_cheap_));
         return round_ % 4 == 0 || !settled(kind);
     }
@@ -225,8 +225,9 @@ class Assessment {
 
     bool all_settled() {
         const auto& kinds = measured_.kinds();
-        return std::all_of(kinds.begin(), kinds.end(),
-                           [this](const Kind& kind) { return kind.core ? settled(kind) : kind.values.size() >= 5; });
+        return std::all_of(kinds.begin(), kinds.end(), [this](const ExchangeSamples& kind) {
+            return kind.core ? settled(kind) : kind.values.size() >= 5;
+        });
     }
 
     // Flushed here, so that a run that is killed keeps what it has.
@@ -238,12 +239,13 @@ class Assessment {
         print_progress(elapsed() / settings_.seconds);
     }
 
-    Outcome finished() {
+    AssessmentOutcome finished() {
         file_.close();
         outcome_.ended = ending_;
         outcome_.sizes = measured_.sizes();
         const auto& kinds = measured_.kinds();
-        const auto count = std::count_if(kinds.begin(), kinds.end(), [this](const Kind& k) { return settled(k); });
+        const auto count =
+            std::count_if(kinds.begin(), kinds.end(), [this](const ExchangeSamples& k) { return settled(k); });
         outcome_.settled = kinds.empty() ? 0 : static_cast<double>(count) / static_cast<double>(kinds.size());
         for (std::size_t i = 1; i < outcome_.sizes.size(); ++i) {
             if (outcome_.sizes[i] - outcome_.sizes[i - 1] > 1) continue;  // not enclosed, so perhaps a disturbance
@@ -267,7 +269,7 @@ class Assessment {
     double origin_ns_;
     Measured measured_;
     std::map<int, std::optional<Pilot>> pilots_;
-    Outcome outcome_;
+    AssessmentOutcome outcome_;
     std::string ending_;
     bool refined_ = false;
     bool others_are_cheap_ = true;
@@ -276,4 +278,4 @@ class Assessment {
     std::chrono::steady_clock::time_point reported_;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

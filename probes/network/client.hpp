@@ -7,7 +7,7 @@
 #include "network/series.hpp"
 #include "network/transport.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 struct Sample {
     double value_ns = 0;
@@ -22,7 +22,7 @@ class Client {
     explicit Client(S side) : side_(side) {}
 
     // Nothing when a message was lost.
-    std::optional<Sample> sample(const Job& job) {
+    std::optional<Sample> sample(const Exchange& job) {
         const Order order{part_of(job.series),
                           job.size,
                           job.messages,
@@ -42,12 +42,12 @@ class Client {
         server_interrupted_ = server_interrupted_ || report.interrupted != 0;
         if (!came || report.lost != 0) return std::nullopt;
         sample.disturbed += report.switches;
-        if (order.part == Part::receive || order.part == Part::complete) sample.value_ns = report.value_ns;
+        if (order.part == ServerTask::receive || order.part == ServerTask::complete) sample.value_ns = report.value_ns;
         return sample;
     }
 
     double server_load() {
-        send_value(side_.control, Order{Part::load, 1, 1, 0, 0, 0, 0});
+        send_value(side_.control, Order{ServerTask::load, 1, 1, 0, 0, 0, 0});
         return receive_value<Report>(side_.control).value_ns;
     }
 
@@ -58,11 +58,11 @@ class Client {
   private:
     static constexpr int large = 65536;
 
-    static Part part_of(Series series) {
-        if (series == Series::recv) return Part::receive;
-        if (series == Series::wait) return Part::complete;
+    static ServerTask part_of(Series series) {
+        if (series == Series::recv) return ServerTask::receive;
+        if (series == Series::wait) return ServerTask::complete;
         const bool unanswered = series == Series::late || series == Series::send || series == Series::few;
-        return unanswered ? Part::sink : Part::answer;
+        return unanswered ? ServerTask::sink : ServerTask::answer;
     }
 
     static bool server_waits(Series series) {
@@ -79,7 +79,7 @@ class Client {
         return true;
     }
 
-    bool timed(const Job& job, Sample& sample) {
+    bool timed(const Exchange& job, Sample& sample) {
         side_.data.refresh(job.size, job.messages);
         if (job.series == Series::recv || job.series == Series::wait) {
             sample.start_ns = ns(side_.clock.now());
@@ -90,13 +90,13 @@ class Client {
         }
         side_.clock.settle();
         const std::int64_t before = side_.clock.involuntary();
-        const bool came = part_of(job.series) == Part::sink ? sends(job, sample) : exchange(job, sample);
+        const bool came = part_of(job.series) == ServerTask::sink ? sends(job, sample) : exchange(job, sample);
         sample.disturbed = side_.clock.involuntary() - before;
         return came;
     }
 
     // PRTT(n,d,s); with n = 1 and a delay the answer is awaited in computation.
-    bool exchange(const Job& job, Sample& sample) {
+    bool exchange(const Exchange& job, Sample& sample) {
         const Ticks delay = static_cast<Ticks>(job.delay_ns / side_.clock.tick_ns);
         Ticks waited = 0;
         int waits = 0;
@@ -121,7 +121,7 @@ class Client {
         return came;
     }
 
-    bool sends(const Job& job, Sample& sample) {
+    bool sends(const Exchange& job, Sample& sample) {
         const Ticks begin = side_.clock.now();
         for (int i = 0; i < job.messages; ++i) side_.data.send(job.size, i);
         const Ticks end = side_.clock.now();
@@ -147,4 +147,4 @@ class Client {
     bool server_interrupted_ = false;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

@@ -32,13 +32,13 @@
 
 namespace {
 
-using namespace idlewave;
+using namespace idlewave::probe;
 
 constexpr const char* program = "idlewave-clocks";
 constexpr int order_tag = 10;
 constexpr int result_tag = 11;
 
-struct Options {
+struct ClocksOptions {
     std::string output;
     std::string skew;
     double seconds = 10;
@@ -89,7 +89,7 @@ SkewedClock read_skew(const std::string& file, int rank) {
     return found;
 }
 
-SkewedClock make_clock(const Options& options, int rank) {
+SkewedClock make_clock(const ClocksOptions& options, int rank) {
     SkewedClock clock;
     if (!options.skew.empty()) clock = read_skew(options.skew, rank);
     clock.clock = options.clock;
@@ -100,18 +100,18 @@ SkewedClock make_clock(const Options& options, int rank) {
 
 // ---- a burst
 
-struct Burst {
+struct ClockBurst {
     std::vector<ClockExchange> exchanges;
     std::int64_t disturbed = 0;  // involuntary switches of both ranks
 };
 
 // What the asking rank sends of it.
-struct Result {
+struct BurstCounts {
     std::int64_t disturbed = 0;
     std::int64_t exchanges = 0;
 };
 
-void ask_when_ordered(const Place& place, ClockSource clock) {
+void ask_when_ordered(const ProcessPlace& place, ClockSource clock) {
     while (true) {
         int go_on = 0;
         await_message(0, order_tag);
@@ -121,21 +121,21 @@ void ask_when_ordered(const Place& place, ClockSource clock) {
         std::vector<ClockExchange> exchanges(BURST_MOST);
         const std::int64_t before = involuntary_switches();
         const int count = clock_ask(MPI_COMM_WORLD, 0, clock, exchanges.data());
-        const Result result{involuntary_switches() - before, count};
+        const BurstCounts result{involuntary_switches() - before, count};
         MPI_Send(&result, 2, MPI_INT64_T, 0, result_tag, MPI_COMM_WORLD);
         MPI_Send(exchanges.data(), 3 * count, MPI_INT64_T, 0, result_tag, MPI_COMM_WORLD);
     }
 }
 
-Burst visit(int rank, ClockSource clock) {
+ClockBurst visit(int rank, ClockSource clock) {
     constexpr int go_on = 1;
     MPI_Send(&go_on, 1, MPI_INT, rank, order_tag, MPI_COMM_WORLD);
     const std::int64_t before = involuntary_switches();
     clock_answer(MPI_COMM_WORLD, rank, clock);
     const std::int64_t mine = involuntary_switches() - before;
-    Result result;
+    BurstCounts result;
     MPI_Recv(&result, 2, MPI_INT64_T, rank, result_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    Burst burst{std::vector<ClockExchange>(static_cast<std::size_t>(result.exchanges)), result.disturbed + mine};
+    ClockBurst burst{std::vector<ClockExchange>(static_cast<std::size_t>(result.exchanges)), result.disturbed + mine};
     MPI_Recv(burst.exchanges.data(), static_cast<int>(3 * result.exchanges), MPI_INT64_T, rank, result_tag,
              MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return burst;
@@ -148,12 +148,12 @@ void dismiss(int ranks) {
 
 // ---- what is kept
 
-class Recording {
+class BurstTables {
   public:
-    explicit Recording(const std::string& folder)
+    explicit BurstTables(const std::string& folder)
         : bursts_(folder + "/clocks-bursts.i64"), exchanges_(folder + "/clocks-exchanges.i64") {}
 
-    void add(int rank, int number, const Burst& burst) {
+    void add(int rank, int number, const ClockBurst& burst) {
         const int count = static_cast<int>(burst.exchanges.size());
         const ClockOffset found = clock_estimate(burst.exchanges.data(), count);
         std::int64_t shortest = INT64_MAX;
@@ -174,17 +174,17 @@ class Recording {
     }
 
   private:
-    static void write(OutputFile& file, const std::vector<std::int64_t>& row) { file.write(row); }
+    static void write(RecordingFile& file, const std::vector<std::int64_t>& row) { file.write(row); }
 
-    OutputFile bursts_;
-    OutputFile exchanges_;
+    RecordingFile bursts_;
+    RecordingFile exchanges_;
 };
 
 json::Object table(const std::string& file, const std::vector<std::string>& columns) {
     return json::Object().add("file", file).add("columns", columns);
 }
 
-std::string summary(const Options& options, const std::vector<Place>& places, std::int64_t begin,
+std::string summary(const ClocksOptions& options, const std::vector<ProcessPlace>& places, std::int64_t begin,
                     std::int64_t begin_unix, int rounds, bool interrupted) {
     json::Object tables;
     tables.add("bursts", table("clocks-bursts.i64", {"rank", "burst", "offset_ns", "error_ns", "at_ns", "exchanges",
@@ -200,10 +200,10 @@ std::string summary(const Options& options, const std::vector<Place>& places, st
 
 // ---- rank 0's part
 
-std::vector<int> ranks_to_visit(const std::vector<Place>& places, bool one_a_host) {
+std::vector<int> ranks_to_visit(const std::vector<ProcessPlace>& places, bool one_a_host) {
     std::vector<int> result;
     for (std::size_t rank = 1; rank < places.size(); ++rank) {
-        const auto same_host = [&](const Place& other) { return other.host() == places[rank].host(); };
+        const auto same_host = [&](const ProcessPlace& other) { return other.host() == places[rank].host(); };
         const auto end = places.begin() + static_cast<std::ptrdiff_t>(rank);
         if (!one_a_host || std::none_of(places.begin(), end, same_host)) result.push_back(static_cast<int>(rank));
     }
@@ -215,7 +215,8 @@ double seconds_now() {
 }
 
 // Rounds begin at a random place of their share of the time, so that nothing periodic coincides with all of them.
-int conduct(const Options& options, const std::vector<Place>& places, ClockSource clock, Recording& recording) {
+int conduct(const ClocksOptions& options, const std::vector<ProcessPlace>& places, ClockSource clock,
+            BurstTables& recording) {
     const Bound bound(places[0], Bound::Where::first);
     std::vector<int> visited = ranks_to_visit(places, options.one_a_host);
     std::mt19937_64 random(options.seed);
@@ -237,13 +238,13 @@ int conduct(const Options& options, const std::vector<Place>& places, ClockSourc
     return round;
 }
 
-void measure(const Options& options, const std::vector<Place>& places, const SkewedClock& skewed) {
+void measure(const ClocksOptions& options, const std::vector<ProcessPlace>& places, const SkewedClock& skewed) {
     make_folder(options.output);
     const std::string file = options.output + "/clocks.json";
     const std::int64_t unix = nanoseconds(CLOCK_REALTIME);
     // A launcher may kill its ranks before they get to the end: by then all that is known now is there.
     replace_file(file, summary(options, places, skewed.begin, unix, 0, true) + "\n");
-    Recording recording(options.output);
+    BurstTables recording(options.output);
     const int rounds = conduct(options, places, {read_skewed, &skewed}, recording);
     recording.close();
     dismiss(static_cast<int>(places.size()));
@@ -261,7 +262,7 @@ clockid_t clock_called(const std::string& option, const std::string& name) {
     throw refused(option + ": expected monotonic, raw or realtime, found '" + name + "'");
 }
 
-Program program_of(Options& options) {
+CommandLine program_of(ClocksOptions& options) {
     return {program,
             "Measures how far every rank's clock is from rank 0's, again and again:\n"
             "mpiexec -n N idlewave-clocks --output DIR",
@@ -280,11 +281,11 @@ Program program_of(Options& options) {
 }
 
 void run(int argc, char* const* argv) {
-    Options options;
+    ClocksOptions options;
     if (!parse_on_all_ranks(program_of(options), argc, argv, options.output)) return;
     const int rank = rank_of(MPI_COMM_WORLD);
     stop_on_signals(patience_after_stop);
-    const std::vector<Place> places = take_places();
+    const std::vector<ProcessPlace> places = take_places();
     const SkewedClock skewed = make_clock(options, rank);
     if (rank == 0) {
         measure(options, places, skewed);

@@ -10,7 +10,7 @@
 #include "common/json.hpp"
 #include "network/mpi_tool.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 // By the variable of the transport that carries this pair's messages.
 struct Eager {
@@ -49,4 +49,4 @@ inline json::Object describe_library(bool one_node) {
     return object.add("variables", values);
 }
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

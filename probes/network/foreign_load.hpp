@@ -10,7 +10,7 @@
 #include "common/ticks.hpp"
 #include "common/usage.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 class ForeignLoad {
   public:
@@ -48,4 +48,4 @@ class ForeignLoad {
     double wall_ = 0;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

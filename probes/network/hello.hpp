@@ -11,7 +11,7 @@
 #include "common/failure.hpp"
 #include "network/transport.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 struct Hello {
     static constexpr std::array<char, 16> word = {'i', 'd', 'l', 'e', 'w', 'a', 'v', 'e', '-', 'l', 'o', 'g', 'g', 'p'};
@@ -71,4 +71,4 @@ Hello answer_hello(Control& control, const std::vector<std::string>& known) {
     return hello;
 }
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

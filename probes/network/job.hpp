@@ -15,12 +15,12 @@
 #include "common/place.hpp"
 #include "network/mpi_program.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 // ---- the command line
 
 // Every rank finds the same. False when only help was asked for.
-inline bool parse_on_all_ranks(const Program& program, int argc, char* const* argv, const std::string& output) {
+inline bool parse_on_all_ranks(const CommandLine& program, int argc, char* const* argv, const std::string& output) {
     if (!parse(program, argc, argv, rank_of(MPI_COMM_WORLD) == 0)) return false;
     if (output.empty()) throw refused("--output: expected the folder for what is recorded");
     if (size_of(MPI_COMM_WORLD) < 2) throw wrong_number_of_ranks("at least two ranks are needed");
@@ -39,10 +39,10 @@ std::vector<T> gather(const T& mine) {
 
 // A rank that is bound to one CPU stays there. Ranks of a host that may use the same CPUs take one each, if there are
 // enough; if not, they stay free, and those that measure are bound meanwhile (Bound).
-inline std::vector<Place> take_places() {
-    Place mine = place_among_cpus();
+inline std::vector<ProcessPlace> take_places() {
+    ProcessPlace mine = place_among_cpus();
     const CpuSet allowed = allowed_set();
-    const std::vector<Place> all = gather(mine);
+    const std::vector<ProcessPlace> all = gather(mine);
     const std::vector<CpuSet> sets = gather(allowed);
     const auto rank = static_cast<std::size_t>(rank_of(MPI_COMM_WORLD));
     std::size_t before = 0;
@@ -56,10 +56,10 @@ inline std::vector<Place> take_places() {
     return gather(mine);
 }
 
-inline std::vector<json::Object> describe(const std::vector<Place>& places) {
+inline std::vector<json::Object> describe(const std::vector<ProcessPlace>& places) {
     std::vector<json::Object> result;
     result.reserve(places.size());
-    for (const Place& place : places) result.push_back(describe(place));
+    for (const ProcessPlace& place : places) result.push_back(describe(place));
     return result;
 }
 
@@ -71,7 +71,7 @@ class Bound {
 
     // Of pairs that measure at once each has a number, by which it takes two CPUs of its own as far as there are
     // enough.
-    Bound(const Place& place, Where where, std::int64_t pair = 0) {
+    Bound(const ProcessPlace& place, Where where, std::int64_t pair = 0) {
         if (place.cpu >= 0 || place.cpus < 2) return;
         allowed_ = allowed_cpus();
         if (allowed_.size() < 2) return;
@@ -118,4 +118,4 @@ inline void meet() {
     while (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) nap();
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

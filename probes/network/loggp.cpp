@@ -25,8 +25,8 @@
 
 namespace {
 
-using namespace idlewave;
-using namespace idlewave::network;
+using namespace idlewave::probe;
+using namespace idlewave::probe::network;
 
 constexpr const char* program = "idlewave-loggp";
 
@@ -46,7 +46,7 @@ bool same_node() {
 }
 
 template <class Data>
-void run_with(Data& data, MpiControl& control, bool server, const Arguments& arguments, const Place& place,
+void run_with(Data& data, MpiControl& control, bool server, const Arguments& arguments, const ProcessPlace& place,
               const json::Object& library) {
     ProcessorClock clock;
     run_side(Side<Data, MpiControl, ProcessorClock>{data, control, clock}, server, arguments.settings, place, library);
@@ -55,7 +55,7 @@ void run_with(Data& data, MpiControl& control, bool server, const Arguments& arg
 void measure(const Arguments& arguments, int rank) {
     const bool server = rank == 1;
     const bool one_node = same_node();
-    const Place place = take_place(server);
+    const ProcessPlace place = take_place(server);
     const json::Object library = server ? json::Object() : describe_library(one_node);
     const MpiPair pair{MPI_COMM_WORLD, 1 - rank};
     MpiControl control(pair);
@@ -81,10 +81,10 @@ void measure(const Arguments& arguments, int rank) {
 void run(int argc, char* const* argv) {
     Arguments arguments;
     const int rank = rank_of(MPI_COMM_WORLD);
-    const Program described{program,
-                            "Takes the samples from which a network's parameters are estimated, between two "
-                            "ranks:\nmpiexec -n 2 idlewave-loggp --output DIR",
-                            common_arguments(arguments)};
+    const CommandLine described{program,
+                                "Takes the samples from which a network's parameters are estimated, between two "
+                                "ranks:\nmpiexec -n 2 idlewave-loggp --output DIR",
+                                common_arguments(arguments)};
     if (!parse(described, argc, argv, rank == 0)) return;
     if (arguments.list_transports) {
         if (rank == 0) print_line(json::value(names()).text);

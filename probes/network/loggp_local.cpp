@@ -35,8 +35,8 @@
 
 namespace {
 
-using namespace idlewave;
-using namespace idlewave::network;
+using namespace idlewave::probe;
+using namespace idlewave::probe::network;
 
 constexpr const char* program = "idlewave-loggp-local";
 
@@ -48,12 +48,12 @@ struct LocalArguments : Arguments {
     double hits = 0;
 };
 
-Program program_of(LocalArguments& a) {
-    Program described{program,
-                      "Takes the samples from which a network's parameters are estimated, between two "
-                      "processes without MPI:\nof this host, or with --listen and --connect of two.",
-                      common_arguments(a)};
-    const std::vector<Argument> own = {
+CommandLine program_of(LocalArguments& a) {
+    CommandLine described{program,
+                          "Takes the samples from which a network's parameters are estimated, between two "
+                          "processes without MPI:\nof this host, or with --listen and --connect of two.",
+                          common_arguments(a)};
+    const std::vector<CommandOption> own = {
         {"listen", "HOST:PORT", "be one side, and do as the other says", text_to(a.listen)},
         {"connect", "HOST:PORT", "where the other side listens", text_to(a.connect)},
         {"network", "FILE", "of the transport emulated: what it emulates", text_to(a.network)},
@@ -70,7 +70,7 @@ void emulate(const LocalArguments& arguments) {
     std::array<EmulatedData, 2> data = {EmulatedData(pair, 0), EmulatedData(pair, 1)};
     std::array<EmulatedControl, 2> control = {EmulatedControl(pair, 0), EmulatedControl(pair, 1)};
     std::array<EmulatedClock, 2> clock = {EmulatedClock(pair, 0), EmulatedClock(pair, 1)};
-    const Place nowhere = place_on_host();
+    const ProcessPlace nowhere = place_on_host();
     pair.start_server(
         [&] { run_side(EmulatedSide{data[1], control[1], clock[1]}, true, arguments.settings, nowhere, {}); });
     run_side(EmulatedSide{data[0], control[0], clock[0]}, false, arguments.settings, nowhere, {});
@@ -78,7 +78,7 @@ void emulate(const LocalArguments& arguments) {
 
 // With a control channel to the other side, whichever way it came about.
 void run_with(TcpControl& control, const Hello& hello, bool server, const Arguments& arguments) {
-    const Place place = take_place(server);
+    const ProcessPlace place = take_place(server);
     ProcessorClock clock;
     Settings settings = arguments.settings;
     settings.max_size = hello.max_size;
@@ -128,12 +128,12 @@ void ask(const Arguments& arguments, const HostPort& server) {
 }
 
 // Waited for in any case, so that its last words are said by then: for a second when this side fails.
-class Child {
+class ServerProcess {
   public:
-    explicit Child(pid_t id) : id_(id) {}
-    Child(const Child&) = delete;
-    Child& operator=(const Child&) = delete;
-    ~Child() {
+    explicit ServerProcess(pid_t id) : id_(id) {}
+    ServerProcess(const ServerProcess&) = delete;
+    ServerProcess& operator=(const ServerProcess&) = delete;
+    ~ServerProcess() {
         using namespace std::chrono_literals;
         for (int i = 0; i < 100 && id_ > 0; ++i) {
             if (waitpid(id_, nullptr, WNOHANG) != 0) return;
@@ -169,7 +169,7 @@ void both_sides(const Arguments& arguments) {
             run_with(control, answer_hello(control, transport_names()), true, arguments);
         }));
     }
-    Child server(child);
+    ServerProcess server(child);
     ask(arguments, {"127.0.0.1", port});
     if (!server.ended_well()) throw failed("the server's process did not end as it should");
 }

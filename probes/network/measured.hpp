@@ -16,18 +16,18 @@
 #include "network/sizes.hpp"
 #include "network/sorted_sample.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
-struct Kind {
-    Job job;
+struct ExchangeSamples {
+    Exchange job;
     bool core = true;     // visited until it is settled
     SortedSample values;  // without the pauses that the sender made
 };
 
 class Measured {
   public:
-    void add(const std::vector<Job>& jobs, bool core) {
-        for (const Job& job : jobs) {
+    void add(const std::vector<Exchange>& jobs, bool core) {
+        for (const Exchange& job : jobs) {
             if (core) places_[job.size].at(index_of(job.series)) = kinds_.size();
             kinds_.push_back({job, core, {}});
         }
@@ -37,15 +37,15 @@ class Measured {
     template <class Encloses>
     void visit_less_often(const std::vector<int>& chosen, Encloses encloses) {
         const std::set<int> first(chosen.begin(), chosen.end());
-        for (Kind& kind : kinds_) {
+        for (ExchangeSamples& kind : kinds_) {
             if (first.count(kind.job.size) == 0 && !encloses(kind.job.size)) kind.core = false;
         }
     }
 
     bool has_size(int size) const { return places_.count(size) != 0; }
-    std::vector<Kind>& kinds() { return kinds_; }
+    std::vector<ExchangeSamples>& kinds() { return kinds_; }
 
-    static void record(Kind& kind, const Sample& sample) {
+    static void record(ExchangeSamples& kind, const Sample& sample) {
         const bool paced = kind.job.series == Series::paced || kind.job.series == Series::spaced;
         const double pauses = paced ? (kind.job.messages - 1) * sample.delay_ns : 0;
         kind.values.add(sample.value_ns - pauses);
@@ -112,8 +112,8 @@ class Measured {
     }
 
   private:
-    std::vector<Kind> kinds_;
+    std::vector<ExchangeSamples> kinds_;
     std::map<int, std::array<std::optional<std::size_t>, series_names.size()>> places_;  // of the core series
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

@@ -12,7 +12,7 @@
 #include "common/failure.hpp"
 #include "common/place.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 inline int rank_of(MPI_Comm comm) {
     int rank = 0;
@@ -57,4 +57,4 @@ int run_ranks(const std::string& program, int argc, char** argv, const Body& bod
     return 0;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

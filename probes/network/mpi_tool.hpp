@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace idlewave {
+namespace idlewave::probe {
 
 inline std::string library_version() {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
@@ -73,4 +73,4 @@ inline std::map<std::string, long long> protocol_variables() {
     return result;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

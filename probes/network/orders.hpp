@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 // answer: receive all, send one back. receive, complete: be busy for delay_ns, then time the receive (posted before
 // the delay, if complete). sink: be busy for delay_ns, then receive all; no answer. load: foreign load since the last
 // time it was asked for. stop: the end.
-enum class Part : std::int32_t { answer, receive, complete, sink, load, stop };
+enum class ServerTask : std::int32_t { answer, receive, complete, sink, load, stop };
 
 struct Order {
-    Part part = Part::stop;
+    ServerTask part = ServerTask::stop;
     std::int32_t size = 1;
     std::int32_t messages = 1;
     std::int32_t warm = 1;  // round trips before
@@ -30,4 +30,4 @@ struct Report {
 
 static_assert(std::is_trivially_copyable_v<Order> && std::is_trivially_copyable_v<Report>);
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

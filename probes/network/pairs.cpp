@@ -32,7 +32,7 @@
 
 namespace {
 
-using namespace idlewave;
+using namespace idlewave::probe;
 
 constexpr const char* program = "idlewave-pairs";
 constexpr int order_tag = 10;
@@ -40,7 +40,7 @@ constexpr int result_tag = 11;
 constexpr double shortest_visit = 0.005;  // s
 constexpr double longest_visit = 0.5;
 
-struct Options {
+struct PairsOptions {
     std::string output;
     double seconds = 10;
     int pairs = 0;  // 0: all
@@ -55,7 +55,7 @@ struct Options {
 enum class Role : std::int64_t { stop, client, server };
 
 // What rank 0 tells a rank to do; all of one type, so that it travels as one.
-struct Order {
+struct PairOrder {
     Role role = Role::stop;
     std::int64_t peer = 0;
     std::int64_t visit = 0;
@@ -66,15 +66,15 @@ struct Order {
 
 // ---- every rank's part
 
-struct Rank {
-    Options options;
-    Place place;
-    Assessment assessment;
+struct PairsRank {
+    PairsOptions options;
+    ProcessPlace place;
+    QuickAssessment assessment;
     Buffers buffers;
     Visit visit;
 };
 
-std::vector<Sample> obey(Rank& rank, const Order& order) {
+std::vector<QuickSample> obey(PairsRank& rank, const PairOrder& order) {
     const int peer = static_cast<int>(order.peer);
     const auto where = order.role == Role::client ? Bound::Where::first : Bound::Where::last;
     const Bound bound(rank.place, where, order.number);
@@ -88,34 +88,34 @@ std::vector<Sample> obey(Rank& rank, const Order& order) {
     return ClientVisit(rank.assessment, rank.buffers, peer, visit).run();
 }
 
-void obey_until_stopped(Rank& rank) {
+void obey_until_stopped(PairsRank& rank) {
     while (true) {
-        Order order;
+        PairOrder order;
         await_message(0, order_tag);
         MPI_Recv(&order, sizeof order / 8, MPI_INT64_T, 0, order_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (order.role == Role::stop) return;
-        const std::vector<Sample> samples = obey(rank, order);
+        const std::vector<QuickSample> samples = obey(rank, order);
         if (order.role != Role::client) continue;
-        MPI_Send(samples.data(), static_cast<int>(samples.size() * sizeof(Sample)), MPI_BYTE, 0, result_tag,
+        MPI_Send(samples.data(), static_cast<int>(samples.size() * sizeof(QuickSample)), MPI_BYTE, 0, result_tag,
                  MPI_COMM_WORLD);
     }
 }
 
 // ---- what is kept
 
-class Recording {
+class PairSamplesFile {
   public:
-    explicit Recording(const std::string& path) : file_(path) {
+    explicit PairSamplesFile(const std::string& path) : file_(path) {
         file_.write("a,b,size,series,n,visit,delay_ns,value_ns,start_ns,disturbed\n");
         file_.flush();
     }
 
-    void add(int client, int server, int visit, int train, const std::vector<Sample>& samples) {
-        for (const Sample& s : samples) {
-            const int n = s.job.series == Series::round_trip ? 1 : train;
+    void add(int client, int server, int visit, int train, const std::vector<QuickSample>& samples) {
+        for (const QuickSample& s : samples) {
+            const int n = s.job.series == QuickSeries::round_trip ? 1 : train;
             std::array<char, 256> line{};
             std::snprintf(line.data(), line.size(), "%d,%d,%d,%s,%d,%d,%.1f,%.1f,%lld,%lld\n", client, server,
-                          s.job.size, series_names[static_cast<std::size_t>(s.job.series)], n, visit, s.delay_ns,
+                          s.job.size, quick_series_names[static_cast<std::size_t>(s.job.series)], n, visit, s.delay_ns,
                           s.value_ns, static_cast<long long>(s.start_ns), static_cast<long long>(s.disturbed));
             file_.write(line.data());
         }
@@ -125,7 +125,7 @@ class Recording {
     void close() { file_.close(); }
 
   private:
-    OutputFile file_;
+    RecordingFile file_;
 };
 
 // ---- rank 0's part
@@ -133,21 +133,21 @@ class Recording {
 struct Meeting {
     int client = 0;
     int server = 0;
-    Order order;  // the client's
+    PairOrder order;  // the client's
 };
 
-std::vector<Sample> receive_result(int client) {
+std::vector<QuickSample> receive_result(int client) {
     const MPI_Status status = await_message(client, result_tag);
     int bytes = 0;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    std::vector<Sample> samples(static_cast<std::size_t>(bytes) / sizeof(Sample));
+    std::vector<QuickSample> samples(static_cast<std::size_t>(bytes) / sizeof(QuickSample));
     MPI_Recv(samples.data(), bytes, MPI_BYTE, client, result_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return samples;
 }
 
 class Conductor {
   public:
-    Conductor(Rank& rank, std::vector<Round> rounds, Recording& recording)
+    Conductor(PairsRank& rank, std::vector<Round> rounds, PairSamplesFile& recording)
         : rank_(rank), rounds_(std::move(rounds)), recording_(recording), random_(rank.options.seed + 1) {}
 
     // How often the pairs were visited, the last time perhaps not all.
@@ -177,7 +177,7 @@ class Conductor {
 
     bool play(const Round& round, int visit) {
         std::vector<Meeting> meetings;
-        for (const Pair& pair : round) {
+        for (const RankPair& pair : round) {
             const bool turned = visit % 2 == 1;
             const int client = turned ? pair.b : pair.a;
             const int server = turned ? pair.a : pair.b;
@@ -196,12 +196,12 @@ class Conductor {
     // All of these at once. False when the time is over, or the end was asked for.
     bool hold(const std::vector<Meeting>& meetings) {
         if (stop_asked() || now() - begin_ > rank_.options.seconds) return false;
-        Order mine;
+        PairOrder mine;
         for (const Meeting& meeting : meetings) {
             give(meeting.server, {Role::server, meeting.client, meeting.order.visit, 0, 0, meeting.order.number}, mine);
             give(meeting.client, meeting.order, mine);
         }
-        std::vector<Sample> own;
+        std::vector<QuickSample> own;
         if (mine.role != Role::stop) own = obey(rank_, mine);
         for (const Meeting& meeting : meetings) {
             const bool ours = meeting.client == 0;
@@ -213,7 +213,7 @@ class Conductor {
         return true;
     }
 
-    static void give(int rank, const Order& order, Order& mine) {
+    static void give(int rank, const PairOrder& order, PairOrder& mine) {
         if (rank == 0) {
             mine = order;
         } else {
@@ -229,9 +229,9 @@ class Conductor {
         print_progress(std::max((told_ - begin_) / rank_.options.seconds, static_cast<double>(done_) / planned));
     }
 
-    Rank& rank_;
+    PairsRank& rank_;
     std::vector<Round> rounds_;
-    Recording& recording_;
+    PairSamplesFile& recording_;
     std::mt19937_64 random_;
     double begin_ = 0;
     double told_ = 0;
@@ -239,7 +239,7 @@ class Conductor {
 };
 
 void dismiss(int ranks) {
-    const Order stop;
+    const PairOrder stop;
     for (int rank = 1; rank < ranks; ++rank) {
         MPI_Send(&stop, sizeof stop / 8, MPI_INT64_T, rank, order_tag, MPI_COMM_WORLD);
     }
@@ -251,38 +251,38 @@ long long all_of(int ranks) {
     return static_cast<long long>(ranks) * (ranks - 1) / 2;
 }
 
-void check_sample(const Options& options, int ranks) {
+void check_sample(const PairsOptions& options, int ranks) {
     if (options.pairs == 0 || options.pairs >= ranks - 1 || options.pairs >= all_of(ranks)) return;
     throw refused("--pairs: " + std::to_string(ranks) + " ranks hang together by at least " +
                   std::to_string(ranks - 1) + " pairs, found " + std::to_string(options.pairs));
 }
 
-std::vector<Round> plan(const Options& options, const std::vector<Place>& places) {
+std::vector<Round> plan(const PairsOptions& options, const std::vector<ProcessPlace>& places) {
     std::mt19937_64 random(options.seed);
     const int ranks = static_cast<int>(places.size());
     if (options.pairs == 0 || options.pairs >= all_of(ranks)) return all_pairs(ranks, random);
     std::vector<std::string> hosts;
     hosts.reserve(places.size());
-    for (const Place& place : places) hosts.push_back(place.host());
+    for (const ProcessPlace& place : places) hosts.push_back(place.host());
     return rounds_of(sample_pairs(hosts, options.pairs, random), ranks);
 }
 
-double visit_seconds(const Options& options, const std::vector<Round>& rounds) {
+double visit_seconds(const PairsOptions& options, const std::vector<Round>& rounds) {
     std::size_t pairs = 0;
     for (const Round& round : rounds) pairs += round.size();
     const double meetings = static_cast<double>(options.concurrent ? rounds.size() : pairs);
     return std::clamp(options.seconds / (meetings * options.visits), shortest_visit, longest_visit);
 }
 
-struct Outcome {
+struct PairsOutcome {
     int visits = 0;
     long long done = 0;
     bool interrupted = true;
 };
 
-std::string summary(const Rank& rank, const std::vector<Place>& places, const std::vector<Round>& rounds,
-                    std::int64_t begin_unix, const Outcome& outcome) {
-    const Options& options = rank.options;
+std::string summary(const PairsRank& rank, const std::vector<ProcessPlace>& places, const std::vector<Round>& rounds,
+                    std::int64_t begin_unix, const PairsOutcome& outcome) {
+    const PairsOptions& options = rank.options;
     std::size_t pairs = 0;
     for (const Round& round : rounds) pairs += round.size();
     json::Object object;
@@ -295,8 +295,8 @@ std::string summary(const Rank& rank, const std::vector<Place>& places, const st
     return object.add("start_unix_ns", begin_unix).add("interrupted", outcome.interrupted).text().text;
 }
 
-void conduct(Rank& rank, const std::vector<Place>& places) {
-    const Options& options = rank.options;
+void conduct(PairsRank& rank, const std::vector<ProcessPlace>& places) {
+    const PairsOptions& options = rank.options;
     const std::vector<Round> rounds = plan(options, places);
     rank.visit.seconds = visit_seconds(options, rounds);
     make_folder(options.output);
@@ -304,7 +304,7 @@ void conduct(Rank& rank, const std::vector<Place>& places) {
     const std::int64_t unix = nanoseconds(CLOCK_REALTIME);
     // A launcher may kill its ranks before they get to the end: by then all that is known now is there.
     replace_file(file, summary(rank, places, rounds, unix, {}) + "\n");
-    Recording recording(options.output + "/pairs.csv");
+    PairSamplesFile recording(options.output + "/pairs.csv");
     Conductor conductor(rank, rounds, recording);
     const int visits = conductor.run();
     recording.close();
@@ -329,7 +329,7 @@ std::vector<int> parse_sizes(const std::string& option, const std::string& text)
     return sizes;
 }
 
-Program program_of(Options& options) {
+CommandLine program_of(PairsOptions& options) {
     return {program,
             "Measures the path between every two ranks of a job, or between a sample of pairs:\n"
             "mpiexec -n N idlewave-pairs --output DIR",
@@ -348,19 +348,19 @@ Program program_of(Options& options) {
 }
 
 void run(int argc, char* const* argv) {
-    Options options;
+    PairsOptions options;
     if (!parse_on_all_ranks(program_of(options), argc, argv, options.output)) return;
     check_sample(options, size_of(MPI_COMM_WORLD));
     stop_on_signals(patience_after_stop);
-    const std::vector<Place> places = take_places();
-    Assessment assessment{options.sizes, options.train, {}, 0};
+    const std::vector<ProcessPlace> places = take_places();
+    QuickAssessment assessment{options.sizes, options.train, {}, 0};
     Visit visit;
     // Where all pairs of a round talk at once, none may leave the others alone before the time is over.
     visit.precision = options.concurrent ? 0 : options.precision;
     meet();
     assessment.begin_ns = nanoseconds(CLOCK_MONOTONIC);
-    Rank rank{options, places[static_cast<std::size_t>(rank_of(MPI_COMM_WORLD))], assessment, Buffers(assessment),
-              visit};
+    PairsRank rank{options, places[static_cast<std::size_t>(rank_of(MPI_COMM_WORLD))], assessment, Buffers(assessment),
+                   visit};
     if (rank_of(MPI_COMM_WORLD) == 0) {
         conduct(rank, places);
     } else {

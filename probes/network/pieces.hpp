@@ -10,18 +10,18 @@
 #include <limits>
 #include <vector>
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
-struct Line {
+struct SizeLine {
     double at_zero = 0;
     double slope = 0;
     double at(double size) const { return at_zero + slope * size; }
 };
 
-struct Piece {
+struct LinePiece {
     std::size_t first = 0;  // index of sizes
     std::size_t last = 0;
-    std::vector<Line> lines;  // one a curve
+    std::vector<SizeLine> lines;  // one a curve
 };
 
 struct Curves {
@@ -78,7 +78,7 @@ class LineSums {
 
     // The best line through points first..last, and what is left of it. Two sizes next to each other say nothing of
     // a slope: then it is level. Without a point there is no line (NaN).
-    Line fit(std::size_t first, std::size_t last, double& left) const {
+    SizeLine fit(std::size_t first, std::size_t last, double& left) const {
         const Sums& a = sums_[first];
         const Sums& b = sums_[last + 1];
         const long double w = b.w - a.w;
@@ -103,7 +103,7 @@ class LineSums {
     std::vector<Sums> sums_;
 };
 
-inline std::vector<Piece> straight_pieces(const Curves& curves) {
+inline std::vector<LinePiece> straight_pieces(const Curves& curves) {
     const std::size_t n = curves.sizes.size();
     std::vector<LineSums> sums;
     sums.reserve(curves.values.size());
@@ -128,9 +128,9 @@ inline std::vector<Piece> straight_pieces(const Curves& curves) {
             begin[end] = start;
         }
     }
-    std::vector<Piece> pieces;
+    std::vector<LinePiece> pieces;
     for (std::size_t end = n; end > 0; end = begin[end]) {
-        Piece piece{begin[end], end - 1, {}};
+        LinePiece piece{begin[end], end - 1, {}};
         double left = 0;
         for (const LineSums& s : sums) piece.lines.push_back(s.fit(piece.first, piece.last, left));
         pieces.push_back(piece);
@@ -139,4 +139,4 @@ inline std::vector<Piece> straight_pieces(const Curves& curves) {
     return pieces;
 }
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

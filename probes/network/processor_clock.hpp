@@ -8,7 +8,7 @@
 #include "common/switches.hpp"
 #include "common/ticks.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 class ProcessorClock {
   public:
@@ -56,4 +56,4 @@ class ProcessorClock {
     }
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

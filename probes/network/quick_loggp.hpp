@@ -16,22 +16,22 @@
 #include "network/slots.hpp"
 #include "network/sorted_sample.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 constexpr int command_tag = 20;
 constexpr int data_tag = 21;
 constexpr int switches_tag = 22;
 
-enum class Series : std::int32_t { round_trip, train, paced };
-constexpr std::array<const char*, 3> series_names = {"rtt", "train", "paced"};
+enum class QuickSeries : std::int32_t { round_trip, train, paced };
+constexpr std::array<const char*, 3> quick_series_names = {"rtt", "train", "paced"};
 
-struct Job {
-    Series series = Series::round_trip;
+struct QuickExchange {
+    QuickSeries series = QuickSeries::round_trip;
     int size = 1;
 };
 
-struct Sample {
-    Job job;
+struct QuickSample {
+    QuickExchange job;
     double value_ns = 0;
     double delay_ns = 0;         // really waited between two messages, on average
     std::int64_t start_ns = 0;   // since the measurement began, on the client's clock
@@ -46,7 +46,7 @@ struct Visit {
 };
 
 // What all visits have in common.
-struct Assessment {
+struct QuickAssessment {
     std::vector<int> sizes;
     int train = 8;
     network::ProcessorClock clock;
@@ -56,7 +56,7 @@ struct Assessment {
 // The memory that messages come from and go to.
 class Buffers {
   public:
-    explicit Buffers(const Assessment& assessment)
+    explicit Buffers(const QuickAssessment& assessment)
         : slots_(*std::max_element(assessment.sizes.begin(), assessment.sizes.end())) {}
 
     void refresh(int size, int messages) { slots_.refresh(size, messages); }
@@ -99,17 +99,17 @@ inline void serve_visit(Buffers& buffers, int client) {
 
 class ClientVisit {
   public:
-    ClientVisit(const Assessment& assessment, Buffers& buffers, int server, const Visit& visit)
+    ClientVisit(const QuickAssessment& assessment, Buffers& buffers, int server, const Visit& visit)
         : assessment_(assessment), buffers_(buffers), server_(server), visit_(visit), random_(visit.seed) {
         for (const int size : assessment.sizes) {
-            jobs_.push_back({Series::round_trip, size});
-            jobs_.push_back({Series::train, size});
+            jobs_.push_back({QuickSeries::round_trip, size});
+            jobs_.push_back({QuickSeries::train, size});
         }
-        jobs_.push_back({Series::paced, assessment.sizes.front()});
+        jobs_.push_back({QuickSeries::paced, assessment.sizes.front()});
     }
 
     // The samples of the passes that are kept. Where a visit must last its time, it goes on beyond them.
-    std::vector<Sample> run() {
+    std::vector<QuickSample> run() {
         const double begin = seconds_now();
         warm_up();
         std::vector<network::SortedSample> values(jobs_.size());
@@ -118,7 +118,7 @@ class ClientVisit {
         for (int pass = 0; pass == 0 || seconds_now() - begin < visit_.seconds; ++pass) {
             std::shuffle(order.begin(), order.end(), random_);
             for (const std::size_t i : order) {
-                const Sample sample = measure(jobs_[i]);
+                const QuickSample sample = measure(jobs_[i]);
                 if (pass >= visit_.passes) continue;
                 kept_.push_back({sample, count_ - 1});
                 values[i].add(sample.value_ns);
@@ -129,8 +129,8 @@ class ClientVisit {
     }
 
   private:
-    struct Kept {
-        Sample sample;
+    struct KeptSample {
+        QuickSample sample;
         std::size_t number;  // among all exchanges of the visit
     };
 
@@ -145,14 +145,14 @@ class ClientVisit {
         pause_ns_ = values.median();
     }
 
-    Sample measure(const Job& job) {
-        const int messages = job.series == Series::round_trip ? 1 : assessment_.train;
-        Sample sample = exchange(job.size, messages, job.series == Series::paced ? pause_ns_ : 0);
+    QuickSample measure(const QuickExchange& job) {
+        const int messages = job.series == QuickSeries::round_trip ? 1 : assessment_.train;
+        QuickSample sample = exchange(job.size, messages, job.series == QuickSeries::paced ? pause_ns_ : 0);
         sample.job = job;
         return sample;
     }
 
-    Sample exchange(int size, int messages, double delay_ns) {
+    QuickSample exchange(int size, int messages, double delay_ns) {
         const Command command{messages, size};
         MPI_Send(&command, 2, MPI_INT32_T, server_, command_tag, MPI_COMM_WORLD);
         ++count_;
@@ -160,7 +160,7 @@ class ClientVisit {
         buffers_.receive(size, server_);
         buffers_.refresh(size, messages);
         assessment_.clock.settle();
-        Sample sample;
+        QuickSample sample;
         sample.start_ns = nanoseconds(CLOCK_MONOTONIC) - assessment_.begin_ns;
         const std::int64_t before = involuntary_switches();
         const Ticks delay = ticks(delay_ns);
@@ -189,14 +189,14 @@ class ClientVisit {
         });
     }
 
-    std::vector<Sample> finish() {
+    std::vector<QuickSample> finish() {
         const Command over;
         MPI_Send(&over, 2, MPI_INT32_T, server_, command_tag, MPI_COMM_WORLD);
         std::vector<std::int64_t> theirs(count_);
         MPI_Recv(theirs.data(), static_cast<int>(count_), MPI_INT64_T, server_, switches_tag, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
-        std::vector<Sample> samples;
-        for (Kept& kept : kept_) {
+        std::vector<QuickSample> samples;
+        for (KeptSample& kept : kept_) {
             kept.sample.disturbed += theirs[kept.number];
             samples.push_back(kept.sample);
         }
@@ -205,15 +205,15 @@ class ClientVisit {
 
     Ticks ticks(double ns) const { return static_cast<Ticks>(ns / assessment_.clock.tick_ns); }
 
-    const Assessment& assessment_;
+    const QuickAssessment& assessment_;
     Buffers& buffers_;
     int server_;
     Visit visit_;
     std::mt19937_64 random_;
-    std::vector<Job> jobs_;
-    std::vector<Kept> kept_;
+    std::vector<QuickExchange> jobs_;
+    std::vector<KeptSample> kept_;
     std::size_t count_ = 0;
     double pause_ns_ = 0;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -15,7 +15,7 @@
 #include "network/measured.hpp"
 #include "network/pieces.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 template <class Owner>
 class Refinement {
@@ -53,8 +53,8 @@ class Refinement {
     struct Break {
         int below = 0;  // sizes on both sides
         int above = 0;
-        std::vector<Line> left;
-        std::vector<Line> right;
+        std::vector<SizeLine> left;
+        std::vector<SizeLine> right;
     };
 
     // Where curves scatter there is no end of breaks that seem to be; those that are clear come first.
@@ -110,9 +110,9 @@ class Refinement {
     std::vector<Break> breaks_now() {
         const Curves curves = owner_.measured().curves();
         if (curves.values.empty()) return {};
-        const std::vector<Piece> pieces = straight_pieces(curves);
+        const std::vector<LinePiece> pieces = straight_pieces(curves);
         doubtful_.clear();
-        for (const Piece& piece : pieces) doubt_widest_gap(curves.sizes, piece);
+        for (const LinePiece& piece : pieces) doubt_widest_gap(curves.sizes, piece);
         std::vector<Break> result;
         for (std::size_t i = 1; i < pieces.size(); ++i) result.push_back(between(curves, pieces[i - 1], pieces[i]));
         series_ = curves.series;
@@ -122,7 +122,7 @@ class Refinement {
 
     // A line through two points, or through two crowds of points, fits whatever they are: a size between them shows
     // whether there is one.
-    void doubt_widest_gap(const std::vector<int>& sizes, const Piece& piece) {
+    void doubt_widest_gap(const std::vector<int>& sizes, const LinePiece& piece) {
         int widest = 1;
         int middle = 0;
         for (std::size_t i = piece.first; i < piece.last; ++i) {
@@ -143,21 +143,23 @@ class Refinement {
 
     // The lines on both sides of a break. A piece that is short against the gap between the two says little of its
     // slope: then it has that of the other.
-    static Break between(const Curves& curves, const Piece& left, const Piece& right) {
+    static Break between(const Curves& curves, const LinePiece& left, const LinePiece& right) {
         Break result{curves.sizes[left.last], curves.sizes[right.first], left.lines, right.lines};
         const double gap = result.above - result.below;
         const double left_span = curves.sizes[left.last] - curves.sizes[left.first];
         const double right_span = curves.sizes[right.last] - curves.sizes[right.first];
         for (std::size_t c = 0; c < curves.values.size(); ++c) {
-            Line& l = result.left[c];
-            Line& r = result.right[c];
+            SizeLine& l = result.left[c];
+            SizeLine& r = result.right[c];
             if (left_span < gap / 8 && left_span < right_span) l = through(result.below, l, r.slope);
             if (right_span < gap / 8 && right_span <= left_span) r = through(result.above, r, l.slope);
         }
         return result;
     }
 
-    static Line through(double size, const Line& line, double slope) { return {line.at(size) - slope * size, slope}; }
+    static SizeLine through(double size, const SizeLine& line, double slope) {
+        return {line.at(size) - slope * size, slope};
+    }
 
     void find_breaks() {
         std::vector<Break> breaks = breaks_now();
@@ -232,7 +234,7 @@ class Refinement {
         return series_;
     }
 
-    double distance(int size, const std::vector<Line>& lines) {
+    double distance(int size, const std::vector<SizeLine>& lines) {
         double sum = 0;
         for (std::size_t c = 0; c < lines.size(); ++c) {
             const double value = owner_.measured().median(size, series_[c]);
@@ -260,4 +262,4 @@ class Refinement {
     std::set<int> enclosing_;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

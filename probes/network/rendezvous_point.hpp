@@ -7,7 +7,7 @@
 #include "network/sockets.hpp"
 #include "network/transport.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 struct SocketPlace {
     bool server = false;
@@ -38,4 +38,4 @@ Socket connected_stream(Control& control, const SocketPlace& place) {
     return connect_to(where, place.seconds);
 }
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

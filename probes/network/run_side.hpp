@@ -13,21 +13,21 @@
 #include "network/server.hpp"
 #include "network/summary.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 // A process that is bound to one CPU stays there. Another takes the first CPU that it may use; the server the last,
 // so that on one host the two are apart.
-inline Place take_place(bool server) {
+inline ProcessPlace take_place(bool server) {
     const std::vector<int> allowed = allowed_cpus();
-    Place place = place_among_cpus();
+    ProcessPlace place = place_among_cpus();
     if (allowed.size() > 1) bind_to(place, server ? allowed.back() : allowed.front());
     return place;
 }
 
 // The other side's place: its text ends, and its truth value is one, whatever came.
 template <ControlPlane Control>
-Place receive_place(Control& control) {
-    Place place = receive_value<Place>(control);
+ProcessPlace receive_place(Control& control) {
+    ProcessPlace place = receive_value<ProcessPlace>(control);
     place.host_text.back() = '\0';
     unsigned char pinned = 0;
     static_assert(sizeof pinned == sizeof place.pinned_by_probe);
@@ -37,16 +37,16 @@ Place receive_place(Control& control) {
 }
 
 // Each side has a CPU of its own, or the server would answer only when the client is out of its time.
-inline void refuse_one_cpu_for_both(const Place& mine, const Place& other) {
+inline void refuse_one_cpu_for_both(const ProcessPlace& mine, const ProcessPlace& other) {
     if (mine.cpu < 0 || mine.cpu != other.cpu || mine.host() != other.host()) return;
     throw failed("both sides are bound to CPU " + std::to_string(mine.cpu) + "; they need one each");
 }
 
 // Both sides: their places are told to each other first. `own` are the summary's first entries.
 template <class S>
-void run_side(S side, bool server, const Settings& settings, const Place& mine, const json::Object& own) {
+void run_side(S side, bool server, const Settings& settings, const ProcessPlace& mine, const json::Object& own) {
     send_value(side.control, mine);
-    const Place other = receive_place(side.control);
+    const ProcessPlace other = receive_place(side.control);
     refuse_one_cpu_for_both(mine, other);
     if (server) {
         Server<S>(side, mine.cpu).serve();
@@ -64,4 +64,4 @@ void run_side(S side, bool server, const Settings& settings, const Place& mine, 
     print_line(summary);
 }
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

@@ -11,12 +11,12 @@
 #include "network/client.hpp"
 #include "network/series.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 struct Sampler {
     Abilities abilities;
-    std::function<std::optional<Sample>(const Job&)> sample;  // nothing: a message was lost
-    std::function<double()> now_ns;                           // the transport's clock
+    std::function<std::optional<Sample>(const Exchange&)> sample;  // nothing: a message was lost
+    std::function<double()> now_ns;                                // the transport's clock
     std::function<double()> server_load;
     std::function<bool()> server_interrupted;
     std::function<void()> stop;
@@ -26,11 +26,11 @@ struct Sampler {
 template <class S>
 Sampler sampler_of(Client<S>& client, S side) {
     return {abilities_of(side.data),
-            [&client](const Job& job) { return client.sample(job); },
+            [&client](const Exchange& job) { return client.sample(job); },
             [&clock = side.clock] { return static_cast<double>(clock.now()) * clock.tick_ns; },
             [&client] { return client.server_load(); },
             [&client] { return client.server_interrupted(); },
             [&client] { client.stop(); }};
 }
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

@@ -8,7 +8,7 @@
 #include "common/files.hpp"
 #include "network/client.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 constexpr const char* sample_columns = "series,size,n,delay_ns,repetition,value_ns,start_ns,disturbed";
 
@@ -19,7 +19,7 @@ class SamplesFile {
         file_.flush();
     }
 
-    void write(const Job& job, int repetition, const Sample& s, double origin_ns) {
+    void write(const Exchange& job, int repetition, const Sample& s, double origin_ns) {
         const std::string_view series = name_of(job.series);
         std::array<char, 256> line{};
         std::snprintf(line.data(), line.size(), "%.*s,%d,%d,%.3f,%d,%.3f,%.0f,%lld\n", static_cast<int>(series.size()),
@@ -32,7 +32,7 @@ class SamplesFile {
     void close() { file_.close(); }
 
   private:
-    OutputFile file_;
+    RecordingFile file_;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

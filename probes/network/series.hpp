@@ -12,7 +12,7 @@
 
 #include "network/transport.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 // rtt PRTT(1,0,s), train PRTT(n,0,s), paced PRTT(n,d,s); recv, wait: the receiver's calls; late: a send whose receive
 // is posted late; send: a send call; few: some in a row; delayed: a round trip with computation in it; flood: PRTT of
@@ -38,7 +38,7 @@ constexpr int flood_messages = 64;
 constexpr std::array<double, 7> spacings = {0, 0.25, 0.5, 0.75, 1, 1.5, 2};  // of the gap
 
 // What is timed again and again.
-struct Job {
+struct Exchange {
     Series series = Series::rtt;
     int size = 1;
     int messages = 1;
@@ -88,10 +88,10 @@ struct Pilot {
     double pause_ns() const { return std::min(pair_ns, 2 * least_pair_ns); }
 };
 
-inline std::vector<Job> core_jobs(const Abilities& data, int size, int train, const Pilot& pilot) {
+inline std::vector<Exchange> core_jobs(const Abilities& data, int size, int train, const Pilot& pilot) {
     const int messages = std::max(1, std::min(train, data.in_flight(size)));
     const double pause = pilot.pause_ns();
-    std::vector<Job> jobs;
+    std::vector<Exchange> jobs;
     for (const Series series : core_series) {
         if (!has(data, series)) continue;
         if (series == Series::rtt) jobs.push_back({series, size, 1, 0});
@@ -104,8 +104,8 @@ inline std::vector<Job> core_jobs(const Abilities& data, int size, int train, co
 }
 
 // What other methods than PRTT look at: at powers of two, and some at 0.
-inline std::vector<Job> other_jobs(const Abilities& data, int size, int train, const Pilot& pilot) {
-    std::vector<Job> jobs;
+inline std::vector<Exchange> other_jobs(const Abilities& data, int size, int train, const Pilot& pilot) {
+    std::vector<Exchange> jobs;
     const double pause = pilot.pause_ns();
     const int flight = data.in_flight(size);
     const int flood = std::max(1, std::min(flood_messages, flight));
@@ -129,4 +129,4 @@ inline std::vector<Job> other_jobs(const Abilities& data, int size, int train, c
     return jobs;
 }
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

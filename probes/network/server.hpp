@@ -11,7 +11,7 @@
 #include "network/orders.hpp"
 #include "network/transport.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 template <class S>
 class Server {
@@ -22,9 +22,9 @@ class Server {
     void serve() {
         while (true) {
             const Order order = receive_value<Order>(side_.control);
-            if (order.part == Part::stop) return;
+            if (order.part == ServerTask::stop) return;
             Report report;
-            if (order.part == Part::load) {
+            if (order.part == ServerTask::load) {
                 report.value_ns = load_.since_last();
             } else {
                 check(order);
@@ -40,7 +40,7 @@ class Server {
     void check(const Order& order) {
         constexpr double longest_ns = 3.6e12;
         constexpr std::int32_t most_warm = 16;
-        const bool known = order.part >= Part::answer && order.part <= Part::sink;
+        const bool known = order.part >= ServerTask::answer && order.part <= ServerTask::sink;
         const bool fits = order.size >= S::DataType::smallest && order.size <= side_.data.limit();
         const bool flies =
             fits && order.messages >= 1 && order.messages <= std::max(1, side_.data.in_flight(order.size));
@@ -71,13 +71,13 @@ class Server {
 
     bool part(const Order& order, Report& report) {
         switch (order.part) {
-            case Part::answer:
+            case ServerTask::answer:
                 return answer(order);
-            case Part::receive:
+            case ServerTask::receive:
                 return timed_receive(order, report);
-            case Part::complete:
+            case ServerTask::complete:
                 return timed_completion(order, report);
-            case Part::sink:
+            case ServerTask::sink:
                 return sink(order);
             default:
                 return true;
@@ -145,4 +145,4 @@ class Server {
     ForeignLoad load_;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

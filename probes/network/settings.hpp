@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 struct Settings {
     std::string output;
@@ -20,7 +20,7 @@ struct Settings {
 // What an outcome says as long as there is no other: it stays so when a run is killed.
 constexpr const char* killed = "killed";
 
-struct Outcome {
+struct AssessmentOutcome {
     int repetitions = 0;
     long long samples = 0;
     long long lost = 0;
@@ -33,4 +33,4 @@ struct Outcome {
     std::vector<std::pair<double, double>> load;  // foreign load of client's and server's CPU, by repetition
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

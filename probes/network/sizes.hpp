@@ -7,7 +7,7 @@
 
 #include "network/series.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 // So many sizes an octave (1, 2 or 4); with four also, up to 16 KiB, the two beside each power of two, where programs'
 // buffers end.
@@ -27,17 +27,17 @@ inline std::vector<int> first_sizes(int max_size, int an_octave) {
 
 // What one visit of a size costs on a quiet machine, in nanoseconds: its jobs with their pauses, and the round trips
 // before each.
-inline double visit_cost(const std::vector<Job>& jobs, const Pilot& pilot) {
+inline double visit_cost(const std::vector<Exchange>& jobs, const Pilot& pilot) {
     constexpr double overhead_ns = 20'000;  // the orders, the file
     const double round = std::min(pilot.round_ns, pilot.least_pair_ns);
     const double gap = std::max(pilot.least_pair_ns - round, round / 20);
     const double quiet = pilot.pair_ns > 0 ? pilot.least_pair_ns / pilot.pair_ns : 1;
     double total = 0;
-    for (const Job& job : jobs) {
+    for (const Exchange& job : jobs) {
         const int pauses = job.messages > 1 ? job.messages - 1 : 1;
         total += overhead_ns + 3 * round + (job.messages - 1) * gap + pauses * job.delay_ns * quiet;
     }
     return total;
 }
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

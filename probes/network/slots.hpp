@@ -13,7 +13,7 @@
 
 #include "common/page.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 class Slots {
   public:
@@ -47,9 +47,9 @@ class Slots {
     std::size_t head_;
     std::size_t stride_;
     int slots_;
-    Pages outgoing_;
-    Pages incoming_;
+    PageMemory outgoing_;
+    PageMemory incoming_;
     char value_ = 1;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

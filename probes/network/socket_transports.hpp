@@ -17,7 +17,7 @@
 #include "network/transports/ucx.hpp"
 #endif
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 inline std::vector<std::string> transport_names() {
     std::vector<std::string> names = {TcpData::name, UdpData::name, ShmData::name};
@@ -47,4 +47,4 @@ void with_transport(const std::string& name, Control& control, const SocketPlace
     throw refused("the transport '" + name + "' is not known here");
 }
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

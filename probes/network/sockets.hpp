@@ -24,7 +24,7 @@
 #include "common/stop.hpp"
 #include "common/ticks.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 class Socket {
   public:
@@ -213,4 +213,4 @@ class TcpControl {
     Socket socket_;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

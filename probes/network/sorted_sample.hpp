@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 class SortedSample {
   public:
@@ -44,4 +44,4 @@ class SortedSample {
     std::vector<double> values_;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

@@ -14,7 +14,7 @@
 #include "network/series.hpp"
 #include "network/settings.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 constexpr int samples_format = 1;
 
@@ -31,7 +31,7 @@ inline std::vector<std::string> series_of(const Abilities& abilities) {
     return names;
 }
 
-inline json::Object foreign_load(const Outcome& outcome) {
+inline json::Object foreign_load(const AssessmentOutcome& outcome) {
     const auto known = [](double share) { return share < 0 ? json::null() : json::value(share); };
     std::vector<json::Text> client;
     std::vector<json::Text> server;
@@ -55,11 +55,11 @@ struct Given {
     json::Object beginning;  // the transport's own
     Abilities abilities;
     Settings settings;
-    std::array<Place, 2> places;
+    std::array<ProcessPlace, 2> places;
     double load = load_average();
 };
 
-inline json::Object summary_of(const Given& given, const Outcome& outcome) {
+inline json::Object summary_of(const Given& given, const AssessmentOutcome& outcome) {
     const Settings& settings = given.settings;
     json::Object object = given.beginning;
     object.add("probe", "loggp").add("format", samples_format).add("transport", given.abilities.name);
@@ -83,4 +83,4 @@ inline json::Object summary_of(const Given& given, const Outcome& outcome) {
     return object.add("foreign_load", foreign_load(outcome));
 }
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

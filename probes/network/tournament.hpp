@@ -10,18 +10,18 @@
 #include <utility>
 #include <vector>
 
-namespace idlewave {
+namespace idlewave::probe {
 
-struct Pair {
+struct RankPair {
     int a = 0;
     int b = 0;  // the higher rank
 
-    auto operator<=>(const Pair&) const = default;
+    auto operator<=>(const RankPair&) const = default;
 };
 
-using Round = std::vector<Pair>;
+using Round = std::vector<RankPair>;
 
-inline Pair pair_of(int one, int other) {
+inline RankPair pair_of(int one, int other) {
     return {std::min(one, other), std::max(one, other)};
 }
 
@@ -45,10 +45,10 @@ inline std::vector<Round> all_pairs(int ranks, std::mt19937_64& random) {
 }
 
 // Each pair goes into the first round in which both of its ranks are free.
-inline std::vector<Round> rounds_of(const std::vector<Pair>& pairs, int ranks) {
+inline std::vector<Round> rounds_of(const std::vector<RankPair>& pairs, int ranks) {
     std::vector<Round> rounds;
     std::vector<std::set<std::size_t>> taken(static_cast<std::size_t>(ranks));
-    for (const Pair& pair : pairs) {
+    for (const RankPair& pair : pairs) {
         auto& of_a = taken[static_cast<std::size_t>(pair.a)];
         auto& of_b = taken[static_cast<std::size_t>(pair.b)];
         std::size_t round = 0;
@@ -64,7 +64,7 @@ inline std::vector<Round> rounds_of(const std::vector<Pair>& pairs, int ranks) {
 // So many pairs: first a chain through the ranks of each host and a chain through the hosts, so that all hang together
 // both within their host and beyond; then pairs at random, every second one within a host as long as such are found.
 // At least ranks - 1, fewer than all.
-inline std::vector<Pair> sample_pairs(const std::vector<std::string>& hosts, int count, std::mt19937_64& random) {
+inline std::vector<RankPair> sample_pairs(const std::vector<std::string>& hosts, int count, std::mt19937_64& random) {
     std::vector<int> order(hosts.size());
     std::map<std::string, std::vector<int>> members;
     for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
@@ -74,7 +74,7 @@ inline std::vector<Pair> sample_pairs(const std::vector<std::string>& hosts, int
     const auto host = [&](int rank) -> const std::string& { return hosts[static_cast<std::size_t>(rank)]; };
     std::shuffle(order.begin(), order.end(), random);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return host(a) < host(b); });
-    std::set<Pair> chosen;
+    std::set<RankPair> chosen;
     for (std::size_t i = 1; i < order.size(); ++i) chosen.insert(pair_of(order[i - 1], order[i]));
 
     const auto any_of = [&](const std::vector<int>& ranks) {
@@ -90,9 +90,9 @@ inline std::vector<Pair> sample_pairs(const std::vector<std::string>& hosts, int
         }
         while (!taken) taken = take(any_of(order), any_of(order));
     }
-    std::vector<Pair> pairs(chosen.begin(), chosen.end());
+    std::vector<RankPair> pairs(chosen.begin(), chosen.end());
     std::shuffle(pairs.begin(), pairs.end(), random);
     return pairs;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -12,7 +12,7 @@
 #include "common/failure.hpp"
 #include "common/ticks.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 // How a transport carries messages.
 //
@@ -111,4 +111,4 @@ std::string receive_text(Control& control) {
     return text;
 }
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

@@ -10,7 +10,7 @@
 
 #include "common/failure.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 // Bytes that the system could give without taking them from anybody.
 inline double available_memory() {
@@ -34,4 +34,4 @@ inline std::size_t rows_for(std::size_t asked, double likely, std::size_t row_by
                   std::to_string(static_cast<std::int64_t>(available / 2)));
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -17,7 +17,7 @@
 
 #include "common/failure.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 struct Counts {
     std::int64_t switches = 0;
@@ -82,4 +82,4 @@ class ThreadCounts {
     std::string why_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -15,15 +15,7 @@
 
 namespace {
 
-using idlewave::Bounds;
-using idlewave::CountedDetour;
-using idlewave::Counting;
-using idlewave::Detour;
-using idlewave::DetourRecording;
-using idlewave::picoseconds;
-using idlewave::Resolution;
-using idlewave::Rows;
-using idlewave::Ticks;
+using namespace idlewave::probe;
 
 template <class Row>
 std::vector<std::int64_t> numbers_of(const DetourRecording<Row>& recording, const Rows& rows, double tick_ns) {
@@ -40,15 +32,15 @@ std::vector<std::int64_t> numbers_of(const DetourRecording<Row>& recording, cons
 }
 
 template <class Row>
-idlewave::json::Object describe_core(const DetourRecording<Row>& recording, double tick_ns) {
+json::Object describe_core(const DetourRecording<Row>& recording, double tick_ns) {
     const Resolution& resolution = recording.resolution;
-    idlewave::json::Object result;
+    json::Object result;
     result.add("resolution_ns", resolution.iteration * tick_ns).add("counter_cost_ns", resolution.read * tick_ns);
     result.add("threshold_ns", static_cast<double>(resolution.threshold()) * tick_ns);
     result.add("shortest_seen_ns", static_cast<double>(recording.shortest_seen) * tick_ns);
     if constexpr (DetourRecording<Row>::counted) {
         const Counting& counting = recording.counting;
-        idlewave::json::Object counts;
+        json::Object counts;
         counts.add("source", counting.source.by_events() ? "perf_event_open" : "getrusage");
         counts.add("why", counting.source.why_not());
         counts.add("reading_ns", static_cast<double>(resolution.counting) * tick_ns);
@@ -59,11 +51,11 @@ idlewave::json::Object describe_core(const DetourRecording<Row>& recording, doub
 }
 
 struct DetourProbe {
-    using Plain = DetourRecording<Detour>;
-    using Counted = DetourRecording<CountedDetour>;
+    using Plain = DetourRecording<TimedDetour>;
+    using CountedRecording = DetourRecording<CountedDetour>;
 
-    struct Recording : idlewave::Recorded {
-        std::variant<Plain, Counted> kept;
+    struct CoreRecording : Recorded {
+        std::variant<Plain, CountedRecording> kept;
     };
 
     static constexpr const char* name = "detour";
@@ -74,24 +66,24 @@ struct DetourProbe {
 
     bool counts = false;
 
-    std::vector<idlewave::Argument> arguments() {
-        return {{"counts", "", "count context switches, migrations and page faults across each detour",
-                 idlewave::flag_to(counts)}};
+    std::vector<CommandOption> arguments() {
+        return {
+            {"counts", "", "count context switches, migrations and page faults across each detour", flag_to(counts)}};
     }
-    std::size_t row_bytes() const { return counts ? sizeof(CountedDetour) : sizeof(Detour); }
+    std::size_t row_bytes() const { return counts ? sizeof(CountedDetour) : sizeof(TimedDetour); }
     double rows_in(double /*seconds*/) const { return 0; }
     void settle(double /*tick_ns*/) const {}
 
-    Recording prepare(const Bounds& bounds) const {
-        if (counts) return {{}, idlewave::prepare_detours<CountedDetour>(bounds)};
-        return {{}, idlewave::prepare_detours<Detour>(bounds)};
+    CoreRecording prepare(const Bounds& bounds) const {
+        if (counts) return {{}, prepare_detours<CountedDetour>(bounds)};
+        return {{}, prepare_detours<TimedDetour>(bounds)};
     }
 
-    void record(Recording& recording, Ticks start, const Bounds& bounds) const {
+    void record(CoreRecording& recording, Ticks start, const Bounds& bounds) const {
         std::visit(
             [&](auto& kept) {
                 record_within(kept, start, bounds);
-                static_cast<idlewave::Recorded&>(recording) = static_cast<const idlewave::Recorded&>(kept);
+                static_cast<Recorded&>(recording) = static_cast<const Recorded&>(kept);
             },
             recording.kept);
     }
@@ -100,17 +92,17 @@ struct DetourProbe {
         if (counts) return {"start_ps", "length_ps", "switches", "migrations", "faults"};
         return {"start_ps", "length_ps"};
     }
-    std::vector<std::int64_t> numbers(const Recording& recording, const Rows& rows, double tick_ns) const {
+    std::vector<std::int64_t> numbers(const CoreRecording& recording, const Rows& rows, double tick_ns) const {
         return std::visit([&](const auto& kept) { return numbers_of(kept, rows, tick_ns); }, recording.kept);
     }
-    idlewave::json::Object describe(const Recording& recording, double tick_ns) const {
+    json::Object describe(const CoreRecording& recording, double tick_ns) const {
         return std::visit([&](const auto& kept) { return describe_core(kept, tick_ns); }, recording.kept);
     }
-    idlewave::json::Object describe(double /*tick_ns*/) const { return idlewave::json::Object().add("counts", counts); }
+    json::Object describe(double /*tick_ns*/) const { return json::Object().add("counts", counts); }
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {  // NOLINT(misc-const-correctness): the language's signature
-    return idlewave::run_noise_probe<DetourProbe>(argc, argv);
+    return run_noise_probe<DetourProbe>(argc, argv);
 }

@@ -12,7 +12,7 @@
 #include "noise/probe.hpp"
 #include "noise/resolution.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 template <class Row>
 Ticks longest(std::span<Row> rows) {
@@ -86,4 +86,4 @@ void record_within(DetourRecording<Row>& recording, Ticks start, const Bounds& b
     recording.dropped_ticks -= recording.dropped * resolution.shortest;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -21,17 +21,17 @@
 #include "noise/probe.hpp"
 #include "noise/resolution.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 constexpr Ticks threshold_factor = 9;
 constexpr Ticks threshold_steps = 2;
 
-struct Detour {
+struct TimedDetour {
     Ticks begin;   // the last reading before it
     Ticks length;  // of the iteration, t_min included
 };
 
-struct CountedDetour : Detour {
+struct CountedDetour : TimedDetour {
     Counts counts;  // what the kernel counted across it
 };
 
@@ -77,13 +77,13 @@ struct DetourRecording : Recorded {
 };
 
 // Keeps a detour. The answer is the reading that the loop goes on from.
-[[gnu::always_inline]] inline Ticks keep(DetourRecording<Detour>& recording, Detour detour) {
+[[gnu::always_inline]] inline Ticks keep(DetourRecording<TimedDetour>& recording, TimedDetour detour) {
     recording.add(detour);
     return detour.begin + detour.length;
 }
 
 // Keeps a detour with what was counted since the one before. The answer is when the counts had been read.
-inline Ticks keep_counted(DetourRecording<CountedDetour>& recording, const Detour& detour) {
+inline Ticks keep_counted(DetourRecording<CountedDetour>& recording, const TimedDetour& detour) {
     Counting& counting = recording.counting;
     const Counts now = counting.source.read_counts();
     const Ticks after = read_ticks();
@@ -94,7 +94,7 @@ inline Ticks keep_counted(DetourRecording<CountedDetour>& recording, const Detou
 
 // A reading of the counts that took too long was hit by a detour itself, which is recorded with what is counted then.
 // Behind that one nothing more is looked for: should every reading have become slow, this ends all the same.
-[[gnu::noinline]] inline Ticks count_and_keep(DetourRecording<CountedDetour>& recording, const Detour& detour) {
+[[gnu::noinline]] inline Ticks count_and_keep(DetourRecording<CountedDetour>& recording, const TimedDetour& detour) {
     Counting& counting = recording.counting;
     const Resolution& resolution = recording.resolution;
     const Ticks before = detour.begin + detour.length;
@@ -109,7 +109,7 @@ inline Ticks keep_counted(DetourRecording<CountedDetour>& recording, const Detou
     return end;
 }
 
-[[gnu::always_inline]] inline Ticks keep(DetourRecording<CountedDetour>& recording, Detour detour) {
+[[gnu::always_inline]] inline Ticks keep(DetourRecording<CountedDetour>& recording, TimedDetour detour) {
     if (recording.counting.on) return count_and_keep(recording, detour);
     recording.add({detour, {}});
     return detour.begin + detour.length;
@@ -140,4 +140,4 @@ template <class Row>
     recording.shortest_seen = shortest;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

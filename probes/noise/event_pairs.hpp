@@ -12,7 +12,7 @@
 #include "noise/net_lengths.hpp"
 #include "noise/trace_line.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 // Pairs the beginnings and ends of one core's events; of what began before the first line, or has not ended at the
 // last, there is none.
@@ -100,4 +100,4 @@ class EventPairs {
     double task_begin_ns_ = 0;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -23,7 +23,7 @@
 #include "noise/trace_line.hpp"
 #include "noise/tracefs.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 // The axis of a core's recording, and an instant at which both clocks were read.
 struct Axis {
@@ -160,7 +160,7 @@ class EventTrace {
     static json::Object write_events(const std::filesystem::path& folder, int cpu,
                                      const std::vector<KernelEvent>& events) {
         const std::string name = "events-cpu" + std::to_string(cpu) + ".csv";
-        OutputFile file(folder / name);
+        RecordingFile file(folder / name);
         file.write("begin_ns,end_ns,kind,name,net_ns\n");
         for (const KernelEvent& event : events) file.write(row(event));
         file.close();
@@ -188,4 +188,4 @@ class EventTrace {
     std::string why_;  // nothing is traced
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -19,26 +19,25 @@
 
 namespace {
 
-using idlewave::Bounds;
-using idlewave::Ticks;
+using namespace idlewave::probe;
 
-struct QuantaRecording : idlewave::Recorded {
+struct QuantaRecording : Recorded {
     std::vector<std::int64_t> work;
     double unit_ticks = 0;  // the shortest time of a unit
 };
 
 // Until as many quanta are over as there is room for, or a signal comes. Only whole quanta are kept.
 [[gnu::noinline]] void record_quanta(QuantaRecording& recording, Ticks start, Ticks quantum) {
-    const idlewave::StopFlag& stop = idlewave::stop_flag;
+    const StopFlag& stop = stop_flag;
     std::int64_t* const work = recording.work.data();
     const std::size_t room = recording.work.size();
-    idlewave::WorkState state = start;
+    WorkState state = start;
     std::size_t k = 0;
     std::int64_t done = 0;
     Ticks boundary = start + quantum;
     while (k < room) {
-        idlewave::work_unit(state);
-        const Ticks now = idlewave::read_ticks();
+        work_unit(state);
+        const Ticks now = read_ticks();
         if (now >= boundary) [[unlikely]] {
             work[k++] = done;
             done = 0;
@@ -60,14 +59,14 @@ struct QuantaRecording : idlewave::Recorded {
 double shortest_unit() {
     constexpr int rows = 2000;
     constexpr int in_a_row = 64;
-    Ticks shortest = idlewave::never;
-    idlewave::WorkState state = 1;
+    Ticks shortest = never;
+    WorkState state = 1;
     for (int row = 0; row < rows; ++row) {
-        const Ticks begin = idlewave::read_ticks();
+        const Ticks begin = read_ticks();
         Ticks now = begin;
         for (int i = 0; i < in_a_row; ++i) {
-            idlewave::work_unit(state);
-            now = idlewave::read_ticks();
+            work_unit(state);
+            now = read_ticks();
         }
         shortest = std::min(shortest, now - begin);
     }
@@ -75,7 +74,7 @@ double shortest_unit() {
 }
 
 struct FtqProbe {
-    using Recording = QuantaRecording;
+    using CoreRecording = QuantaRecording;
 
     static constexpr const char* name = "ftq";
     static constexpr const char* purpose =
@@ -86,32 +85,31 @@ struct FtqProbe {
     double quantum_us = 100;
     Ticks quantum = 0;  // whole ticks, so that the grid is exact
 
-    std::vector<idlewave::Argument> arguments() {
-        return {
-            {"quantum-us", "Q", "the length of a quantum: 1 us to 1 s (100)", idlewave::number_to(quantum_us, 1, 1e6)}};
+    std::vector<CommandOption> arguments() {
+        return {{"quantum-us", "Q", "the length of a quantum: 1 us to 1 s (100)", number_to(quantum_us, 1, 1e6)}};
     }
     std::size_t row_bytes() const { return sizeof(std::int64_t); }
     double rows_in(double seconds) const {
         const double quanta = std::floor(seconds * 1e6 / quantum_us + 1e-6);  // 0.3 s are 3 quanta of 0.1 s
         if (quanta >= 1) return quanta;
-        throw idlewave::refused("--seconds: expected time for a quantum at least");
+        throw refused("--seconds: expected time for a quantum at least");
     }
 
     void settle(double tick_ns) {
         quantum = static_cast<Ticks>(std::max(1LL, std::llround(quantum_us * 1000 / tick_ns)));
     }
 
-    Recording prepare(const Bounds& bounds) const {
+    CoreRecording prepare(const Bounds& bounds) const {
         const Ticks rehearsal = static_cast<Ticks>(2e7 / bounds.tick_ns);  // thrown away
         QuantaRecording recording;
         recording.unit_ticks = shortest_unit();
         recording.work.resize(1000);
-        record_quanta(recording, idlewave::read_ticks(), rehearsal / recording.work.size());
+        record_quanta(recording, read_ticks(), rehearsal / recording.work.size());
         recording.work.assign(bounds.records, 0);  // writes every page, so that none is missing later
         return recording;
     }
 
-    void record(Recording& recording, Ticks start, const Bounds& bounds) const {
+    void record(CoreRecording& recording, Ticks start, const Bounds& bounds) const {
         record_quanta(recording, start, quantum);
         const auto asked = static_cast<std::size_t>(bounds.likely);
         const bool full = recording.count == recording.work.size();
@@ -120,22 +118,21 @@ struct FtqProbe {
     }
 
     std::vector<std::string> columns() const { return {"work"}; }
-    std::vector<std::int64_t> numbers(const Recording& recording, const idlewave::Rows& rows,
-                                      double /*tick_ns*/) const {
+    std::vector<std::int64_t> numbers(const CoreRecording& recording, const Rows& rows, double /*tick_ns*/) const {
         return {recording.work.data() + rows.first, recording.work.data() + rows.end};
     }
-    idlewave::json::Object describe(const Recording& recording, double tick_ns) const {
-        return idlewave::json::Object().add("unit_ns", recording.unit_ticks * tick_ns);
+    json::Object describe(const CoreRecording& recording, double tick_ns) const {
+        return json::Object().add("unit_ns", recording.unit_ticks * tick_ns);
     }
-    idlewave::json::Object describe(double tick_ns) const {
-        return idlewave::json::Object()
+    json::Object describe(double tick_ns) const {
+        return json::Object()
             .add("quantum_ns", static_cast<double>(quantum) * tick_ns)
-            .add("unit", idlewave::describe_work_unit() + " and a reading of the counter");
+            .add("unit", describe_work_unit() + " and a reading of the counter");
     }
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {  // NOLINT(misc-const-correctness): the language's signature
-    return idlewave::run_noise_probe<FtqProbe>(argc, argv);
+    return run_noise_probe<FtqProbe>(argc, argv);
 }

@@ -18,33 +18,32 @@
 
 namespace {
 
-using idlewave::Bounds;
-using idlewave::Ticks;
+using namespace idlewave::probe;
 
 struct Piece {
     Ticks begin;
     Ticks duration;
 };
 
-struct PieceRecording : idlewave::Recorded {
+struct PieceRecording : Recorded {
     std::vector<Piece> pieces;
 };
 
-[[gnu::noinline]] void work(idlewave::WorkState& state, std::int64_t units) {
-    for (std::int64_t i = 0; i < units; ++i) idlewave::work_unit(state);
+[[gnu::noinline]] void work(WorkState& state, std::int64_t units) {
+    for (std::int64_t i = 0; i < units; ++i) work_unit(state);
 }
 
 // Until a time or a signal; a piece ends where the next begins.
 [[gnu::noinline]] void record_pieces(PieceRecording& recording, std::int64_t units, Ticks begin, Ticks end) {
-    idlewave::WorkState state = end;
+    WorkState state = end;
     recording.count = 0;
     recording.dropped = 0;
     recording.dropped_ticks = 0;
     Ticks before = begin;
     recording.begin = begin;
-    while (before < end && !idlewave::stop_asked()) {
+    while (before < end && !stop_asked()) {
         work(state, units);
-        const Ticks now = idlewave::read_ticks_ordered();
+        const Ticks now = read_ticks_ordered();
         if (recording.count < recording.pieces.size()) {
             recording.pieces[recording.count++] = {before, now - before};
         } else {
@@ -59,13 +58,13 @@ struct PieceRecording : idlewave::Recorded {
 // So many units that they take the time asked for: by the quickest of many pieces.
 std::int64_t calibrate(Ticks wanted) {
     constexpr int tries = 200;
-    idlewave::WorkState state = 1;
+    WorkState state = 1;
     const auto shortest = [&](std::int64_t units) {
-        Ticks best = idlewave::never;
+        Ticks best = never;
         for (int i = 0; i < tries; ++i) {
-            const Ticks begin = idlewave::read_ticks_ordered();
+            const Ticks begin = read_ticks_ordered();
             work(state, units);
-            best = std::min(best, idlewave::read_ticks_ordered() - begin);
+            best = std::min(best, read_ticks_ordered() - begin);
         }
         return static_cast<double>(std::max<Ticks>(1, best));
     };
@@ -76,7 +75,7 @@ std::int64_t calibrate(Ticks wanted) {
 }
 
 struct FwqProbe {
-    using Recording = PieceRecording;
+    using CoreRecording = PieceRecording;
 
     static constexpr const char* name = "fwq";
     static constexpr const char* purpose =
@@ -86,47 +85,43 @@ struct FwqProbe {
     double work_us = 100;
     std::int64_t units = 0;
 
-    std::vector<idlewave::Argument> arguments() {
-        return {{"work-us", "W", "how long the work takes undisturbed: 1 us to 1 s (100)",
-                 idlewave::number_to(work_us, 1, 1e6)}};
+    std::vector<CommandOption> arguments() {
+        return {{"work-us", "W", "how long the work takes undisturbed: 1 us to 1 s (100)", number_to(work_us, 1, 1e6)}};
     }
     std::size_t row_bytes() const { return sizeof(Piece); }
     // Three times as many, should the processor have been slow while the work was calibrated.
     double rows_in(double seconds) const { return std::ceil(3 * seconds * 1e6 / work_us) + 10; }
     void settle(double tick_ns) { units = calibrate(static_cast<Ticks>(work_us * 1000 / tick_ns)); }
 
-    Recording prepare(const Bounds& bounds) const {
+    CoreRecording prepare(const Bounds& bounds) const {
         PieceRecording recording;
-        recording.pieces.resize(bounds.records);             // writes every page, so that none is missing later
-        const Ticks begin = idlewave::read_ticks_ordered();  // a rehearsal
+        recording.pieces.resize(bounds.records);   // writes every page, so that none is missing later
+        const Ticks begin = read_ticks_ordered();  // a rehearsal
         record_pieces(recording, units, begin, begin + static_cast<Ticks>(2e7 / bounds.tick_ns));
         return recording;
     }
 
-    void record(Recording& recording, Ticks start, const Bounds& bounds) const {
-        record_pieces(recording, units, idlewave::begin_of_recording(start, bounds.tick_ns), start + bounds.length);
+    void record(CoreRecording& recording, Ticks start, const Bounds& bounds) const {
+        record_pieces(recording, units, begin_of_recording(start, bounds.tick_ns), start + bounds.length);
     }
 
     std::vector<std::string> columns() const { return {"start_ps", "duration_ps"}; }
-    std::vector<std::int64_t> numbers(const Recording& recording, const idlewave::Rows& rows, double tick_ns) const {
+    std::vector<std::int64_t> numbers(const CoreRecording& recording, const Rows& rows, double tick_ns) const {
         std::vector<std::int64_t> result;
         for (std::size_t i = rows.first; i < rows.end; ++i) {
-            result.push_back(idlewave::picoseconds(recording.pieces[i].begin - recording.begin, tick_ns));
-            result.push_back(idlewave::picoseconds(recording.pieces[i].duration, tick_ns));
+            result.push_back(picoseconds(recording.pieces[i].begin - recording.begin, tick_ns));
+            result.push_back(picoseconds(recording.pieces[i].duration, tick_ns));
         }
         return result;
     }
-    idlewave::json::Object describe(const Recording& /*recording*/, double /*tick_ns*/) const { return {}; }
-    idlewave::json::Object describe(double /*tick_ns*/) const {
-        return idlewave::json::Object()
-            .add("work", units)
-            .add("work_ns", work_us * 1000)
-            .add("unit", idlewave::describe_work_unit());
+    json::Object describe(const CoreRecording& /*recording*/, double /*tick_ns*/) const { return {}; }
+    json::Object describe(double /*tick_ns*/) const {
+        return json::Object().add("work", units).add("work_ns", work_us * 1000).add("unit", describe_work_unit());
     }
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {  // NOLINT(misc-const-correctness): the language's signature
-    return idlewave::run_noise_probe<FwqProbe>(argc, argv);
+    return run_noise_probe<FwqProbe>(argc, argv);
 }

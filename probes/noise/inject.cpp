@@ -26,9 +26,9 @@
 
 namespace {
 
-using idlewave::Ticks;
+using namespace idlewave::probe;
 
-struct Options {
+struct InjectOptions {
     int cpu = -1;
     double period_us = 0;
     double length_us = 0;
@@ -55,32 +55,31 @@ struct Injected {
     double tick_ns = 0;
 };
 
-idlewave::Program program_of(Options& options) {
+CommandLine program_of(InjectOptions& options) {
     constexpr std::int64_t many = 1'000'000'000;
-    return {
-        "idlewave-inject",
-        "Takes a core away for a known time again and again: noise for tests. Needs the permission for real-time\n"
-        "priority (CAP_SYS_NICE, or a limit of RLIMIT_RTPRIO).",
-        {{"cpu", "C", "the core", idlewave::integer_to(options.cpu, 0, idlewave::most_cpus - 1)},
-         {"period-us", "P", "from one's begin to the next's; with --random the mean time between two",
-          idlewave::number_to(options.period_us, 10, 1e8)},
-         {"length-us", "D", "how long the core is kept busy", idlewave::number_to(options.length_us, 0.1, 1e7)},
-         {"random", "", "exponential times between the detours (a fixed period)", idlewave::flag_to(options.random)},
-         {"seed", "K", "of the random times (1)", idlewave::integer_to(options.seed, 0, many)},
-         {"priority", "N", "real-time priority, SCHED_FIFO (60)", idlewave::integer_to(options.priority, 1, 99)},
-         {"seconds", "S", "for how long", idlewave::number_to(options.seconds, 0.001, 86400)},
-         {"output", "FILE", "the summary, which is also printed", idlewave::text_to(options.output)},
-         {"detours", "FILE", "begin (CLOCK_MONOTONIC_RAW) and length of each, ns; of 4 million at most",
-          idlewave::text_to(options.detours)}}};
+    return {"idlewave-inject",
+            "Takes a core away for a known time again and again: noise for tests. Needs the permission for real-time\n"
+            "priority (CAP_SYS_NICE, or a limit of RLIMIT_RTPRIO).",
+            {{"cpu", "C", "the core", integer_to(options.cpu, 0, most_cpus - 1)},
+             {"period-us", "P", "from one's begin to the next's; with --random the mean time between two",
+              number_to(options.period_us, 10, 1e8)},
+             {"length-us", "D", "how long the core is kept busy", number_to(options.length_us, 0.1, 1e7)},
+             {"random", "", "exponential times between the detours (a fixed period)", flag_to(options.random)},
+             {"seed", "K", "of the random times (1)", integer_to(options.seed, 0, many)},
+             {"priority", "N", "real-time priority, SCHED_FIFO (60)", integer_to(options.priority, 1, 99)},
+             {"seconds", "S", "for how long", number_to(options.seconds, 0.001, 86400)},
+             {"output", "FILE", "the summary, which is also printed", text_to(options.output)},
+             {"detours", "FILE", "begin (CLOCK_MONOTONIC_RAW) and length of each, ns; of 4 million at most",
+              text_to(options.detours)}}};
 }
 
-void complete(const Options& options) {
-    if (options.cpu < 0) throw idlewave::refused("--cpu: expected the core to take away");
-    if (options.period_us == 0) throw idlewave::refused("--period-us: expected the time between detours");
-    if (options.length_us == 0) throw idlewave::refused("--length-us: expected the length of the detours");
-    if (options.seconds == 0) throw idlewave::refused("--seconds: expected for how long");
+void complete(const InjectOptions& options) {
+    if (options.cpu < 0) throw refused("--cpu: expected the core to take away");
+    if (options.period_us == 0) throw refused("--period-us: expected the time between detours");
+    if (options.length_us == 0) throw refused("--length-us: expected the length of the detours");
+    if (options.seconds == 0) throw refused("--seconds: expected for how long");
     if (!options.random && options.length_us >= options.period_us) {
-        throw idlewave::refused("--length-us: expected less than the period");
+        throw refused("--length-us: expected less than the period");
     }
 }
 
@@ -92,15 +91,15 @@ void sleep_until(std::int64_t time_ns) {
 
 // Busy. Returns how long it really was, by the counter.
 Ticks keep_busy(Ticks length) {
-    const Ticks begin = idlewave::read_ticks();
+    const Ticks begin = read_ticks();
     Ticks now = begin;
-    while (now - begin < length) now = idlewave::read_ticks();
+    while (now - begin < length) now = read_ticks();
     return now - begin;
 }
 
-Injected inject(const Options& options) {
+Injected inject(const InjectOptions& options) {
     Injected result;
-    result.tick_ns = idlewave::measure_tick_length(20'000'000);
+    result.tick_ns = measure_tick_length(20'000'000);
     const auto length = static_cast<Ticks>(options.length_us * 1000 / result.tick_ns);
     constexpr double most = 4e6;  // some 100 MB: the summary's medians are of so many
     result.detours.reserve(
@@ -109,20 +108,20 @@ Injected inject(const Options& options) {
     std::mt19937_64 random(options.seed);
     std::exponential_distribution<double> gap(1 / (options.period_us * 1000));
     const double period_ns = options.period_us * 1000;
-    const std::int64_t begin = idlewave::nanoseconds(CLOCK_MONOTONIC) + 1'000'000;
+    const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC) + 1'000'000;
     const std::int64_t end = begin + static_cast<std::int64_t>(options.seconds * 1e9);
     std::int64_t next = options.random ? begin + std::llround(gap(random)) : begin;
     for (std::int64_t k = 0; next < end;) {
         sleep_until(next);
-        if (idlewave::stop_asked()) break;
-        const std::int64_t now = idlewave::nanoseconds(CLOCK_MONOTONIC);
-        const std::int64_t raw = idlewave::nanoseconds(CLOCK_MONOTONIC_RAW);
+        if (stop_asked()) break;
+        const std::int64_t now = nanoseconds(CLOCK_MONOTONIC);
+        const std::int64_t raw = nanoseconds(CLOCK_MONOTONIC_RAW);
         const Ticks took = keep_busy(length);
         ++result.count;
         if (result.detours.size() < result.detours.capacity()) {
             result.detours.push_back({next, now, raw, static_cast<double>(took) * result.tick_ns});
         }
-        const std::int64_t after = idlewave::nanoseconds(CLOCK_MONOTONIC);
+        const std::int64_t after = nanoseconds(CLOCK_MONOTONIC);
         if (options.random) {
             next = after + std::llround(gap(random));
             continue;
@@ -133,11 +132,11 @@ Injected inject(const Options& options) {
             if (next < after) ++result.missed;
         } while (next < after);
     }
-    result.duration_s = static_cast<double>(idlewave::nanoseconds(CLOCK_MONOTONIC) - begin) * 1e-9;
+    result.duration_s = static_cast<double>(nanoseconds(CLOCK_MONOTONIC) - begin) * 1e-9;
     return result;
 }
 
-std::string summary_of(const Options& options, const Injected& injected) {
+std::string summary_of(const InjectOptions& options, const Injected& injected) {
     std::vector<double> lengths;
     std::vector<double> gaps;
     std::vector<double> late;
@@ -150,20 +149,20 @@ std::string summary_of(const Options& options, const Injected& injected) {
         if (i > 0) gaps.push_back(static_cast<double>(detour.begin_ns - injected.detours[i - 1].begin_ns));
     }
     const double count = static_cast<double>(std::max<std::size_t>(1, lengths.size()));
-    idlewave::json::Object summary;
-    summary.add("probe", "inject").add("host", idlewave::host_name()).add("pid", getpid()).add("cpu", options.cpu);
+    json::Object summary;
+    summary.add("probe", "inject").add("host", host_name()).add("pid", getpid()).add("cpu", options.cpu);
     summary.add("period_ns", options.period_us * 1000).add("length_ns", options.length_us * 1000);
     summary.add("random", options.random).add("seed", options.seed).add("priority", options.priority);
     summary.add("tick_ns", injected.tick_ns).add("duration_s", injected.duration_s);
     summary.add("injected", injected.count).add("missed", injected.missed);
-    summary.add("median_length_ns", idlewave::upper_median(lengths)).add("mean_length_ns", sum / count);
+    summary.add("median_length_ns", upper_median(lengths)).add("mean_length_ns", sum / count);
     summary.add("longest_ns", lengths.empty() ? 0.0 : *std::max_element(lengths.begin(), lengths.end()));
-    summary.add("median_gap_ns", idlewave::upper_median(gaps)).add("median_late_ns", idlewave::upper_median(late));
-    return summary.add("interrupted", idlewave::stop_asked()).text().text + "\n";
+    summary.add("median_gap_ns", upper_median(gaps)).add("median_late_ns", upper_median(late));
+    return summary.add("interrupted", stop_asked()).text().text + "\n";
 }
 
 void write_detours(const std::string& path, const Injected& injected) {
-    idlewave::OutputFile file(path);
+    RecordingFile file(path);
     file.write("begin_raw_ns,length_ns\n");
     for (const Injection& detour : injected.detours) {
         file.write(std::to_string(detour.raw_ns) + "," + std::to_string(std::llround(detour.length_ns)) + "\n");
@@ -171,17 +170,17 @@ void write_detours(const std::string& path, const Injected& injected) {
     file.close();
 }
 
-void run(const Options& options) {
-    idlewave::pin(options.cpu);
-    idlewave::use_priority(options.priority);
-    idlewave::stop_on_signals();
+void run(const InjectOptions& options) {
+    pin(options.cpu);
+    use_priority(options.priority);
+    stop_on_signals();
     pthread_setname_np(pthread_self(), "idlewave-inject");  // by which the kernel's events know it
     const Injected injected = inject(options);
-    idlewave::use_no_priority();  // what follows is no detour that anybody asked for
+    use_no_priority();  // what follows is no detour that anybody asked for
     if (!options.detours.empty()) write_detours(options.detours, injected);
     const std::string summary = summary_of(options, injected);
     if (!options.output.empty()) {
-        idlewave::OutputFile file(options.output);
+        RecordingFile file(options.output);
         file.write(summary);
         file.close();
     }
@@ -191,9 +190,9 @@ void run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {  // NOLINT(misc-const-correctness): the language's signature
-    return idlewave::report_failures("idlewave-inject", [&] {
-        Options options;
-        if (!idlewave::parse(program_of(options), argc, argv)) return;
+    return report_failures("idlewave-inject", [&] {
+        InjectOptions options;
+        if (!parse(program_of(options), argc, argv)) return;
         complete(options);
         run(options);
     });

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace idlewave {
+namespace idlewave::probe {
 
 inline const std::string idle_task = "idle:0";
 
@@ -16,4 +16,4 @@ struct KernelEvent {
     std::optional<double> net_ns = {};  // without what interrupted it, where the kernel tells
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -12,7 +12,7 @@
 #include "noise/kernel_event.hpp"
 #include "noise/trace_line.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 struct NetLength {
     std::string key;  // of the event that it is of, as `net_length_key`
@@ -121,4 +121,4 @@ class NetLengths {
     std::map<std::string, NetLength> waiting_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

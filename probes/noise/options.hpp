@@ -11,7 +11,7 @@
 #include "common/cpus.hpp"
 #include "common/json.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 struct NoiseOptions {
     std::vector<int> cpus;  // ascending
@@ -25,7 +25,7 @@ struct NoiseOptions {
     bool mount_tracefs = false;
 };
 
-inline std::vector<Argument> common_arguments(NoiseOptions& options) {
+inline std::vector<CommandOption> common_arguments(NoiseOptions& options) {
     constexpr std::int64_t many = 1'000'000'000;
     return {
         {"cpus", "LIST", "the cores to measure, such as 0-3,8 (all that the process may use)",
@@ -69,4 +69,4 @@ inline json::Object describe(const NoiseOptions& options) {
     return result.add("trace_events", options.trace_events);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

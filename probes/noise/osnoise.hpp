@@ -9,7 +9,7 @@
 
 #include "common/files.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 class OsnoiseSetting {
   public:
@@ -79,4 +79,4 @@ class OsnoiseSetting {
     std::string why_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

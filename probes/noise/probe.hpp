@@ -11,7 +11,7 @@
 #include "common/json.hpp"
 #include "common/ticks.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 // What every recording has, whatever its rows.
 struct Recorded {
@@ -47,16 +47,16 @@ struct Bounds {
 // What differs between the probes. `settle` is called once, pinned to the first core; `prepare` and `record` on each
 // core; the others when it has been recorded. prepare may end early when a signal has come.
 template <class Probe>
-concept NoiseProbe = requires(Probe& probe, const Probe& fixed, typename Probe::Recording& recording,
+concept NoiseProbe = requires(Probe& probe, const Probe& fixed, typename Probe::CoreRecording& recording,
                               const Bounds& bounds, const Rows& rows, Ticks start, double tick_ns, double seconds) {
-    requires std::derived_from<typename Probe::Recording, Recorded>;
+    requires std::derived_from<typename Probe::CoreRecording, Recorded>;
     { Probe::name } -> std::convertible_to<std::string>;
     { Probe::purpose } -> std::convertible_to<std::string>;
-    { probe.arguments() } -> std::same_as<std::vector<Argument>>;
+    { probe.arguments() } -> std::same_as<std::vector<CommandOption>>;
     { fixed.row_bytes() } -> std::same_as<std::size_t>;
     { fixed.rows_in(seconds) } -> std::same_as<double>;  // Bounds::likely
     { probe.settle(tick_ns) };
-    { fixed.prepare(bounds) } -> std::same_as<typename Probe::Recording>;
+    { fixed.prepare(bounds) } -> std::same_as<typename Probe::CoreRecording>;
     { fixed.record(recording, start, bounds) };
     { fixed.columns() } -> std::same_as<std::vector<std::string>>;
     { fixed.numbers(recording, rows, tick_ns) } -> std::same_as<std::vector<std::int64_t>>;  // row by row
@@ -64,4 +64,4 @@ concept NoiseProbe = requires(Probe& probe, const Probe& fixed, typename Probe::
     { fixed.describe(tick_ns) } -> std::same_as<json::Object>;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

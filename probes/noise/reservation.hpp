@@ -17,12 +17,12 @@
 #include "common/failure.hpp"
 #include "common/place.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 class CoreReservation {
   public:
     // Does nothing for a process that is alone in its job.
-    CoreReservation(const Place& place, const std::vector<int>& cpus) {
+    CoreReservation(const ProcessPlace& place, const std::vector<int>& cpus) {
         const std::string job = job_of(place);
         if (job.empty()) return;
         for (const int cpu : cpus) reserve(place, job, cpu);
@@ -34,7 +34,7 @@ class CoreReservation {
     CoreReservation& operator=(const CoreReservation&) = delete;
 
   private:
-    void reserve(const Place& place, const std::string& job, int cpu) {
+    void reserve(const ProcessPlace& place, const std::string& job, int cpu) {
         const std::string name = "idlewave." + std::to_string(getuid()) + "." + job + "." + std::to_string(cpu);
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
@@ -54,4 +54,4 @@ class CoreReservation {
     std::vector<int> sockets_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -8,7 +8,7 @@
 
 #include "common/ticks.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 constexpr Ticks never = std::numeric_limits<Ticks>::max();
 constexpr std::size_t reads_in_a_row = 64;
@@ -33,4 +33,4 @@ inline double shortest_read(int rows) {
     return static_cast<double>(shortest) / reads_in_a_row;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

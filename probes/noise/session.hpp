@@ -31,7 +31,7 @@
 #include "noise/reservation.hpp"
 #include "noise/surroundings.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 template <NoiseProbe Probe>
 class Session {
@@ -57,10 +57,10 @@ class Session {
     }
 
   private:
-    using Recording = typename Probe::Recording;
+    using CoreRecording = typename Probe::CoreRecording;
 
     // A core that was recorded and written.
-    struct Core {
+    struct RecordedCore {
         int cpu = -1;
         Ticks begin = 0;
         json::Object description;
@@ -96,22 +96,22 @@ class Session {
     }
 
     void record(const std::vector<int>& cpus, std::size_t group, std::size_t groups, EventTrace& events) {
-        std::vector<Member<Recording>> team(cpus.size());
+        std::vector<TeamMember<CoreRecording>> team(cpus.size());
         for (std::size_t i = 0; i < cpus.size(); ++i) team[i].cpu = cpus[i];
         // Who waits must not be on a core that is recorded, if there is another.
         std::vector<int> spare;
         std::set_difference(allowed_.begin(), allowed_.end(), cpus.begin(), cpus.end(), std::back_inserter(spare));
         pin(spare.empty() ? allowed_ : spare);
-        Teamwork<Recording> work;
+        Teamwork<CoreRecording> work;
         work.margin = static_cast<Ticks>(1e6 / bounds_.tick_ns);
         work.priority = options_.priority;
         work.prepare = [&](int /*cpu*/) { return probe_.prepare(bounds_); };
-        work.record = [&](Recording& recording, Ticks start) { probe_.record(recording, start, bounds_); };
+        work.record = [&](CoreRecording& recording, Ticks start) { probe_.record(recording, start, bounds_); };
         Around around;
         work.when_ready = [&] {
             std::vector<TracedCore> cores;
             cores.reserve(team.size());
-            for (const Member<Recording>& member : team) cores.push_back({member.cpu, member.thread});
+            for (const TeamMember<CoreRecording>& member : team) cores.push_back({member.cpu, member.thread});
             events.start(cores);
             around.before = read_surroundings(cpus);
         };
@@ -123,7 +123,7 @@ class Session {
         around.after = read_surroundings(cpus);
         events.stop();
         last_ = instant();
-        for (Member<Recording>& member : team) {
+        for (TeamMember<CoreRecording>& member : team) {
             const bool any = member.recording->end > member.recording->begin;  // a signal may have come before
             if (any) cores_.push_back({member.cpu, member.recording->begin, write_core(member, around, events)});
             member.recording.reset();
@@ -145,13 +145,14 @@ class Session {
 
     void write_summary() {
         const double tick_ns = tick_length(first_, last_);
-        std::sort(cores_.begin(), cores_.end(), [](const Core& one, const Core& other) { return one.cpu < other.cpu; });
+        std::sort(cores_.begin(), cores_.end(),
+                  [](const RecordedCore& one, const RecordedCore& other) { return one.cpu < other.cpu; });
         // The axis that all cores share begins where the first recording does.
         Ticks origin = cores_.front().begin;
-        for (const Core& core : cores_) origin = std::min(origin, core.begin);
+        for (const RecordedCore& core : cores_) origin = std::min(origin, core.begin);
         std::vector<json::Text> cores;
         cores.reserve(cores_.size());
-        for (Core& core : cores_) {
+        for (RecordedCore& core : cores_) {
             core.description.add("begin_ps", picoseconds(core.begin - origin, tick_ns));
             cores.push_back(core.description.text());
         }
@@ -174,9 +175,9 @@ class Session {
     }
 
     // In blocks: beside a recording, which may have half of the memory, there is no room for another of its size.
-    void write_table(const std::string& name, const Recording& recording, double tick_ns) const {
+    void write_table(const std::string& name, const CoreRecording& recording, double tick_ns) const {
         constexpr std::size_t block = 65536;
-        OutputFile file(folder_ / name);
+        RecordingFile file(folder_ / name);
         for (std::size_t first = 0; first < recording.count; first += block) {
             file.write(probe_.numbers(recording, {first, std::min(recording.count, first + block)}, tick_ns));
         }
@@ -185,8 +186,9 @@ class Session {
 
     // As soon as it is recorded, so that cores that are recorded one by one need the memory of one. A tick's length is
     // that from the first instant to the end of this recording.
-    json::Object write_core(const Member<Recording>& member, const Around& around, const EventTrace& events) const {
-        const Recording& recording = *member.recording;
+    json::Object write_core(const TeamMember<CoreRecording>& member, const Around& around,
+                            const EventTrace& events) const {
+        const CoreRecording& recording = *member.recording;
         const int cpu = member.cpu;
         const double tick_ns = tick_length(first_, last_);
         const std::string name = std::string(Probe::name) + "-cpu" + std::to_string(cpu) + ".i64";
@@ -213,14 +215,14 @@ class Session {
 
     Probe& probe_;
     NoiseOptions options_;
-    Place place_ = place_by_launcher();
+    ProcessPlace place_ = place_by_launcher();
     std::filesystem::path folder_;
     std::vector<int> allowed_ = allowed_cpus();
     Bounds bounds_;
     Instant first_;
     Instant last_;
     Instant first_unix_;
-    std::vector<Core> cores_;
+    std::vector<RecordedCore> cores_;
 };
 
 // The whole of a probe's main.
@@ -230,8 +232,8 @@ int run_noise_probe(int argc, char* const* argv) {
     return report_failures(name, [&] {
         Probe probe;
         NoiseOptions options;
-        Program program{name, Probe::purpose, probe.arguments()};
-        const std::vector<Argument> common = common_arguments(options);
+        CommandLine program{name, Probe::purpose, probe.arguments()};
+        const std::vector<CommandOption> common = common_arguments(options);
         program.arguments.insert(program.arguments.end(), common.begin(), common.end());
         if (!parse(program, argc, argv)) return;
         complete(options, allowed_cpus());
@@ -239,4 +241,4 @@ int run_noise_probe(int argc, char* const* argv) {
     });
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -13,7 +13,7 @@
 #include "common/throttling.hpp"
 #include "common/usage.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 struct Surroundings {
     std::map<int, Interrupts> interrupts;
@@ -95,4 +95,4 @@ inline json::Object describe_surroundings(const Surroundings& before, const Surr
     return result;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

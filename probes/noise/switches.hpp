@@ -20,7 +20,7 @@
 #include "common/failure.hpp"
 #include "common/page.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 struct Switch {
     double time_ns = 0;  // CLOCK_MONOTONIC_RAW
@@ -97,4 +97,4 @@ class SwitchRecorder {
     std::string why_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

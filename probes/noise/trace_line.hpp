@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace idlewave {
+namespace idlewave::probe {
 
 struct TraceLine {
     std::string stamp;  // "93353903584239", or of a clock in time "93353.903584"
@@ -45,4 +45,4 @@ inline std::string rest_after(const std::string& text, const std::string& mark) 
     return found == std::string::npos ? "" : text.substr(found + mark.size());
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -29,7 +29,7 @@
 #include "common/files.hpp"
 #include "noise/osnoise.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 
 namespace detail {
 
@@ -290,4 +290,4 @@ class TraceInstance {
     std::string why_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

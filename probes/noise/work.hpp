@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace idlewave {
+namespace idlewave::probe {
 
 using WorkState = std::uint64_t;
 
@@ -27,4 +27,4 @@ inline std::string describe_work_unit() {
     return std::to_string(steps_in_unit) + " steps of a linear congruential generator";
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::probe

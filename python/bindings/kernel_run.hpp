@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <string>
 
-#include "pdes/segmented_run.hpp"
+#include "pdes/run_configuration.hpp"
+#include "pdes/run_statistics.hpp"
 #include "pdes/transport.h"
 
 namespace idlewave {
 
 /// The transport to the other processes of a run, from the library that was built with the site's MPI. It stays open
-/// until the process ends, since MPI can be begun only once.
+/// until the process ends, because MPI can be initialised only once.
 class Transport {
   public:
     /// Throws TransportError.
@@ -27,18 +28,19 @@ class Transport {
     const idlewave_transport* transport_ = nullptr;
 };
 
-/// A value of a dict by its name.
-template <class T>
-T get(const nanobind::dict& values, const char* name) {
-    return nanobind::cast<T>(values[name]);
-}
+/// The statistics of a run, summed over all processes.
+struct RunReport {
+    pdes::RunStatistics statistics;
+    std::uint64_t digest = 0;          ///< of the states of all LPs at the end
+    std::uint64_t peak_rss_bytes = 0;  ///< sum over the processes of the largest memory of each
+};
 
-/// The run configuration that `RunConfiguration.core` of idlewave.kernel gives as a dict; `transport`: null if there is
-/// one process.
-pdes::RunConfiguration configuration_of(const nanobind::dict& given, const nanobind::object& progress,
-                                        const Transport* transport);
+/// The configuration with what only this process has: the callback for progress, or None, and the transport, null if
+/// there is one process. The callback must live as long as the run.
+pdes::RunConfiguration configured(pdes::RunConfiguration configuration, const nanobind::object& progress,
+                                  const Transport* transport);
 
-/// What a run counted, of all processes.
-nanobind::dict counts_of(const pdes::RunStatistics& run, std::uint64_t digest, const idlewave_transport* transport);
+/// All processes of a run call this together. Throws TransportError.
+RunReport report_of(pdes::RunStatistics statistics, std::uint64_t digest, const idlewave_transport* transport);
 
 }  // namespace idlewave

@@ -29,11 +29,11 @@ nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::u
     return answer;
 }
 
-/// The same in partitions: on threads, and in several processes. Only the first of these has finish times.
+/// The same in partitions: on threads, and in several processes. Only the first process has finish times.
 template <class S>
-nb::dict run_partitioned(const S& source, const Machine& machine, std::uint64_t seed, const nb::dict& given,
-                         const nb::object& progress, const Transport* transport) {
-    const pdes::RunConfiguration configuration = configuration_of(given, progress, transport);
+nb::dict run_partitioned(const S& source, const Machine& machine, std::uint64_t seed,
+                         const pdes::RunConfiguration& given, const nb::object& progress, const Transport* transport) {
+    const pdes::RunConfiguration configuration = configured(given, progress, transport);
     PartitionedSimulation result;
     {
         const nb::gil_scoped_release released;
@@ -43,7 +43,7 @@ nb::dict run_partitioned(const S& source, const Machine& machine, std::uint64_t 
     put_finish(answer, std::move(result.found.finish));
     answer["messages"] = result.found.messages;
     answer["seconds"] = result.statistics.init_seconds + result.statistics.seconds;
-    answer["run"] = counts_of(result.statistics, result.digest, configuration.transport);
+    answer["run"] = report_of(std::move(result.statistics), result.digest, configuration.transport);
     return answer;
 }
 

@@ -1,6 +1,6 @@
-"""Where what is compiled is kept: each file beside its hash, and used only while it is what was kept.
+"""The cache of compiled programs: each file lies beside its hash, and is used only if its content has that hash.
 
-``IDLEWAVE_CACHE`` names the place; else it is ``$XDG_CACHE_HOME/idlewave`` or ``~/.cache/idlewave``.
+``IDLEWAVE_CACHE`` names the folder of the cache (default: ``$XDG_CACHE_HOME/idlewave`` or ``~/.cache/idlewave``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ELSEWHERE = "name another place with IDLEWAVE_CACHE"
 
 
 def cache_directory() -> Path:
-    """The place. Raises OutputError if there is no home directory to have it in."""
+    """The folder of the cache. Raises OutputError if there is no home directory."""
     if named := os.environ.get("IDLEWAVE_CACHE"):
         return Path(named).absolute()
     try:
@@ -30,7 +30,7 @@ def cache_directory() -> Path:
 
 
 def is_sound(file: Path) -> bool:
-    """Whether `file` is there, and is what was kept."""
+    """Whether `file` is there and has the hash that was written with it."""
     try:
         return _sum_file(file).read_text(encoding="utf-8") == _sum_of(file)
     except (OSError, UnicodeDecodeError):
@@ -38,12 +38,12 @@ def is_sound(file: Path) -> bool:
 
 
 def keep(unfinished: Path, file: Path) -> None:
-    """Make `unfinished` the `file`, on the disk, and then write down its hash. Raises OutputError."""
+    """Rename `unfinished` to `file` once it is on the disk, and then write its hash. Raises OutputError."""
     try:
         with unfinished.open("rb") as written:
             os.fsync(written.fileno())
         for place in (file, _sum_file(file)):
-            if place.is_dir() and not place.is_symlink():  # nothing of ours: no file can take its place
+            if place.is_dir() and not place.is_symlink():  # not made by this module; a file cannot replace a folder
                 shutil.rmtree(place)
         unfinished.replace(file)
     except OSError as error:
@@ -53,14 +53,14 @@ def keep(unfinished: Path, file: Path) -> None:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Meanwhile this process alone works in `folder`, which is made if need be. Raises OutputError."""
+    """Hold the lock of `folder`, which is made if it is not there. Raises OutputError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / ".lock").open("w")
     except OSError as error:
         raise not_kept(folder, error.strerror or str(error)) from error
     with lock:
-        with contextlib.suppress(OSError):  # a file system without locks: each works, and the last one's is kept
+        with contextlib.suppress(OSError):  # a file system without locks: the last process that compiles wins
             fcntl.lockf(lock, fcntl.LOCK_EX)
         yield
 
@@ -75,6 +75,6 @@ def _sum_file(file: Path) -> Path:
 
 
 def _sum_of(file: Path) -> str:
-    """As sha256sum prints it."""
+    """The line that sha256sum prints for the file."""
     with file.open("rb") as content:
         return f"{hashlib.file_digest(content, 'sha256').hexdigest()}  {file.name}\n"

@@ -1,7 +1,7 @@
-"""The processes that Idlewave starts: whatever ends it ends them, and all that they have started.
+"""Child processes: when Idlewave ends, for whatever reason, they end too, and so do all processes that they started.
 
-Each runs below a guard of its own (python/programs/guard.cpp), which outlives this process if that is killed. An
-interrupt, or any other exception, ends the command before it goes on.
+Each child runs under a guard process (python/programs/guard.cpp), which survives if this process is killed. An
+exception such as an interrupt ends the child before it is passed on.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .errors import IdlewaveError
 from .native_files import package_data
 
 GRACE = 5.0
-"""Seconds that a command has to end when it is told to, if nothing else is said."""
+"""Seconds between asking a child to end and killing it, by default."""
 _WHOLE = struct.Struct("=i")
 
 
 class Child:
-    """A command that runs, to be used as a context: where that ends, the command has ended.
+    """A running command, used as a context manager: at the end of the block the command has ended.
 
-    `grace`: how many seconds it has to end, with all that it started, when it is told to; then it is killed.
+    `grace`: seconds between asking the command, and all that it started, to end and killing them.
     """
 
     def __init__(self, process: subprocess.Popen[Any], lifeline: socket.socket) -> None:
@@ -44,14 +44,15 @@ class Child:
         environment: Mapping[str, str] | None = None,
         **streams: Any,  # noqa: ANN401 - those of subprocess
     ) -> Child:
-        """Start `command`; `streams` are other arguments of subprocess.Popen. Raises OSError if it cannot be."""
+        """Start `command`; `streams` are other arguments of subprocess.Popen. Raises OSError if it cannot be
+        started."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:
                 guarded = [str(_guard()), str(theirs.fileno()), str(grace), *map(str, command)]
                 process = subprocess.Popen(guarded, env=environment, pass_fds=[theirs.fileno()], **streams)
         except BaseException:
-            ours.close()  # from which a guard sees that nobody is there
+            ours.close()  # the guard sees the closed socket, and ends
             raise
         child = cls(process, ours)
         try:
@@ -74,34 +75,36 @@ class Child:
 
     @property
     def output(self) -> IO[Any]:
-        """Its standard output, if that is a pipe."""
+        """The standard output of the command, if that is a pipe."""
         assert self._process.stdout is not None
         return self._process.stdout
 
     def poll(self) -> int | None:
-        """Its exit status, minus the signal's number if one ended it; None while it runs."""
+        """The exit status, or minus the number of the signal that ended the command; None while it runs."""
         return self._process.poll()
 
     def wait(self, seconds: float | None = None) -> int:
-        """Its exit status, when it has ended. Raises subprocess.TimeoutExpired."""
+        """Wait for the end of the command; returns its exit status. Raises subprocess.TimeoutExpired."""
         return self._process.wait(seconds)
 
     def communicate(self, seconds: float | None = None) -> tuple[Any, Any]:
-        """All that it prints, as subprocess.Popen says it. Raises subprocess.TimeoutExpired."""
+        """The outputs of the command, as subprocess.Popen.communicate returns them. Raises
+        subprocess.TimeoutExpired."""
         return self._process.communicate(timeout=seconds)
 
     def kill(self) -> None:
-        """End it at once."""
-        self._tell(b"k")
+        """Kill the command."""
+        self._send(b"k")
 
     def end(self) -> int:
-        """Tell it to end, unless it has, and wait until nothing of it is left. Its exit status.
+        """Ask the command to end, unless it has ended, and wait for it and all that it started; returns its exit
+        status.
 
-        What it still prints into pipes is taken: else it could not end. A second interrupt kills it.
+        Its output in pipes is read meanwhile: a full pipe would keep it from ending. A second interrupt kills it.
         """
         try:
             if self._process.poll() is None:
-                self._tell(b"e")
+                self._send(b"e")
                 self._process.communicate()
         finally:
             if self._process.returncode is None:
@@ -113,8 +116,8 @@ class Child:
             self._lifeline.close()
         return self._process.returncode
 
-    def _tell(self, word: bytes) -> None:
-        with contextlib.suppress(OSError):  # it has ended
+    def _send(self, word: bytes) -> None:
+        with contextlib.suppress(OSError):  # the guard has ended
             self._lifeline.send(word, socket.MSG_NOSIGNAL)
 
 
@@ -125,7 +128,7 @@ def run(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a tool to its end, and take what it prints: as text, whatever its bytes are; nothing can be typed into it.
+    """Run a tool to its end, and return its outputs as text; bytes that are not UTF-8 are replaced. Its input is empty.
 
     Raises OSError if it cannot be started, and subprocess.TimeoutExpired after `seconds`.
     """
@@ -151,7 +154,7 @@ def _guard() -> Path:
 
 
 def _reason(lifeline: socket.socket) -> int:
-    """Why the command could not be started, 0 if it was."""
+    """The errno for which the command could not be started; 0 if it was started."""
     said = lifeline.recv(_WHOLE.size, socket.MSG_WAITALL)
     if len(said) < _WHOLE.size:
         return errno.ECHILD

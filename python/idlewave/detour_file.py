@@ -56,7 +56,7 @@ def detours_csv(starts: npt.ArrayLike, lengths: npt.ArrayLike) -> str:
 
 
 def _lines(file: BinaryIO, name: str) -> Iterator[str]:
-    """The lines of a file of bounded size, each of bounded length."""
+    """The lines of a file; size and length of lines are limited."""
     size = 0
     while line := file.readline(MOST_LINE):
         size += len(line)

@@ -1,7 +1,7 @@
-"""``idlewave-python NAME ARGUMENTS``: Python as the programs on the path start it, to become `idlewave` or
-`idlewave-probe` (python/programs/launch.cpp).
+"""``idlewave-python NAME ARGUMENTS``: the entry point that the programs `idlewave` and `idlewave-probe` start
+(python/programs/launch.cpp).
 
-Nothing is loaded before signals are answered.
+No large module is loaded before signals are handled.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def main() -> NoReturn:
 def _program() -> None:
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     if name not in ("idlewave", "idlewave-probe"):
-        raise UsageError("idlewave-python is what idlewave and idlewave-probe start: call one of these")
+        raise UsageError("idlewave-python is started by idlewave and idlewave-probe: call one of these")
     sys.argv[:2] = [name]
     if name == "idlewave":
         from .cli import commands

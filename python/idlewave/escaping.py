@@ -1,4 +1,4 @@
-"""Text from outside, as messages, tables and pictures can show it: nothing in it acts on a terminal or is endless."""
+"""Escapes text from files and programs for messages, tables and pictures: no control characters, limited length."""
 
 from __future__ import annotations
 
@@ -8,42 +8,43 @@ from pathlib import Path
 from typing import Any
 
 MOST_QUOTED = 200
-"""Characters of what was found that a message shows."""
+"""How many characters of a value a message shows."""
 MOST_NAME = 1000
-"""Characters of a file's name that a message shows: the last ones."""
+"""How many characters of a file name a message shows: the last ones."""
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Controls, among them those of terminals; formats, among them those that turn the direction of writing; halves of
-surrogates, as which file names have bytes that are not UTF-8; ends of lines and of paragraphs."""
+"""Categories of Unicode: control characters, such as those of terminals; format characters, such as those that change
+the direction of writing; surrogates, which stand for bytes of file names that are not UTF-8; separators of lines and
+paragraphs."""
 _MOST_DEPTH = 3
 _MOST_ITEMS = 8
 
 
 def printable(text: str, keep: str = "\n\t") -> str:
-    """`text` with what cannot be seen written out, but for the characters of `keep`: an escape becomes \\x1b."""
+    """`text` with invisible characters escaped, except those in `keep`: an escape character becomes \\x1b."""
     if text.isprintable():
         return text
     return "".join(c if c in keep or not _is_unseen(c) else _written_out(c) for c in text)
 
 
 def cut(text: str, most: int = MOST_QUOTED) -> str:
-    """The first `most` characters of `text`, printable, in one line, with … for what is left."""
+    """The first `most` characters of `text`, printable, in one line, with … if it is longer."""
     return printable(text[:most], keep="") + ("…" if len(text) > most else "")
 
 
 def quote(text: object) -> str:
-    """`text` as a message shows what it found: cut, printable, in quotes."""
+    """`text` in a message: cut, printable, in quotes."""
     return f"'{cut(str(text))}'"
 
 
 def name_of(path: str | Path) -> str:
-    """A file's name as messages show it; of a very long one the end."""
+    """The name of a file in a message; the end of a very long one."""
     name = str(path)
     return ("…" if len(name) > MOST_NAME else "") + printable(name[-MOST_NAME:], keep="")
 
 
 def found(value: object) -> str:
-    """Any value of a file, as a message shows what it found."""
+    """A value of a file in a message, after "found"."""
     return cut(_shown(value, 0)) if not isinstance(value, str) else quote(value)
 
 
@@ -57,13 +58,13 @@ def _is_unseen(character: str) -> bool:
 
 
 def _is_none(code: int) -> bool:
-    """Whether Unicode says that it is no character (U+FFFE, U+FFFF and their like), which XML does not allow."""
+    """Whether it is a noncharacter of Unicode (such as U+FFFE and U+FFFF), which XML does not allow."""
     return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
 
 
 def _written_out(character: str) -> str:
     code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as Python's file names have it
+    if 0xDC80 <= code <= 0xDCFF:  # a byte of a file name that is not UTF-8
         return f"\\x{code - 0xDC00:02x}"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 

@@ -1,9 +1,9 @@
-"""How a command ends: whatever happens in it becomes one line on the error stream, and an exit status.
+"""The end of a command: every error becomes one line on the error stream, and an exit status.
 
-0 all went well; 1 an error, which the line names; 2 wrong use; 3 a deadlock of the simulated program; 70 a bug in
-Idlewave; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM (docs/command-line.md).
+0: success; 1: an error, which the line names; 2: wrong use; 3: a deadlock of the simulated program; 70: a bug in
+Idlewave; 129, 130, 143: ended by SIGHUP, SIGINT, SIGTERM (docs/command-line.md).
 
-Only what every program has is loaded here, so that signals are answered before anything else is.
+This module imports only small modules of the standard library, so that signals are handled before large ones load.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from .termination_signals import Interrupted, answer_signals, end_at_once, in_pl
 
 FAILED = 1
 BUG = 70
-"""As sysexits.h calls an internal error of a program."""
+"""EX_SOFTWARE of sysexits.h: an internal error of a program."""
 DEBUG = "IDLEWAVE_DEBUG"
 """If this variable is set, errors are shown with their tracebacks."""
 
 
 def run(program: Callable[[], object]) -> NoReturn:
-    """Run `program`, say how it ended, and end the process."""
+    """Run `program`, print its error if it has one, and end the process with the exit status."""
     try:
         answer_signals()
         streams = Streams.take()
         status = _status_of(program)
         status = _closed(streams, status)
         end_at_once(status)
-    except BaseException as error:  # a signal before or after the program's own time
-        status = _told(error)
+    except BaseException as error:  # a signal before the program begins, or after it has ended
+        status = _status_of_error(error)
         end_at_once(status)
     sys.exit(status)
 
@@ -43,25 +43,25 @@ def _status_of(program: Callable[[], object]) -> int:
     try:
         program()
     except BaseException as error:
-        return _told(error)
+        return _status_of_error(error)
     return 0
 
 
 def _closed(streams: Streams, status: int) -> int:
-    """The exit status when all that is printed has been written, or cannot be; what went wrong before goes first."""
+    """The exit status after the output was flushed; `status` of an earlier error goes first."""
     try:
         whole = streams.close()
     except (IdlewaveError, OSError) as error:
-        return status or _told(error)
+        return status or _status_of_error(error)
     return status or (0 if whole else FAILED)
 
 
-def _told(error: BaseException) -> int:
-    """Says what happened; the exit status that it stands for."""
+def _status_of_error(error: BaseException) -> int:
+    """Print the line of an error; returns its exit status."""
     if isinstance(error, SystemExit):
         return _status_of_exit(error)
     if isinstance(error, BrokenPipeError) and error.filename is None:
-        return FAILED  # who read our output has enough of it
+        return FAILED  # the reader of our output has closed the pipe
     if os.environ.get(DEBUG):
         _write(_trace_of(error))
     error = in_place_of(error) or error
@@ -72,18 +72,18 @@ def _told(error: BaseException) -> int:
     if isinstance(error, IdlewaveError):
         say_error(str(error))
         return error.exit_status
-    if isinstance(error, MemoryError) or _is_for_want_of_memory(error):
+    if isinstance(error, MemoryError) or _is_out_of_memory(error):
         say_error(_out_of_memory(error))
         return FAILED
     if isinstance(error, OSError):
-        say_error(_refused(error))
+        say_error(_os_error_text(error))
         return FAILED
     say_error(_bug(error))
     return BUG
 
 
 def say_error(text: str) -> None:
-    """The line about an error, in which nothing acts on a terminal."""
+    """Print the line of an error, without characters that act on a terminal."""
     from .escaping import printable
 
     text = printable(text)
@@ -104,8 +104,8 @@ def _status_of_exit(end: SystemExit) -> int:
     return FAILED
 
 
-def _refused(error: OSError) -> str:
-    """What the system refused, of which file."""
+def _os_error_text(error: OSError) -> str:
+    """The reason of the system, and the file that it concerns."""
     reason = error.strerror or str(error)
     if error.filename is None:
         return f"{reason} ({_place(error)})"
@@ -117,8 +117,9 @@ def _text(name: object) -> str:
     return os.fsdecode(name) if isinstance(name, (str, bytes)) else str(name)
 
 
-def _is_for_want_of_memory(error: BaseException) -> bool:
-    """Whether a library or a thread was not to be had since memory ran out: no exception of its own says that."""
+def _is_out_of_memory(error: BaseException) -> bool:
+    """Whether a library could not be loaded, or a thread not started, because memory ran out; Python has no exception
+    for that."""
     words = ("failed to map segment", "Cannot allocate memory", "cannot allocate memory", "can't start new thread")
     return isinstance(error, (ImportError, RuntimeError)) and any(word in str(error) for word in words)
 
@@ -129,13 +130,13 @@ def _out_of_memory(error: BaseException) -> str:
 
 
 def _bug(error: BaseException) -> str:
-    """What no line of ours expected. Its traceback is for those who mend it, and so in a file."""
+    """The text of an unexpected error. Its traceback goes to a file, for a report of the bug."""
     what = f"{type(error).__name__}: {' '.join(str(error).split())}"
-    return f"this is a bug in Idlewave: {what[:300]} ({_place(error)}); please report it with {_kept(error)}"
+    return f"this is a bug in Idlewave: {what[:300]} ({_place(error)}); please report it with {_traceback_place(error)}"
 
 
-def _kept(error: BaseException) -> str:
-    """What has the traceback."""
+def _traceback_place(error: BaseException) -> str:
+    """Write the traceback to a file; returns where it is, in words."""
     import platform
     import shlex
     import tempfile
@@ -149,7 +150,7 @@ def _kept(error: BaseException) -> str:
         ) as file:
             file.write(about + _trace_of(error))
     except OSError:
-        return f"what it prints where {DEBUG}=1 is set"
+        return f"its output with {DEBUG}=1"
     return f"the file {file.name}"
 
 
@@ -160,7 +161,7 @@ def _trace_of(error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """The last line of ours that it came through."""
+    """The last line of this package that the error came through."""
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - without loading pathlib
     place = "at the start"
     trace: TracebackType | None = error.__traceback__

@@ -1,4 +1,4 @@
-"""Numbers as a reader wants them: few digits, a unit, a no-break space between the two."""
+"""Numbers and lists as text for readers: few digits, a unit, a no-break space between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MINUS = "\u2212"
 
 
 def plain(text: str) -> str:
-    """`text` for a terminal, where narrow spaces and typographic minus signs are hard to search for."""
+    """`text` for a terminal: narrow spaces and typographic minus signs, which are hard to search for, are replaced."""
     return text.replace(SPACE, " ").replace(MINUS, "-")
 
 
@@ -32,7 +32,7 @@ def time_text(picoseconds: float, digits: int = 3) -> str:
 
 
 def plain_time(picoseconds: float, digits: int = 4) -> str:
-    """The same for a terminal."""
+    """The same text for a terminal."""
     return plain(time_text(picoseconds, digits))
 
 
@@ -42,7 +42,7 @@ def seconds_text(seconds: float, digits: int = 3) -> str:
 
 
 def fixed_seconds_texts(seconds: list[float], digits: int = 4) -> list[str]:
-    """`seconds` as a column of text: one unit, as many decimals for all, the largest with `digits` digits."""
+    """`seconds` as a column of text: the same unit and decimals for all, `digits` digits for the largest."""
     largest = max(map(abs, seconds), default=0.0)
     scale, unit = next(((s, u) for s, u in ((1.0, "s"), (1e3, "ms")) if largest * s >= 1), (1e6, "µs"))
     decimals = max(0, digits - len(f"{largest * scale:.0f}"))
@@ -67,7 +67,7 @@ def volume_text(size: float) -> str:
 
 
 def size_text(size: float) -> str:
-    """A message size: in binary units where these are exact, else in bytes: 65536 -> "64 KiB"."""
+    """A message size: in binary units if these are exact, else in bytes: 65536 -> "64 KiB"."""
     for unit, scale in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if size >= scale and size % scale == 0:
             return f"{int(size // scale):,}{SPACE}{unit}"
@@ -96,12 +96,12 @@ def percent_text(fraction: float, *, signed: bool = False) -> str:
 
 
 def plain_percent(fraction: float, *, signed: bool = False) -> str:
-    """The same for a terminal."""
+    """The same text for a terminal."""
     return plain(percent_text(fraction, signed=signed))
 
 
 def percent_tick(fraction: float) -> str:
-    """`fraction` in percent as an axis has it, without zeros behind the point: 0.05 -> "5 %"."""
+    """`fraction` in percent for an axis, without trailing zeros: 0.05 -> "5 %"."""
     value = 100 * fraction
     decimals = max(0, 2 - math.floor(math.log10(abs(value)))) if value and math.isfinite(value) else 0
     text = f"{value:,.{decimals}f}"
@@ -110,13 +110,13 @@ def percent_tick(fraction: float) -> str:
 
 
 def percent_range(low: float, high: float) -> str:
-    """Two fractions in percent: "0.19 to 0.23 %", or one of them where they read the same."""
+    """Two fractions in percent: "0.19 to 0.23 %", or one of them if both have the same text."""
     first, last = percent_number(low), percent_number(high)
     return f"{last}{SPACE}%" if first == last else f"{first} to {last}{SPACE}%"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The end of a sentence: ": did you mean 'bcast'?", or "." where no known word is like it."""
+    """The end of a sentence: ": did you mean 'bcast'?", or "." if no known word is similar."""
     from difflib import get_close_matches
 
     near = get_close_matches(word, list(known), n=1)
@@ -124,7 +124,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def unknown_name(kind: str, word: str, known: Iterable[str]) -> str:
-    """What is said of a name that there is not: the one that was probably meant, and all that there are."""
+    """The message about an unknown name, with a similar one and a list of all."""
     names = list(known)
     return f"no {kind} is called {quote(word)}{did_you_mean(word, names)} There are {', '.join(names)}"
 

@@ -1,4 +1,4 @@
-"""Everything about the place of a measurement that could matter to its numbers."""
+"""The environment of a measurement: all properties of host, kernel, processor and MPI that may affect its numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOISE_OPTIONS = "isolcpus nohz nohz_full rcu_nocbs irqaffinity mitigations idle
 def describe(mpi: Mpi | None = None) -> dict[str, Any]:
     """Host, kernel, processor, clock, pinning, load, limits, and the MPI with the variables that configure it.
 
-    Times in seconds; what the system does not tell is None.
+    Times are in seconds. A value is None if the system does not provide it.
     """
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -56,13 +56,15 @@ def describe(mpi: Mpi | None = None) -> dict[str, Any]:
 def describe_recording(
     name: str, mpi: Mpi | None = None, *, by: str, options: Mapping[str, object] | None = None
 ) -> dict[str, Any]:
-    """`describe`, and under "provenance" what is recorded here and now, by which function or command: what
-    environment.json says beside a recording."""
+    """The content of the environment.json of a recording made now: `describe`, and the provenance of the recording.
+
+    `by` is the function or command that records.
+    """
     return describe(mpi) | provenance_entry(Provenance.made("recording", name, by=by, options=options))
 
 
 def provenance_of(name: str, environment: Mapping[str, Any]) -> Provenance:
-    """Of what was recorded in an environment, as far as that says it."""
+    """The provenance of a recording from its environment, as far as that has it."""
     try:
         return Provenance.from_object(environment[PROVENANCE])
     except (KeyError, InputError):
@@ -71,7 +73,7 @@ def provenance_of(name: str, environment: Mapping[str, Any]) -> Provenance:
 
 
 def metadata_of_samples(name: str, environment: Mapping[str, Any]) -> dict[str, str]:
-    """What a table of samples carries that were recorded in an environment."""
+    """The metadata of a table of samples that were recorded in an environment."""
     source = provenance_of(name, environment)
     return {KEY: Provenance.made("recording", name, by="idlewave.measure", sources=(source,)).to_json()}
 
@@ -83,19 +85,19 @@ def _describe_mpi(mpi: Mpi) -> dict[str, Any]:
 
 
 def _chosen(path: str) -> str | None:
-    """Of a kernel's list of choices, such as "always [madvise] never", the one in brackets."""
+    """The choice in brackets of a kernel's list, such as "always [madvise] never"."""
     return next((word.strip("[]") for word in (text_of(path) or "").split() if word.startswith("[")), None)
 
 
 def _governors() -> str | None:
-    """The CPUs' frequency governor; where they differ, each with the number of its CPUs."""
+    """The frequency governor of the CPUs; if CPUs have different ones, each with its number of CPUs."""
     found = Counter(text_of(file) for file in _CPU.glob("cpu[0-9]*/cpufreq/scaling_governor"))
     names = sorted((name, count) for name, count in found.items() if name)
     return ", ".join(name if len(names) == 1 else f"{name} ({count} CPUs)" for name, count in names) or None
 
 
 def _kernel_options() -> dict[str, str]:
-    """Those of the kernel's command line that decide about noise."""
+    """The options of the kernel's command line that affect noise."""
     pairs = (word.partition("=") for word in (text_of("/proc/cmdline") or "").split())
     return {name: value for name, _, value in pairs if name in _NOISE_OPTIONS.split()}
 
@@ -113,13 +115,13 @@ def _processor() -> str | None:
 
 
 def _hypervisor() -> bool | None:
-    """Whether there is one: x86 has a flag for it, other architectures tell nothing."""
+    """Whether there is a hypervisor: x86 has a flag for it; None on other architectures."""
     flags = _cpuinfo("flags")
     return None if flags is None else "hypervisor" in flags.split()
 
 
 def _cpu_limit(root: Path = Path("/")) -> str | None:
-    """CPU time per period (µs, or "max") of this process's control group, or of the one above it that has the least."""
+    """The tightest CPU limit of this process's control group and those above it: CPU time per period, µs or "max"."""
     for groups in control_groups("cpu", root):
         limits = [limit for group in groups if (limit := _limit_of(group)) is not None]
         if limits:
@@ -128,7 +130,7 @@ def _cpu_limit(root: Path = Path("/")) -> str | None:
 
 
 def _limit_of(group: Path) -> str | None:
-    """As version 2 of control groups says it, also of version 1."""
+    """The limit of a control group of version 1 or 2, in the form of version 2."""
     quota, period = (text_of(group / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
     if quota is None or period is None:
         return text_of(group / "cpu.max")
@@ -141,6 +143,6 @@ def _share(limit: str) -> float:
 
 
 def _steal() -> float | None:
-    """CPU time that the hypervisor gave to others since the system's start."""
+    """CPU time that the hypervisor gave to other guests since the boot, s."""
     fields = (text_of("/proc/stat") or "").partition("\n")[0].split()
     return int(fields[8]) / os.sysconf("SC_CLK_TCK") if len(fields) > 8 else None

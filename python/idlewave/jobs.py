@@ -1,4 +1,4 @@
-"""Schedules put together on the fly: operations in sequence, repeated, by groups of ranks, in jobs beside others."""
+"""Jobs, of which schedules are composed on the fly: sequences of operations of all ranks or of groups of ranks."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .escaping import quote
 from .formatting import unknown_name
 from .pattern_options import MOST_BYTES, PATTERNS, PatternOptions
 
-GROUPS = ("all", "blocks", "strided")
+GROUPS = tuple(_core.GroupKind.__members__)
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One thing that all ranks of a job do: a collective, a halo exchange, a sweep, or "compute" (of `compute_ns`).
+    """An operation of all ranks of a job: a collective, a halo exchange, a sweep, or "compute" (of `compute_ns`).
 
-    `times`: how often in a row; with `rotating_root` the root moves on by one rank each time. `group`: who takes part
-    together: "all"; "blocks" of `group_size` neighbours each; or "strided", the ranks of equal remainder by
-    `group_size`, as the rows and columns of a process grid. The others are those of `Schedule.pattern`.
+    It is done `times` times; with `rotating_root` the root moves on by one rank each time. `group` says which ranks
+    take part together: "all"; "blocks" of `group_size` neighbours each; or "strided", the ranks with equal remainder by
+    `group_size`, like the rows and columns of a process grid. The other fields are those of `Schedule.pattern`.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Operation:
     options: PatternOptions = field(default_factory=PatternOptions)
 
     def members(self, ranks: int) -> int:
-        """How many ranks of a job of `ranks` take part together, in the first group."""
+        """The number of ranks in the first group, in a job of `ranks` ranks."""
         if self.group not in GROUPS:
             raise UsageError(f"no group is called {quote(self.group)}; there are {', '.join(GROUPS)}")
         if not 1 <= self.group_size <= ranks:
@@ -61,33 +61,16 @@ class Operation:
             if algorithm not in ("", "dissemination"):
                 raise UsageError(f"the pattern dissemination is an algorithm itself, so not {quote(algorithm)}")
             name, algorithm = "barrier", "dissemination"
-        stage = _core.Stage(
-            name,
-            algorithm,
-            members,
-            self.bytes,
-            self.reduction_cost,
-            o.root,
-            o.segment,
-            o.ways,
-            list(o.send_counts),
-            list(o.recv_counts),
-            list(o.dims),
-            list(o.face_bytes),
-            o.periodic,
-            o.compute_ns,
-            o.blocks,
-            o.sweeps,
-        )
-        stage.set(self.times, self.rotating_root, self.group, self.group_size, tag)
+        stage = _core.Stage(name, algorithm, members, o.core(self.bytes, self.reduction_cost))
+        stage.set(self.times, self.rotating_root, _core.GroupKind[self.group], self.group_size, tag)
         return stage
 
 
 @dataclass(frozen=True)
 class Job:
-    """Ranks that do the same operations, one after the other, the whole sequence `repetitions` times.
+    """A job: its ranks do the operations one after another, and the whole sequence `repetitions` times.
 
-    Its rank i is the machine's rank `first + i * stride`, or `placement[i]`.
+    Rank i of the job is rank `first + i * stride` of the machine, or `placement[i]`.
     """
 
     ranks: int

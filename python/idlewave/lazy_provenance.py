@@ -1,4 +1,4 @@
-"""What schedules and traces were made of, and that as provenance once somebody asks for it."""
+"""Provenance of schedules and traces that is computed when it is first needed."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ if TYPE_CHECKING:
     from .jobs import Job
 
 LONGEST_OPTIONS = 4000
-"""Characters of options that are listed; of longer ones the digest alone is kept."""
+"""Characters of options that are listed; longer options are kept as a digest only."""
 
 
 class LazyProvenance:
-    """What something was made of, without the thing itself, so that it takes no memory.
+    """Provenance that `make` computes when it is first needed, because the digest of a large file takes long.
 
-    What it takes long to find out, such as the digest of a large file, is found out when it is first asked for.
+    It does not keep the artefact itself in memory.
     """
 
-    def __init__(self, tell: Callable[[], Provenance]) -> None:
-        self._tell = tell
+    def __init__(self, make: Callable[[], Provenance]) -> None:
+        self._make = make
 
     @cached_property
     def provenance(self) -> Provenance:
-        """That as provenance; where files have gone or changed meanwhile, its option "unknown" says so."""
-        return self._tell()
+        """The provenance; its option "unknown" says if files were removed or changed meanwhile."""
+        return self._make()
 
 
 def of_file(name: str, files: Files) -> LazyProvenance:
-    """Of a schedule in a file, and of what GOAL text says of itself, if nobody has changed it since."""
+    """Of a schedule in a file; the provenance in GOAL text is its source, if the text was not changed since."""
 
-    def tell() -> Provenance:
+    def make() -> Provenance:
         with files.paths[0].open("rb") as file:
             return _of_stream(name, file)
 
-    return LazyProvenance(lambda: _unless_changed("schedule", name, files, tell))
+    return LazyProvenance(lambda: _unless_changed("schedule", name, files, make))
 
 
 def of_text(name: str, text: str) -> LazyProvenance:
@@ -64,7 +64,7 @@ def _of_stream(name: str, stream: io.BufferedReader | io.BytesIO) -> Provenance:
 
 
 def rank_files(directory: Path) -> list[Path]:
-    """The files of a trace's ranks: all that its schedule is made of. None where the folder cannot be listed."""
+    """The files of the ranks of a trace, from which its schedule is made. Empty if the folder cannot be listed."""
     try:
         return sorted(directory.glob("*.iwtrace"))
     except OSError:
@@ -72,27 +72,29 @@ def rank_files(directory: Path) -> list[Path]:
 
 
 def of_recorded_trace(directory: Path, files: Files, recorded: Provenance) -> LazyProvenance:
-    """Of a trace of which trace.json says `recorded`. If the ranks' files are not those of which that has the digest,
-    the option "changed" says so."""
+    """Of a trace; `recorded` is the provenance in trace.json.
+
+    The option "changed" says if the files of the ranks do not have the digest in it.
+    """
     name = str(directory)
 
-    def tell() -> Provenance:
+    def make() -> Provenance:
         content = digest_of_files(directory, files.paths)
         changed = {"changed": True} if recorded.digests.get("content", content) != content else {}
         return replace(recorded, name=name, digests={"content": content}, options={**recorded.options, **changed})
 
-    return LazyProvenance(lambda: _unless_changed("trace", name, files, tell))
+    return LazyProvenance(lambda: _unless_changed("trace", name, files, make))
 
 
 def of_trace(name: str, trace: LazyProvenance, algorithms: Mapping[str, str], reduction_cost: float) -> LazyProvenance:
-    """Of the schedule that is made of a trace."""
+    """Of the schedule that is made from a trace."""
 
-    def tell() -> Provenance:
+    def make() -> Provenance:
         source = trace.provenance
         options = {"algorithms": dict(algorithms), "reduction_cost": float(reduction_cost)}
         return _derived(name, source, options)
 
-    return LazyProvenance(tell)
+    return LazyProvenance(make)
 
 
 def of_extrapolation(name: str, base: LazyProvenance, ranks: int) -> LazyProvenance:
@@ -109,25 +111,31 @@ def _derived(name: str, source: Provenance, options: dict[str, Any]) -> Provenan
 
 
 def of_jobs(name: str, jobs: Sequence[Job], ranks: int) -> LazyProvenance:
-    """Of a pattern, or of several beside each other."""
+    """Of a pattern, or of several jobs beside each other."""
     listed = list(jobs)
 
-    def tell() -> Provenance:
+    def make() -> Provenance:
         digest = digest_of({"jobs": plain(listed), "ranks": ranks})
-        options: dict[str, Any] = {"jobs": [_said(job) for job in listed]} | ({"ranks": ranks} if ranks else {})
+        options: dict[str, Any] = {"jobs": [_without_defaults(job) for job in listed]} | (
+            {"ranks": ranks} if ranks else {}
+        )
         if len(str(options)) > LONGEST_OPTIONS:
             options = {"jobs": f"{len(listed)}, too long to be listed"}
         return Provenance("schedule", name, {"content": digest}, options)
 
-    return LazyProvenance(tell)
+    return LazyProvenance(make)
 
 
-def _said(value: object) -> Any:  # noqa: ANN401 - a value of JSON
-    """As `plain`, without what is as it is if nobody says anything."""
+def _without_defaults(value: object) -> Any:  # noqa: ANN401 - a value of JSON
+    """As `plain`, without fields that have their default."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {item.name: _said(getattr(value, item.name)) for item in fields(value) if not _is_default(item, value)}
+        return {
+            item.name: _without_defaults(getattr(value, item.name))
+            for item in fields(value)
+            if not _is_default(item, value)
+        }
     if isinstance(value, list | tuple):
-        return [_said(item) for item in value]
+        return [_without_defaults(item) for item in value]
     return plain(value)
 
 
@@ -136,12 +144,12 @@ def _is_default(item: Field[Any], value: object) -> bool:
     return bool(default is not MISSING and plain(getattr(value, item.name)) == plain(default))
 
 
-def _unless_changed(kind: str, name: str, files: Files, tell: Callable[[], Provenance]) -> Provenance:
-    """What `tell` finds in files, if they are what they were before it looked and after."""
+def _unless_changed(kind: str, name: str, files: Files, make: Callable[[], Provenance]) -> Provenance:
+    """The result of `make`, if the files were unchanged before and after it; else a provenance with the problem."""
     problem, found = files.problem(), None
     if not problem:
         try:
-            found, problem = tell(), files.problem()
+            found, problem = make(), files.problem()
         except OSError as error:
             problem = f"{error.filename}: {error.strerror}"
     if problem or found is None:

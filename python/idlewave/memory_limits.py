@@ -1,4 +1,4 @@
-"""How much memory this process may have, and an error, rather than swapping or a crash, for what needs more."""
+"""The memory limits of this process, and an error, instead of swapping or a crash, for what needs more memory."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .errors import MemoryLimit
 from .formatting import plain, volume_text
 
 UNCHECKED = 1 << 26
-"""Bytes: what needs less is tried without a look at the limits, which takes as long as a small simulation. An
-allocator may also have so much from before, which no limit counts twice."""
+"""Bytes. For less the limits are not read, which would take as long as a small simulation. An allocator may also still
+hold as much memory from before, which no limit counts twice."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """At most so many bytes, as `name` says; `used` of them are taken."""
+    """A limit of so many bytes, of which `used` are used; `name` is what sets it."""
 
     bytes: int
     name: str
@@ -28,16 +28,16 @@ class Limit:
 
     @property
     def left(self) -> int:
-        """Bytes that may still be taken."""
+        """Bytes that may still be allocated."""
         return max(0, self.bytes - self.used)
 
 
 @contextlib.contextmanager
 def memory_for(what: str, needed: int = 0) -> Iterator[None]:
-    """Raises MemoryLimit before `what` ("simulating 64 ranks") is tried if the `needed` bytes cannot be had, and
-    instead of MemoryError if memory runs out meanwhile.
+    """Raise MemoryLimit before the block if `needed` bytes exceed a limit, and instead of MemoryError in the block.
 
-    `needed` must be a lower bound, so that nothing is refused that fits.
+    `what` the block does is for the message ("simulating 64 ranks"). `needed` must be a lower bound, so that nothing is
+    refused that fits.
     """
     check_memory(what, needed)
     try:
@@ -50,29 +50,30 @@ def memory_for(what: str, needed: int = 0) -> Iterator[None]:
 
 
 def check_memory(what: str, needed: int) -> None:
-    """Raises MemoryLimit if `what` needs more bytes than may still be taken. `needed` is a lower bound."""
+    """Raise MemoryLimit if `what` needs more bytes than may still be allocated. `needed` is a lower bound."""
     if needed < UNCHECKED:
         return
     refuse_beyond(what, needed, tightest())
 
 
 def refuse_beyond(what: str, needed: int, limit: Limit) -> None:
-    """Raises MemoryLimit if `what` needs more bytes than `limit` leaves."""
+    """Raise MemoryLimit if `what` needs more bytes than `limit` leaves."""
     if needed > limit.left:
         message = f"{what} needs at least about {_volume(needed)}; {_said(limit, needed)}"
         raise MemoryLimit(message, needed, limit.bytes, limit.name)
 
 
 def tightest(root: Path = Path("/")) -> Limit:
-    """The limit that leaves the least. Below `root` lie /proc and /sys."""
+    """The limit that leaves the fewest bytes. `root` is the folder of /proc and /sys."""
     return min(limits(root), key=lambda limit: limit.left)
 
 
 def limits(root: Path = Path("/")) -> list[Limit]:
-    """Those of the process, of its control groups, and of the machine.
+    """The limits of the process, of its control groups, and of the machine.
 
-    Of a process's own limit only what is resident counts as taken: what an allocator has reserved may yet serve. Of a
-    control group and of the machine nothing does, for others may free their memory at any time.
+    For a limit of the process only its resident memory counts as used, because the memory that an allocator has
+    reserved can still be used. For a control group and the machine nothing counts as used, because other processes may
+    free their memory at any time.
     """
     swap = _meminfo(root, "SwapTotal")
     resident, private = _resident(root)
@@ -105,7 +106,7 @@ def _volume(size: int) -> str:
 
 
 def _meminfo(root: Path, name: str) -> int:
-    """In bytes; 0 if the system does not tell."""
+    """A value of /proc/meminfo in bytes; 0 if it is not there."""
     for line in (text_of(root / "proc/meminfo") or "").splitlines():
         field, _, value = line.partition(":")
         if field == name:
@@ -114,14 +115,14 @@ def _meminfo(root: Path, name: str) -> int:
 
 
 def _resident(root: Path) -> tuple[int, int]:
-    """Bytes of this process in memory: all, and those that no file has."""
+    """Resident bytes of this process: all, and those that are not in a file."""
     fields = (text_of(root / "proc/self/statm") or "0 0 0").split()
     page = os.sysconf("SC_PAGE_SIZE")
     return int(fields[1]) * page, (int(fields[1]) - int(fields[2])) * page
 
 
 def _of_group(group: Path, swap: int) -> int | None:
-    """What a control group may have, with its part of the machine's `swap`; None: as much as there is."""
+    """The limit of a control group with its part of the machine's `swap`; None without a limit."""
     own = _number(group / "memory.max")  # version 2
     if own is not None:
         swapped = _number(group / "memory.swap.max")

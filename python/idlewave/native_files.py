@@ -1,4 +1,4 @@
-"""What of the package is not Python."""
+"""The files of the package that are not Python: sources of tracer and probes, and compiled programs."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from . import _core
 
 
 def package_data() -> Path:
-    """Where the package keeps the sources of tracer and probes, and the programs that link no MPI."""
+    """The folder of the sources of tracer and probes, and of the programs that do not link MPI."""
     return Path(_core.__file__).resolve().parent / "native"

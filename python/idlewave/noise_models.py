@@ -1,6 +1,6 @@
-"""Noise: what takes a machine's CPUs away, as a recording or as random detours.
+"""Models of noise, which interrupts a machine's CPUs: a recording of detours, or random detours.
 
-While a detour lasts the CPU stands still; docs/model.md says what that does to a simulated rank.
+During a detour the CPU stands still; docs/model.md says what that does to a simulated rank.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from . import _core
 from .errors import InputError
+from .escaping import quote
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
     Times = npt.NDArray[np.int64]
 
 Reach = Literal["o_s", "o_r", "O", "calc", "reduction"]
-"""What a CPU does that noise can reach: overheads, bytes, the application's computation, that of reductions."""
+"""The parts of a CPU's work that noise can lengthen: overheads, costs per byte, computation of the application and of
+reductions."""
 REACHES: tuple[Reach, ...] = get_args(Reach)
 
 
 def as_times(values: npt.ArrayLike) -> Times:
-    """Times in ps as the core takes them. Loads numpy, which takes longer than many a simulation, only here."""
+    """Times in ps as the core takes them. numpy is imported here, because that takes longer than many simulations."""
     import numpy as np
 
     return np.ascontiguousarray(values, dtype=np.int64)
@@ -32,7 +34,7 @@ def as_times(values: npt.ArrayLike) -> Times:
 
 @dataclass(frozen=True)
 class Noise:
-    """Detours of one period, repeated for ever: while one lasts the CPU stands still.
+    """The detours of one period, repeated for ever. During a detour the CPU stands still.
 
     `starts` and `lengths` are int64 arrays in ps, ascending and separate, inside [0, period). `phase` says where in
     the period each rank is at time 0: "random" (drawn from the run's seed), "same" (one draw for all: co-scheduled),
@@ -50,13 +52,12 @@ class Noise:
         return float(self.lengths.sum()) / self.period
 
     def _core(self) -> _core.NoiseTrace:
-        kind, phases = (self.phase, []) if isinstance(self.phase, str) else ("given", list(self.phase))
         return _core.NoiseTrace(
             as_times(self.starts),
             as_times(self.lengths),
             self.period,
-            kind,
-            phases,
+            drawn_phase(self.phase) if isinstance(self.phase, str) else _core.Phase.given,
+            [] if isinstance(self.phase, str) else list(self.phase),
         )
 
 
@@ -68,7 +69,7 @@ class FixedLength:
 
     @property
     def mean(self) -> float:
-        """Their mean, ps."""
+        """The mean length, ps."""
         return float(self.length)
 
     def _core(self) -> _core.FixedLength:
@@ -88,14 +89,14 @@ class ExponentialLength:
 
 @dataclass(frozen=True)
 class UniformLength:
-    """Any whole number of ps from `min` to `max`, both included."""
+    """Any whole number of ps from `min` to `max`, both included, all equally likely."""
 
     min: int
     max: int
 
     @property
     def mean(self) -> float:
-        """Their mean, ps."""
+        """The mean length, ps."""
         return (self.min + self.max) / 2
 
     def _core(self) -> _core.UniformLength:
@@ -111,7 +112,7 @@ class LognormalLength:
 
     @property
     def mean(self) -> float:
-        """Their mean, ps."""
+        """The mean length, ps."""
         return self.median * math.exp(self.sigma**2 / 2)
 
     def _core(self) -> _core.LognormalLength:
@@ -127,7 +128,7 @@ class ParetoLength:
 
     @property
     def mean(self) -> float:
-        """Their mean, ps; infinite for an alpha of at most 1."""
+        """The mean length, ps; infinite for an alpha of at most 1."""
         return self.alpha * self.min / (self.alpha - 1) if self.alpha > 1 else math.inf
 
     def _core(self) -> _core.ParetoLength:
@@ -136,13 +137,13 @@ class ParetoLength:
 
 @dataclass(frozen=True)
 class EmpiricalLength:
-    """One of `lengths`, an int64 array in ps, each as likely."""
+    """One of the measured `lengths`, an int64 array in ps, all equally likely."""
 
     lengths: Times
 
     @property
     def mean(self) -> float:
-        """Their mean, ps."""
+        """The mean length, ps."""
         return float(self.lengths.mean())
 
     def _core(self) -> _core.EmpiricalLength:
@@ -180,10 +181,10 @@ class PoissonNoise:
 
 @dataclass(frozen=True)
 class MixedNoise:
-    """What the clock brings, and what comes at random: the detours of `trace`, and those of the `random` sources.
+    """The detours of `trace`, such as periodic ones, together with those of the `random` sources.
 
-    The random sources count the time that the trace leaves, and stand still during its detours. All have one phase,
-    "random" or "same".
+    The intervals of the random sources count only the time between the detours of the trace. All sources have one
+    phase, "random" or "same".
     """
 
     trace: Noise
@@ -192,7 +193,7 @@ class MixedNoise:
     @property
     def overhead(self) -> float:
         """The share of time that detours take, in the long run."""
-        taken = sum(source.length.mean / source.interval for source in self.random)  # a unit of CPU time
+        taken = sum(source.length.mean / source.interval for source in self.random)  # per unit of CPU time
         return 1 - (1 - self.trace.overhead) / (1 + taken)
 
     def _core(self) -> _core.MixedNoise:
@@ -202,10 +203,15 @@ class MixedNoise:
 AnyNoise = Noise | PoissonNoise | MixedNoise
 
 
+def drawn_phase(name: str) -> _core.Phase:
+    """The phase that is drawn from the seed: random or same. Raises InputError for another name."""
+    if name not in ("random", "same"):
+        raise InputError(f"noise: expected phase random or same, found {quote(name)}")
+    return _core.Phase[name]
+
+
 def _random_detours(sources: tuple[PoissonNoise, ...]) -> _core.PoissonNoise:
-    phases = {source.phase for source in sources}
-    if not phases <= {"random", "same"}:
-        raise InputError(f"noise: expected phase random or same, found {min(phases - {'random', 'same'})!r}")
+    phases = {drawn_phase(source.phase) for source in sources}
     if len(phases) != 1:
         raise InputError("noise: expected at least one source of random detours, all of one phase")
     return _core.PoissonNoise([(source.interval, source.length._core()) for source in sources], phases.pop())

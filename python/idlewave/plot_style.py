@@ -1,4 +1,4 @@
-"""How every figure looks: one size of type, one palette, no global state."""
+"""The style of all figures: one font size, one palette, no global state."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INK, MUTED, SOFT, FAINT = "#1a1a1a", "#666666", "#b8b8b8", "#e4e4e4"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, YELLOW, "#000000")
 
 SMALL = 8.0
-HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a label readable where something passes
+HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a label readable on lines
 STYLE: Any = {
     "axes.axisbelow": True,
     "axes.edgecolor": MUTED,
@@ -39,12 +39,12 @@ STYLE: Any = {
     "figure.constrained_layout.w_pad": 0.05,
     "figure.dpi": 100,
     "figure.facecolor": "white",
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the same picture everywhere
+    "font.family": "DejaVu Sans",  # part of matplotlib: the same picture everywhere
     "font.size": 9.0,
     "legend.fontsize": SMALL,
     "legend.frameon": False,
     "text.color": INK,
-    "svg.fonttype": "path",  # a label must not change its width with the reader's fonts
+    "svg.fonttype": "path",  # the width of a label must not depend on the fonts of the reader
     "svg.hashsalt": "idlewave",
     "xtick.labelsize": SMALL,
     "ytick.labelsize": SMALL,
@@ -55,7 +55,7 @@ Result = TypeVar("Result")
 
 
 def styled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """`function`, run in this style; the caller's own matplotlib settings stay as they are."""
+    """Decorator: run `function` in this style; the matplotlib settings of the caller are unchanged."""
 
     @wraps(function)
     def inner(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
@@ -66,12 +66,13 @@ def styled(function: Callable[Parameters, Result]) -> Callable[Parameters, Resul
 
 
 def new_figure(height: float, width: float = WIDTH) -> Figure:
-    """An empty figure of `width` × `height` inches that pyplot knows nothing of."""
+    """An empty figure of `width` × `height` inches, without pyplot."""
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def plain_text(figure: Figure) -> Figure:
-    """`figure`, whose texts may be those of data: they are shown as they are, without controls, and are no formulas."""
+    """Make all texts of a figure printable and literal, because they may come from data: no formulas, no control
+    characters."""
     for text in figure.findobj(Text):
         if isinstance(text, Text) and (label := text.get_text()):
             text.set_text(printable(label))
@@ -85,7 +86,7 @@ def plain_text(figure: Figure) -> Figure:
 
 
 def tidy(axes: Axes, grid: str = "y") -> None:
-    """No box around the data, light grid lines along `grid` ("x", "y", "both" or ""), quiet ticks."""
+    """Remove the box around the data, draw light grid lines along `grid` ("x", "y", "both" or "") and pale ticks."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(which="both", color=MUTED, labelcolor=INK, width=0.6, labelsize=SMALL)
     axes.tick_params(which="minor", length=1.8, labelsize=SMALL)
@@ -94,7 +95,7 @@ def tidy(axes: Axes, grid: str = "y") -> None:
 
 
 def say_empty(axes: Axes, text: str, *, ticks: bool = False) -> None:
-    """Axes without data say why they are empty; without `ticks` they have none."""
+    """Write into empty axes why they are empty; without `ticks` remove the ticks, too."""
     if not ticks:
         axes.set_xticks([])
         axes.set_yticks([])
@@ -102,7 +103,7 @@ def say_empty(axes: Axes, text: str, *, ticks: bool = False) -> None:
 
 
 def spread_labels(positions: list[float], least: float) -> list[float]:
-    """`positions` moved apart until neighbours are `least` apart, their order and middle kept."""
+    """Move `positions` apart until neighbours are `least` apart; their order and centre are kept."""
     order = sorted(range(len(positions)), key=lambda index: positions[index])
     placed = [positions[index] for index in order]
     for _ in range(100):

@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 from . import _core, mpi
 from .child_processes import Child
@@ -24,8 +24,8 @@ from .errors import IdlewaveError, MpiError
 from .memory_limits import memory_for
 from .termination_signals import ended_by_signals
 
+T = TypeVar("T")
 Report = Callable[[int], None] | None
-Answer = dict[str, Any]
 
 POLL = 0.1
 """Seconds between two looks at how far the processes are."""
@@ -33,19 +33,18 @@ GRACE = 5.0
 """Seconds that they have to end when they are told to."""
 
 
-def run_in_processes(
-    function: str, arguments: tuple[Any, ...], processes: int, progress: Callable[[int], None] | None
-) -> dict[str, Any]:
-    """What a function of the core answers when so many processes call it together, each with a transport to the others.
+def run_in_processes(call: Callable[..., T], arguments: tuple[Any, ...], processes: int, progress: Report) -> T:
+    """The result of a function that this many processes call together, each with a transport to the others.
 
-    `progress` is called a few times a second with the simulated time. Raises what the first process that failed did, or
-    MpiError with what the processes said if one of them dies.
+    `call` is a function of a module. It is called with the arguments, a function for progress or None, and the
+    transport; the first process returns the result. `progress` is called a few times a second with the simulated time.
+    Raises the error of the first process that failed, or MpiError with the output of the processes if one of them dies.
     """
     site = mpi.find()
     transport = mpi.build(site, "transport")
     with TemporaryDirectory(prefix="idlewave-") as name:
         folder = Path(name)
-        (folder / "job").write_bytes(pickle.dumps((function, arguments)))
+        (folder / "job").write_bytes(pickle.dumps((call, arguments)))
         command = [str(site.mpiexec), "-n", str(processes), sys.executable, "-m", "idlewave.processes"]
         with ended_by_signals(), (folder / "said").open("w+", encoding="utf-8", errors="replace") as said:
             status = _watch([*command, name, str(transport)], site.environment(), said.fileno(), folder, progress)
@@ -57,8 +56,8 @@ def run_in_processes(
         if status != 0 or not answer.exists():
             text = text or f"it ended with status {status}, and said nothing"
             raise MpiError(f"a run of {processes} processes failed:\n{text}")
-        found: dict[str, Any] = pickle.loads(answer.read_bytes())
-        return found
+        result: T = pickle.loads(answer.read_bytes())
+        return result
 
 
 def _watch(
@@ -66,7 +65,7 @@ def _watch(
     environment: dict[str, str],
     said: int,
     folder: Path,
-    progress: Callable[[int], None] | None,
+    progress: Report,
 ) -> int:
     """Runs a command to its end, shows how far it is meanwhile, and takes all of it along if that is interrupted."""
     shown = ""
@@ -99,9 +98,9 @@ def main(folder: Path, library: str) -> None:
     """One process of a run."""
     transport = _core.Transport(library)
     try:
-        function, arguments = pickle.loads((folder / "job").read_bytes())
+        call, arguments = pickle.loads((folder / "job").read_bytes())
         with memory_for(f"running process {transport.process} of {transport.processes}"):
-            answer = PREPARED.get(function, _call)(function, arguments, _report(folder, transport), transport)
+            answer = call(*arguments, _report(folder, transport), transport)
         if transport.process == 0:
             _put(folder / "answer", pickle.dumps(answer))
         transport.close()
@@ -112,21 +111,6 @@ def main(folder: Path, library: str) -> None:
             traceback.print_exc()
         transport.abort(1)
         os._exit(1)
-
-
-def _call(function: str, arguments: tuple[Any, ...], progress: Report, transport: _core.Transport) -> Answer:
-    answer: Answer = getattr(_core, function)(*arguments, progress, transport)
-    return answer
-
-
-def _simulate(function: str, arguments: tuple[Any, ...], progress: Report, transport: _core.Transport) -> Answer:
-    """Schedule and machine are made anew in every process."""
-    schedule, machine, seed, configuration = arguments
-    answer: Answer = getattr(_core, function)(schedule.core(), machine.core(), seed, configuration, progress, transport)
-    return answer | {"finish_view": answer["finish_view"].tobytes()}
-
-
-PREPARED = {"simulate_partitioned": _simulate}
 
 
 def _report(folder: Path, transport: _core.Transport) -> Callable[[int], None] | None:

@@ -1,4 +1,4 @@
-"""Provenance as files carry it: where each form has it, and how it is found there again."""
+"""Provenance in files: where each file format has it, and how it is read from there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .provenance import KEY, MOST_CHARACTERS, PROVENANCE, Provenance, provenance
 from .studies.rows_digest import ROWS, compared_with_rows, edited
 
 CSVW = "dc:provenance"
-"""Under which the metadata of CSV have it."""
+"""The key of provenance in the metadata of CSV."""
 WHAT = "something that Idlewave made"
 _HEAD, _TAIL = 1 << 22, 1 << 20
 _BEGIN = '{"kind": "'
@@ -38,37 +38,40 @@ _IN_FOLDERS = (
     "traces.otf2",
     "machine.toml",
 )
-"""Which of a folder's files speaks for it."""
+"""The files whose provenance counts for their folder, the first one first."""
 _DATES = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-"""What matplotlib would say of when a picture was made."""
+"""Metadata that keep matplotlib from writing the date."""
 
 
 def comment(provenance: Provenance) -> str:
-    """A line that TOML passes over."""
+    """The provenance as a comment of TOML."""
     return f"# {KEY}: {provenance.to_json()}\n"
 
 
 def beside_csv(path: Path) -> Path:
-    """The file beside a CSV file that has what concerns the table, as CSV on the Web (W3C, 2015) names it."""
+    """The path of the metadata of a CSV file, as CSV on the Web (W3C, 2015) names it."""
     return path.with_name(f"{path.name}-metadata.json")
 
 
-def metadata_of_csv(name: str, text: str, said: str) -> dict[str, str]:
-    """What stands there: the provenance, with the digest of the CSV file of that name and text."""
-    provenance = Provenance.from_json(said)
+def metadata_of_csv(name: str, text: str, provenance_json: str) -> dict[str, str]:
+    """The content of that file: the provenance, with the digest of the CSV file of that name and text."""
+    provenance = Provenance.from_json(provenance_json)
     content = {"content": digest_of_stream(io.BytesIO(text.encode()))}
     provenance = replace(provenance, digests={**provenance.digests, **content})
     return {"@context": "http://www.w3.org/ns/csvw", "url": name, CSVW: provenance.to_json()}
 
 
 def provenance_entry(provenance: Provenance) -> dict[str, Any]:
-    """The entry of an object of JSON."""
+    """The provenance as an entry of an object of JSON."""
     return {PROVENANCE: provenance.as_json()}
 
 
 def picture_metadata(form: str, provenance: Provenance | None, title: str = "") -> dict[str, Any]:
-    """What matplotlib writes into a picture of the form png, svg or pdf: neither host nor time, so that the same data
-    give the same file. What cannot be seen is written out: XML has no word for most controls."""
+    """The metadata that matplotlib writes into a picture of the format png, svg or pdf.
+
+    Host and time are left out, so that the same data give the same file. Control characters are escaped, because XML
+    cannot have most of them.
+    """
     title = printable(title, keep="")
     said: dict[str, Any] = dict(_DATES[form]) | ({"Title": title} if title else {})
     if provenance is None:
@@ -96,7 +99,7 @@ def read_provenance(path: Path) -> Provenance | None:
 def _of_file(path: Path) -> Provenance | None:
     with opened(path, WHAT) as file:
         begin = file.read(len(COMMENT))
-        if not isinstance(begin, bytes):  # None: a file of the kernel that has nothing to say just now
+        if not isinstance(begin, bytes):  # None: a file of the kernel without data at the moment
             raise InputError(f"{name_of(path)}: cannot be read as {WHAT}: nothing is there to be read")
         file.seek(0)
         if begin.startswith(b"PAR1"):
@@ -124,7 +127,7 @@ def _of_parquet(file: BinaryIO, path: Path) -> Provenance | None:
 
 
 def _of_rows(found: Provenance | None, path: Path) -> Provenance | None:
-    """`found`, which says that its study was edited if the rows of the file are not those that it has the digest of."""
+    """`found`, marked as edited if the rows of the file do not have the digest in it."""
     if found is None or ROWS not in found.digests:
         return found
     from .studies.table import rows_of_file

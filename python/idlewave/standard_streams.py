@@ -1,4 +1,4 @@
-"""The standard streams of a command: what cannot be written to them is told, as it is of a file."""
+"""The standard streams of a command: a failed write to them is an error, like a failed write to a file."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from .errors import OutputError
 
 
 class _Output(io.BufferedWriter):
-    """The standard output, whose errors say that it is that.
+    """The standard output; its errors name it.
 
-    The buffer does so, and not the file below it: a signal that raises just after the file was written would let the
-    buffer write the same once more.
+    The buffer converts the errors, not the file below it: if a signal raised in the file just after a write, the buffer
+    would write the same bytes once more.
     """
 
     def write(self, data: Any, /) -> int:  # noqa: ANN401 - whatever has a buffer
         try:
             return super().write(data)
         except OSError as error:
-            raise _told(error) from error
+            raise _output_error(error) from error
 
     def flush(self) -> None:
         try:
             super().flush()
         except OSError as error:
-            raise _told(error) from error
+            raise _output_error(error) from error
 
 
-def _told(error: OSError) -> BrokenPipeError | OutputError:
-    """What is to be raised for an error of the standard output."""
+def _output_error(error: OSError) -> BrokenPipeError | OutputError:
+    """The exception for an error of the standard output."""
     if isinstance(error, BrokenPipeError):
         return error
     closed = error.errno == errno.EBADF
@@ -41,7 +41,7 @@ def _told(error: OSError) -> BrokenPipeError | OutputError:
 
 
 class _Errors(io.FileIO):
-    """The error stream: what cannot be written to it does not end the work, but shows in the exit status."""
+    """The error stream: a failed write to it does not end the command, but changes its exit status."""
 
     failed = False
 
@@ -55,13 +55,13 @@ class _Errors(io.FileIO):
 
 @dataclass(frozen=True)
 class Streams:
-    """The standard streams, whose errors are told. `errors` is None where there is no error stream."""
+    """The standard streams with error handling. `errors` is None if there is no error stream."""
 
     errors: _Errors | None
 
     @classmethod
     def take(cls) -> Streams:
-        """Put them in the place of Python's own."""
+        """Replace sys.stdout and sys.stderr."""
         _fill_closed()
         sys.stdout = _text(_Output(io.FileIO(1, "wb", closefd=False)), sys.stdout)
         if sys.stderr is None:
@@ -71,10 +71,10 @@ class Streams:
         return cls(errors)
 
     def close(self) -> bool:
-        """Write out what is left; whether nothing that was ever written to the error stream is lost.
+        """Flush both streams; returns False if a write to the error stream has ever failed.
 
-        Raises OutputError or BrokenPipeError if the standard output takes no more. Nothing is left to be written when
-        Python ends, which would complain in its own way.
+        Raises OutputError or BrokenPipeError if the standard output cannot be written. Nothing is left to be flushed
+        when Python ends, which would print a message of its own.
         """
         try:
             sys.stdout.flush()
@@ -91,22 +91,22 @@ def _text(binary: io.BufferedWriter, like: Any) -> io.TextIOWrapper:  # noqa: AN
     return io.TextIOWrapper(
         binary,
         encoding=getattr(like, "encoding", None) or "utf-8",
-        errors="backslashreplace",  # what a terminal cannot show is no reason to fail
+        errors="backslashreplace",  # a character that the terminal lacks is no error
         line_buffering=binary.isatty() or binary.fileno() == 2,
     )
 
 
 def _fill_closed() -> None:
-    """Streams that are closed would become the first files that are opened: they become such that fail."""
+    """Open /dev/null in place of closed streams, so that no other file gets their numbers. Writes to it fail."""
     for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDONLY)):
         try:
             os.fstat(number)
         except OSError:
-            os.set_inheritable(os.open(os.devnull, mode), True)  # the lowest number that is free
+            os.set_inheritable(os.open(os.devnull, mode), True)  # os.open takes the lowest free number
 
 
 def _forget(number: int) -> None:
-    """What is still to be written to a stream goes nowhere."""
+    """Discard what is still buffered for a stream."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, number)
     os.close(nothing)

@@ -1,6 +1,6 @@
-"""What ends a run from outside: SIGINT, SIGTERM and SIGHUP, as one exception.
+"""The signals that end a run, SIGINT, SIGTERM and SIGHUP, as one exception.
 
-The command line answers them before anything else is loaded, so this module loads nothing large.
+The command line handles them before it loads anything else, so this module imports no large module.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from contextlib import contextmanager
 from types import FrameType
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Ctrl-C, what a batch system ends a job with, and the end of a terminal."""
+"""Ctrl-C, the end of a job by a batch system, and the end of a terminal."""
 PATIENCE = 1.0
-"""Seconds after a signal in which others are taken for the same wish: `timeout` and batch systems send several."""
+"""Seconds after a signal in which further signals count as the same: `timeout` and batch systems send several."""
 _AGAIN = 0.01
-"""Seconds after which an exception that Python could not pass on is raised once more."""
+"""Seconds until an exception that Python could not pass on is raised again."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal asks for the end. `number` is the signal's; `kept` says what is kept of the work, "" if nothing is."""
+    """A signal ended the run. `number` is the number of the signal; `kept` says what is kept of the work, or is ""."""
 
     def __init__(self, number: int, kept: str = "") -> None:
         super().__init__(number, kept)
@@ -37,20 +37,20 @@ class Interrupted(KeyboardInterrupt):
 
     @property
     def exit_status(self) -> int:
-        """What the command line ends with, as shells say it."""
+        """The exit status of the command line, 128 + the number of the signal as in shells."""
         return 128 + self.number
 
     @classmethod
     def by(cls, end: KeyboardInterrupt, kept: str = "") -> Interrupted:
-        """The same end, also where Python's own handler raised it, with what is kept."""
+        """The interrupt `end`, which Python's own handler may have raised, with what is kept."""
         return cls(end.number if isinstance(end, Interrupted) else signal.SIGINT, kept)
 
 
 def answer_signals() -> None:
-    """From here on the signals raise Interrupted, also those that were blocked until now; for the whole process.
+    """From here on the signals raise Interrupted in this process, also those that were blocked until now.
 
-    What is ignored stays so: SIGHUP under nohup, SIGINT of what a shell started in the background. A second signal
-    raises again, but not within PATIENCE of the one before, so that cleaning up goes on.
+    Ignored signals stay ignored: SIGHUP under nohup, SIGINT of a command that a shell started in the background. A
+    second signal raises again, but not within PATIENCE after the first, so that the clean-up continues.
     """
     handler = _Handler()
     for number in ENDING:
@@ -61,16 +61,16 @@ def answer_signals() -> None:
 
 
 def leave_signals() -> None:
-    """From here on the signals end the process as they end any: another program is to take its place."""
+    """From here on the signals have their default action: another program is about to replace this one (exec)."""
     _replace_handlers(signal.SIG_DFL)
 
 
 def end_at_once(status: int) -> None:
-    """From here on a signal only hastens the end of the process, with that exit status: all is done and told."""
+    """From here on a signal ends the process at once with `status`: the command is done and has printed its result."""
     for handler in _handlers():
         handler.status = status
-    # Last of all Python gives up its handlers, and a signal would end it with another status: it is ignored, by all
-    # threads. To block it would hold for this one alone.
+    # At its very end Python removes its handlers, and a signal would end it with another status. So the signals are
+    # ignored then, which holds for all threads; blocking them would hold for this thread only.
     atexit.register(_replace_handlers, signal.SIG_IGN)
 
 
@@ -79,7 +79,7 @@ def _handlers() -> set[_Handler]:
 
 
 def in_place_of(error: BaseException) -> Interrupted | None:
-    """The interrupt that a library has made an ImportError of, as numpy does while it is loaded; else None."""
+    """The interrupt that a library has turned into an ImportError, as numpy does while it is loaded; else None."""
     number = next((handler.raised for handler in _handlers() if handler.raised), 0)
     return Interrupted(number) if number and isinstance(error, ImportError) else None
 
@@ -92,9 +92,9 @@ def _replace_handlers(handler: signal.Handlers) -> None:
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Meanwhile the signals raise Interrupted, unless they are answered, or ignored, already.
+    """In the block the signals raise Interrupted, unless they are handled or ignored already.
 
-    In another thread than the main one nothing changes, for only that one can handle signals.
+    In another thread than the main one nothing changes, because only the main thread can handle signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -113,7 +113,7 @@ def ended_by_signals() -> Iterator[None]:
 
 @contextmanager
 def shielded() -> Iterator[None]:
-    """Signals that are answered, and come meanwhile, raise at its end: for what is short, and has to be whole."""
+    """Handled signals that arrive in the block raise at its end. For short blocks that must not be interrupted."""
     handlers = _handlers()
     if threading.current_thread() is not threading.main_thread():
         handlers = set()
@@ -129,14 +129,14 @@ def shielded() -> Iterator[None]:
 
 
 class _Handler:
-    """Answers a signal. One for all of them."""
+    """The handler of all signals."""
 
     def __init__(self) -> None:
         self.shields = 0
         self.status: int | None = None
-        """What the process ends with, once that is certain."""
+        """The exit status of the process, once that is certain."""
         self.raised = 0
-        """The number of the last signal that raised."""
+        """The number of the last signal that raised Interrupted."""
         self._last = -PATIENCE
         self._waiting = 0
 
@@ -151,14 +151,16 @@ class _Handler:
         self.raise_waiting()
 
     def raise_waiting(self) -> None:
-        """Raises what has come, if nothing is shielded from it."""
+        """Raise Interrupted for a signal that has arrived, unless a block is shielded."""
         if self._waiting and not self.shields:
             self.raised, self._waiting = self._waiting, 0
             raise Interrupted(self.raised)
 
     def unraisable(self, what: sys.UnraisableHookArgs) -> None:
-        """Python prints what is raised where nobody can catch it, such as in a callback of the garbage collector, and
-        goes on: so an end is asked for again."""
+        """Raise an Interrupted again that Python could not pass on.
+
+        Python prints an exception that is raised in, for example, a callback of the garbage collector, and continues.
+        """
         if not isinstance(what.exc_value, Interrupted):
             sys.__unraisablehook__(what)
             return

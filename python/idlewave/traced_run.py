@@ -1,8 +1,7 @@
-"""Running an unmodified MPI program with the tracer preloaded into its ranks.
+"""Runs an unmodified MPI program with the tracer preloaded into its ranks.
 
-The launcher itself (``mpiexec``, ``mpirun``, ``srun``) is started as it was given; only its ranks get the
-library, by the launcher's own option for environment variables. What the ranks write is described in
-docs/trace-format.md.
+The launcher itself (``mpiexec``, ``mpirun``, ``srun``) is started as it was given. Only its ranks get the library, by
+the launcher's own option for environment variables. docs/trace-format.md describes the files that the ranks write.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ FORMAT = 1
 
 _LAUNCHER = re.compile(r"(mpiexec|mpirun|orterun|prterun)(\..+)?|srun")
 
-# Launcher options that take one value, or two; others are taken to have none (see _program).
+# Options of launchers that take one value, or two. Other options count as having none (see _program).
 _ONE_VALUE = frozenset(
     [
         *("-n", "--n", "-np", "--np", "-c", "-N", "--npernode", "-npernode", "--ppr", "-ppn", "--ntasks"),
@@ -78,7 +77,7 @@ _ONE_VALUE = frozenset(
 )
 _TWO_VALUES = frozenset({"-mca", "--mca", "-gmca", "--gmca", "--prtemca", "--pmixmca", "-genv", "-env"})
 
-# The names by which programs know their MPI's library.
+# The names of the MPI libraries that programs are linked with.
 _SONAMES = {"libmpi.so.40": OPEN_MPI, "libmpi.so.12": MPICH, "libmpich.so.12": MPICH}
 
 # The parts of a rank's header that are needed here, and a record's fixed part: docs/trace-format.md.
@@ -87,14 +86,12 @@ _FIXED = struct.Struct("<IHHqq")
 _FINALIZED, _ABORTED, _TERMINATED = 1, 2, 3
 
 GRACE = 8.0
-"""Seconds that launcher and ranks have to end: less than batch systems give all of us."""
+"""Seconds between asking launcher and ranks to end and killing them: less than batch systems grant a job."""
 
 
 @dataclass(frozen=True)
 class TraceRun:
-    """A traced run: where the trace is, and how the program ran (``wall_seconds`` with the launcher's own
-    time).
-    """
+    """A traced run: the folder of the trace, and how the program ran; ``wall_seconds`` includes the launcher's time."""
 
     directory: Path
     command: tuple[str, ...]
@@ -105,12 +102,12 @@ class TraceRun:
     exit_status: int
     ranks: int
     interrupted_by: str | None = None
-    """The signal that ended it, such as SIGTERM."""
+    """The name of the signal that ended the run, such as SIGTERM."""
 
 
 @dataclass(frozen=True)
 class _Rank:
-    """What a rank's header says."""
+    """The header of a rank's file."""
 
     path: Path
     rank: int
@@ -124,17 +121,17 @@ class _Rank:
         return self.finalize_begin != 0
 
 
-def trace(command: Sequence[str], output: Path, *, overwrite: bool = False, words_to: int | None = None) -> TraceRun:
-    """Run `command` (``["mpiexec", "-n", "4", "./program", …]``) and leave its trace in `output`.
+def trace(command: Sequence[str], output: Path, *, overwrite: bool = False, output_to: int | None = None) -> TraceRun:
+    """Run `command` (``["mpiexec", "-n", "4", "./program", …]``) and write its trace to the folder `output`.
 
-    The program's output passes through. `overwrite` allows to replace an earlier trace, and nothing
-    else. `words_to` is the number of an open file that gets the program's output instead.
+    The program's output passes through; `output_to` is the number of an open file that gets it instead. `overwrite`
+    allows to replace an earlier trace, and nothing else.
 
-    Raises UsageError when the command does not start with a launcher; MpiError when the launcher is missing,
-    or the program belongs to another MPI; InputError when there is no such program, or `output` is in use;
-    OutputError when it cannot be written, or the disk is full meanwhile; ProgramError when the program fails, or is
-    no MPI program; Interrupted when a signal ends it, with all its ranks. What was recorded stays in any case;
-    a folder for which nothing was, because the job could not start or was interrupted before, is as it was.
+    Raises UsageError when the command does not start with a launcher; MpiError when the launcher is missing, or the
+    program belongs to another MPI; InputError when there is no such program, or `output` is in use; OutputError when it
+    cannot be written, or the disk is full meanwhile; ProgramError when the program fails, or is no MPI program;
+    Interrupted when a signal ends it, with all its ranks. What was recorded stays in any case. If nothing was recorded,
+    because the job could not start or was interrupted before, the folder is as it was.
     """
     found = _find_mpi(command)
     _check_program(command, found)
@@ -142,12 +139,12 @@ def trace(command: Sequence[str], output: Path, *, overwrite: bool = False, word
     directory = output.absolute()
     words = _with_tracer(command, found, library, directory)
     place = TraceFolder(directory)
-    with ended_by_signals(), place.taken_back():
+    with ended_by_signals(), place.removed_if_unused():
         with shielded():
             place.prepare(overwrite=overwrite)
         started = datetime.now(UTC)
         began = time.monotonic()
-        status, end = _run(words, found.environment(), words_to)
+        status, end = _run(words, found.environment(), output_to)
         with shielded():
             ranks = _read_ranks(directory)
             if end and not ranks:
@@ -168,7 +165,7 @@ def trace(command: Sequence[str], output: Path, *, overwrite: bool = False, word
     if end:
         raise Interrupted(end.number, f"what {_count(ranks)} had recorded is kept in {run.directory}")
     _check_run(run, ranks, failure)
-    if unwritten is None:  # again, with the digest, which takes long of a large trace: a signal may end that
+    if unwritten is None:  # once more with the digest, which takes long for a large trace; a signal may end that
         unwritten = _write_description(run, digest_of_files(directory, rank_files(directory)))
     if unwritten:
         raise unwritten
@@ -193,10 +190,10 @@ def _find_mpi(command: Sequence[str]) -> Mpi:
 
 
 def _program(command: Sequence[str]) -> str:
-    """The program that a launcher's command line names.
+    """The program in the command line of a launcher.
 
-    Launchers have more options than can be listed here: behind one that is not, the first word that is a
-    program counts. Raises InputError when no word can be one.
+    Launchers have more options than are listed here. After an unknown option the first word that is a program counts.
+    Raises InputError if no word is a program.
     """
     words = list(command[1:])
     certain = True
@@ -240,7 +237,7 @@ def _check_program(command: Sequence[str], found: Mpi) -> None:
 
 
 def _with_tracer(command: Sequence[str], found: Mpi, library: Path, directory: Path) -> list[str]:
-    """`command` with the launcher's own options that give its ranks, and only them, the tracer."""
+    """`command` with options of the launcher that preload the tracer into its ranks only."""
     preload = ":".join(filter(None, [str(library), os.environ.get("LD_PRELOAD")]))
     variables = {"LD_PRELOAD": preload, "IDLEWAVE_TRACE_DIR": str(directory)}
     if Path(command[0]).name == "srun":
@@ -252,15 +249,16 @@ def _with_tracer(command: Sequence[str], found: Mpi, library: Path, directory: P
     options = [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
     words = [str(found.mpiexec), *options]
     for word in command[1:]:
-        # Open MPI's -x holds up to the next of several programs.
+        # -x of Open MPI holds for one of several programs only.
         words += [word, *options] if word == ":" else [word]
     return words
 
 
-def _run(words: list[str], environment: dict[str, str], words_to: int | None) -> tuple[int, Interrupted | None]:
-    """Run to the end; the exit status, and what interrupted it: then the launcher was told to end its ranks."""
+def _run(words: list[str], environment: dict[str, str], output_to: int | None) -> tuple[int, Interrupted | None]:
+    """Run to the end; returns the exit status, and the interrupt after which the launcher was asked to end its
+    ranks."""
     try:
-        launcher = Child.start(words, grace=GRACE, environment=environment, stdout=words_to)
+        launcher = Child.start(words, grace=GRACE, environment=environment, stdout=output_to)
     except OSError as error:
         raise MpiError(f"{words[0]} cannot be started: {error.strerror}") from error
     with launcher:
@@ -284,7 +282,7 @@ def _read_ranks(directory: Path) -> list[_Rank]:
 
 
 def _count_records(path: Path) -> int:
-    """How many records a rank's file holds."""
+    """The number of records in a rank's file."""
     count = 0
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         at: int = struct.unpack_from("<I", data, 12)[0]
@@ -298,8 +296,10 @@ def _count_records(path: Path) -> int:
 
 
 def _write_description(run: TraceRun, digest: str = "") -> OutputError | None:
-    """Writes trace.json, or says why not: what is wrong with the run itself comes first. `digest` is that of what the
-    ranks wrote, empty where it is not known."""
+    """Write trace.json; returns the error if that fails, because an error of the run itself comes first.
+
+    `digest` is the digest of the ranks' files, "" if it is not known.
+    """
     description = {
         "format": FORMAT,
         "command": list(run.command),
@@ -363,8 +363,9 @@ def _check_space(run: TraceRun, ranks: list[_Rank]) -> None:
 
 
 def _blame(ranks: list[_Rank]) -> str:
-    """Sentences that name who did not finish: who aborted, else who died by itself, else all that the
-    launcher ended.
+    """Sentences that name the ranks that did not finish.
+
+    Those are the ranks that called MPI_Abort, else the ranks that died by themselves, else all that the launcher ended.
     """
     unfinished = [r for r in ranks if not r.finished]
     died = [r for r in unfinished if r.state not in (_ABORTED, _TERMINATED)]
@@ -381,9 +382,7 @@ def _blame(ranks: list[_Rank]) -> str:
 
 
 def _status(status: int) -> str:
-    """An exit status, with the signal's name where it stands for one (128 + signal, as shells and launchers
-    do).
-    """
+    """An exit status, with the name of the signal if it stands for one (128 + signal, as in shells and launchers)."""
     number = -status if status < 0 else status - 128
     if status < 0 or 128 < status < 192:
         with contextlib.suppress(ValueError):
@@ -396,7 +395,7 @@ def _count(ranks: list[_Rank]) -> str:
 
 
 def _listed(numbers: Iterable[int]) -> str:
-    """Numbers with runs drawn together: [0, 1, 2, 5] -> "0-2, 5"."""
+    """Numbers with ranges: [0, 1, 2, 5] -> "0-2, 5"."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and runs[-1][1] == number - 1:

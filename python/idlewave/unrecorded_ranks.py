@@ -1,6 +1,7 @@
-"""Ranks that cannot write their files leave word of it in a file made before: a full disk has no room for another.
+"""The failure file of a trace: a rank that cannot write its own file writes the reason there.
 
-The tracer writes an errno and its rank, two int32 (tracer/record.c); of several ranks the last one's word stays.
+The file is made before the job starts, because a full disk has no room for a new one. The tracer writes an errno and
+its rank, two int32 (tracer/record.c). If several ranks fail, the reason of the last one stays.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ _WORD = struct.Struct("<ii")
 
 @dataclass(frozen=True)
 class RankFailure:
-    """A rank that could not write its file, or no more of it, and why."""
+    """A rank that could not make or extend its file, and the reason."""
 
     rank: int
     reason: str
 
     def sentence(self, recorded: bool, lost: int) -> str:
-        """What is the matter; `recorded`: there are ranks with records, of which `lost` were lost."""
+        """A sentence on the failure. `recorded`: some ranks have records; `lost`: how many records were lost."""
         if not recorded:
             return f"{self.reason}: rank {self.rank} could not make its file; the program went on untraced"
         if not lost:
@@ -34,22 +35,22 @@ class RankFailure:
 
 
 def make_failure_file(directory: Path) -> None:
-    """Make the file for the word. Raises OSError."""
+    """Make the failure file. Raises OSError."""
     (directory / FILE).write_bytes(bytes(_WORD.size))
 
 
 def is_failure_file(file: Path) -> bool:
-    """Whether it is that file, with or without a word in it. Raises OSError."""
+    """Whether `file` is a failure file, empty or with a reason. Raises OSError."""
     return file.name == FILE and file.is_file() and file.stat().st_size <= _WORD.size
 
 
 def remove_failure_file(directory: Path) -> None:
-    """Remove it, if it is there. Raises OSError."""
+    """Remove the failure file, if it is there. Raises OSError."""
     (directory / FILE).unlink(missing_ok=True)
 
 
 def take_failure(directory: Path) -> RankFailure | None:
-    """What a rank left word of, if one did; the file is gone afterwards."""
+    """Read and remove the failure file; returns None if no rank has written to it."""
     try:
         said = (directory / FILE).read_bytes()
         (directory / FILE).unlink()

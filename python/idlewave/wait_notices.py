@@ -1,7 +1,7 @@
-"""A word to who waits, where something takes longer than one expects.
+"""Notices on the error stream when something takes longer than expected, and the log of -v.
 
-It goes to the logger `idlewave`, as the standard library has it: the command line shows what comes there, and a program
-that uses the package decides for itself.
+They go to the logger `idlewave` of the standard library. The command line prints its records; another program that uses
+the package decides itself.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from collections.abc import Iterator
 from .escaping import printable
 
 PATIENCE = 2.0
-"""Seconds that one waits without a word."""
+"""Seconds before a notice."""
 _LOG = logging.getLogger("idlewave")
 
 
 @contextlib.contextmanager
 def notice_if_slow(text: str) -> Iterator[None]:
-    """Say `text` if what is done meanwhile takes longer than PATIENCE."""
+    """Log `text` if the block takes longer than PATIENCE."""
     timer = threading.Timer(PATIENCE, _LOG.warning, [text])
     timer.daemon = True
     timer.start()
@@ -32,21 +32,21 @@ def notice_if_slow(text: str) -> Iterator[None]:
 
 
 def show_notices() -> None:
-    """Show the words as lines on the error stream."""
+    """Print the records of the logger as lines on the error stream."""
     _LOG.addHandler(_Lines())
     _LOG.propagate = False
 
 
 def show_log(*, everything: bool) -> None:
-    """Show, too, what is read, written, started and compiled; `everything`: in detail."""
+    """Log also files read and written, and programs started and compiled; with `everything` in detail."""
     _LOG.setLevel(logging.DEBUG if everything else logging.INFO)
 
 
 class _Lines(logging.Handler):
-    """Writes to what is the error stream at that time: a progress display puts itself in its place."""
+    """Writes to the present sys.stderr, which a progress display may have replaced."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line."""
+        """Write the line of a record."""
         if sys.stderr is not None:
             sys.stderr.write(f"{printable(record.getMessage(), keep='')}\n")
             sys.stderr.flush()

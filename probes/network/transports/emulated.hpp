@@ -19,7 +19,7 @@
 #include "network/transport.hpp"
 #include "network/transports/emulated_network.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 struct Imperfection {
     double scatter = 0;  // of a duration, a part of itself
@@ -197,4 +197,4 @@ class EmulatedData {
     int rank_;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

@@ -22,7 +22,7 @@
 
 #include "common/failure.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 using Picoseconds = std::int64_t;
 
@@ -298,4 +298,4 @@ class EmulatedNetwork {
     std::array<std::optional<std::size_t>, 2> unanswered_;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

@@ -25,7 +25,7 @@
 #include "network/rendezvous_point.hpp"
 #include "network/slots.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 struct CloseFabricObject {
     template <class T>
@@ -224,4 +224,4 @@ class FabricData {
     long long received_ = 0;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

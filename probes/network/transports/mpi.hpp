@@ -8,7 +8,7 @@
 #include "network/slots.hpp"
 #include "network/transport.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 // Two ranks that talk to each other, with a communicator of their own.
 struct MpiPair {
@@ -78,4 +78,4 @@ class MpiData {
     MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

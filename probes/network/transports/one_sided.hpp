@@ -36,14 +36,14 @@
 #include "network/transport.hpp"
 #include "network/transports/mpi.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 // Places for the messages of a train, as far as the memory reaches, of one size at a time. They are taken in turn, one
 // train after the other, the warm-up too: a message that always had the same place would find it in the caches, and a
 // train's would not, so that their bytes would seem dearer.
-class Places {
+class MessagePlaces {
   public:
-    explicit Places(int max_size)
+    explicit MessagePlaces(int max_size)
         : bytes_(std::max(stride_of(max_size), std::min(limit, most * stride_of(max_size)))) {}
 
     std::size_t bytes() const { return bytes_; }
@@ -121,7 +121,7 @@ class WindowPair {
 
   private:
     MpiPair pair_;
-    Pages local_;
+    PageMemory local_;
     char* shown_ = nullptr;  // this rank's window: its first page
     MPI_Aint there_ = 0;     // the other's
     MPI_Win window_ = MPI_WIN_NULL;
@@ -173,7 +173,7 @@ class PutData {
 
     char* written(int message) { return windows_.local(places_.at(static_cast<std::size_t>(message))); }
 
-    Places places_;
+    MessagePlaces places_;
     WindowPair windows_;
     int max_size_;
     std::size_t sent_ = 0;  // whose turn it is in the other's window
@@ -214,11 +214,11 @@ class GetData {
     int in_flight(int size) const { return places_.count(size); }
 
   private:
-    Places places_;
+    MessagePlaces places_;
     WindowPair windows_;
     int max_size_;
     std::size_t turn_ = 0;  // whose place is got next, and as it has been written
     char value_ = 0;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

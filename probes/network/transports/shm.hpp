@@ -23,7 +23,7 @@
 #include "network/rendezvous_point.hpp"
 #include "network/slots.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 // One direction. The counters never wrap: 2^64 bytes.
 class ShmRing {
@@ -216,4 +216,4 @@ class ShmData {
     bool server_;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

@@ -5,7 +5,7 @@
 #include "network/slots.hpp"
 #include "network/sockets.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 class TcpData {
   public:
@@ -38,4 +38,4 @@ class TcpData {
     int max_size_;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

@@ -11,7 +11,7 @@
 #include "network/rendezvous_point.hpp"
 #include "network/slots.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 class UcxData {
   public:
@@ -126,4 +126,4 @@ class UcxData {
     void* posted_ = nullptr;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

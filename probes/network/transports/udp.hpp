@@ -13,7 +13,7 @@
 #include "network/slots.hpp"
 #include "network/sockets.hpp"
 
-namespace idlewave::network {
+namespace idlewave::probe::network {
 
 class UdpData {
   public:
@@ -121,4 +121,4 @@ class UdpData {
     std::uint32_t received_ = 0;
 };
 
-}  // namespace idlewave::network
+}  // namespace idlewave::probe::network

@@ -1,4 +1,4 @@
-"""The main job, end to end: measure, trace, schedule, simulate, extrapolate, report."""
+"""All steps in order: measure, trace, schedule, simulate, extrapolate, report."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .terminal import progress_bar, say, say_note
 
 @dataclass(frozen=True)
 class Size:
-    """How much is done: seconds of measuring, numbers of ranks as multiples of the traced ones, seeds."""
+    """The size of the demo: seconds of measuring, numbers of ranks as multiples of the traced ranks, seeds."""
 
     noise_seconds: float
     network_seconds: float
@@ -44,15 +44,15 @@ SIZES = {
 }
 PROGRAMS = ("halo2d", "cg")
 BETWEEN = "infiniband-hdr"
-"""The preset that lies between nodes, unless another network is named."""
+"""The preset whose network lies between nodes by default."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the demo does, and where it puts it.
+    """What the demo runs, and its folder.
 
-    `between` has the network between nodes of `node_ranks` ranks (None: as many as this one has processors, and at
-    least `ranks`, which all run on it). `quiet`: the program's output goes to the error stream.
+    `between` has the network between nodes of `node_ranks` ranks (None: as many as this node has processors, and at
+    least `ranks`, which all run on it). `quiet`: the output of the program goes to the error stream.
     """
 
     folder: Path
@@ -66,14 +66,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Where the report is, and its sentences by what they are about."""
+    """The page of the report, and its sentences by topic."""
 
     page: Path
     findings: dict[str, str]
 
 
 def run_demo(plan: Plan) -> Outcome:
-    """Do all seven steps. What was measured is used as it is, never replaced."""
+    """Do all seven steps with what was measured."""
     begun = time.monotonic()
     found = mpi.find()
     measurement = _measure(plan, found)
@@ -107,7 +107,7 @@ def _trace(plan: Plan, found: mpi.Mpi) -> Trace:
     program = mpi.build_example(found, plan.program, plan.folder / plan.program)
     command = [str(found.mpiexec), "-n", str(plan.ranks), str(program), *arguments]
     _step(3, "trace", f"{plan.program} {' '.join(arguments)}, unmodified, on {plan.ranks} ranks")
-    run = run_traced(command, plan.folder / "trace", overwrite=True, words_to=2 if plan.quiet else None)
+    run = run_traced(command, plan.folder / "trace", overwrite=True, output_to=2 if plan.quiet else None)
     trace = Trace.load(run.directory)
     records = int(trace.processes["records"].sum())
     say(f"{records} calls in {trace.measured_s:.3f} s; written: {run.directory}")

@@ -1,4 +1,4 @@
-"""Figures as files: their names are checked before anything is measured for them."""
+"""Files of figures; their names are checked before anything is measured."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ PICTURES = (".png", ".pdf", ".svg")
 
 
 class Picture(OutputFile):
-    """A picture to draw: its name says in what format."""
+    """A picture to draw; the ending of its name is the format."""
 
     def __init__(self) -> None:
         super().__init__(PICTURES)
 
 
 def save_figure(figure: Figure, file: Path) -> None:
-    """Write a figure in the style in which it was drawn, with the command that drew it; folders are made."""
+    """Write a figure in the style of `plot_style`, with its provenance; folders are made."""
     from matplotlib import rc_context
 
     from ..output import output_file

@@ -1,4 +1,4 @@
-"""What the commands read, and the options that name it."""
+"""The machines and schedules that commands read, and the options that name them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _OUTSIDE = f"{__name__}.outside"
 
 
 def machine_options(command: F) -> F:
-    """--machine, --allow-outside for the files it names, and what `between_options` adds; see `load_machine`."""
-    text = "Files that the machine.toml names may lie outside of its folder."
+    """--machine, --allow-outside, and the options of `between_options`; `load_machine` reads what they name."""
+    text = "Allow files named in machine.toml that lie outside its folder."
     command = click.option("--allow-outside", is_flag=True, expose_value=False, callback=_allow, help=text)(command)
-    text = "A machine.toml, a folder that has one, or the name of a preset (idlewave machines)."
+    text = "The machine: a machine.toml, a folder with one, or a preset (listed by `idlewave machines`)."
     command = between_options()(command)
     return click.option(
         "-m", "--machine", "machine_name", required=True, metavar="MACHINE", help=text, shell_complete=machines
@@ -38,12 +38,12 @@ def _allow(context: click.Context, _option: click.Parameter, given: bool) -> Non
 
 
 def between_options(default: str | None = None) -> Callable[[F], F]:
-    """--between and --node-ranks: the network between nodes of a machine measured within one."""
+    """--between and --node-ranks: another machine's network between nodes that have the measured network inside."""
 
     def add(command: F) -> F:
-        text = "Ranks of a node, for --between (default: as many as the node that was measured has processors)."
+        text = "Ranks of a node, with --between.  [default: the processors of the measured node]"
         command = click.option("--node-ranks", type=Count(1, 2**31 - 1), help=text)(command)
-        text = "The network between nodes: a preset, file or folder; that of the machine holds within a node."
+        text = "The machine whose network lies between nodes; the simulated machine's own network lies within them."
         return click.option(
             "--between", default=default, show_default=True, metavar="MACHINE", help=text, shell_complete=machines
         )(command)
@@ -53,7 +53,7 @@ def between_options(default: str | None = None) -> Callable[[F], F]:
 
 def algorithm_options(command: F) -> F:
     """--algorithm COLLECTIVE=NAME and --reduction-cost."""
-    text = "Carry out a collective by this algorithm (idlewave algorithms); may be repeated."
+    text = "Algorithm of a collective (listed by `idlewave algorithms`); may be repeated."
     command = click.option(
         "-a",
         "--algorithm",
@@ -63,12 +63,12 @@ def algorithm_options(command: F) -> F:
         help=text,
         shell_complete=algorithms,
     )(command)
-    text = "Computation of a reduction, ns per byte."
+    text = "Computation of a reduction, in ns per byte."
     return click.option("--reduction-cost", type=float, default=0.0, show_default=True, help=text)(command)
 
 
 def load_machine(name: str, between: str | None = None, node_ranks: int | None = None) -> Machine:
-    """The machine that --machine names, with the network that --between names between nodes of `node_ranks` ranks."""
+    """The machine of --machine, with the network of --between between nodes of `node_ranks` ranks."""
     machine = Machine.named(name, outside=bool(click.get_current_context().meta.get(_OUTSIDE)))
     if between is None:
         if node_ranks is not None:
@@ -78,7 +78,7 @@ def load_machine(name: str, between: str | None = None, node_ranks: int | None =
 
 
 def note_scope(machine: Machine, ranks: int) -> None:
-    """Say on the error stream that the machine was measured within a node that has not so many ranks, if so."""
+    """Print a note if the machine was measured within a node, and the node has fewer ranks than are simulated."""
     scope = machine.scope
     if scope.beyond_node(ranks):
         from .terminal import say_note

@@ -1,4 +1,4 @@
-"""A measurement's folder, in which an interrupt or a failure leaves what was recorded."""
+"""The folder of a measurement: after an interrupt or a failure it keeps what was recorded."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .terminal import errors
 
 @contextmanager
 def recording_folder(folder: Path | None, shown_by: Mapping[str, str]) -> Iterator[Path]:
-    """`folder`, or a temporary one that is deleted in the end, to record into.
+    """The folder to record into: `folder`, or a temporary one that is deleted at the end of the block.
 
-    If SIGINT, SIGTERM or any error ends this, such as a failed fit, what was recorded stays in either, and it is said
-    where. `shown_by` has the command that shows the folder of a file, by the file's pattern.
+    If an interrupt or an error, such as a failed fit, ends the block, the recorded files stay there, and a line says
+    where. `shown_by` has for a pattern of file names the command that shows their folder.
     """
     place = folder or Path(mkdtemp(prefix="idlewave-"))
     before = _recorded(place, shown_by)
@@ -41,5 +41,5 @@ def recording_folder(folder: Path | None, shown_by: Mapping[str, str]) -> Iterat
 
 
 def _recorded(place: Path, patterns: Mapping[str, str]) -> dict[tuple[str, Path], int]:
-    """When each file was written, by its pattern."""
+    """The time when each file was written, by pattern and file."""
     return {(pattern, file): file.stat().st_mtime_ns for pattern in patterns for file in place.glob(pattern)}

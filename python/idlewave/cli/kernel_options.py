@@ -1,85 +1,54 @@
-"""How a command runs on the kernel, and what it says of the run."""
+"""The statistics of a run, as commands print and write them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
 
-from ..errors import InputError
-from ..kernel import PLACEMENTS, SCHEDULERS, EventRun
+from ..errors import UsageError
+from ..kernel import EventRun, RunConfiguration
 from ..output import write_json
-from ..placement_file import read_placement
 from ..provenance import Provenance
 from ..provenance_in_files import provenance_entry
-from .option_types import Count, OutputFile, OutputFolder
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-if TYPE_CHECKING:
-    PlacementType = click.ParamType[str | list[int]]
-else:
-    PlacementType = click.ParamType  # which older versions of click cannot subscript
-
-
-class Placement(PlacementType):
-    """The name of a placement, or a file with the number of a thread for every LP."""
-
-    name = "placement"
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002
-        """As the help shows it."""
-        return "|".join((*PLACEMENTS, "FILE"))
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str | list[int]:
-        """Reads the file."""
-        if value in PLACEMENTS:
-            return str(value)
-        try:
-            return read_placement(Path(str(value)))
-        except InputError as error:
-            self.fail(f"expected {', '.join(PLACEMENTS)}, or a file of whole numbers: {error}", param, ctx)
-
-
-SCHEDULER = click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
-THREADS = click.option("--threads", type=Count(1), default=1, show_default=True)
-DISTRIBUTION = (
-    click.option(
-        "--processes",
-        type=Count(1),
-        default=1,
-        show_default=True,
-        help="Processes, started by mpiexec, each with so many threads.",
-    ),
-    click.option("--lazy", is_flag=True, help="Time Warp: lazy cancellation of events."),
-    click.option("--pin", is_flag=True, help="Pin each thread to a processor of its own."),
-    click.option("--migrate", is_flag=True, help="Let LPs migrate when one thread has far more events than others."),
-    click.option("--checkpoint", type=OutputFolder(), help="Directory for checkpoints."),
-    click.option(
-        "--checkpoint-every",
-        type=click.FloatRange(0),
-        default=600.0,
-        show_default=True,
-        help="Seconds between two checkpoints.",
-    ),
-    click.option("--restart", is_flag=True, help="Begin with the last checkpoint."),
-)
-
+from .option_types import OutputFile
 
 STATISTICS = click.option(
     "--statistics",
     type=OutputFile(),
-    help="Write what the kernel counted, over time too (JSON).",
+    help="File for the statistics of a run in partitions of the kernel, also over time (JSON).",
 )
 
 
+def _refuse_statistics(_context: click.Context, _option: click.Parameter, given: str | None) -> None:
+    if given is not None:
+        raise UsageError("this command writes no --statistics yet: simulate and pdes write them")
+
+
+NO_STATISTICS = click.option(
+    "--statistics",
+    metavar="PATH",
+    expose_value=False,
+    callback=_refuse_statistics,
+    help="Not possible yet; simulate and pdes write the statistics of a run.",
+)
+"""--statistics of commands whose runs have no statistics yet."""
+
+
+def check_statistics(path: Path | None, configuration: RunConfiguration) -> None:
+    """Raise UsageError if a file for statistics is asked for, and the run has none."""
+    if path is not None and not configuration.in_partitions:
+        raise UsageError(
+            "--statistics are counted by the partitions of the kernel: with --scheduler timewarp or check, or with "
+            "--processes, --placement, --pin, --migrate or --checkpoint"
+        )
+
+
 def write_statistics(run: EventRun, path: Path | None, provenance: Provenance | None) -> None:
-    """All that a run counted, and what it was of, to a file if there is to be one."""
+    """Write the statistics of a run and its provenance to `path`, unless that is None."""
     if path is None:
         return
     said = {} if provenance is None else provenance_entry(provenance)
@@ -87,7 +56,7 @@ def write_statistics(run: EventRun, path: Path | None, provenance: Provenance | 
 
 
 def counts_of(run: EventRun) -> dict[str, Any]:
-    """What a run counted, for programs; without the samples over time."""
+    """The statistics of a run for JSON, without the samples over time."""
     counts = {name: value for name, value in asdict(run).items() if name != "series"}
     rates = {"rate": run.rate, "warp": run.warp, "remote": run.remote}
     return counts | {name: value if math.isfinite(value) else None for name, value in rates.items()}
@@ -132,14 +101,3 @@ def where(options: dict[str, Any]) -> str:
     if options["processes"] != 1:
         text = f"{options['processes']} processes of {text}"
     return f"{options['scheduler']} on {text}"
-
-
-def all_of(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
-    """A command with these options, in this order."""
-
-    def add(command: F) -> F:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add

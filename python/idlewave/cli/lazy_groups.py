@@ -1,4 +1,4 @@
-"""Groups of commands whose modules are loaded when they are called."""
+"""Groups of commands whose modules are loaded when a command is called."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import click
 from ..formatting import did_you_mean
 
 
-class Ended(Exception):  # noqa: N818 - no error: somebody asked
-    """A command was interrupted, as its cause says: click would answer a KeyboardInterrupt itself."""
+class Ended(Exception):  # noqa: N818 - no error: a signal arrived
+    """A command was interrupted; its cause is the interrupt. Click would handle a KeyboardInterrupt itself."""
 
 
 class Commands(click.Group):
-    """A group that says which command was probably meant."""
+    """A group that suggests a similar command for an unknown name."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does it. Fails with click's words, and a command that is like the one that there is not."""
+        """As in click. For an unknown name it fails with a message that suggests a similar command."""
         name = args[0] if args else ""
         if args and not name.startswith("-") and self.get_command(ctx, name) is None:
             known = self.list_commands(ctx)
@@ -29,11 +29,12 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
-class LateCommands(Commands):
-    """A group whose commands are loaded late: what one needs may take a second and a hundred megabytes.
+class LazyGroup(Commands):
+    """A group whose commands are loaded when they are called: their libraries may take a second and a hundred
+    megabytes.
 
-    `later` has by name, in the order of the help, the module of this package in which the command has that name, and
-    what the list of commands says of it.
+    `later` has for the name of each command, in the order of the help, the module that has the command under that name,
+    and its line in the list of commands.
     """
 
     def __init__(self, *args: Any, later: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:  # noqa: ANN401 - click's
@@ -41,7 +42,7 @@ class LateCommands(Commands):
         self.later = later
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Their names."""
+        """The names of the commands."""
         return list(self.later)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
@@ -53,13 +54,13 @@ class LateCommands(Commands):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command. Raises Ended where a signal interrupts it."""
+        """Run the command. Raises Ended if a signal interrupts it."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as end:
             raise Ended from end
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Their list in the help, without loading them."""
+        """Write the list of commands without loading them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in self.later.items()])

@@ -1,4 +1,4 @@
-"""What options of several commands have in common."""
+"""Types of options, and --json, which all commands have."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from ..output import check_new_folder, check_output, check_output_folder
 from ..units import parse_count, parse_size, parse_time
 
 MOST_COUNT = 2**53
-"""Of things, where nothing else is said."""
+"""The largest count, where an option has no bound of its own."""
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, as output.")
-"""--json, which every command has: what it found goes to the output stream as one object, all else elsewhere."""
+as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+"""--json, which every command has: the result goes to the output stream as one object, and nothing else goes there."""
 
 
 def print_json(value: object) -> None:
-    """A command's result as one JSON object, which has neither infinities nor NaN."""
+    """Print the result of a command as one JSON object; JSON has neither infinities nor NaN."""
     click.echo(json.dumps(value, allow_nan=False))
 
 
 class FiniteRange(click.FloatRange):
-    """Numbers from a range, without "nan" and "inf", which click's has."""
+    """A finite number from a range; the range of click has "nan" and "inf", too."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's
-        """The number; fails with click's words where it is none, or not finite."""
+        """The number. Fails with the message of click if the text is no finite number."""
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
             self.fail(f"expected a finite number, found {value}", param, ctx)
@@ -46,12 +46,12 @@ else:
 
 
 class Size(NumberType):
-    """Bytes, which may be written with a unit: 4096, 8KiB, 1MB."""
+    """A number of bytes, with or without a unit: 4096, 8KiB, 1MB."""
 
     name = "bytes"
 
-    def __init__(self, least: int = 0) -> None:
-        self._least = least
+    def __init__(self, least: int = 0, most: int = MOST_COUNT) -> None:
+        self._least, self._most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's
         """The number of bytes."""
@@ -61,11 +61,13 @@ class Size(NumberType):
             self.fail(str(error), param, ctx)
         if size < self._least:
             self.fail(f"expected at least {self._least} bytes, found {value}", param, ctx)
+        if size > self._most:
+            self.fail(f"expected at most {self._most} bytes, found {value}", param, ctx)
         return size
 
 
 class Count(click.IntRange):
-    """A whole number from a range, which may be written as 1e6: numbers of things, and seeds."""
+    """A count or a seed: a whole number from a range, which may be written as 1e6."""
 
     name = "count"
 
@@ -74,7 +76,7 @@ class Count(click.IntRange):
         self._least, self._most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's
-        """The number. Fails with click's words where it is none, or not of the range."""
+        """The number. Fails with the message of click if the text is no whole number of the range."""
         try:
             number = value if isinstance(value, int) else parse_count(str(value))
         except ValueError as error:
@@ -87,7 +89,7 @@ class Count(click.IntRange):
 
 
 class Duration(NumberType):
-    """A time with its unit, such as 2ms; in picoseconds."""
+    """A time with its unit, such as 2ms; the value is in picoseconds."""
 
     name = "time"
 
@@ -100,16 +102,18 @@ class Duration(NumberType):
 
 
 class OutputFile(click.Path):
-    """A file to write: what is in its way is said before anything is measured or simulated for it."""
+    """A file to write. It is checked before anything is measured or simulated for it."""
 
     def __init__(self, endings: tuple[str, ...] = (), folders: tuple[str, ...] = ()) -> None:
-        """`endings` of names that are allowed, all if there are none; with those of `folders` it is a folder."""
+        """`endings`: the endings of names that are allowed, default all. A name with an ending of `folders` is a
+        folder."""
         super().__init__(path_type=Path)
         self._endings = endings
         self._folders = folders
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's
-        """The path. Fails with click's words where it has another ending, raises OutputError where no file can be."""
+        """The path. Fails with the message of click for another ending, raises OutputError if the file cannot be
+        written."""
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if self._endings and path.suffix not in self._endings:
             self.fail(f"expected a name that ends with {', '.join(self._endings)}, found {quote(value)}", param, ctx)
@@ -117,21 +121,22 @@ class OutputFile(click.Path):
 
 
 class OutputFolder(click.Path):
-    """A folder to write into, which is made if need be: what is in its way is said at once."""
+    """A folder to write into, made if it is not there. It is checked before anything is measured for it."""
 
     def __init__(self, *, checked: bool = True) -> None:
-        """`checked` at once; else the command does so, where it writes there only sometimes."""
+        """`checked`: the folder is checked at once; else the command checks it, if it writes there."""
         super().__init__(path_type=Path)
         self._checked = checked
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's
-        """The path. Raises OutputError where no folder can be."""
+        """The path. Raises OutputError if no folder can be there."""
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         return check_output_folder(path) if self._checked else path
 
 
 def refuse_given(context: click.Context, names: tuple[str, ...], why: str) -> None:
-    """Raise UsageError naming those of the command's parameters `names` that were given: they would be dropped."""
+    """Raise UsageError if one of the parameters `names` was given on the command line, where it would have no
+    effect."""
     given = [
         max(parameter.opts, key=len)
         for parameter in context.command.params

@@ -23,12 +23,20 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 @click.command()
-@click.option("-m", "--machine", "measured", type=FOLDER, help="The folder of a measured machine.")
-@click.option("-t", "--trace", "traced", type=FOLDER, help="A trace.")
-@click.option("-s", "--study", "studied", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A study.")
+@click.option(
+    "-m", "--machine", "measured", type=FOLDER, help="The measured machine: a folder that `idlewave measure` wrote."
+)
+@click.option("-t", "--trace", "traced", type=FOLDER, help="The trace: a folder that `idlewave trace` wrote.")
+@click.option(
+    "-s",
+    "--study",
+    "studied",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The study: a table that `idlewave study` wrote.",
+)
 @algorithm_options
-@click.option("--title", default="Idlewave report", show_default=True)
-@click.option("--allow-mixed", is_flag=True, help="Join what does not belong together, and say so in the sentences.")
+@click.option("--title", default="Idlewave report", show_default=True, help="Title of the page.")
+@click.option("--allow-mixed", is_flag=True, help="Accept parts that do not belong together; the report says which.")
 @click.option(
     "-o",
     "--output",
@@ -36,7 +44,7 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
     type=OutputFolder(),
     default=Path("report"),
     show_default=True,
-    help="Folder.",
+    help="Folder of the report.",
 )
 @as_json
 def report(
@@ -50,9 +58,10 @@ def report(
     target: Path,
     as_json: bool,
 ) -> None:
-    """Write the report of a measured machine, a trace, a study, or all of them.
+    """Write a report of a measured machine, a trace, a study, or all of them.
 
-    They must belong together: a study of another machine or trace is refused, and one that does not say of which.
+    The parts must belong together: a study of another machine or trace is refused, and so is a study whose machine and
+    trace are not known.
     """
     if measured is None and traced is None and studied is None:
         raise UsageError("expected at least one of --machine, --trace and --study")

@@ -1,10 +1,10 @@
-"""A recorded timeline in other forms: for ui.perfetto.dev, as OTF2 archive, as a picture.
+"""A recorded timeline in other formats: for ui.perfetto.dev, as OTF2 archive, as a picture.
 
 >>> ops = idlewave.simulate(schedule, machine, record=True).ops_to_arrow()
 >>> write_perfetto(ops, "timeline.pftrace", name="allreduce")
 >>> plot_timeline(ops, ranks=range(8)).savefig("timeline.pdf")
 
-Each library is loaded when something is first written with it.
+A library is loaded when its format is first written.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The forms in which a timeline can be in a file, told by the file's ending."""
+"""The file formats of timelines, by the ending of the file."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ ENDINGS = {
 
 
 def writer_for(path: str | Path) -> Callable[[pa.Table, str], None]:
-    """What writes recorded ops (`Timeline.ops_to_arrow`), with a name for what they are of, to `path`, as it ends.
+    """The function that writes recorded ops (`Timeline.ops_to_arrow`) with a title to `path`, in the format of its
+    ending.
 
-    Raises, before anything is simulated: UsageError if nothing is written to such an ending, LibraryError if what
-    writes it is not installed, InputError if there is already something where a folder is to be.
+    It checks at once, before anything is simulated. Raises UsageError for an unknown ending, LibraryError if the
+    library for it is not installed, OutputError if `path` cannot become a folder.
     """
     path = Path(path)
     ending = path.suffix

@@ -1,4 +1,4 @@
-"""What a compiled library prints to the error stream by itself, kept off it: our error is the one line."""
+"""Keeps messages of compiled libraries off the error stream, so that our error is the only line."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _STREAM = 2
 _log = logging.getLogger(__name__)
 
 
-class OwnWords:
-    """The lines that begin with `mark`, as far as they have come."""
+class LibraryLines:
+    """The captured lines so far; those that begin with `mark` are the library's."""
 
     def __init__(self, mark: str, descriptor: int) -> None:
         self._mark = mark
         self._descriptor = descriptor
 
     def lines(self) -> list[str]:
-        """Those of the library."""
+        """The lines of the library."""
         return [line for line in self._all() if line.startswith(self._mark)]
 
     def others(self) -> list[str]:
-        """Those that somebody else wrote meanwhile."""
+        """The lines of others, such as threads of this process."""
         return [line for line in self._all() if not line.startswith(self._mark)]
 
     def _all(self) -> list[str]:
@@ -33,31 +33,33 @@ class OwnWords:
 
 
 @contextmanager
-def own_words(mark: str) -> Iterator[OwnWords]:
-    """Meanwhile the error stream of the whole process goes into memory. At the end what does not begin with `mark` is
-    written to it, and what does goes to the log, in detail."""
-    kept = os.memfd_create("idlewave-words", os.MFD_CLOEXEC)
-    words = OwnWords(mark, kept)
+def captured_lines(mark: str) -> Iterator[LibraryLines]:
+    """Capture the error stream of the whole process in the block.
+
+    At the end the lines that begin with `mark` go to the log of -vv, and the other lines to the error stream.
+    """
+    kept = os.memfd_create("idlewave-stderr", os.MFD_CLOEXEC)
+    captured = LibraryLines(mark, kept)
     try:
         before = os.dup(_STREAM)
     except OSError:  # there is no error stream
         before = os.open(os.devnull, os.O_WRONLY)
     try:
-        _turn(kept)
+        _redirect(kept)
         try:
-            yield words
+            yield captured
         finally:
-            _turn(before)
-            for line in words.lines():
+            _redirect(before)
+            for line in captured.lines():
                 _log.debug("%s", line.rstrip())
             with suppress(OSError):
-                os.write(_STREAM, "".join(words.others()).encode())
+                os.write(_STREAM, "".join(captured.others()).encode())
     finally:
         os.close(before)
         os.close(kept)
 
 
-def _turn(to: int) -> None:
+def _redirect(to: int) -> None:
     if sys.stderr is not None:
         sys.stderr.flush()
     os.dup2(to, _STREAM)

@@ -1,4 +1,4 @@
-"""Provenance as files have it. What only writes it does not load this, nor the library that checks it."""
+"""The schema of provenance in files. It is a module of its own, so that writers need not load msgspec."""
 
 from __future__ import annotations
 

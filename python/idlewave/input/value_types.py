@@ -1,4 +1,4 @@
-"""The types of single values in files. Each has the words for what is expected where something else is found."""
+"""The types of single values in files. The description of a type is the text after "expected" in messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Whole = Annotated[int, Meta(ge=0, le=MOST_WHOLE, description="a whole number fro
 WholeFrom1 = Annotated[int, Meta(ge=1, le=MOST_WHOLE, description="a whole number from 1 on")]
 Cpu = Annotated[int, Meta(ge=0, lt=2**31, description="a whole number from 0 on")]
 Number = Annotated[float, Meta(ge=-_LARGE, le=_LARGE, description="a number from -9.2e18 to 9.2e18")]
-"""Finite: neither so large that a time of so many ns or ps does not fit, nor no number."""
+"""A finite number, small enough for a time of so many ns or ps."""
 Amount = Annotated[float, Meta(ge=0, le=_LARGE, description="a number from 0 to 9.2e18")]
 Positive = Annotated[float, Meta(gt=0, le=_LARGE, description="a number above 0, up to 9.2e18")]
 Nanoseconds = Annotated[float, Meta(ge=0, le=LONGEST_NS, description="a number from 0 on, of ns of at most 106 days")]
@@ -31,11 +31,11 @@ Seconds = Annotated[float, Meta(ge=-1e10, le=1e10, description="a number, of s b
 
 
 class Open(Struct, kw_only=True):
-    """A table of which some keys are known and checked: a later version may write others."""
+    """A table with unknown keys allowed, because a later version may write some."""
 
 
 class Closed(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A table that people write: a key that is not known is a mistake."""
+    """A table that people write: an unknown key is an error."""
 
 
 class Time(int):
@@ -51,11 +51,11 @@ class Cost(float):
 
 
 class WrongValueError(ValueError):
-    """A value that is not of its type; the message says what is expected of it."""
+    """A value does not fit its type. The message says what is expected."""
 
 
 def from_file(kind: type, value: object) -> object:
-    """A value of those types above that files have as text. Raises WrongValueError."""
+    """Convert a text of a file to one of the types above. Raises WrongValueError."""
     if kind is not Time and kind is not Cost:
         raise NotImplementedError(f"no value of {kind} is read from a file")
     if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Captions that say what a figure shows, of what machine and program, and what is to be seen in it."""
+"""The captions of figures: what a figure shows, of which machine and program, and what can be seen in it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _DETOUR = "in which a core did not run the probe, which only reads the clock"
 
 
 def detours_caption(noise: NoiseMeasurement, setting: Setting = _UNKNOWN) -> str:
-    """Of `plot_detours`."""
+    """The caption of `plot_detours`."""
     shown = drawable(noise.detours, shown_cores(noise.cores))
     if shown.empty:
         return f"No detour was recorded on {setting.place}."
@@ -62,7 +62,7 @@ def detours_caption(noise: NoiseMeasurement, setting: Setting = _UNKNOWN) -> str
 
 
 def lengths_caption(noise: NoiseMeasurement, setting: Setting = _UNKNOWN) -> str:
-    """Of `plot_detour_lengths`."""
+    """The caption of `plot_detour_lengths`."""
     summary = noise_summary(noise)
     if summary.decade is None:
         return f"No detour was recorded on {setting.place}."
@@ -79,13 +79,13 @@ def lengths_caption(noise: NoiseMeasurement, setting: Setting = _UNKNOWN) -> str
 
 
 def _far_detours(noise: NoiseMeasurement) -> int:
-    """How many detours are longer than the axis of lengths."""
+    """The number of detours beyond the axis of lengths."""
     shown = drawable(noise.detours, list(noise.cores["core"]))
     return int(length_limits(shown).above(shown["length_ps"]).sum())
 
 
 def communication_caption(communication: pd.DataFrame, setting: Setting) -> str:
-    """Of `plot_communication`."""
+    """The caption of `plot_communication`."""
     ranks = setting.ranks
     messages, volume = int(communication["messages"].sum()), float(communication["bytes"].sum())
     run = f"{setting.run} on {plural(ranks, 'rank')}"
@@ -103,7 +103,7 @@ def communication_caption(communication: pd.DataFrame, setting: Setting) -> str:
 
 
 def time_caption(time: pd.DataFrame, setting: Setting = _UNKNOWN) -> str:
-    """Of `plot_time`."""
+    """The caption of `plot_time`."""
     share = communication_share(time)
     inside = time[time["category"] != "computation"].groupby("rank")["seconds"].sum()
     totals = time.groupby("rank")["seconds"].sum()
@@ -127,7 +127,7 @@ def time_caption(time: pd.DataFrame, setting: Setting = _UNKNOWN) -> str:
 def prediction_caption(
     by_rank: pd.DataFrame, measured_s: float, predicted_s: float, setting: Setting = _UNKNOWN
 ) -> str:
-    """Of `plot_prediction`."""
+    """The caption of `plot_prediction`."""
     ranks = f" on its {plural(setting.ranks, 'rank')}" if setting.ranks else ""
     text = (
         f"{_capital(setting.run)}{ranks}, as measured and as simulated from its trace, by the LogGOPS parameters of "
@@ -145,7 +145,7 @@ def prediction_caption(
 
 
 def slowdown_caption(study: pd.DataFrame, setting: Setting = _UNKNOWN) -> str:
-    """Of `plot_slowdown`."""
+    """The caption of `plot_slowdown`."""
     points = [scale for scale in scales(study) if scale.slowdowns]
     if not points:
         return "No scale was simulated both with and without noise."
@@ -165,7 +165,7 @@ def slowdown_caption(study: pd.DataFrame, setting: Setting = _UNKNOWN) -> str:
 def run_time_caption(
     study: pd.DataFrame, setting: Setting = _UNKNOWN, *, measured: tuple[int, float] | None = None
 ) -> str:
-    """Of `plot_run_time`; `measured`: ranks and seconds of the real run."""
+    """The caption of `plot_run_time`; `measured`: ranks and seconds of the real run."""
     points = [scale for scale in scales(study) if scale.baseline_s is not None or scale.noisy_s]
     if not points:
         return "No run was simulated."

@@ -1,4 +1,4 @@
-"""What a report's numbers rest on: how much was measured, how well it fits, what is left out."""
+"""The caveats of a report: how much was measured, how well it fits, what is left out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BUSY = 0.05
 
 @dataclass(frozen=True)
 class Caveat:
-    """A topic and what is to be said about it."""
+    """A topic and its text."""
 
     topic: str
     text: str

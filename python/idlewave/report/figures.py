@@ -1,4 +1,4 @@
-"""All figures of a report, with their captions, and how a figure becomes SVG or PNG."""
+"""The figures of a report with their captions, and their conversion to SVG and PNG."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DOTS_PER_INCH = 200
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """A figure, its file's name (without ending), and its caption. `draw` makes it when it is needed."""
+    """A figure: the name of its file without ending, its caption, and `draw`, which makes it."""
 
     name: str
     caption: str
@@ -101,7 +101,7 @@ def _study_figures(study: pd.DataFrame, measured: tuple[int, float] | None, sett
 
 
 def svg_of(figure: Figure, provenance: Provenance | None = None) -> str:
-    """`figure` as a text of SVG, the same each time: no date, no random names; with what it was made from."""
+    """`figure` as SVG with its provenance, the same each time: without dates and random names."""
     buffer = io.StringIO()
     with rc_context(STYLE):
         said = picture_metadata("svg", provenance)
@@ -110,7 +110,7 @@ def svg_of(figure: Figure, provenance: Provenance | None = None) -> str:
 
 
 def png_of(figure: Figure, provenance: Provenance | None = None) -> bytes:
-    """`figure` as PNG, the same each time; with what it was made from."""
+    """`figure` as PNG with its provenance, the same each time."""
     buffer = io.BytesIO()
     with rc_context(STYLE):
         said = picture_metadata("png", provenance)

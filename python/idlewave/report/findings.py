@@ -1,4 +1,4 @@
-"""The three sentences of a report: what was found, said from the numbers and no further than they carry."""
+"""The three sentences of a report, computed from the numbers, without claims that the numbers do not support."""
 
 from __future__ import annotations
 

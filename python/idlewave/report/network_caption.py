@@ -1,4 +1,4 @@
-"""The caption of the figure of the network: what was measured, what the model says, what it deliberately leaves out."""
+"""The caption of the figure of the network: measured values, the model, and what the model deliberately leaves out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KEPT = {"g": "after the message has left, which counts in the gap g", "L": "whi
 
 
 def network_caption(fit: LogGP, residuals: pd.DataFrame, setting: Setting = _UNKNOWN) -> str:
-    """Of `plot_network`."""
+    """The caption of `plot_network`."""
     seen = compared(quantities_of(fit), residuals)
     if seen.shown.empty:
         return f"No time above zero was measured of the network of {setting.place}."

@@ -1,4 +1,4 @@
-"""The page: one HTML file with everything in it, and the same figures as files beside it."""
+"""The page: one HTML file with all figures in it, and the same figures as files beside it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TOPICS = {
 
 @dataclass(frozen=True)
 class PlacedFigure:
-    """A figure as the template needs it: number, name of its file, caption, and the element itself."""
+    """A figure for the template: its number, the name of its file, its caption, and its SVG."""
 
     number: int
     name: str
@@ -94,7 +94,7 @@ def render(report: Report, figures: dict[str, PlacedFigure]) -> str:
 
 
 def _shown(value: object) -> object:
-    """Text of data without controls; what the page itself has made stays."""
+    """Make texts from data printable; markup of the page itself stays."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

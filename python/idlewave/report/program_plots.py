@@ -1,4 +1,4 @@
-"""Figures of a traced program: who talks to whom, where time goes, and how well it is predicted."""
+"""Figures of a traced program: communication, time by category, and the prediction of its time."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _heat_map(figure: Figure, axes: Axes, matrix: npt.NDArray[np.float64], what:
     else:
         limits = bulk_limits(positive, log=True)
         high = limits.high
-        low = min(limits.low, high / 30)  # so that a small difference does not look like a large one
+        low = min(limits.low, high / 30)  # keeps a small difference from looking like a large one
         norm = LogNorm(low, high)
         colours = ListedColormap(colormaps["YlGnBu"](np.linspace(0.04, 0.72, 256)))
         image = axes.imshow(np.ma.masked_equal(matrix, 0), norm=norm, cmap=colours, extent=extent)
@@ -130,13 +130,13 @@ def _numbers(axes: Axes, matrix: npt.NDArray[np.float64], norm: LogNorm) -> None
 
 
 def rank_ticks(ranks: Iterable[int]) -> Locator:
-    """A tick at every rank if they are few, else at round ones."""
+    """A tick at every rank if they are few, else at round numbers."""
     named = list(ranks)
     return FixedLocator(named) if len(named) <= MOST_NUMBERED else MaxNLocator(8, integer=True)
 
 
 def category_colours(categories: list[str]) -> dict[str, str]:
-    """A colour for each category: the usual ones have their own, the others what is left, in turn."""
+    """A colour for each category: known categories have their own, others get the remaining colours in turn."""
     others = [name for name in categories if name not in _CATEGORY_COLOURS]
     colours = {name: _OTHER_COLOURS[place % len(_OTHER_COLOURS)] for place, name in enumerate(others)}
     return {name: _CATEGORY_COLOURS.get(name) or colours[name] for name in categories}
@@ -213,7 +213,7 @@ def _bar_shares(
     limits: Limits,
     name: str,
 ) -> None:
-    """The share of a part stands in it, where it has room."""
+    """Write the share of each part into it, if there is room."""
     dark = name in ("point-to-point", "waiting")
     for rank, start, width, total in zip(ranks, left, widths, sums, strict=True):
         seen = min(width, limits.high - start)

@@ -1,4 +1,4 @@
-"""The table of what a report was made from."""
+"""The table of the provenance of a report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from idlewave.provenance import Provenance
 
 SHOWN = 12
-"""Digits of a digest that are shown; the page's metadata have all."""
+"""How many digits of a digest are shown; the metadata of the page have all."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class ProvenanceRow:
 
 
 def provenance_rows(report: Provenance | None) -> list[ProvenanceRow]:
-    """A row for the report, and one for all that it was made from, each below what was made from it."""
+    """A row for the report and for each of its sources, each below what was made from it."""
     return [] if report is None else _rows(report, 0)
 
 

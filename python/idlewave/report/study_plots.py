@@ -16,9 +16,9 @@ from idlewave.plot_limits import Limits, bulk_limits, mark_cut
 from idlewave.plot_style import BLUE, HALO, INK, ORANGE, SMALL, new_figure, say_empty, styled, tidy
 from idlewave.report.study_scales import Scale, scales
 
-FAR = 10.0  # widths of all other scales' medians, beyond which one of them is cut
-SPREAD = 2.0  # by so many heights of the medians single seeds stretch the axis at most
-LOW = 0.15  # of the height: a label below what is lower would run into the axis
+FAR = 10.0  # a median further from all others than so many of their widths is cut
+SPREAD = 2.0  # single seeds stretch the axis by at most so many heights of the medians
+LOW = 0.15  # of the height: below a lower curve there is no room for a label
 
 
 @styled
@@ -96,7 +96,7 @@ def plot_run_time(study: pd.DataFrame, measured: tuple[int, float] | None = None
 
 
 def limits_of(groups: list[npt.NDArray[np.float64]]) -> Limits:
-    """The ends of an axis for several values a scale: as far as all go, unless one lies far beyond the medians."""
+    """The limits of an axis for several values a scale: all values, without those far beyond the medians."""
     medians = bulk_limits([float(np.median(values)) for values in groups], room=FAR)
     reach = SPREAD * (max(medians.high, 0.0) - min(medians.low, 0.0))
     values = np.concatenate(groups)
@@ -109,7 +109,7 @@ def _times(scale: Scale) -> list[float]:
 
 
 def _draw_times(axes: Axes, points: list[Scale], limits: Limits) -> list[tuple[str, float, str]]:
-    """Draws both curves; what to write at their right ends: text, height, colour."""
+    """Draw both curves; returns the labels at their right ends: text, height, colour."""
     ends = []
     noisy = [scale for scale in points if scale.noisy_s]
     if noisy:
@@ -130,7 +130,7 @@ def _draw_times(axes: Axes, points: list[Scale], limits: Limits) -> list[tuple[s
 
 
 def _end_labels(axes: Axes, ends: list[tuple[str, float, str]]) -> None:
-    """The upper curve's name above its end, the lower one's below, if there is room."""
+    """Write the name of the upper curve above its end, and that of the lower one below, if there is room."""
     top = axes.get_ylim()[1]
     for place, (text, height, colour) in enumerate(sorted(ends, key=lambda end: -end[1])):
         below = place > 0 and height > LOW * top

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHORTEST = 100
-"""A run with noise takes at least this part of the time of the one without."""
+"""A run with noise takes at least 1/SHORTEST of the time of the run without."""
 LONGEST = 10_000_000
-"""It takes at most so many times as long: ten seconds for a microsecond."""
+"""A run with noise takes at most LONGEST times as long: ten seconds for a microsecond."""
 
 
 def check_plausible(runs: pd.DataFrame, name: str) -> None:
-    """Raise InputError, naming the row, if no program has such runs, of a study that messages call `name`."""
+    """Raise InputError, naming the row, if no program can have these runs. Messages call the study `name`."""
     _check_messages(runs, name)
     noise = runs["noise"].to_numpy(dtype=bool)
     finish = runs["finish_ps"].to_numpy(dtype=float)

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KEY_COLUMNS = ("ranks", "noise", "seed")
-"""What tells one run of a study from another."""
+"""The columns that identify a run of a study."""
 DIGESTED = (*KEY_COLUMNS, "finish_ps", "messages")
-"""What the digest is of: not of `seconds`, which are others whenever the same is computed again."""
+"""The columns that the digest covers. `seconds` is left out, because it differs when the same study runs again."""
 ROWS = "rows"
-"""The part of a study whose digest it is."""
+"""The name of the digest in a provenance."""
 EDITED = "edited"
 
 
 def digest_of_rows(runs: pd.DataFrame) -> str:
-    """Of a study's runs, in whatever order and form they are (docs/provenance.md)."""
+    """The digest of the runs of a study, in any order and file format (docs/provenance.md)."""
     ordered = runs.sort_values(list(KEY_COLUMNS))
     digest = hashlib.sha256()
     for name in DIGESTED:
@@ -31,24 +31,25 @@ def digest_of_rows(runs: pd.DataFrame) -> str:
 
 
 def attach_with_rows(provenance: Provenance, runs: pd.DataFrame) -> pd.DataFrame:
-    """`runs`, which carry `provenance` from now on, and in it the digest of their rows."""
+    """Attach `provenance` with the digest of the rows to `runs`, and return them."""
     return replace(provenance, digests={**provenance.digests, ROWS: digest_of_rows(runs)}).attach(runs)
 
 
 def compared_with_rows(provenance: Provenance, runs: pd.DataFrame, name: str) -> Provenance:
-    """`provenance`, which says that it is of an edited study if `runs` are not the rows that it has the digest of.
+    """`provenance`, marked as edited if `runs` do not have the digest in it.
 
-    `name` is what an edited one is called that has no name."""
+    A study without a name gets the name `name` if it was edited.
+    """
     if provenance.digests.get(ROWS) in (None, digest_of_rows(runs)):
         return provenance
     return edited(provenance, name)
 
 
 def edited(provenance: Provenance, name: str) -> Provenance:
-    """`provenance`, of what somebody has edited since."""
+    """`provenance`, marked as edited."""
     return replace(provenance, name=provenance.name or name, options={**provenance.options, EDITED: True})
 
 
 def is_of_rows(provenance: Provenance | None) -> bool:
-    """Whether it is of the very rows that it was held against: they are what Idlewave simulated."""
+    """Whether a provenance from `compared_with_rows` is of exactly these rows, which Idlewave has simulated then."""
     return provenance is not None and ROWS in provenance.digests and not provenance.options.get(EDITED)

@@ -7,14 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from .. import memory_needs
 from ..errors import UsageError
 from ..escaping import quote
-from ..kernel import checked_seed
+from ..kernel import RunConfiguration, RunOptions, checked_seed
 from ..machine import Machine
 from ..memory_limits import check_memory
+from ..parameters import takes
 from ..provenance import Provenance
 from ..schedule import Schedule
 from ..simulation import as_machine, checked_schedule
@@ -30,15 +31,17 @@ MOST_LISTED = 1000
 """Numbers of ranks or seeds that a provenance lists one by one."""
 
 
+@takes(RunOptions)
 def study(
     schedule: Schedule,
     machine: Machine | str | Path,
     *,
     ranks: int | Iterable[int] | None = None,
     seeds: int | Iterable[int] = 16,
-    threads: int | None = None,
+    workers: int | None = None,
     executor: Executor | None = None,
     on_row: Callable[[Row], None] | None = None,
+    **options: Unpack[RunOptions],
 ) -> pd.DataFrame:
     """Simulate `schedule` at every number of `ranks`, once without noise and once for every seed of the noise.
 
@@ -49,15 +52,18 @@ def study(
     Returns a row a simulation: ranks, noise (bool), seed, finish_ps (the slowest rank's), messages, seconds (of
     computing). The table carries its provenance (`Provenance.of_table`), also into Parquet files that pandas writes.
 
-    The simulations run on `threads` threads of this process (default: one a core), or on `executor`, any
+    The simulations run on `workers` threads of this process (default: one a core), or on `executor`, any
     `concurrent.futures.Executor`: a process pool, `mpi4py.futures.MPIPoolExecutor`, or that of a Dask client. Workers
     in other processes get what the schedule was made of, such as the path of its file, and make it again.
+
+    The other options are the run configuration of each simulation; a study writes no checkpoints.
 
     `on_row` is called with each row as soon as it is there, so an interrupted study has lost no simulation that was
     finished. Raises UsageError for what is no number of ranks or seeds, and what a simulation raises.
     """
     import pandas as pd
 
+    _check_run(options)
     machine = as_machine(machine)
     own = checked_schedule(schedule).ranks
     sizes = _sizes(own if ranks is None else ranks)
@@ -72,13 +78,20 @@ def study(
         if on_row is not None:
             on_row(row)
 
-    with chosen_executor(executor, threads) as chosen:
+    with chosen_executor(executor, workers) as chosen:
         _check_memory(cases, threads_of(chosen))
         schedules = {n: schedule if n == schedule.ranks else schedule.extrapolate(n) for n in sizes}
-        _run(cases, Workers(chosen, schedules, machine), take)
+        _run(cases, Workers(chosen, schedules, machine, options), take)
     table = pd.DataFrame(rows, columns=COLUMNS)
     table = table.sort_values(["ranks", "noise", "seed"], ignore_index=True)
     return attach_with_rows(study_provenance(schedule, machine, sizes, seeds), table)
+
+
+def _check_run(options: RunOptions) -> None:
+    """Raises UsageError if the simulations of a study cannot be run so."""
+    RunConfiguration.of(options)
+    if options["checkpoint"] is not None:
+        raise UsageError("a study writes no checkpoints, and keeps the rows of finished simulations; simulate does")
 
 
 def _run(cases: Sequence[Case], workers: Workers, take: Callable[[Row], None]) -> None:

@@ -25,8 +25,10 @@ COLUMNS = {
 
 
 def read_study(file: str | Path) -> pd.DataFrame:
-    """A study's table, .csv or Parquet, with the provenance that it carries: at least one row. Raises InputError naming
-    the file, the column and the row."""
+    """The table of a study, .csv or Parquet, with its provenance. It has at least one row.
+
+    Raises InputError naming the file, the column and the row.
+    """
     table = rows_of_file(file)
     found = Provenance.read(file)
     if not is_of_rows(found):
@@ -35,17 +37,19 @@ def read_study(file: str | Path) -> pd.DataFrame:
 
 
 def rows_of_file(file: str | Path) -> pd.DataFrame:
-    """The rows of a study's file alone. Raises InputError naming the file, the column and the row."""
+    """The rows of the file of a study, without provenance. Raises InputError naming the file, the column and the
+    row."""
     return _each_once(read_table(file, COLUMNS, "a study", least_rows=1), name_of(file))
 
 
 def checked_study(runs: pd.DataFrame, name: str) -> pd.DataFrame:
-    """`runs`, which messages call `name` and which may have no rows, with the columns of a study. Raises InputError."""
+    """Check that `runs` has the columns of a study; it may have no rows. Messages call it `name`. Raises InputError."""
     return _each_once(checked_table(runs, COLUMNS, name), name)
 
 
 def provenance_of_study(runs: pd.DataFrame, name: str) -> Provenance | None:
-    """What `runs` carry, held against their rows. Raises InputError if they are no study, or none that can be."""
+    """The provenance of `runs`, compared with the rows. Raises InputError if they are no study, or an implausible
+    one."""
     checked = checked_study(runs, name)
     carried = Provenance.of_table(runs, name)
     found = None if carried is None else compared_with_rows(carried, checked, name)
@@ -55,7 +59,7 @@ def provenance_of_study(runs: pd.DataFrame, name: str) -> Provenance | None:
 
 
 def _each_once(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """`table`, if it has no run twice. Raises InputError with the row."""
+    """Check that no run is there twice, and return `table`. Raises InputError with the row."""
     keys = list(KEY_COLUMNS)
     for row in np.flatnonzero(table.duplicated(keys))[:1]:
         run = table[keys].iloc[row]

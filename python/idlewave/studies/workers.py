@@ -22,6 +22,7 @@ from ..simulation import simulate
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
+    from ..kernel import RunOptions
     from ..machine import Machine
     from ..schedule import Schedule
 
@@ -48,13 +49,16 @@ class Stopped(Exception):  # noqa: N818 - no error: the study was stopped
 class Workers:
     """Runs the cases of a study: `submit` returns a future of the row of a case."""
 
-    def __init__(self, executor: Executor, schedules: Mapping[int, Schedule], machine: Machine) -> None:
-        """`schedules` has the program at each number of ranks."""
+    def __init__(
+        self, executor: Executor, schedules: Mapping[int, Schedule], machine: Machine, options: RunOptions
+    ) -> None:
+        """`schedules` has the program at each number of ranks; `options` are the run configuration of a simulation."""
         from concurrent.futures import ThreadPoolExecutor
 
         self._executor = executor
         self._schedules = schedules
         self._machine = machine
+        self._options = options
         self._pickled: dict[int, bytes] | None = None
         if not isinstance(executor, ThreadPoolExecutor):
             self._pickled = {ranks: pickle.dumps((schedule, machine)) for ranks, schedule in schedules.items()}
@@ -66,34 +70,34 @@ class Workers:
         if self._pickled is None:
             future = self._executor.submit(self._simulate_here, case)
         else:
-            future = self._executor.submit(simulate_pickled, self._pickled[case.ranks], case)
+            future = self._executor.submit(simulate_pickled, self._pickled[case.ranks], case, self._options)
         self._futures.append(future)
         return future
 
     def stop(self) -> None:
-        """Cancel what has not begun, and end what runs on threads of this process."""
+        """Cancel the simulations that have not begun, and end those on threads of this process."""
         self._stop.set()
         for future in self._futures:
             future.cancel()
 
     def _simulate_here(self, case: Case) -> Row:
-        return _row(self._schedules[case.ranks], self._machine, case, self._stop)
+        return _row(self._schedules[case.ranks], self._machine, case, self._options, self._stop)
 
 
 @contextmanager
-def chosen_executor(executor: Executor | None, threads: int | None) -> Iterator[Executor]:
-    """The executor of a study, or if that is None a pool of so many threads (default: one a core) for this block.
+def chosen_executor(executor: Executor | None, workers: int | None) -> Iterator[Executor]:
+    """The executor of a study, or if that is None a pool of `workers` threads (default: one a core) for this block.
 
-    Raises UsageError if both are given, or `threads` is no number of threads.
+    Raises UsageError if both are given, or `workers` is no number of threads.
     """
     from concurrent.futures import ThreadPoolExecutor
 
     if executor is not None:
-        if threads is not None:
-            raise UsageError("expected either threads or an executor, found both")
+        if workers is not None:
+            raise UsageError("expected either workers or an executor, found both")
         yield executor
         return
-    with ThreadPoolExecutor(_checked_threads(threads)) as pool:
+    with ThreadPoolExecutor(_checked_workers(workers)) as pool:
         yield pool
 
 
@@ -104,10 +108,10 @@ def threads_of(executor: Executor) -> int:
     return executor._max_workers if isinstance(executor, ThreadPoolExecutor) else 0
 
 
-def simulate_pickled(pickled: bytes, case: Case) -> Row:
+def simulate_pickled(pickled: bytes, case: Case, options: RunOptions) -> Row:
     """The row of a case, in a worker: `pickled` are the schedule and the machine."""
     schedule, machine = _unpickled(pickled)
-    return _row(schedule, machine, case, threading.Event())
+    return _row(schedule, machine, case, options, threading.Event())
 
 
 @lru_cache(maxsize=_SCHEDULES_KEPT)
@@ -116,12 +120,13 @@ def _unpickled(pickled: bytes) -> tuple[Schedule, Machine]:
     return schedule, machine
 
 
-def _row(schedule: Schedule, machine: Machine, case: Case, stop: threading.Event) -> Row:
+def _row(schedule: Schedule, machine: Machine, case: Case, options: RunOptions, stop: threading.Event) -> Row:
     timeline = simulate(
         schedule,
         machine if case.noise else machine.with_noise(None),
         seed=case.seed,
         progress=lambda _now: _check(stop),
+        **options,
     )
     values = (case.ranks, case.noise, case.seed, timeline.max_finish, timeline.messages, timeline.seconds)
     return dict(zip(COLUMNS, values, strict=True))
@@ -132,8 +137,8 @@ def _check(stop: threading.Event) -> None:
         raise Stopped
 
 
-def _checked_threads(threads: int | None) -> int:
+def _checked_workers(workers: int | None) -> int:
     """So many, or one a core. Raises UsageError."""
-    if threads is not None and threads < 1:
-        raise UsageError(f"expected at least one thread, found {threads}")
-    return threads or len(os.sched_getaffinity(0))
+    if workers is not None and workers < 1:
+        raise UsageError(f"expected at least one worker, found {workers}")
+    return workers or len(os.sched_getaffinity(0))

@@ -141,8 +141,8 @@ TEST(Allreduce, DisseminationHearsEveryRankAndOnAPowerOfTwoOnce) {
     }
 }
 
-class EveryScan : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Collectives, EveryScan, ::testing::Values("recursive_doubling", "linear"));
+class EveryScan : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Collectives, EveryScan, ::testing::ValuesIn(names_of_all(Collective::scan)));
 
 TEST_P(EveryScan, HearsOfEveryLowerRankOnceAndOfNoHigherOne) {
     for (const Collective which : {Collective::scan, Collective::exscan}) {

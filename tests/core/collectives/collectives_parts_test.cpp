@@ -32,8 +32,8 @@ std::vector<Item> own_parts(const std::vector<std::uint64_t>& counts) {
     return items;
 }
 
-class RootedParts : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Collectives, RootedParts, ::testing::Values("linear", "binomial"));
+class RootedParts : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Collectives, RootedParts, ::testing::ValuesIn(names_of_all(Collective::gather)));
 
 TEST_P(RootedParts, GatherBringsEveryPartToTheRoot) {
     for (const std::uint32_t P : rank_counts) {
@@ -113,15 +113,14 @@ TEST(GatherAndScatter, LinearOnesNeedTheSizesAtTheRootAlone) {
     }
 }
 
-class Allgather : public ::testing::TestWithParam<const char*> {
+class Allgather : public ::testing::TestWithParam<std::string> {
   protected:
     /// Who stood aside where the ranks are no power of two is sent its own part again.
     [[nodiscard]] static bool sends_each_part_once(std::uint32_t ranks) {
         return std::string(GetParam()) != "recursive_doubling" || std::has_single_bit(ranks);
     }
 };
-INSTANTIATE_TEST_SUITE_P(Collectives, Allgather,
-                         ::testing::Values("ring", "recursive_doubling", "bruck", "neighbour_exchange"));
+INSTANTIATE_TEST_SUITE_P(Collectives, Allgather, ::testing::ValuesIn(names_of_all(Collective::allgather)));
 
 TEST_P(Allgather, BringsEveryPartToEveryRank) {
     for (const std::uint32_t P : rank_counts) {

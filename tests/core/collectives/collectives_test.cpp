@@ -45,11 +45,11 @@ INSTANTIATE_TEST_SUITE_P(Collectives, EveryAlgorithm, ::testing::Range(std::size
 TEST(Exchange, IsSaidInOneStepWhereBothWaysHaveAsManyBytes) {
     const std::vector<std::uint64_t> counts{10, 20};
     CollectiveCall call = testing::call_of(0, 4, 0, 100);
-    EXPECT_TRUE(algorithm(Collective::barrier, "dissemination").step(call, 0).exchanges);
-    EXPECT_TRUE(algorithm(Collective::alltoall, "pairwise").step(call, 0).exchanges);
+    EXPECT_TRUE(algorithm(Collective::barrier, "dissemination").step(call, 0).exchange);
+    EXPECT_TRUE(algorithm(Collective::alltoall, "pairwise").step(call, 0).exchange);
     call.recv_counts = counts;
     const Step uneven = algorithm(Collective::alltoall, "pairwise").step(call, 0);
-    EXPECT_FALSE(uneven.exchanges);
+    EXPECT_FALSE(uneven.exchange);
     EXPECT_EQ(uneven.next, 1U);
 }
 
@@ -63,7 +63,7 @@ TEST_P(EveryAlgorithm, SaysOfAnExchangeInItsFirstStepAllThatItsSecondSays) {
                  step = tested().step(call, number)) {
                 const StepNumber first = number;
                 number = step.after(number);
-                if (!step.exchanges) {
+                if (!step.exchange) {
                     continue;
                 }
                 const Step second = tested().step(call, number);
@@ -145,7 +145,7 @@ TEST(Algorithms, OfEachCollectiveTheFirstIsTheDefault) {
 
 TEST(Algorithms, TheDefaultCanCarryTheVVariantsOfItsCollective) {
     for (const Algorithm& a : algorithms()) {
-        EXPECT_EQ(algorithm(a.collective, "").uneven, Uneven::as_in_mpi) << name_of(a.collective);
+        EXPECT_EQ(algorithm(a.collective, "").vector_counts, VectorCounts::as_in_mpi) << name_of(a.collective);
     }
 }
 

@@ -21,7 +21,9 @@ namespace {
 using testing::Dice;
 
 Graph written_out(const Composition& source) {
-    const auto list = [&source](std::uint32_t rank, Listing& listing) { listing = source.listing(rank); };
+    const auto list = [&source](std::uint32_t rank, RankSchedule& rank_schedule) {
+        rank_schedule = source.rank_schedule(rank);
+    };
     return read_goal(goal_text(source.ranks(), list), "written");
 }
 
@@ -118,7 +120,7 @@ TEST(Composition, ARotatingRootMovesOnByOneEachTime) {
     const Composition source = all_ranks(4, {stage}, 2);
     std::vector<std::uint32_t> roots;
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
-        for (const Op& op : source.listing(rank).ops) {
+        for (const Op& op : source.rank_schedule(rank).ops) {
             roots.push_back(op.kind == OpKind::send ? rank : 99);
         }
     }
@@ -134,7 +136,7 @@ TEST(Composition, AnAllToAllMayHaveAMatrixOfParts) {
     for (const char* name : {"linear", "pairwise"}) {
         const Composition source = all_ranks(3, {stage_of("alltoall", name, 3, {.send_counts = matrix})}, 2);
         for (std::uint32_t rank = 0; rank < 3; ++rank) {
-            for (const Op& op : source.listing(rank).ops) {
+            for (const Op& op : source.rank_schedule(rank).ops) {
                 const bool sends = op.kind == OpKind::send;
                 EXPECT_EQ(op.size, sends ? matrix[3 * rank + op.peer] : matrix[3 * op.peer + rank]) << name;
             }
@@ -146,8 +148,8 @@ TEST(Composition, AnAllToAllMayHaveAMatrixOfParts) {
     Stage stage = stage_of("alltoall", "", 2, {.send_counts = {0, 5, 7, 0}});
     stage.group = {.kind = Group::Kind::blocks, .size = 2};
     const Composition source = all_ranks(5, {stage});
-    EXPECT_EQ(source.listing(3).ops[0].size + source.listing(3).ops[1].size, 12U);
-    EXPECT_TRUE(source.listing(4).ops.empty());
+    EXPECT_EQ(source.rank_schedule(3).ops[0].size + source.rank_schedule(3).ops[1].size, 12U);
+    EXPECT_TRUE(source.rank_schedule(4).ops.empty());
 }
 
 std::string refusal(const std::vector<Job>& jobs, std::uint32_t ranks = 0) {

@@ -133,7 +133,9 @@ class RandomProgram {
 
 template <class S>
 Graph written_out(const S& source) {
-    const auto list = [&source](std::uint32_t rank, Listing& listing) { listing = source.listing(rank); };
+    const auto list = [&source](std::uint32_t rank, RankSchedule& rank_schedule) {
+        rank_schedule = source.rank_schedule(rank);
+    };
     return read_goal(goal_text(source.ranks(), list), "written");
 }
 
@@ -201,7 +203,7 @@ TEST(Program, CopiesKeepMessagesAndCollectivesOfSomeRanksInsideTheCopyAndSpanThe
     ASSERT_EQ(source.ranks(), base * copies);
     for (std::uint32_t r = 0; r < source.ranks(); ++r) {
         std::vector<std::uint32_t> to_all;
-        for (const Op& op : source.listing(r).ops) {
+        for (const Op& op : source.rank_schedule(r).ops) {
             if (op.tag == 1) {
                 EXPECT_EQ(op.peer, r / base * base + (r + (op.kind == OpKind::send ? 1 : base - 1)) % base);
             } else if (op.tag == 200) {

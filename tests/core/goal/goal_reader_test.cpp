@@ -41,10 +41,10 @@ TEST(GoalReader, UnderstandsEveryFormOfAnOp) {
     EXPECT_TRUE(same(op_of("send: send 1b to 1"), {.size = 1, .peer = 1, .kind = OpKind::send}));
 }
 
-std::vector<Place> followers(const Graph& graph, std::uint32_t rank, Place place, Edge edge) {
-    std::vector<Place> found;
-    Followers list = graph.block(rank).followers(place, edge);
-    for (Place next = 0; list.next(next);) {
+std::vector<OpIndex> successors(const Graph& graph, std::uint32_t rank, OpIndex op_index, Edge edge) {
+    std::vector<OpIndex> found;
+    Successors list = graph.block(rank).successors(op_index, edge);
+    for (OpIndex next = 0; list.next(next);) {
         found.push_back(next);
     }
     return found;
@@ -72,11 +72,11 @@ TEST(GoalReader, ReadsASchedule) {
     EXPECT_EQ(graph.block(0).label(0), "first");
     EXPECT_EQ(graph.block(0).label(1), "");
     EXPECT_EQ(graph.name(0, 1), "op 1");
-    ASSERT_EQ(followers(graph, 0, 0, Edge::end).size(), 2U);
-    EXPECT_EQ(followers(graph, 0, 0, Edge::end)[0], 2U);
-    EXPECT_EQ(followers(graph, 0, 0, Edge::end)[1], 3U);
-    ASSERT_EQ(followers(graph, 0, 2, Edge::start).size(), 1U);
-    EXPECT_TRUE(followers(graph, 0, 2, Edge::end).empty());
+    ASSERT_EQ(successors(graph, 0, 0, Edge::end).size(), 2U);
+    EXPECT_EQ(successors(graph, 0, 0, Edge::end)[0], 2U);
+    EXPECT_EQ(successors(graph, 0, 0, Edge::end)[1], 3U);
+    ASSERT_EQ(successors(graph, 0, 2, Edge::start).size(), 1U);
+    EXPECT_TRUE(successors(graph, 0, 2, Edge::end).empty());
 }
 
 TEST(GoalReader, PassesOverCommentsBlanksAndKindsOfLineEnds) {
@@ -91,14 +91,14 @@ TEST(GoalReader, PassesOverCommentsBlanksAndKindsOfLineEnds) {
         const Graph graph = read_goal(text, "text");
         ASSERT_EQ(graph.size(0), 2U) << text;
         EXPECT_EQ(graph.op(0, 1).size, 2U) << text;
-        EXPECT_EQ(followers(graph, 0, 0, Edge::end).size(), 1U) << text;
+        EXPECT_EQ(successors(graph, 0, 0, Edge::end).size(), 1U) << text;
     }
 }
 
 TEST(GoalReader, OfTwoEqualLabelsTheFirstHolds) {
     const Graph graph = read_goal("num_ranks 1\nrank 0 {\na: calc 1\na: calc 2\nb: calc 3\nb requires a\n}\n", "text");
-    EXPECT_EQ(followers(graph, 0, 0, Edge::end).size(), 1U);
-    EXPECT_TRUE(followers(graph, 0, 1, Edge::end).empty());
+    EXPECT_EQ(successors(graph, 0, 0, Edge::end).size(), 1U);
+    EXPECT_TRUE(successors(graph, 0, 1, Edge::end).empty());
 }
 
 TEST(GoalReader, NeedsNoBlankBehindAKeywordAsTxt2binDoesNot) {
@@ -108,8 +108,8 @@ TEST(GoalReader, NeedsNoBlankBehindAKeywordAsTxt2binDoesNot) {
     EXPECT_TRUE(
         same(op_of("recv 5bfrom-1tag-1cpu1"), {.size = 5, .peer = any, .tag = any, .kind = OpKind::recv, .cpu = 1}));
     const Graph graph = read_goal("num_ranks 1\nrank 0{\na: calc 1\nb: calc 2\nb requiresa\nb irequiresa\n}", "text");
-    EXPECT_EQ(followers(graph, 0, 0, Edge::end).size(), 1U);
-    EXPECT_EQ(followers(graph, 0, 0, Edge::start).size(), 1U);
+    EXPECT_EQ(successors(graph, 0, 0, Edge::end).size(), 1U);
+    EXPECT_EQ(successors(graph, 0, 0, Edge::start).size(), 1U);
 }
 
 TEST(GoalReader, OfATagTheLowest32BitsCountAsForTxt2bin) {
@@ -129,7 +129,7 @@ TEST(GoalReader, TakesTheNumberOfRanksAlsoInTheFirstRank) {
 TEST(GoalReader, FollowersBecomeReadyInTheOrderOfTheirLines) {
     const Graph graph =
         read_goal("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\nc: calc 1\nc requires a\nb requires a\n}\n", "text");
-    EXPECT_EQ(followers(graph, 0, 0, Edge::end), (std::vector<Place>{2, 1}));
+    EXPECT_EQ(successors(graph, 0, 0, Edge::end), (std::vector<OpIndex>{2, 1}));
 }
 
 TEST(GoalReader, WordsOfTheLanguageCanBeLabels) {
@@ -137,8 +137,8 @@ TEST(GoalReader, WordsOfTheLanguageCanBeLabels) {
         "num_ranks 1\nrank 0 {\nto: calc 1\nrequires: calc 2\nrequires requires to\ncpu: calc 3\n"
         "cpu irequires requires\n}\n",
         "text");
-    EXPECT_EQ(followers(graph, 0, 0, Edge::end), (std::vector<Place>{1}));
-    EXPECT_EQ(followers(graph, 0, 1, Edge::start), (std::vector<Place>{2}));
+    EXPECT_EQ(successors(graph, 0, 0, Edge::end), (std::vector<OpIndex>{1}));
+    EXPECT_EQ(successors(graph, 0, 1, Edge::start), (std::vector<OpIndex>{2}));
 }
 
 TEST(GoalReader, ALabelBelongsToItsRank) {

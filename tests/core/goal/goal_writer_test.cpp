@@ -14,8 +14,9 @@ namespace {
 using testing::Dice;
 
 std::string written(const Graph& graph) {
-    return goal_text(graph.ranks(),
-                     [&graph](std::uint32_t rank, Listing& listing) { graph.block(rank).list_into(listing); });
+    return goal_text(graph.ranks(), [&graph](std::uint32_t rank, RankSchedule& rank_schedule) {
+        graph.block(rank).decode(rank_schedule);
+    });
 }
 
 TEST(GoalWriter, WritesEveryFormOfAnOp) {

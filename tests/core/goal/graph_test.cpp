@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "dice.hpp"
-#include "random_listing.hpp"
+#include "random_rank_schedule.hpp"
 #include "standstill/blocked_ops.hpp"
 
 namespace idlewave {
@@ -17,38 +17,38 @@ namespace {
 using testing::Dice;
 
 struct Told {
-    Place place;
+    OpIndex op_index;
     Time at;
     bool exchanges = false;  ///< brings a send along
-    bool operator==(const Told& other) const { return place == other.place && at == other.at; }
+    bool operator==(const Told& other) const { return op_index == other.op_index && at == other.at; }
 };
 
 /// The rules, slow and plain: how many requirements are left, and when the latest was met.
 class Plain {
   public:
-    explicit Plain(const Listing& rank) : rank_(rank), left_(rank.ops.size()), ready_at_(rank.ops.size()) {
+    explicit Plain(const RankSchedule& rank) : rank_(rank), left_(rank.ops.size()), ready_at_(rank.ops.size()) {
         for (const Requirement& r : rank.requirements) {
-            ++left_[r.waiting];
+            ++left_[r.successor];
         }
     }
 
     [[nodiscard]] std::vector<Told> roots() const {
         std::vector<Told> told;
-        for (Place place = 0; place < left_.size(); ++place) {
-            if (left_[place] == 0) {
-                told.push_back({place, 0});
+        for (OpIndex op_index = 0; op_index < left_.size(); ++op_index) {
+            if (left_[op_index] == 0) {
+                told.push_back({op_index, 0});
             }
         }
         return told;
     }
 
-    std::vector<Told> met(Place other, Edge edge, Time time) {
+    std::vector<Told> met(OpIndex other, Edge edge, Time time) {
         std::vector<Told> told;
         for (const Requirement& r : rank_.requirements) {
-            if (r.other == other && r.edge == edge) {
-                ready_at_[r.waiting] = std::max(ready_at_[r.waiting], time);
-                if (--left_[r.waiting] == 0) {
-                    told.push_back({r.waiting, ready_at_[r.waiting]});
+            if (r.predecessor == other && r.edge == edge) {
+                ready_at_[r.successor] = std::max(ready_at_[r.successor], time);
+                if (--left_[r.successor] == 0) {
+                    told.push_back({r.successor, ready_at_[r.successor]});
                 }
             }
         }
@@ -60,7 +60,7 @@ class Plain {
     }
 
   private:
-    const Listing& rank_;
+    const RankSchedule& rank_;
     std::vector<std::uint32_t> left_;
     std::vector<Time> ready_at_;
 };
@@ -70,10 +70,10 @@ std::vector<Told> take(const Graph& graph, std::uint32_t rank, ReadyOps<NoCookie
     const auto parts = [](const Op& op) { return std::tuple(op.kind, op.size, op.peer, op.tag, op.cpu, op.nic); };
     std::vector<Told> told;
     for (const ReadyOp<NoCookie>& op : ready) {
-        EXPECT_EQ(parts(op.op), parts(graph.op(rank, op.place)));
-        told.push_back({op.place, op.at, op.along.to != nobody});
+        EXPECT_EQ(parts(op.op), parts(graph.op(rank, op.op_index)));
+        told.push_back({op.op_index, op.at, op.exchange.send_to != no_rank});
         if (told.back().exchanges) {
-            EXPECT_EQ(op.along.to, graph.op(rank, op.place + 1).peer);
+            EXPECT_EQ(op.exchange.send_to, graph.op(rank, op.op_index + 1).peer);
         }
     }
     ready.clear();
@@ -95,29 +95,29 @@ void tell(const Graph& graph, Graph::State<Time>& state, Edge edge, const Notice
     tell(graph, 0, state, scratch, edge, notice, ready);
 }
 
-/// Ranks with the schedules `listings` in turn, `alike` of each, which differ in their peers.
-Graph ranks_alike(const std::vector<Listing>& listings, std::uint32_t alike) {
-    const auto ranks = static_cast<std::uint32_t>(listings.size()) * alike;
+/// Ranks with the schedules `rank_schedules` in turn, `alike` of each, which differ in their peers.
+Graph ranks_alike(const std::vector<RankSchedule>& rank_schedules, std::uint32_t alike) {
+    const auto ranks = static_cast<std::uint32_t>(rank_schedules.size()) * alike;
     GraphBuilder builder;
     std::vector<std::uint32_t> peers;
-    for (const Listing& listing : listings) {
-        builder.append(listing);
+    for (const RankSchedule& rank_schedule : rank_schedules) {
+        builder.append(rank_schedule);
         for (std::uint32_t i = 1; i < alike; ++i) {
             peers.clear();
-            for (const Op& op : listing.ops) {
+            for (const Op& op : rank_schedule.ops) {
                 const bool turns = op.kind != OpKind::calc && op.peer != any;
                 peers.push_back(turns ? (op.peer + i) % ranks : op.peer);
             }
-            builder.append_like_last(peers);
+            builder.append_with_other_peers(peers);
         }
     }
     return builder.finish();
 }
 
 /// Ops start and end in some order that the graph allows.
-void expect_all_requirements_to_be_heeded(const Graph& graph, std::uint32_t rank, const Listing& listing,
+void expect_all_requirements_to_be_heeded(const Graph& graph, std::uint32_t rank, const RankSchedule& rank_schedule,
                                           Graph::Scratch& scratch, Dice& dice) {
-    Plain plain(listing);
+    Plain plain(rank_schedule);
     Graph::State<Time> state;
     ReadyOps<NoCookie> ready;
     graph.begin(rank, state, scratch, ready);
@@ -129,30 +129,30 @@ void expect_all_requirements_to_be_heeded(const Graph& graph, std::uint32_t rank
         const bool start = running.empty() || (!started.empty() && dice.one_in(2));
         std::vector<Told>& from = start ? started : running;
         const std::size_t which = dice.roll(from.size());
-        const Place place = from[which].place;
+        const OpIndex op_index = from[which].op_index;
         const bool send_is_known = start && from[which].exchanges;
         from.erase(from.begin() + static_cast<std::ptrdiff_t>(which));
         std::vector<Told> told;
         if (send_is_known) {
-            told.push_back({place + 1, now});
+            told.push_back({op_index + 1, now});
         } else {
-            tell(graph, rank, state, scratch, start ? Edge::start : Edge::end, {now, place}, ready);
+            tell(graph, rank, state, scratch, start ? Edge::start : Edge::end, {now, op_index}, ready);
             told = take(graph, rank, ready);
         }
-        ASSERT_EQ(told, plain.met(place, start ? Edge::start : Edge::end, now));
+        ASSERT_EQ(told, plain.met(op_index, start ? Edge::start : Edge::end, now));
         started.insert(started.end(), told.begin(), told.end());
         if (start) {
-            running.push_back({place, now});
+            running.push_back({op_index, now});
         }
     }
-    ASSERT_EQ(graph.stand(rank, state).has_value(), plain.waiting() > 0);
-    ASSERT_EQ(BlockedOps(graph.listing(rank), {}).count(), plain.waiting());
+    ASSERT_EQ(graph.stop_position(rank, state).has_value(), plain.waiting() > 0);
+    ASSERT_EQ(BlockedOps(graph.rank_schedule(rank), {}).count(), plain.waiting());
 }
 
 TEST(Graph, TellsOpsWhenAllTheirRequirementsAreMet) {
     Dice dice(1);
     for (int round = 0; round < 1000; ++round) {
-        const Listing rank = testing::random_listing(dice, 1, round % 50 == 0 ? 300 : 30);
+        const RankSchedule rank = testing::random_rank_schedule(dice, 1, round % 50 == 0 ? 300 : 30);
         Graph::Scratch scratch;
         expect_all_requirements_to_be_heeded(ranks_alike({rank}, 1), 0, rank, scratch, dice);
     }
@@ -164,14 +164,14 @@ TEST(Graph, TellsRanksThatDifferInTheirPeersAloneTheSameOpsEachWithItsPeers) {
     Dice dice(2);
     for (int round = 0; round < 300; ++round) {
         const std::uint32_t most = round % 50 == 0 ? 300 : 30;
-        std::vector<Listing> listings;
-        while (listings.size() < 4) {
-            listings.push_back(testing::random_listing(dice, 4 * alike, most));
+        std::vector<RankSchedule> rank_schedules;
+        while (rank_schedules.size() < 4) {
+            rank_schedules.push_back(testing::random_rank_schedule(dice, 4 * alike, most));
         }
-        const Graph graph = ranks_alike(listings, alike);
+        const Graph graph = ranks_alike(rank_schedules, alike);
         Graph::Scratch scratch;
         for (std::uint32_t rank = 0; rank < graph.ranks(); ++rank) {
-            expect_all_requirements_to_be_heeded(graph, rank, listings[rank / alike], scratch, dice);
+            expect_all_requirements_to_be_heeded(graph, rank, rank_schedules[rank / alike], scratch, dice);
         }
     }
 }
@@ -194,10 +194,10 @@ TEST(Graph, OpsThatWaitForEachOtherOrThemselvesNeverBecomeReady) {
 }
 
 TEST(Graph, ManyOpsThatWaitForTheSameTwoAreToldInTime) {
-    constexpr Place count = 300'000;
-    Listing rank;
+    constexpr OpIndex count = 300'000;
+    RankSchedule rank;
     rank.ops.resize(count);
-    for (Place i = 2; i < count; ++i) {
+    for (OpIndex i = 2; i < count; ++i) {
         rank.requirements.push_back({i, 0, Edge::end});
         rank.requirements.push_back({i, 1, Edge::end});
     }
@@ -214,7 +214,7 @@ TEST(Graph, ManyOpsThatWaitForTheSameTwoAreToldInTime) {
     tell(graph, state, Edge::end, {3, 1}, ready);
     ASSERT_EQ(ready.size(), count - 2);
     EXPECT_EQ(ready[0].at, 7);
-    EXPECT_FALSE(state.has_joins());
+    EXPECT_FALSE(state.has_partly_ready());
 }
 
 /// A dissemination; of the same bytes for all ranks, or for none.
@@ -224,7 +224,7 @@ Graph dissemination(std::uint32_t ranks, bool alike) {
         const std::uint64_t size = alike ? 1 : rank;
         builder.begin_rank();
         for (std::uint32_t distance = 1; distance < ranks; distance *= 2) {
-            const Place send = builder.add({.size = size, .peer = (rank + distance) % ranks, .kind = OpKind::send});
+            const OpIndex send = builder.add({.size = size, .peer = (rank + distance) % ranks, .kind = OpKind::send});
             builder.add({.size = size, .peer = (rank + ranks - distance) % ranks, .kind = OpKind::recv});
             if (send > 0) {
                 builder.require(send, send - 1, Edge::end);
@@ -253,24 +253,24 @@ TEST(Graph, KnowsOfAReceiveThatASendGoesAlong) {
     Op larger = send;
     larger.size = 9;
     for (const Op& second : {send, larger}) {
-        const Place first = builder.add(receive);
+        const OpIndex first = builder.add(receive);
         builder.require(builder.add(second), first, Edge::start);
     }
     // Nor where a third op waits for the receive's start, or the send for something else.
-    const Place shared = builder.add(receive);
+    const OpIndex shared = builder.add(receive);
     builder.require(builder.add(send), shared, Edge::start);
     builder.require(builder.add({.kind = OpKind::calc}), shared, Edge::start);
-    const Place both = builder.add(receive);
+    const OpIndex both = builder.add(receive);
     builder.require(builder.add(send), both, Edge::start);
     builder.require(both + 1, 0, Edge::end);
     const Graph graph = builder.finish();
-    std::vector<Place> exchanges;
-    for (Place place = 0; place < graph.size(0); ++place) {
-        if (graph.block(0).exchanges(place)) {
-            exchanges.push_back(place);
+    std::vector<OpIndex> exchanges;
+    for (OpIndex op_index = 0; op_index < graph.size(0); ++op_index) {
+        if (graph.block(0).is_exchange(op_index)) {
+            exchanges.push_back(op_index);
         }
     }
-    EXPECT_EQ(exchanges, std::vector<Place>{0});
+    EXPECT_EQ(exchanges, std::vector<OpIndex>{0});
 }
 
 /// Two ranks of a receive and a send, the second with these peers.
@@ -279,7 +279,7 @@ Graph two_ranks_alike(std::uint32_t source, std::uint32_t destination) {
     builder.append({.ops = {{.size = 8, .peer = 1, .kind = OpKind::recv}, {.size = 8, .peer = 1, .kind = OpKind::send}},
                     .requirements = {},
                     .labels = {}});
-    builder.append_like_last(std::vector<std::uint32_t>{source, destination});
+    builder.append_with_other_peers(std::vector<std::uint32_t>{source, destination});
     return builder.finish();
 }
 

@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "dice.hpp"
 #include "goal/rank_encoder.hpp"
-#include "random_listing.hpp"
+#include "random_rank_schedule.hpp"
 
 namespace idlewave {
 namespace {
@@ -23,36 +23,36 @@ bool same(const Op& a, const Op& b) {
 }
 
 /// The ops that wait for one op's start or end, in order, as the listing has them.
-std::vector<Place> followers(const Listing& rank, Place place, Edge edge) {
-    std::vector<Place> found;
+std::vector<OpIndex> successors(const RankSchedule& rank, OpIndex op_index, Edge edge) {
+    std::vector<OpIndex> found;
     for (const Requirement& r : rank.requirements) {
-        if (r.other == place && r.edge == edge) {
-            found.push_back(r.waiting);
+        if (r.predecessor == op_index && r.edge == edge) {
+            found.push_back(r.successor);
         }
     }
     return found;
 }
 
-std::vector<Place> followers(const RankBlock& block, Place place, Edge edge) {
-    std::vector<Place> found;
-    Followers list = block.followers(place, edge);
-    for (Place next = 0; list.next(next);) {
+std::vector<OpIndex> successors(const RankBlock& block, OpIndex op_index, Edge edge) {
+    std::vector<OpIndex> found;
+    Successors list = block.successors(op_index, edge);
+    for (OpIndex next = 0; list.next(next);) {
         found.push_back(next);
     }
     return found;
 }
 
-void expect_same(const Listing& rank, const RankBlock& block) {
+void expect_same(const RankSchedule& rank, const RankBlock& block) {
     ASSERT_EQ(block.size(), rank.ops.size());
-    for (Place place = 0; place < block.size(); ++place) {
-        ASSERT_TRUE(same(block.op(place), rank.ops[place])) << place;
-        ASSERT_EQ(block.label(place), rank.labels.at(place));
+    for (OpIndex op_index = 0; op_index < block.size(); ++op_index) {
+        ASSERT_TRUE(same(block.op(op_index), rank.ops[op_index])) << op_index;
+        ASSERT_EQ(block.label(op_index), rank.labels.at(op_index));
         const auto waits = std::count_if(rank.requirements.begin(), rank.requirements.end(),
-                                         [&](const Requirement& r) { return r.waiting == place; });
-        ASSERT_EQ(block.requirements(place), static_cast<std::uint64_t>(waits));
-        ASSERT_EQ(block.is_root(place), waits == 0);
+                                         [&](const Requirement& r) { return r.successor == op_index; });
+        ASSERT_EQ(block.requirements(op_index), static_cast<std::uint64_t>(waits));
+        ASSERT_EQ(block.is_root(op_index), waits == 0);
         for (const Edge edge : {Edge::start, Edge::end}) {
-            ASSERT_EQ(followers(block, place, edge), followers(rank, place, edge));
+            ASSERT_EQ(successors(block, op_index, edge), successors(rank, op_index, edge));
         }
     }
 }
@@ -61,20 +61,20 @@ TEST(RankBlock, HoldsEveryRankAndIsFoundSound) {
     Dice dice(1);
     RankEncoder encoder;
     for (int i = 0; i < 2000; ++i) {
-        const Listing rank = testing::random_listing(dice, 5, i % 100 == 0 ? 400 : 40);
+        const RankSchedule rank = testing::random_rank_schedule(dice, 5, i % 100 == 0 ? 400 : 40);
         const auto words = encoder.encode(rank);
         const RankBlock block(words.data());
         expect_same(rank, block);
         ASSERT_EQ(RankBlock::sizes(words.data()).words(), words.size());
         ASSERT_NO_THROW(check_block(words, 5));
-        Listing again;
-        block.list_into(again);
+        RankSchedule again;
+        block.decode(again);
         expect_same(again, block);
     }
 }
 
 /// The same rank with other peers.
-Listing with_other_peers(Dice& dice, Listing rank, std::uint32_t ranks) {
+RankSchedule with_other_peers(Dice& dice, RankSchedule rank, std::uint32_t ranks) {
     for (Op& op : rank.ops) {
         if (op.kind != OpKind::calc) {
             op.peer = dice.one_in(8) && op.kind == OpKind::recv ? any : dice.small(ranks);
@@ -87,24 +87,24 @@ TEST(RankBlock, ARankWithOtherPeersMayShareTheWordsOfAnother) {
     Dice dice(2);
     RankEncoder encoder;
     for (int i = 0; i < 500; ++i) {
-        const Listing rank = testing::random_listing(dice, 5, 40);
+        const RankSchedule rank = testing::random_rank_schedule(dice, 5, 40);
         const auto encoded = encoder.encode(rank);
         const std::vector<std::uint64_t> words(encoded.begin(), encoded.end());
         const RankBlock block(words.data());
-        const Listing other = with_other_peers(dice, rank, 5);
-        ASSERT_TRUE(block.is_like(encoder.encode(other)));
+        const RankSchedule other = with_other_peers(dice, rank, 5);
+        ASSERT_TRUE(block.differs_in_peers_only(encoder.encode(other)));
         std::vector<std::uint32_t> peers;
         for (const Op& op : other.ops) {
             peers.push_back(op.peer);
         }
         const RankBlock shared(block, peers.data());
         expect_same(other, shared);
-        ASSERT_TRUE(shared.is_like(words));
+        ASSERT_TRUE(shared.differs_in_peers_only(words));
     }
 }
 
 TEST(RankBlock, IsNotLikeOneThatDiffersInAnythingElse) {
-    Listing rank;
+    RankSchedule rank;
     rank.ops = {{.size = 8, .peer = 1, .tag = 2, .kind = OpKind::recv},
                 {.size = 8, .peer = 1, .tag = 2, .kind = OpKind::send},
                 {.size = 100, .kind = OpKind::calc}};
@@ -115,20 +115,20 @@ TEST(RankBlock, IsNotLikeOneThatDiffersInAnythingElse) {
     RankEncoder encoder;
     const auto encoded = encoder.encode(rank);
     const std::vector<std::uint64_t> words(encoded.begin(), encoded.end());
-    const auto is_like = [&](auto change) {
-        Listing other = rank;
+    const auto differs_in_peers_only = [&](auto change) {
+        RankSchedule other = rank;
         change(other);
-        return RankBlock(words.data()).is_like(encoder.encode(other));
+        return RankBlock(words.data()).differs_in_peers_only(encoder.encode(other));
     };
-    EXPECT_TRUE(is_like([](Listing& /*other*/) {}));
-    EXPECT_TRUE(is_like([](Listing& other) { other.ops[0].peer = any; }));
-    EXPECT_FALSE(is_like([](Listing& other) { other.ops[0].size = 9; }));
-    EXPECT_FALSE(is_like([](Listing& other) { other.ops[1].tag = 3; }));
-    EXPECT_FALSE(is_like([](Listing& other) { other.ops[1].kind = OpKind::recv; }));
-    EXPECT_FALSE(is_like([](Listing& other) { other.ops[2].size += std::uint64_t{1} << 40; }));
-    EXPECT_FALSE(is_like([](Listing& other) { other.requirements[0].edge = Edge::start; }));
-    EXPECT_FALSE(is_like([](Listing& other) { other.ops.push_back(other.ops[2]); }));
-    EXPECT_FALSE(is_like([](Listing& other) {
+    EXPECT_TRUE(differs_in_peers_only([](RankSchedule& /*other*/) {}));
+    EXPECT_TRUE(differs_in_peers_only([](RankSchedule& other) { other.ops[0].peer = any; }));
+    EXPECT_FALSE(differs_in_peers_only([](RankSchedule& other) { other.ops[0].size = 9; }));
+    EXPECT_FALSE(differs_in_peers_only([](RankSchedule& other) { other.ops[1].tag = 3; }));
+    EXPECT_FALSE(differs_in_peers_only([](RankSchedule& other) { other.ops[1].kind = OpKind::recv; }));
+    EXPECT_FALSE(differs_in_peers_only([](RankSchedule& other) { other.ops[2].size += std::uint64_t{1} << 40; }));
+    EXPECT_FALSE(differs_in_peers_only([](RankSchedule& other) { other.requirements[0].edge = Edge::start; }));
+    EXPECT_FALSE(differs_in_peers_only([](RankSchedule& other) { other.ops.push_back(other.ops[2]); }));
+    EXPECT_FALSE(differs_in_peers_only([](RankSchedule& other) {
         other.labels.clear();
         for (const char* label : {"x", "y", "x"}) {
             other.labels.add(label);
@@ -137,21 +137,21 @@ TEST(RankBlock, IsNotLikeOneThatDiffersInAnythingElse) {
 }
 
 TEST(RankBlock, HoldsManyDifferentMessages) {
-    Listing rank;
+    RankSchedule rank;
     for (std::uint32_t i = 0; i < 5000; ++i) {
         rank.ops.push_back({.size = i % 1000, .peer = i, .tag = i / 1000, .kind = OpKind::send});
     }
     RankEncoder encoder;
     const auto words = encoder.encode(rank);
     EXPECT_EQ(RankBlock::sizes(words.data()).shapes, 5000U);
-    for (Place i = 0; i < 5000; ++i) {
+    for (OpIndex i = 0; i < 5000; ++i) {
         ASSERT_TRUE(same(RankBlock(words.data()).op(i), rank.ops[i]));
     }
 }
 
 TEST(RankBlock, AChainCostsEightBytesAnOp) {
-    Listing rank;
-    for (Place i = 0; i < 1000; ++i) {
+    RankSchedule rank;
+    for (OpIndex i = 0; i < 1000; ++i) {
         rank.ops.push_back({.size = 10, .peer = i, .kind = i % 2 == 0 ? OpKind::send : OpKind::recv});
         rank.labels.add(numbered_label(i));
         if (i > 0) {
@@ -163,10 +163,10 @@ TEST(RankBlock, AChainCostsEightBytesAnOp) {
 }
 
 TEST(RankBlock, ADependencyOnANearbyOpCostsLessThanFourBytes) {
-    constexpr Place count = 10'000;
-    Listing rank;
+    constexpr OpIndex count = 10'000;
+    RankSchedule rank;
     Dice dice(3);
-    for (Place i = 0; i < count; ++i) {
+    for (OpIndex i = 0; i < count; ++i) {
         rank.ops.push_back({.size = 10, .kind = OpKind::calc});
         if (i > 100) {
             rank.requirements.push_back({i, i - 2 - dice.small(90), Edge::end});
@@ -178,15 +178,15 @@ TEST(RankBlock, ADependencyOnANearbyOpCostsLessThanFourBytes) {
 }
 
 TEST(RankBlock, ManyFollowersOfOneOpStayInOrder) {
-    Listing rank;
-    constexpr Place count = 100'000;
+    RankSchedule rank;
+    constexpr OpIndex count = 100'000;
     rank.ops.resize(count);
-    for (Place i = count; i-- > 1;) {
+    for (OpIndex i = count; i-- > 1;) {
         rank.requirements.push_back({i, 0, Edge::end});
     }
     RankEncoder encoder;
     const RankBlock block(encoder.encode(rank).data());
-    EXPECT_EQ(followers(block, 0, Edge::end), followers(rank, 0, Edge::end));
+    EXPECT_EQ(successors(block, 0, Edge::end), successors(rank, 0, Edge::end));
 }
 
 TEST(BlockCheck, AnswersEveryDamagedBlockWithAnErrorOrLetsItBeWalked) {
@@ -194,7 +194,7 @@ TEST(BlockCheck, AnswersEveryDamagedBlockWithAnErrorOrLetsItBeWalked) {
     RankEncoder encoder;
     int refused = 0;
     for (int i = 0; i < 20'000; ++i) {
-        const auto sound = encoder.encode(testing::random_listing(dice, 4, 30));
+        const auto sound = encoder.encode(testing::random_rank_schedule(dice, 4, 30));
         std::vector<std::uint64_t> words(sound.begin(), sound.end());
         for (std::uint64_t n = 1 + dice.roll(2); n > 0; --n) {
             std::uint64_t& word = words[dice.roll(words.size())];
@@ -205,8 +205,8 @@ TEST(BlockCheck, AnswersEveryDamagedBlockWithAnErrorOrLetsItBeWalked) {
         }
         try {
             check_block(words, 4);
-            Listing rank;
-            RankBlock(words.data()).list_into(rank);
+            RankSchedule rank;
+            RankBlock(words.data()).decode(rank);
             const auto again = encoder.encode(rank);
             expect_same(rank, RankBlock(again.data()));
         } catch (const InputError& error) {

@@ -16,7 +16,7 @@
 #include "dice.hpp"
 #include "goal/goal_binary_reader.hpp"
 #include "goal/goal_writer.hpp"
-#include "random_listing.hpp"
+#include "random_rank_schedule.hpp"
 #include "schedule_damage.hpp"
 #include "temporary_file.hpp"
 
@@ -54,9 +54,9 @@ std::string from_hex(std::string_view hex) {
     return bytes;
 }
 
-std::vector<Listing> random_ranks(Dice& dice, std::uint32_t most) {
+std::vector<RankSchedule> random_ranks(Dice& dice, std::uint32_t most) {
     const std::uint32_t count = 1 + dice.small(5);
-    std::vector<Listing> ranks;
+    std::vector<RankSchedule> ranks;
     for (std::uint32_t i = 0; i < count; ++i) {
         if (i > 0 && dice.one_in(3)) {  // the rank before, with other peers
             ranks.push_back(ranks.back());
@@ -66,7 +66,7 @@ std::vector<Listing> random_ranks(Dice& dice, std::uint32_t most) {
             }
             continue;
         }
-        ranks.push_back(testing::random_listing(dice, count, most));
+        ranks.push_back(testing::random_rank_schedule(dice, count, most));
         for (Op& op : ranks.back().ops) {
             op.nic = op.kind == OpKind::calc ? 0 : op.nic;
         }
@@ -74,14 +74,14 @@ std::vector<Listing> random_ranks(Dice& dice, std::uint32_t most) {
     return ranks;
 }
 
-void write(const std::string& path, ScheduleFormat format, const std::vector<Listing>& ranks) {
+void write(const std::string& path, ScheduleFormat format, const std::vector<RankSchedule>& ranks) {
     write_schedule(path, format, static_cast<std::uint32_t>(ranks.size()),
-                   [&](std::uint32_t rank, Listing& listing) { listing = ranks[rank]; });
+                   [&](std::uint32_t rank, RankSchedule& rank_schedule) { rank_schedule = ranks[rank]; });
 }
 
 std::string text_of(const Graph& graph) {
     return goal_text(graph.ranks(),
-                     [&](std::uint32_t rank, Listing& listing) { graph.block(rank).list_into(listing); });
+                     [&](std::uint32_t rank, RankSchedule& rank_schedule) { graph.block(rank).decode(rank_schedule); });
 }
 
 std::string error_of(const std::string& path) {
@@ -110,7 +110,7 @@ TEST(ScheduleFile, EveryFormatLeadsToEveryOtherAndBack) {
     Dice dice(1);
     const TemporaryFolder folder;
     for (int i = 0; i < 60; ++i) {
-        const std::vector<Listing> ranks = random_ranks(dice, 40);
+        const std::vector<RankSchedule> ranks = random_ranks(dice, 40);
         write(folder / "first", ScheduleFormat::loggopsim, ranks);
         const std::string expected = read_file(folder / "first");
         for (const ScheduleFormat from : all_formats) {
@@ -161,14 +161,14 @@ TEST(ScheduleFile, IdgKeepsLabels) {
 TEST(ScheduleFile, IdgTakesLessThanSixteenBytesAnOp) {
     const TemporaryFolder folder;
     constexpr std::uint32_t ranks = 1000;
-    write_schedule(folder / "x.idg", ScheduleFormat::idg, ranks, [](std::uint32_t rank, Listing& listing) {
-        listing.clear();
+    write_schedule(folder / "x.idg", ScheduleFormat::idg, ranks, [](std::uint32_t rank, RankSchedule& rank_schedule) {
+        rank_schedule.clear();
         for (std::uint32_t round = 0; round < 10; ++round) {
             const std::uint32_t distance = 1U << round;
-            listing.ops.push_back({.size = 1, .peer = (rank + distance) % ranks, .kind = OpKind::send});
-            listing.ops.push_back({.size = 1, .peer = (rank + ranks - distance) % ranks, .kind = OpKind::recv});
+            rank_schedule.ops.push_back({.size = 1, .peer = (rank + distance) % ranks, .kind = OpKind::send});
+            rank_schedule.ops.push_back({.size = 1, .peer = (rank + ranks - distance) % ranks, .kind = OpKind::recv});
             if (round > 0) {
-                listing.requirements.push_back({2 * round, 2 * round - 1, Edge::end});
+                rank_schedule.requirements.push_back({2 * round, 2 * round - 1, Edge::end});
             }
         }
     });
@@ -262,7 +262,7 @@ std::string error_with(std::size_t at, T value) {
 }
 
 TEST(GoalBinaryReader, NamesByteRankAndOpAndWhatWasExpected) {
-    // Rank 0 begins at byte 46: its 4 ops, 2 roots (0, 2), nodes from 62, followers (2, 1, 3; …) from 218.
+    // Rank 0 begins at byte 46: its 4 ops, 2 roots (0, 2), nodes from 62, successors (2, 1, 3; …) from 218.
     EXPECT_EQ(error_with<std::uint64_t>(0, 2342).substr(0, 29), "expected a binary schedule, f");
     EXPECT_EQ(error_with<std::uint32_t>(8, 0), "byte 8: expected from 1 to 19 ranks, as the file is so long, found 0");
     EXPECT_EQ(error_with<std::uint32_t>(8, 0xffffffff),
@@ -284,9 +284,9 @@ TEST(GoalBinaryReader, NamesByteRankAndOpAndWhatWasExpected) {
               "byte 71, rank 0, op 0: expected 9000000000000000 or less, found 9000000000000001");
     EXPECT_EQ(error_with<std::uint32_t>(106, 2), "byte 106, rank 0, op 1: expected a rank below 2, found 2");
     EXPECT_EQ(error_with<std::uint32_t>(85, 5),
-              "byte 85, rank 0, op 0: expected followers of 4 or less in all, found 6");
+              "byte 85, rank 0, op 0: expected successors of 4 or less in all, found 6");
     EXPECT_EQ(error_with<std::uint32_t>(89, 0xffffffff), "byte 89, rank 0, op 0: expected 2 or less, found 4294967295");
-    EXPECT_EQ(error_with<std::uint32_t>(218, 4), "byte 218: expected rank 0, a follower of op 0 below 4, found 4");
+    EXPECT_EQ(error_with<std::uint32_t>(218, 4), "byte 218: expected rank 0, a successor of op 0 below 4, found 4");
 }
 
 TEST(GoalBinaryReader, ASmallFileIsNoLargeSchedule) {
@@ -309,7 +309,7 @@ TEST(GoalBinaryReader, ASmallFileIsNoLargeSchedule) {
 /// Whatever of a rank that is like the one before is changed, what is read is what reading each rank by itself gives.
 TEST(GoalBinaryReader, AChangedByteOfARankLikeTheOneBeforeIsReadOrRefusedAsAnyOther) {
     const TemporaryFolder folder;
-    Listing rank;
+    RankSchedule rank;
     rank.ops = {{.size = 8, .peer = 1, .tag = 2, .kind = OpKind::recv},
                 {.size = 8, .peer = 1, .tag = 2, .kind = OpKind::send},
                 {.size = 100, .kind = OpKind::calc}};
@@ -325,11 +325,12 @@ TEST(GoalBinaryReader, AChangedByteOfARankLikeTheOneBeforeIsReadOrRefusedAsAnyOt
             std::string expected;
             try {
                 GoalBinaryReader reader(file);
-                std::vector<Listing> ranks(3);
-                for (Listing& each : ranks) {
+                std::vector<RankSchedule> ranks(3);
+                for (RankSchedule& each : ranks) {
                     reader.next(each);
                 }
-                expected = goal_text(3, [&](std::uint32_t r, Listing& listing) { listing = ranks[r]; });
+                expected =
+                    goal_text(3, [&](std::uint32_t r, RankSchedule& rank_schedule) { rank_schedule = ranks[r]; });
             } catch (const InputError& error) {
                 expected = error.what();
             }

@@ -26,7 +26,7 @@ AnyRequest random_request(Dice& dice, Time now, std::uint32_t number) {
     request.priority = static_cast<Priority>(dice.roll(5));
     request.kind = kinds[static_cast<std::size_t>(request.priority)];
     request.ready.at = now + dice.between(0, 8);
-    request.ready.place = number;
+    request.ready.op_index = number;
     request.sequence = number;
     request.ready.op.peer = dice.small(3);
     const auto nic = static_cast<std::uint8_t>(dice.roll(2));
@@ -40,12 +40,13 @@ AnyRequest random_request(Dice& dice, Time now, std::uint32_t number) {
     return request;
 }
 
-/// R14 and R15: earliest start, then ready time, priority, and messages by (peer, sequence) or ops by place.
+/// R14 and R15: earliest start, then ready time, priority, and messages by (peer, sequence) or ops by op index.
 auto order_of(const AnyRequest& r, const std::vector<Time>& free_times) {
     const Time free =
         r.priority == Priority::post ? 0 : std::max(free_times[r.first_resource], free_times[r.second_resource]);
     const bool message = r.priority == Priority::arrival || r.priority == Priority::protocol;
-    return std::tuple(std::max(r.ready.at, free), r.ready.at, r.priority, message ? r.ready.op.peer : 0, r.ready.place);
+    return std::tuple(std::max(r.ready.at, free), r.ready.at, r.priority, message ? r.ready.op.peer : 0,
+                      r.ready.op_index);
 }
 
 /// The agenda of one rank, closed and opened now and then.
@@ -138,7 +139,7 @@ TEST(Agenda, KeepsTheRequestsOfEachRankApart) {
         agenda.open(ranks[rank]);
         for (std::uint32_t place = 0; place < counts[rank]; ++place) {
             AnyRequest& request = agenda.make() = {};
-            request.ready.place = 100 * rank + place;
+            request.ready.op_index = 100 * rank + place;
             agenda.added();
         }
         ranks[rank] = agenda.close();
@@ -149,7 +150,7 @@ TEST(Agenda, KeepsTheRequestsOfEachRankApart) {
         agenda.open(ranks[rank]);
         for (std::uint32_t place = 0; place < counts[rank]; ++place) {
             const std::uint32_t slot = agenda.take(agenda.next(free_times.data()).index);
-            EXPECT_EQ(agenda[slot].ready.place, 100 * rank + place);
+            EXPECT_EQ(agenda[slot].ready.op_index, 100 * rank + place);
             agenda.done(slot);
         }
         EXPECT_TRUE(agenda.idle());

@@ -18,7 +18,7 @@ class Plain {
 
     bool take(std::uint32_t source, std::uint32_t tag, std::uint32_t& value) {
         for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-            if (agree(entry->source, source) && agree(entry->tag, tag)) {
+            if (matches(entry->source, source) && matches(entry->tag, tag)) {
                 value = entry->value;
                 entries_.erase(entry);
                 return true;
@@ -32,7 +32,7 @@ class Plain {
     struct Entry {
         std::uint32_t source, tag, value;
     };
-    static bool agree(std::uint32_t a, std::uint32_t b) { return a == b || a == any || b == any; }
+    static bool matches(std::uint32_t a, std::uint32_t b) { return a == b || a == any || b == any; }
     std::list<Entry> entries_;
 };
 

@@ -26,7 +26,7 @@ struct Plain {
 
     static std::uint32_t take(std::list<Entry>& entries, std::uint32_t source, std::uint32_t tag) {
         const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
-            return agree(entry.source, source) && agree(entry.tag, tag);
+            return matches(entry.source, source) && matches(entry.tag, tag);
         });
         if (found == entries.end()) {
             return 0;
@@ -47,7 +47,7 @@ class OneRank {
         const std::uint32_t expected = Plain::take(plain_.posted, source, tag);
         ASSERT_EQ(matching_.take_posted(state_, source, tag, receive), expected != 0);
         if (expected != 0) {
-            ASSERT_EQ(receive.place, expected);
+            ASSERT_EQ(receive.op_index, expected);
             return;
         }
         plain_.unexpected.push_back({source, tag, ++number_});
@@ -57,7 +57,7 @@ class OneRank {
     void receive_is_posted(std::uint32_t source, std::uint32_t tag) {
         std::uint32_t handle = 0;
         const std::uint32_t expected = Plain::take(plain_.unexpected, source, tag);
-        ASSERT_EQ(matching_.post(state_, {.place = ++number_}, source, tag, handle), expected != 0);
+        ASSERT_EQ(matching_.post(state_, {.op_index = ++number_}, source, tag, handle), expected != 0);
         if (expected == 0) {
             plain_.posted.push_back({source, tag, number_});
             return;
@@ -75,7 +75,7 @@ class OneRank {
         matching_.each_posted(state_, [&](std::uint32_t source, std::uint32_t tag, const StartedOp<NoCookie>& receive) {
             ASSERT_EQ(source, posted->source);
             ASSERT_EQ(tag, posted->tag);
-            ASSERT_EQ(receive.place, (posted++)->number);
+            ASSERT_EQ(receive.op_index, (posted++)->number);
         });
         auto unexpected = plain_.unexpected.begin();
         matching_.each_unexpected(
@@ -136,13 +136,13 @@ TEST(Matching, ARestoredReceiveIsPostedAlthoughAMessageWaits) {
     State state;
     matching.add_unexpected(state, matching.add({.source = 1, .tag = 1}));
     for (std::uint32_t place = 1; place <= 3; ++place) {
-        matching.add_posted(state, 1, 1, {.place = place});
+        matching.add_posted(state, 1, 1, {.op_index = place});
     }
     EXPECT_EQ(matching.posted_receives(state), 3U);
     EXPECT_EQ(matching.unexpected_messages(state), 1U);
     StartedOp<NoCookie> oldest;
     EXPECT_TRUE(matching.take_posted(state, 1, 1, oldest));
-    EXPECT_EQ(oldest.place, 1U);
+    EXPECT_EQ(oldest.op_index, 1U);
     matching.clear(state);
     EXPECT_TRUE(state.empty());
 }

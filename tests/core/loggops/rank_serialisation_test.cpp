@@ -26,12 +26,12 @@ struct Thread {
 
     std::vector<std::byte> pack(RankParts& ranks) {
         std::vector<std::byte> bytes;
-        Packer packer(bytes);
+        Serialiser packer(bytes);
         serialiser.pack(ranks.state(0), 0, packer);
         return bytes;
     }
     void unpack(RankParts& ranks, const std::vector<std::byte>& bytes) {
-        Unpacker unpacker(bytes);
+        Deserialiser unpacker(bytes);
         serialiser.unpack(ranks.state(0), 0, unpacker);
         EXPECT_TRUE(unpacker.done());
     }
@@ -54,13 +54,13 @@ void fill(Thread& thread, RankParts& ranks, std::uint32_t count) {
     thread.agenda.open(ranks.state(0).requests);
     for (std::uint32_t i = 0; i < count; ++i) {
         std::uint32_t message = 0;
-        thread.matching.post(rank.state().match, {.place = i}, 1, 100 + i, message);
-        thread.matching.post(rank.state().match, {.place = 2000 + i}, 1, 600 + i, message);
+        thread.matching.post(rank.state().match, {.op_index = i}, 1, 100 + i, message);
+        thread.matching.post(rank.state().match, {.op_index = 2000 + i}, 1, 600 + i, message);
         const Message unexpected{.size = 5, .tag = 200 + i};
         thread.reception.arrive(rank, {10, 1, i, &unexpected}, 10, ended);
         ReadyOp<Graph::Cookie> send;
         send.op = {.size = 300, .peer = 1, .tag = 300 + i, .kind = OpKind::send};
-        thread.rendezvous.request_to_send(rank, send, {.place = 1000 + i}, 20, context);
+        thread.rendezvous.request_to_send(rank, send, {.op_index = 1000 + i}, 20, context);
         const Message request{.size = 1, .tag = 100 + i, .sender_handle = 4, .kind = MessageKind::request_to_send};
         thread.rendezvous.arrive_request_to_send(rank, {30, 1, 500 + i, &request});
     }
@@ -86,12 +86,12 @@ TEST(RankSerialisation, ARestoredRankHasTheSameBytesHoweverManyRecordsItHas) {
 TEST(RankSerialisation, TheEndOfAReceiveThatIsNotReportedYetIsKept) {
     RankParts ranks(small_machine(), 2);
     Thread thread(ranks);
-    ranks.state(0).match.slot.keep_end({.place = 17});
+    ranks.state(0).match.slot.keep_end({.op_index = 17});
     const std::vector<std::byte> bytes = thread.pack(ranks);
     ranks.state(0).match = {};
     thread.unpack(ranks, bytes);
     EXPECT_TRUE(ranks.state(0).match.slot.end_pending());
-    EXPECT_EQ(ranks.state(0).match.slot.place, 17U);
+    EXPECT_EQ(ranks.state(0).match.slot.op_index, 17U);
 }
 
 TEST(RankSerialisation, ADiscardedRankHasNothing) {

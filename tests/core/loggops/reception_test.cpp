@@ -33,9 +33,9 @@ struct Parts {
 TEST(Reception, AnExpectedMessageIsReceivedAtOnceAndEndsItsReceive) {
     Parts parts;
     std::uint32_t message = 0;
-    parts.matching.post(parts.rank.state().match, {.place = 9}, 0, 5, message);
+    parts.matching.post(parts.rank.state().match, {.op_index = 9}, 0, 5, message);
     EXPECT_TRUE(parts.reception.arrive(parts.rank, parts.event, never, parts.ended));
-    EXPECT_EQ(parts.ended.place, 9U);
+    EXPECT_EQ(parts.ended.op_index, 9U);
     EXPECT_EQ(parts.ended.at, 1000 + 30 + 20);
     EXPECT_TRUE(parts.agenda.idle());
 }
@@ -43,14 +43,14 @@ TEST(Reception, AnExpectedMessageIsReceivedAtOnceAndEndsItsReceive) {
 TEST(Reception, AReceptionThatCannotBeginBeforeTheNextEventIsRequested) {
     Parts parts;
     std::uint32_t message = 0;
-    parts.matching.post(parts.rank.state().match, {.place = 9}, 0, 5, message);
+    parts.matching.post(parts.rank.state().match, {.op_index = 9}, 0, 5, message);
     parts.rank.free_times()[0] = 4000;
     EXPECT_FALSE(parts.reception.arrive(parts.rank, parts.event, 3000, parts.ended));
     ASSERT_TRUE(parts.agenda.one());
     const auto next = parts.agenda.next(parts.rank.free_times());
     EXPECT_EQ(next.at, 4000);
     EXPECT_EQ(parts.agenda[next.index].kind, RequestKind::receive_expected);
-    EXPECT_EQ(parts.agenda[next.index].ready.place, 9U);
+    EXPECT_EQ(parts.agenda[next.index].ready.op_index, 9U);
     EXPECT_EQ(parts.reception.receive_expected(parts.rank, parts.agenda[next.index], next.at), 4000 + 30 + 20);
 }
 
@@ -58,13 +58,13 @@ TEST(Reception, AnUnexpectedMessageIsReceivedOnArrivalAndItsReceiveEndsWhenItIsP
     Parts parts;
     EXPECT_FALSE(parts.reception.arrive(parts.rank, parts.event, never, parts.ended));
     std::uint32_t handle = 0;
-    ASSERT_TRUE(parts.matching.post(parts.rank.state().match, {.place = 9}, any, any, handle));
+    ASSERT_TRUE(parts.matching.post(parts.rank.state().match, {.op_index = 9}, any, any, handle));
     EXPECT_TRUE(parts.matching[handle].processed);
     EXPECT_EQ(parts.matching[handle].processed_at, 1050);
     parts.matching[handle].matched_at = 2000;
-    parts.matching[handle].receive = {.place = 9};
+    parts.matching[handle].receive = {.op_index = 9};
     parts.ended = parts.reception.end_receive(parts.rank, handle);
-    EXPECT_EQ(parts.ended.place, 9U);
+    EXPECT_EQ(parts.ended.op_index, 9U);
     EXPECT_EQ(parts.ended.at, 2000) << "R10: the later of both times";
 }
 

@@ -41,7 +41,7 @@ class TwoRanks {
     void send_starts(Time now) {
         ReadyOp<Graph::Cookie> send;
         send.op = {.size = 201, .peer = 1, .tag = 5, .kind = OpKind::send};
-        sender.rendezvous.request_to_send(ranks.current(0), send, {.place = 8}, now, context);
+        sender.rendezvous.request_to_send(ranks.current(0), send, {.op_index = 8}, now, context);
     }
 
     /// The message that was sent last, as it arrives.
@@ -72,7 +72,7 @@ TEST(Rendezvous, ConsistsOfThreeMessagesWithTheirCostsAndEndsBothOps) {
     const auto sender = two.ranks.current(0);
     const auto receiver = two.ranks.current(1);
     std::uint32_t unexpected = 0;
-    two.receiver.matching.post(receiver.state().match, {.place = 9}, any, 5, unexpected);
+    two.receiver.matching.post(receiver.state().match, {.op_index = 9}, any, 5, unexpected);
 
     two.send_starts(0);
     EXPECT_EQ(two.context.messages.back().time, 1020) << "R11: o_s + L";
@@ -94,13 +94,13 @@ TEST(Rendezvous, ConsistsOfThreeMessagesWithTheirCostsAndEndsBothOps) {
 
     auto [cleared, cleared_at] = TwoRanks::start_only_request(two.sender, sender);
     EXPECT_EQ(cleared.kind, RequestKind::receive_clear_to_send);
-    EXPECT_EQ(two.sender.rendezvous.place_of_send(cleared.handle), 8U);
+    EXPECT_EQ(two.sender.rendezvous.op_index_of_send(cleared.handle), 8U);
     two.sender.rendezvous.request_data(cleared.handle, two.sender.reception.receive(sender, cleared, 8, cleared_at));
 
     auto [data, data_at] = TwoRanks::start_only_request(two.sender, sender);
     EXPECT_EQ(data_at, 2070 + 30);
     const auto sent = two.sender.rendezvous.send_data(sender, data, data_at, two.context);
-    EXPECT_EQ(sent.place, 8U);
+    EXPECT_EQ(sent.op_index, 8U);
     EXPECT_EQ(sent.at, 2100 + 20 + 200 * 1) << "R13: the send ends when its CPU is free of the data";
     EXPECT_FALSE(two.sender.rendezvous.is_open(0));
     two.receiver.rendezvous.arrive_data(two.arrival(0));
@@ -110,7 +110,7 @@ TEST(Rendezvous, ConsistsOfThreeMessagesWithTheirCostsAndEndsBothOps) {
     EXPECT_EQ(last_at, 2100 + 1020);
     const auto received = two.receiver.rendezvous.data_processed(
         receiver, last.handle, two.receiver.reception.receive(receiver, last, 9, last_at));
-    EXPECT_EQ(received.place, 9U);
+    EXPECT_EQ(received.op_index, 9U);
     EXPECT_EQ(received.at, 3120 + 30 + 200 * 2) << "R8: the last byte";
     EXPECT_FALSE(two.receiver.rendezvous.is_open(1));
     EXPECT_EQ(two.sender.occupation.messages() + two.receiver.occupation.messages(), 3U);
@@ -123,7 +123,7 @@ TEST(Rendezvous, ARequestToSendWithoutAReceiveIsAnUnexpectedMessage) {
     two.receiver.rendezvous.arrive_request_to_send(receiver, two.arrival(0));
     EXPECT_EQ(two.receiver.matching.unexpected_messages(receiver.state().match), 1U);
     std::uint32_t message = 0;
-    EXPECT_TRUE(two.receiver.matching.post(receiver.state().match, {.place = 9}, 0, 5, message));
+    EXPECT_TRUE(two.receiver.matching.post(receiver.state().match, {.op_index = 9}, 0, 5, message));
     EXPECT_EQ(two.receiver.matching[message].kind, MessageKind::request_to_send);
 }
 
@@ -154,7 +154,7 @@ TEST(Rendezvous, AnOpenSendIsReportedAsUnfinished) {
     Unfinished unfinished;
     two.sender.rendezvous.collect_unfinished_sends(unfinished);
     ASSERT_EQ(unfinished.pending().size(), 1U);
-    EXPECT_EQ(unfinished.pending()[0].place, 8U);
+    EXPECT_EQ(unfinished.pending()[0].op_index, 8U);
     EXPECT_EQ(unfinished.pending()[0].size, 201U);
     EXPECT_EQ(unfinished.pending()[0].kind, OpKind::send);
 }

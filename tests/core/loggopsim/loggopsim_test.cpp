@@ -43,7 +43,7 @@ TEST(Loggopsim, AllThatWaitForOneRankGoOneAfterTheOther) {
 
 TEST(Loggopsim, AScheduleIsWrittenOutUpToALimitOfOps) {
     const auto listing_of = [](std::uint32_t /*rank*/) {
-        return Listing{.ops = {Op{.size = 7}, Op{.size = 5}}, .requirements = {{1, 0, Edge::end}}, .labels = {}};
+        return RankSchedule{.ops = {Op{.size = 7}, Op{.size = 5}}, .requirements = {{1, 0, Edge::end}}, .labels = {}};
     };
     const Graph graph = loggopsim::write_out(3, listing_of, 6);
     EXPECT_EQ(graph.ranks(), 3U);

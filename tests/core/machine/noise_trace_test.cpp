@@ -79,7 +79,7 @@ TEST(NoiseTrace, TheQuietStretchThatItTellsHasNoDetourAndEndsWhereOneBegins) {
         for (int i = 0; i < 20; ++i) {
             const Time phase = dice.between(0, period - 1);
             const Time t = dice.between(0, 2 * period);
-            const NoiseTrace::Done done = trace.run(phase, t, dice.one_in(4) ? 0 : dice.between(0, 2 * period));
+            const NoiseTrace::Completion done = trace.run(phase, t, dice.one_in(4) ? 0 : dice.between(0, 2 * period));
             ASSERT_LE(done.quiet_from, done.end);
             ASSERT_GE(done.quiet_until, done.end);
             for (Time at = done.quiet_from; at < done.quiet_until; ++at) {

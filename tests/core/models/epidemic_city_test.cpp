@@ -15,7 +15,7 @@
 namespace idlewave {
 namespace {
 
-TEST(Permutation, IsOneAndCanBeUndone) {
+TEST(Permutation, IsAPermutationAndCanBeInverted) {
     for (const std::uint32_t size : {1U, 2U, 3U, 4U, 5U, 63U, 64U, 1000U, 4097U}) {
         const Permutation permutation(size, size * 77);
         std::vector<bool> hit(size);
@@ -40,11 +40,11 @@ TEST(Permutation, PutsNeighboursFarApart) {
     for (std::uint32_t x = 1; x < size; ++x) {
         distance += std::abs(static_cast<double>(permutation.forward(x)) - permutation.forward(x - 1));
     }
-    // Of two numbers at random the distance is size / 3 on average, with standard deviation size / sqrt(18).
+    // The distance of two random numbers has mean size / 3 and standard deviation size / sqrt(18).
     EXPECT_NEAR(distance / size, size / 3.0, 5 * size / std::sqrt(18.0) / std::sqrt(size));
 }
 
-TEST(City, EverybodyLivesInOneHomeOfTheSizesAskedFor) {
+TEST(City, EverybodyLivesInOneHomeAndHomesHaveTheGivenSizes) {
     CityParameters parameters;
     parameters.persons = 200'001;
     const City city(parameters, 9);
@@ -57,14 +57,15 @@ TEST(City, EverybodyLivesInOneHomeOfTheSizesAskedFor) {
         for (std::uint32_t i = 0; i < home.size; ++i) {
             ASSERT_EQ(city.home_of(p + i), home);
         }
-        if (p % 64 + home.size < 64) {  // those at the end of a block of persons may be cut off
+        if (p % 64 + home.size < 64) {  // homes at the end of a block of persons may be cut off
             ++homes[home.size];
             ++all;
         }
         p += home.size;
     }
     for (std::uint32_t size = 1; size <= CityParameters::largest_home; ++size) {
-        // Leaving out the last homes favours small ones: by what a home is longer than others, over a block's 64.
+        // Homes that may be cut off are not counted, which favours small homes: by the difference in size over the 64
+        // persons of a block.
         EXPECT_NEAR(homes[size] / all, parameters.home_sizes[size - 1], 0.01) << size;
     }
 }
@@ -77,7 +78,7 @@ TEST(City, EverySizeOfWorkplaceEmploysTheSameShare) {
     std::map<std::uint32_t, double> employed;
     double working = 0;
     for (std::uint32_t p = 0; p < parameters.persons; ++p) {
-        const City::Group place = city.work_place_of(p);
+        const City::Group place = city.workplace_of(p);
         if (place.size > 0) {
             ++employed[place.size];
             ++working;
@@ -85,14 +86,14 @@ TEST(City, EverySizeOfWorkplaceEmploysTheSameShare) {
     }
     EXPECT_EQ(working, 0.75 * parameters.persons);
     ASSERT_EQ(employed.size(), 8U) << "4, 8, … 512";
-    // 768 stretches of 512 seats have one of 8 sizes each: binomial.
+    // 768 ranges of 512 seats have one of 8 sizes each: a binomial distribution.
     const double sigma = std::sqrt(1.0 / 8 * 7 / 8 / 768);
     for (const auto& [size, persons] : employed) {
         EXPECT_NEAR(persons / working, 1.0 / 8, 4 * sigma) << size;
     }
 }
 
-TEST(City, ColleaguesAndHomeMatesAreOthersOfTheSamePlaceAndAllAreMet) {
+TEST(City, ColleaguesAndHomeMatesAreOtherPersonsOfTheSamePlaceAndAllAreChosen) {
     CityParameters parameters;
     parameters.persons = 5000;
     parameters.districts = 3;
@@ -100,19 +101,19 @@ TEST(City, ColleaguesAndHomeMatesAreOthersOfTheSamePlaceAndAllAreMet) {
     testing::Dice dice(1);
     for (int i = 0; i < 2000; ++i) {
         const auto person = dice.small(parameters.persons);
-        const City::Group place = city.work_place_of(person);
+        const City::Group place = city.workplace_of(person);
         const City::Group home = city.home_of(person);
         const std::uint32_t colleague = city.colleague(person, dice.roll(1ULL << 63) * 2);
         const std::uint32_t mate = city.home_mate(person, dice.roll(1ULL << 63) * 2);
         ASSERT_EQ(colleague == person, place.size <= 1);
         ASSERT_EQ(mate == person, home.size == 1);
         ASSERT_EQ(city.home_of(mate), home);
-        ASSERT_EQ(city.work_place_of(colleague), place);
+        ASSERT_EQ(city.workplace_of(colleague), place);
         ASSERT_EQ(city.district_of(colleague), city.district_of(person));
         ASSERT_EQ(city.district_of(mate), city.district_of(person));
         if (place.size > 1 && place.size <= 16) {
             std::set<std::uint32_t> met;
-            for (std::uint64_t k = 0; k < place.size - 1; ++k) {  // the middle of every share of the bits
+            for (std::uint64_t k = 0; k < place.size - 1; ++k) {  // the middle of each range of bits
                 met.insert(city.colleague(person, (2 * k + 1) * (~std::uint64_t{0} / (2 * (place.size - 1)))));
             }
             ASSERT_EQ(met.size(), place.size - 1);

@@ -34,14 +34,14 @@ using testing::susceptible_share;
 using testing::windowed;
 
 constexpr Time day = EpidemicParameters::day;
-/// What all persons have become.
+/// The final states of all persons.
 using Persons = testing::States<Epidemic>;
 
 Persons run(const EpidemicParameters& parameters) {
     return windowed(Epidemic(parameters), 1);
 }
 
-/// All that must be the same, person by person.
+/// The fields that all schedulers must agree on, person by person.
 auto fates_of(const Persons& persons) {
     std::vector<std::tuple<std::uint64_t, std::uint64_t, Time, Time, Time, std::uint32_t>> fates;
     for (const Epidemic::State& p : persons) {
@@ -66,7 +66,7 @@ std::uint64_t ever_infected(const Persons& persons) {
     return infected;
 }
 
-/// Everybody meets anybody.
+/// A well-mixed population: contacts with anybody only.
 EpidemicParameters well_mixed(std::uint32_t persons, std::uint32_t first_infectious, std::uint64_t seed) {
     EpidemicParameters parameters;
     parameters.city.persons = persons;
@@ -88,10 +88,11 @@ double deviation(const Seir& limit, const Seir::Vector& weights, double share, d
     return (share - limit.mean(weights)) / std::sqrt(limit.variance(weights) / persons);
 }
 
-/// Normal numbers exceed it once in 1.7 million; a curve of some 100 days, whose days depend on each other, has fewer.
+/// A normal number exceeds it once in 1.7 million. A curve has some 100 days, which depend on each other, so it has
+/// fewer than 100 independent numbers.
 constexpr double five_sigma = 5;
 
-/// The largest deviation of any count of a day. Below some ten persons a count is no normal number: it is left out.
+/// The largest deviation of the counts of a day. Counts below some ten persons are not normal, and are left out.
 double largest_deviation(const Seir& limit, const EpidemicDay& today, double persons) {
     constexpr double few = 10;
     const auto [s, e, i, r, immune] = today;
@@ -106,8 +107,8 @@ double largest_deviation(const Seir& limit, const EpidemicDay& today, double per
     return largest;
 }
 
-/// The share that escapes: the root below `susceptible` of ln(s / susceptible) = R0 (s - 1 + immune) (W. O. Kermack,
-/// A. G. McKendrick, 1927).
+/// The share that is never infected: the root below `susceptible` of ln(s / susceptible) = R0 (s - 1 + immune) (W. O.
+/// Kermack, A. G. McKendrick, 1927).
 double final_susceptible(double r0, double susceptible, double immune) {
     double s = 0;
     for (int i = 0; i < 10'000; ++i) {
@@ -116,7 +117,7 @@ double final_susceptible(double r0, double susceptible, double immune) {
     return s;
 }
 
-TEST(Epidemic, WhereAllMeetAllItFollowsTheDifferentialEquations) {
+TEST(Epidemic, AWellMixedPopulationFollowsTheDifferentialEquations) {
     constexpr double persons = 100'000;
     for (const double transmission : {0.03, 0.05}) {
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -163,7 +164,7 @@ TEST(Epidemic, ItsFluctuationsAreThoseOfTheMarkovProcess) {
     }
 }
 
-TEST(Epidemic, AsManyEscapeAsTheEquationOfTheFinalSizeSays) {
+TEST(Epidemic, TheFinalSizeIsThatOfKermackAndMcKendrick) {
     constexpr double persons = 100'000;
     for (const double vaccinated : {0.0, 0.2, 0.5}) {
         EpidemicParameters parameters = well_mixed(persons, 1000, 7);
@@ -174,13 +175,14 @@ TEST(Epidemic, AsManyEscapeAsTheEquationOfTheFinalSizeSays) {
             limit.next_day();
         }
         const double escape = final_susceptible(reproduction_number(parameters), susceptible, vaccinated);
-        ASSERT_NEAR(limit.mean(susceptible_share), escape, 1e-4) << "the test itself";
+        ASSERT_NEAR(limit.mean(susceptible_share), escape, 1e-4) << "the two formulas of this test agree";
         const auto last = curve_of(run(parameters), 400).back();
         EXPECT_EQ(last.immune, static_cast<std::uint64_t>(vaccinated * persons));
         EXPECT_EQ(last.exposed + last.infectious, 0U);
         const double share = static_cast<double>(last.susceptible) / persons;
         EXPECT_NEAR(share, escape, five_sigma * std::sqrt(limit.variance(susceptible_share) / persons));
-        EXPECT_LT(five_sigma * std::sqrt(limit.variance(susceptible_share) / persons), 0.04) << "or it says little";
+        EXPECT_LT(five_sigma * std::sqrt(limit.variance(susceptible_share) / persons), 0.04)
+            << "else the bound is too loose";
     }
 }
 
@@ -202,11 +204,11 @@ TEST(Epidemic, IsolationOfAShareActsAsInTheDifferentialEquations) {
     }
 }
 
-TEST(Epidemic, ClosedPlacesOfWorkActAsInTheDifferentialEquationsFromTheDayOn) {
+TEST(Epidemic, ClosedWorkplacesActAsInTheDifferentialEquations) {
     constexpr std::uint32_t persons = 1 << 16;
     EpidemicParameters parameters = well_mixed(persons, 1 << 9, 5);
     parameters.city.working = 1;
-    parameters.city.smallest_workplace = persons;  // all work at one place
+    parameters.city.smallest_workplace = persons;  // all persons work at one workplace
     parameters.city.largest_workplace = persons;
     parameters.travel_contacts = 8;
     parameters.work_contacts = 12;
@@ -222,7 +224,7 @@ TEST(Epidemic, ClosedPlacesOfWorkActAsInTheDifferentialEquationsFromTheDayOn) {
     }
 }
 
-TEST(Epidemic, InAHomeOfTwoTheOtherIsInfectedBeforeTheFirstRecoversAsExponentialTimesRace) {
+TEST(Epidemic, InAHomeOfTwoTheSecondIsInfectedWithTheProbabilityOfTwoExponentialTimes) {
     EpidemicParameters parameters;
     parameters.city.persons = 100'000;
     parameters.city.home_sizes = {0, 1};
@@ -247,7 +249,7 @@ TEST(Epidemic, InAHomeOfTwoTheOtherIsInfectedBeforeTheFirstRecoversAsExponential
     EXPECT_NEAR(infected / pairs, p, 4 * std::sqrt(p * (1 - p) / pairs)) << "binomial";
 }
 
-TEST(Epidemic, WithoutTravelItStaysInTheDistrictsAndWithoutWorkInTheHomesWhereItBegan) {
+TEST(Epidemic, WithoutTravelItStaysInItsDistrictsAndWithoutWorkInItsHomes) {
     EpidemicParameters parameters;
     parameters.city.persons = 20'000;
     parameters.city.districts = 10;
@@ -278,7 +280,7 @@ TEST(Epidemic, WithoutTravelItStaysInTheDistrictsAndWithoutWorkInTheHomesWhereIt
     }
 }
 
-TEST(Epidemic, EverybodyIsInfectedWhereHeIsAndWhileTheOtherIsInfectious) {
+TEST(Epidemic, EverybodyIsInfectedByAnInfectiousPersonOfTheSamePlace) {
     EpidemicParameters parameters;
     parameters.city.persons = 20'000;
     parameters.city.districts = 3;
@@ -306,7 +308,7 @@ TEST(Epidemic, EverybodyIsInfectedWhereHeIsAndWhileTheOtherIsInfectious) {
         if (person.infected_at == Epidemic::Place::home) {
             ASSERT_EQ(city.home_of(p), city.home_of(person.infected_by));
         } else if (person.infected_at == Epidemic::Place::work) {
-            ASSERT_EQ(city.work_place_of(p), city.work_place_of(person.infected_by));
+            ASSERT_EQ(city.workplace_of(p), city.workplace_of(person.infected_by));
             ASSERT_EQ(city.district_of(p), city.district_of(person.infected_by));
             ASSERT_TRUE(person.exposed < 20 * day || person.exposed >= 40 * day);
         }
@@ -316,7 +318,7 @@ TEST(Epidemic, EverybodyIsInfectedWhereHeIsAndWhileTheOtherIsInfectious) {
     EXPECT_GT(at[2], 500);
 }
 
-TEST(Epidemic, InACityMeasuresHelpAndMoreOfThemHelpMore) {
+TEST(Epidemic, InACityEachFurtherInterventionReducesTheInfections) {
     EpidemicParameters parameters;
     parameters.city.persons = 50'000;
     parameters.first_infectious = 100;
@@ -336,7 +338,7 @@ TEST(Epidemic, InACityMeasuresHelpAndMoreOfThemHelpMore) {
                                    " " + std::to_string(vaccinated));
 }
 
-/// Fast enough to be over in some days, and with everything that may happen.
+/// A fast epidemic of some days with all interventions.
 EpidemicParameters fast(std::uint32_t persons, Time contact) {
     EpidemicParameters parameters;
     parameters.city.persons = persons;
@@ -391,10 +393,10 @@ TEST(Epidemic, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
             }
         }
     }
-    EXPECT_GT(rolled_back, 1000U) << "or nothing was tried";
+    EXPECT_GT(rolled_back, 1000U) << "else the test has no rollbacks";
 }
 
-TEST(Epidemic, TheSeedDecidesWhatHappens) {
+TEST(Epidemic, TheResultDependsOnTheSeed) {
     EpidemicParameters parameters;
     parameters.city.persons = 1000;
     parameters.seed = 1;
@@ -404,7 +406,7 @@ TEST(Epidemic, TheSeedDecidesWhatHappens) {
     EXPECT_NE(one, fates_of(run(parameters)));
 }
 
-TEST(EpidemicCurve, CountsWhatEverybodyIsWhenTheDayBegins) {
+TEST(EpidemicCurve, CountsThePersonsOfEachCompartmentAtTheBeginningOfADay) {
     EpidemicParameters parameters;
     parameters.city.persons = 2000;
     parameters.first_infectious = 20;
@@ -432,7 +434,7 @@ TEST(EpidemicCurve, CountsWhatEverybodyIsWhenTheDayBegins) {
     EXPECT_EQ(days[0].infectious, 20U);
 }
 
-TEST(Epidemic, RefusesWhatMakesNoSenseAndSaysWhy) {
+TEST(Epidemic, RefusesImpossibleParametersAndSaysWhy) {
     const auto message = [](auto change) -> std::string {
         EpidemicParameters parameters;
         change(parameters);

@@ -28,14 +28,15 @@ using testing::windowed;
 constexpr Time microsecond = 1'000'000;  // ps
 constexpr Time millisecond = 1000 * microsecond;
 
-/// What all LPs have become.
+/// The final states of all LPs.
 using States = testing::States<Flood>;
 
-/// All that must be the same, LP by LP.
+/// The fields that all schedulers must agree on, LP by LP.
 auto digests_of(const States& states) {
     std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, Time, Time, Time>> digests;
     for (const Flood::State& s : states) {
-        digests.emplace_back(s.digest, s.handled, s.found, s.free_at, s.counts[0].delay, s.counts[1].delay);
+        digests.emplace_back(s.digest, s.handled, s.queue_length_sum, s.link_free_at, s.counts[0].delay,
+                             s.counts[1].delay);
     }
     return digests;
 }
@@ -55,8 +56,9 @@ std::array<FloodTotals, Flood::classes> totals_of(const FloodParameters& paramet
     return totals_of(flood, windowed(flood, 1));
 }
 
-/// One router with room for all: 100 hosts that send a packet every 100 us make one a us. It is measured after 28
-/// relaxation times, 1 / mu (1 - sqrt(rho))^2, of M/M/1 with a load of 0.8: it has forgotten that it was empty.
+/// One router with an unlimited buffer. 100 hosts that send a packet every 100 us make one packet a us. Measuring
+/// begins after 28 relaxation times, 1 / mu (1 - sqrt(rho))^2, of M/M/1 with a load of 0.8: the queue is in its steady
+/// state.
 FloodParameters single_queue(double utilization, Service service, std::uint64_t seed) {
     FloodParameters parameters;
     parameters.routers = 1;
@@ -73,7 +75,7 @@ FloodParameters single_queue(double utilization, Service service, std::uint64_t 
     return parameters;
 }
 
-/// A mean of independent runs, and its standard error as they scatter.
+/// The mean of independent runs, and its standard error, estimated from their scatter.
 struct Estimate {
     double mean = 0;
     double error = 0;
@@ -81,11 +83,11 @@ struct Estimate {
 
 constexpr std::uint64_t runs = 20;
 
-/// A mean of 20 runs is off by more than 4.5 estimated standard errors once in 4000 times (Student's t, 19 degrees of
-/// freedom).
+/// The mean of 20 runs deviates by more than 4.5 estimated standard errors once in 4000 times (Student's t with 19
+/// degrees of freedom).
 constexpr double many_errors = 4.5;
 
-/// `measure` of a seed.
+/// Repeats `measure(seed)` with different seeds.
 template <class Measure>
 Estimate estimate(Measure measure) {
     double sum = 0;
@@ -99,7 +101,7 @@ Estimate estimate(Measure measure) {
     return {mean, std::sqrt((squares / runs - mean * mean) / (runs - 1))};
 }
 
-/// That it is what theory says, and known well enough for that to say something.
+/// Checks that a mean agrees with the theory, and that its standard error is small enough for this to mean something.
 void expect_near(const Estimate& found, double theory, double relative_error, const std::string& what) {
     EXPECT_NEAR(found.mean, theory, many_errors * found.error) << what;
     EXPECT_LT(found.error, relative_error * theory) << what;
@@ -135,7 +137,8 @@ TEST(Flood, ArrivalsFindAsManyPacketsAsThereAreOnAverage) {
     const Estimate found = estimate([](std::uint64_t seed) {
         const States states = windowed(Flood(single_queue(0.5, Service::exponential, seed)), 1);
         const Flood::State& router = states[1];
-        return static_cast<double>(router.found) / static_cast<double>(router.counts[Flood::legitimate].packets);
+        return static_cast<double>(router.queue_length_sum) /
+               static_cast<double>(router.counts[Flood::legitimate].packets);
     });
     expect_near(found, 1, 0.02, "found");
 }
@@ -176,11 +179,11 @@ TEST(Flood, WithFixedTimesAndRoomForOneItLosesAsErlangSays) {
 }
 
 TEST(Flood, AnAttackTakesLegitimatePacketsTheSameLossAsAllOthers) {
-    // Both classes are Poisson: each finds the buffer full as often as M/M/1/K says for the load of both.
+    // Both classes are Poisson processes, so both find the buffer full as often as in M/M/1/K with the total load.
     constexpr std::uint32_t k = 8;
     constexpr double rho = 0.5;
     double before = 0;
-    for (const int times : {1, 2, 4, 8}) {  // as many attack packets as legitimate ones, ...
+    for (const int times : {1, 2, 4, 8}) {  // attack packets per legitimate packet
         const auto flooded = [&](std::uint64_t seed) {
             FloodParameters parameters = single_queue(rho, Service::exponential, seed);
             parameters.bots = 10;
@@ -205,7 +208,7 @@ TEST(Flood, AnAttackTakesLegitimatePacketsTheSameLossAsAllOthers) {
 }
 
 TEST(Flood, ATreeOfRoutersWaitsAsAJacksonNetwork) {
-    // Every router is M/M/1 by itself, and all have the same load rho: rho^2 / (1 - rho) packets wait at each.
+    // Every router is an M/M/1 queue with the same load rho, so rho^2 / (1 - rho) packets wait at each.
     constexpr double rho = 0.6;
     const Estimate waiting = estimate([&](std::uint64_t seed) {
         FloodParameters parameters = single_queue(rho, Service::exponential, seed);
@@ -251,10 +254,10 @@ TEST(Flood, EveryPacketIsDeliveredOrLost) {
             EXPECT_EQ(total.sent, total.delivered + total.lost);
         }
         for (const Flood::State& state : states) {
-            EXPECT_EQ(state.held, 0U) << "all have left";
-            EXPECT_LE(state.most, parameters.buffer);
+            EXPECT_EQ(state.queue_length, 0U) << "all queues are empty at the end";
+            EXPECT_LE(state.max_queue_length, parameters.buffer);
         }
-        EXPECT_EQ(states[1].most, parameters.buffer);
+        EXPECT_EQ(states[1].max_queue_length, parameters.buffer);
     }
 }
 
@@ -274,7 +277,7 @@ TEST(Flood, APacketIsUnderWayAsLongAsItWaitsAndIsOnLinks) {
     Time under_way = 0;
     Time waited = 0;
     for (const FloodTotals& total : totals) {
-        on_links += static_cast<Time>(total.sent) * parameters.link_delay;  // from the host
+        on_links += static_cast<Time>(total.sent) * parameters.link_delay;  // of the link from the host
         under_way += total.delay;
         waited += total.waited;
         EXPECT_EQ(total.lost, 0U);
@@ -375,8 +378,8 @@ TEST(FloodTopology, ConnectsRoutersAsPreferentialAttachmentDoes) {
         ++routers_with[connections[lp]];
     }
     for (const double k : {1.0, 2.0, 3.0, 4.0, 8.0}) {
-        // B. Bollobás et al.: The degree sequence of a scale-free random graph process, 2001. Binomial is an upper
-        // bound of how it scatters: what one router has another one has not.
+        // B. Bollobás et al.: The degree sequence of a scale-free random graph process, 2001. The binomial variance is
+        // an upper bound, since a connection of one router is none of another one.
         const double p = 4 / (k * (k + 1) * (k + 2));
         const double share = routers_with[static_cast<std::uint32_t>(k)] / routers;
         EXPECT_NEAR(share, p, 4 * std::sqrt(p * (1 - p) / routers)) << k << " connections";

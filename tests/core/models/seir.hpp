@@ -6,11 +6,11 @@
 
 namespace idlewave::testing {
 
-/// The limit of many persons, as shares of them: the SEIR differential equations (R. M. Anderson, R. M. May:
-/// Infectious Diseases of Humans, 1991), with Q for those of the infectious that infect nobody. What is left is
-/// recovered or immune. What N persons do differs from it by random amounts that are normal in the limit, with
-/// covariance C / N, where dC/dt = J C + C J' + sum over flows of rate * (jump)(jump)' (S. N. Ethier, T. G. Kurtz:
-/// Markov Processes, 1986, chapter 11; J the matrix of derivatives of the differential equations).
+/// The limit of many persons, as shares: the SEIR differential equations (R. M. Anderson, R. M. May: Infectious
+/// Diseases of Humans, 1991), with Q for infectious persons that isolate. The other persons are recovered or immune.
+/// The deviations of N persons from the limit are normal with covariance C / N, where dC/dt = J C + C J' + sum over
+/// flows of rate * (jump)(jump)' (S. N. Ethier, T. G. Kurtz: Markov Processes, 1986, chapter 11; J is the Jacobian of
+/// the equations).
 class Seir {
   public:
     static constexpr int S = 0, E = 1, I = 2, Q = 3;
@@ -18,10 +18,10 @@ class Seir {
     using Matrix = std::array<Vector, 4>;
 
     struct Rates {
-        double infection = 0;  ///< all a day
+        double infection = 0;  ///< per day, as the next two
         double onset = 0;
         double recovery = 0;
-        double isolated = 0;  ///< the share of Q
+        double isolated = 0;  ///< share of the infectious that isolate
     };
 
     struct Point {
@@ -42,7 +42,7 @@ class Seir {
 
     void set_infection(double rate) { rates_.infection = rate; }
 
-    /// One day by Runge-Kutta of order 4: its error is far below what chance does.
+    /// Integrates one day by a Runge-Kutta method of order 4, whose error is far below the random deviations.
     void next_day() {
         constexpr int steps = 20;
         constexpr double h = 1.0 / steps;
@@ -55,7 +55,7 @@ class Seir {
         }
     }
 
-    /// The share that is weighted so, and the variance of its deviation times N.
+    /// The mean of a weighted sum of the shares, and the variance of its deviation times N.
     [[nodiscard]] double mean(const Vector& w) const {
         return w[S] * point_.x[S] + w[E] * point_.x[E] + w[I] * point_.x[I] + w[Q] * point_.x[Q];
     }
@@ -73,7 +73,7 @@ class Seir {
     struct Flow {
         Vector jump;
         double rate;
-        Vector derivative;  ///< of the rate
+        Vector derivative;  ///< of the rate by the shares
     };
 
     [[nodiscard]] std::array<Flow, 5> flows(const Vector& x) const {

@@ -15,10 +15,10 @@ namespace {
 
 using testing::Dice;
 
-/// An event as it must come out: LP, time, source, sequence.
+/// An event as the calendar has to return it: LP, time, source, sequence.
 using Expected = std::tuple<std::uint32_t, Time, std::uint32_t, std::uint32_t>;
 
-/// The calendars of some writers, and a plain map beside them.
+/// The calendars of several writers, which are compared with a std::multimap.
 class Checked {
   public:
     Checked(Time lookahead, std::uint32_t lps, std::uint32_t writers) : grid_(lookahead, lps, 1), block_(grid_) {
@@ -33,7 +33,7 @@ class Checked {
         reference_.emplace(time, Expected{lp, time, 5, sent_++});
     }
 
-    /// Takes the next window out, and checks that it is the earliest and whole. False at the end.
+    /// Takes the next window, and checks that it is the earliest and complete. Returns false at the end.
     bool take_window() {
         std::int64_t cell = CalendarQueue::none;
         for (CalendarQueue* calendar : pointers_) {
@@ -51,7 +51,7 @@ class Checked {
         if (!exact) {
             return take_window();
         }
-        EXPECT_EQ(cell, grid_.cell_of(reference_.begin()->first)) << "a window begins with its first event";
+        EXPECT_EQ(cell, grid_.cell_of(reference_.begin()->first)) << "a window begins at its first event";
         next_ = std::min(cell + grid_.window_cells, (cell / Grid::row + 1) * Grid::row);
         expect_window(cell);
         return !::testing::Test::HasFailure();
@@ -69,10 +69,10 @@ class Checked {
         }
         std::vector<Expected> found;
         for (std::uint32_t block = 0; block < grid_.blocks; ++block) {
-            block_.gather(pointers_, block, cell, next_, calendars_[0]->chunks());
+            block_.gather(pointers_, 0, block, cell, next_);
             std::uint32_t last = 0;
             for (const QueuedEvent& event : block_.events()) {
-                EXPECT_LE(last, event.lp) << "an LP has one turn";
+                EXPECT_LE(last, event.lp) << "the events of an LP are next to each other";
                 last = event.lp;
                 found.emplace_back((block << grid_.block_shift) + event.lp, grid_.begin_of(cell) + event.offset,
                                    event.source, event.sequence);
@@ -93,7 +93,7 @@ class Checked {
     std::int64_t next_ = 0;
 };
 
-/// How far ahead an event may lie, in cells: buckets, the ring of rows and the heap behind it each have their part.
+/// Random distance of an event from the present, in cells: in a bucket, in the ring of rows, or in the heap beyond it.
 Time random_reach(Dice& dice) {
     constexpr Time reaches[] = {6, 60, 128, 200, 5000, 1 << 18, 1 << 20};
     return reaches[dice.roll(std::size(reaches))];
@@ -120,7 +120,7 @@ void expect_windows(Time lookahead, std::uint32_t lps, std::uint32_t writers) {
     }
 }
 
-TEST(CalendarQueue, GivesEveryWindowWholeAndInOrder) {
+TEST(CalendarQueue, ReturnsEveryWindowCompleteAndInOrder) {
     for (const Time lookahead : {1, 3, 64, 1000, 1 << 30}) {
         for (const std::uint32_t lps : {1U, 70U, 10'000U}) {
             expect_windows(lookahead, lps, 1);
@@ -129,7 +129,7 @@ TEST(CalendarQueue, GivesEveryWindowWholeAndInOrder) {
     }
 }
 
-TEST(CalendarQueue, JumpsOverEmptyTimeToTheNextEvent) {
+TEST(CalendarQueue, SkipsEmptyTimeUpToTheNextEvent) {
     Checked calendars(10, 4, 1);
     const Time far = Time{1} << 60;
     for (const Time time : {Time{0}, far, far + 100'000, far + 200'000'000, far + 2'000'000'000}) {
@@ -141,7 +141,7 @@ TEST(CalendarQueue, JumpsOverEmptyTimeToTheNextEvent) {
     EXPECT_FALSE(calendars.take_window());
 }
 
-TEST(CalendarQueue, HoldsMoreEventsOfOneBucketThanAChunkDoes) {
+TEST(CalendarQueue, ABucketMayHaveMoreEventsThanAChunk) {
     Checked calendars(1 << 20, 9000, 2);
     Dice dice(1);
     for (int i = 0; i < 20'000; ++i) {

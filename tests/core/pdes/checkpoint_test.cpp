@@ -19,7 +19,7 @@ using testing::fresh_directory;
 using testing::phold_of;
 using testing::run;
 
-/// What a restart says where it cannot be.
+/// The error of a restart that is refused.
 std::string refusal(const std::string& directory, const std::string& name) {
     pdes::RunConfiguration way;
     way.checkpoint = {.directory = directory, .description = name, .restart = true};
@@ -28,7 +28,7 @@ std::string refusal(const std::string& directory, const std::string& name) {
     } catch (const InputError& error) {
         return error.what();
     }
-    return "it went on";
+    return "no error";
 }
 
 TEST(Checkpoint, ACheckpointThatIsDamagedMissingOrOfAnotherRunIsRefused) {
@@ -37,8 +37,8 @@ TEST(Checkpoint, ACheckpointThatIsDamagedMissingOrOfAnotherRunIsRefused) {
     pdes::RunConfiguration way;
     way.checkpoint = {.directory = directory, .description = "phold", .interval = 0};
     run(Phold(phold_of(100, 20'000'000)), way);
-    EXPECT_THROW(run(Phold(phold_of(100, 20'000'000)), way), InputError) << "nothing that was kept is written over";
-    EXPECT_EQ(refusal(directory, "phold"), "it went on");
+    EXPECT_THROW(run(Phold(phold_of(100, 20'000'000)), way), InputError) << "a checkpoint is never overwritten";
+    EXPECT_EQ(refusal(directory, "phold"), "no error");
     EXPECT_NE(refusal(directory, "phold of 3 LPs").find("it is of another run:\n  phold, by Idlewave"),
               std::string::npos);
     std::filesystem::path file;
@@ -58,7 +58,7 @@ TEST(Checkpoint, ACheckpointThatIsDamagedMissingOrOfAnotherRunIsRefused) {
         bytes.seekp(static_cast<std::streamoff>(at));
         bytes.put(static_cast<char>(byte));
     }
-    EXPECT_EQ(refusal(directory, "phold"), "it went on");
+    EXPECT_EQ(refusal(directory, "phold"), "no error");
     for (std::uint64_t shorter = size; shorter > 0; shorter -= std::min<std::uint64_t>(shorter, 1 + size / 200)) {
         std::filesystem::resize_file(file, shorter - 1);
         EXPECT_NE(refusal(directory, "phold").find(file.string()), std::string::npos) << shorter - 1 << " bytes";
@@ -67,7 +67,7 @@ TEST(Checkpoint, ACheckpointThatIsDamagedMissingOrOfAnotherRunIsRefused) {
     EXPECT_NE(refusal(directory, "phold").find("cannot be read as a checkpoint"), std::string::npos);
 }
 
-/// Where each part of a file of a checkpoint ends.
+/// The end of each part of a checkpoint file.
 std::vector<std::uint64_t> ends_of_parts(const std::filesystem::path& file) {
     constexpr std::uint64_t begin = 12;
     constexpr std::uint64_t head = 16;

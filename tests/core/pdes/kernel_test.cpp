@@ -27,8 +27,8 @@ using testing::Outcome;
 
 const std::function<void(Time)> no_poll;
 
-/// LPs that remember the order of all that they are told, tell others, and have things to do by themselves. Part of
-/// what they tell fits into an event, part goes beside it.
+/// A model of windows. Its LPs keep a digest of the order of their events, send events, and set timers. Some payloads
+/// have a code, others lie in the payload pool.
 class Toy {
   public:
     struct Payload {
@@ -37,7 +37,7 @@ class Toy {
     struct State {
         std::uint64_t digest = 1;
         std::uint64_t handled = 0;
-        std::vector<Time> planned;  ///< when it does something by itself; the earliest last
+        std::vector<Time> planned;  ///< timers; the earliest one last
         Time done = 0;
     };
 
@@ -84,7 +84,7 @@ class Toy {
       private:
         static Time next(const State& state) { return state.planned.empty() ? never : state.planned.back(); }
 
-        /// What it does by itself before `until`.
+        /// Executes all timers before `until`.
         template <class Context>
         void act(State& state, Time until, Context& context) {
             while (next(state) < until) {
@@ -95,7 +95,7 @@ class Toy {
         template <class Context>
         void act_once(State& state, Context& context) {
             const Time now = state.planned.back();
-            EXPECT_GE(now, state.done) << "an LP goes on in time";
+            EXPECT_GE(now, state.done) << "the time of an LP never goes back";
             state.planned.pop_back();
             state.done = now;
             const std::uint64_t bits = mix(state, 77, static_cast<std::uint64_t>(now));
@@ -160,6 +160,8 @@ class Toy {
 
 using ToyLps = pdes::Lps<Toy::State>;
 
+const auto no_use = [](auto& /*scheduler*/) {};
+
 void expect_alike(const ToyLps& one, const ToyLps& other, const std::string& which) {
     std::uint64_t handled = 0;
     for (std::uint32_t lp = 0; lp < one.size(); ++lp) {
@@ -169,7 +171,7 @@ void expect_alike(const ToyLps& one, const ToyLps& other, const std::string& whi
         ASSERT_TRUE(one[lp].state.planned.empty());
         handled += one[lp].state.handled;
     }
-    EXPECT_GT(handled, one.size()) << "the model has done something";
+    EXPECT_GT(handled, one.size()) << "the model has handled events";
 }
 
 TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsHandleTheEventsOfEveryLpInTheSameOrder) {
@@ -179,9 +181,8 @@ TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsHandleTheEventsOfEveryLpInTheSameO
             ToyLps one(lps);
             pdes::SequentialScheduler<Toy>(toy, one, no_poll).run();
             for (const std::uint32_t threads : {1U, 2U, 3U}) {
-                ToyLps windowed(lps);
-                pdes::ConservativeScheduler<Toy>(toy, windowed, threads, no_poll).run();
-                expect_alike(one, windowed, ", " + std::to_string(lookahead) + ", " + std::to_string(threads));
+                const auto windowed = pdes::run(toy, threads, no_poll, no_use);
+                expect_alike(one, *windowed, ", " + std::to_string(lookahead) + ", " + std::to_string(threads));
             }
         }
     }
@@ -190,9 +191,8 @@ TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsHandleTheEventsOfEveryLpInTheSameO
 TEST(Kernel, ReportsAModelThatViolatesItsLookaheadOnAnyThread) {
     for (const std::uint32_t threads : {1U, 2U, 3U}) {
         Toy toy(500, 100, 10);
-        ToyLps lps(500);
         try {
-            pdes::ConservativeScheduler<Toy>(toy, lps, threads, no_poll).run();
+            pdes::run(toy, threads, no_poll, no_use);
             FAIL() << "the violation went unnoticed";
         } catch (const LogicError& error) {
             EXPECT_NE(std::string(error.what()).find("violates the lookahead"), std::string::npos) << error.what();
@@ -200,13 +200,10 @@ TEST(Kernel, ReportsAModelThatViolatesItsLookaheadOnAnyThread) {
     }
 }
 
-const auto no_use = [](auto& /*scheduler*/) {};
-
 TEST(Kernel, ANonPositiveLookaheadIsNoHindrance) {
     Toy toy(3, 0, 1);
-    ToyLps lps(3);
-    pdes::run(toy, lps, 2, no_poll, no_use);
-    EXPECT_GT(lps[0].state.handled + lps[1].state.handled + lps[2].state.handled, 0U);
+    const auto lps = pdes::run(toy, 2, no_poll, no_use);
+    EXPECT_GT((*lps)[0].state.handled + (*lps)[1].state.handled + (*lps)[2].state.handled, 0U);
 }
 
 TEST(Kernel, APollMayEndTheRun) {
@@ -214,14 +211,13 @@ TEST(Kernel, APollMayEndTheRun) {
     for (const Time lookahead : {0, 50}) {
         for (const std::uint32_t threads : {1U, 2U}) {
             Toy toy(2000, lookahead, 50);
-            ToyLps lps(2000);
             const std::function<void(Time)> poll = [](Time) { throw Enough{}; };
-            EXPECT_THROW(pdes::run(toy, lps, threads, poll, no_use), Enough);
+            EXPECT_THROW(pdes::run(toy, threads, poll, no_use), Enough);
         }
     }
 }
 
-/// The LogGOPS model without windows.
+/// The LogGOPS model on the sequential scheduler, event by event.
 Outcome run_one_by_one(const Graph& graph, const Machine& machine, std::uint64_t seed) {
     using Model = LogGops<Graph, Recorder>;
     Recorder recorder(graph.ranks());
@@ -257,7 +253,7 @@ TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsGiveTheSameTimesForRandomSchedules
         }
         ended += one.standstill.empty() ? 1 : 0;
     }
-    EXPECT_GT(ended, testing::trials(700)) << "most schedules are sound";
+    EXPECT_GT(ended, testing::trials(700)) << "most schedules end without a standstill";
 }
 
 TEST(Kernel, MoreThreadsChangeNothingForManyRanks) {
@@ -270,8 +266,7 @@ TEST(Kernel, MoreThreadsChangeNothingForManyRanks) {
         const Outcome one = testing::outcome_of(source, machine, 7, 1);
         for (const std::uint32_t threads : {2U, 3U, 5U}) {
             ASSERT_EQ(one, testing::outcome_of(source, machine, 7, threads)) << name << ", " << threads << " threads";
-            ASSERT_EQ(one.finish, testing::finish_of(source, machine, 7, threads))
-                << name << ", with nobody looking on";
+            ASSERT_EQ(one.finish, testing::finish_of(source, machine, 7, threads)) << name << ", without a recorder";
         }
     }
 }

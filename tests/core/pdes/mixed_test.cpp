@@ -18,9 +18,14 @@ using testing::phold_of;
 using testing::run;
 using testing::Wordy;
 
+MixedPhold mixed(PholdParameters parameters, double conservative) {
+    parameters.conservative = conservative;
+    return MixedPhold(parameters);
+}
+
 TEST(Mixed, AShareOfLpsIsConservativeAsItIsAskedFor) {
     for (const double share : {0.0, 0.1, 0.5, 1.0}) {
-        const MixedPhold phold(phold_of(10'000, 1), share);
+        const MixedPhold phold = mixed(phold_of(10'000, 1), share);
         std::uint32_t conservative = 0;
         for (std::uint32_t lp = 0; lp < phold.lps(); ++lp) {
             conservative += phold.conservative(lp) ? 1 : 0;
@@ -36,17 +41,17 @@ TEST(Mixed, ConservativeLpsAmongOptimisticOnesGiveTheSameAndAreNeverRolledBack) 
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
         const auto found = testing::partitioned<false>(
-            MixedPhold(phold_of(90, 30'000'000), 0.5), pdes::Placement::block(90, partitions),
+            mixed(phold_of(90, 30'000'000), 0.5), pdes::Placement::block(90, partitions),
             {.cell = phold.lookahead(), .lazy = seed % 2 == 0}, testing::in_turns(seed, partitions));
         for (std::uint32_t lp = 0; lp < 90; ++lp) {
             ASSERT_EQ(found.states[lp].digest, one[lp].digest) << "seed " << seed << ", LP " << lp;
         }
         rolled_back += found.statistics.rolled_back;
     }
-    EXPECT_GT(rolled_back, 1000U) << "the others go ahead";
+    EXPECT_GT(rolled_back, 1000U) << "optimistic LPs run ahead";
 }
 
-/// Counts what the conservative ones handle, undone or not.
+/// Counts the events that conservative LPs handle, with those rolled back.
 struct Strict : Wordy {
     [[nodiscard]] static bool conservative(std::uint32_t lp) { return lp < 59; }
     template <class Context>
@@ -68,9 +73,10 @@ TEST(Mixed, ConservativeLpsAreNeverAskedToUndo) {
     EXPECT_EQ(strict.handled.load(), committed);
 }
 
-/// A speaker goes ahead and tells a conservative listener something, which is held. Then it turns out that a
-/// conservative caller had called it before: it takes back what it has said, and says something else, or nothing. The
-/// caller also tells a crowd so much that all ask for GVT just when nothing is left but what the listener is told.
+/// An optimistic speaker runs ahead and sends an event to a conservative listener, whose event queue holds it. Then a
+/// straggler from a conservative caller arrives: the speaker is rolled back, its event is cancelled, and it sends
+/// another event, or none. The caller also sends so many events to a crowd that a round of GVT begins when only the
+/// listener's events are left.
 struct Corrected {
     struct State {
         std::uint64_t handled = 0;
@@ -89,7 +95,7 @@ struct Corrected {
     static constexpr std::uint32_t listener = 2;
     static constexpr std::uint32_t crowd = 3;
     static constexpr std::uint32_t call = 1;
-    static constexpr std::uint32_t enough = 5000;  ///< events to ask for GVT after
+    static constexpr std::uint32_t enough = 5000;  ///< events after which a round of GVT begins
 
     [[nodiscard]] static std::uint32_t lps() { return 4; }
     [[nodiscard]] static Time lookahead() { return cell; }
@@ -122,7 +128,7 @@ struct Corrected {
     bool speaks_again = true;
 };
 
-TEST(Mixed, WhatIsHeldIsTakenBackByWhatWaitsWhenItIsReleased) {
+TEST(Mixed, AHeldEventIsAnnihilatedByAnAntiMessageInItsBucketWhenItIsReleased) {
     for (const bool speaks_again : {true, false}) {
         for (const bool lazy : {true, false}) {
             const Corrected corrected{speaks_again};
@@ -131,7 +137,7 @@ TEST(Mixed, WhatIsHeldIsTakenBackByWhatWaitsWhenItIsReleased) {
                                             {.cell = Corrected::cell, .lazy = lazy}, testing::on_threads);
             EXPECT_EQ(found.states, testing::one_by_one<false>(corrected));
             EXPECT_EQ(found.states[Corrected::listener].handled, speaks_again ? 1U : 0U);
-            EXPECT_EQ(found.statistics.cancelled, 1U) << "or nothing was tried";
+            EXPECT_EQ(found.statistics.cancelled, 1U) << "else the test has no anti-message";
         }
     }
 }
@@ -141,7 +147,7 @@ TEST(Mixed, ConservativeLpsNeedALookahead) {
     parameters.lookahead = 0;
     pdes::RunConfiguration way;
     way.scheduler = pdes::Scheduler::timewarp;
-    EXPECT_THROW(run(MixedPhold(parameters, 0.5), way), InputError);
+    EXPECT_THROW(run(mixed(parameters, 0.5), way), InputError);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 using testing::run;
 using testing::ways;
 
-/// A tenth of the LPs have nearly all events.
+/// A tenth of the LPs has nearly all events.
 struct Uneven {
     struct State {
         std::uint64_t handled = 0;
@@ -49,7 +49,7 @@ struct Uneven {
     }
 };
 
-TEST(Placement, LpsMoveToWhereThereAreFewerEventsAndTheAnswerStays) {
+TEST(Placement, LpsMigrateToPartitionsWithFewerEventsAndTheResultStays) {
     const pdes::RunResult whole = run(Uneven{}, {});
     for (pdes::RunConfiguration way : ways()) {
         way.migrate_after = 50'000;
@@ -57,11 +57,12 @@ TEST(Placement, LpsMoveToWhereThereAreFewerEventsAndTheAnswerStays) {
         const pdes::RunResult moved = run(Uneven{}, way);
         EXPECT_EQ(moved.digest, whole.digest);
         EXPECT_EQ(moved.statistics.counts.committed, whole.statistics.counts.committed);
-        EXPECT_EQ(moved.statistics.segments, way.threads == 1 ? 1U : 2U) << "once, and then they are even";
+        EXPECT_EQ(moved.statistics.segments, way.threads == 1 ? 1U : 2U)
+            << "one migration, after which partitions are balanced";
     }
 }
 
-/// LPs that tell those with the same remainder by 3 alone.
+/// Three groups of LPs, by the remainder of their numbers by 3. LPs send events within their group only.
 struct Cliques {
     struct State {
         std::uint64_t handled = 0;
@@ -92,7 +93,7 @@ struct Cliques {
     }
 };
 
-TEST(Placement, LpsMoveToWhereWhoTellsWhomSaysAndTheAnswerStays) {
+TEST(Placement, LpsMigrateAsTheCommunicationMatrixSaysAndTheResultStays) {
     const pdes::RunResult whole = run(Cliques{}, {});
     for (const std::uint32_t threads : {2U, 3U}) {
         pdes::RunConfiguration way;
@@ -112,12 +113,12 @@ TEST(Placement, LpsMoveToWhereWhoTellsWhomSaysAndTheAnswerStays) {
             return table;
         };
         const pdes::RunResult moved = run(Cliques{}, way);
-        EXPECT_EQ(apart, 0U) << "they tell nobody else";
+        EXPECT_EQ(apart, 0U) << "no events between groups";
         EXPECT_EQ(moved.digest, whole.digest);
         EXPECT_EQ(moved.statistics.segments, 2U);
         if (threads == 3) {
             EXPECT_LT(moved.statistics.counts.remote_events, whole.statistics.counts.committed / 4)
-                << "nothing, once they have moved";
+                << "no remote events after the migration";
         }
     }
 }

@@ -26,19 +26,19 @@ using testing::run;
 using testing::ways;
 using testing::Wordy;
 
-TEST(SegmentedRun, ARunThatIsKeptAllTheTimeGivesTheSame) {
+TEST(SegmentedRun, ARunWithCheckpointsAllTheTimeGivesTheSameResult) {
     const Phold phold(phold_of(100, 400'000'000));
     const pdes::RunResult whole = run(phold, {});
     for (pdes::RunConfiguration way : ways()) {
         way.checkpoint = {.directory = fresh_directory(), .description = "phold", .interval = 0};
         const pdes::RunResult kept = run(phold, way);
-        ASSERT_GT(kept.statistics.segments, 2U) << "or it never paused";
+        ASSERT_GT(kept.statistics.segments, 2U) << "else the run never paused";
         ASSERT_EQ(kept.digest, whole.digest);
         ASSERT_EQ(kept.statistics.counts.committed, whole.statistics.counts.committed);
     }
 }
 
-/// Ends a run a little after its first checkpoint.
+/// Interrupts a run a little after its first checkpoint.
 struct CutOff {};
 std::function<void(Time)> cut_off(const std::string& directory) {
     return [directory, left = 3](Time /*now*/) mutable {
@@ -48,7 +48,7 @@ std::function<void(Time)> cut_off(const std::string& directory) {
     };
 }
 
-TEST(SegmentedRun, ARunThatWasCutOffGoesOnFromItsLastCheckpointInAnyOtherWay) {
+TEST(SegmentedRun, AnInterruptedRunContinuesFromItsLastCheckpointWithAnyConfiguration) {
     const Phold phold(phold_of(100, 400'000'000));
     const pdes::RunResult whole = run(phold, {});
     const std::string directory = fresh_directory();
@@ -67,7 +67,7 @@ TEST(SegmentedRun, ARunThatWasCutOffGoesOnFromItsLastCheckpointInAnyOtherWay) {
     }
 }
 
-TEST(SegmentedRun, WhatWasPutOutAndWhatIsKeptElsewhereGoesAlong) {
+TEST(SegmentedRun, RecordsAndDataOutsideOfTheStateAreInTheSnapshot) {
     using Output = std::vector<std::tuple<std::uint32_t, Time, std::uint64_t>>;
     const auto output_of = [](std::uint32_t threads, const pdes::CheckpointOptions& checkpoint) {
         const Wordy written;
@@ -96,7 +96,7 @@ TEST(SegmentedRun, WhatWasPutOutAndWhatIsKeptElsewhereGoesAlong) {
     }
 }
 
-/// Tells nobody but itself what its LPs put out.
+/// Receives the records of its LPs.
 struct Listening : Wordy {
     void commit(std::uint32_t lp, Time time, const Record& record) const { heard[lp].emplace_back(time, record.word); }
 
@@ -104,7 +104,7 @@ struct Listening : Wordy {
         std::vector<std::vector<std::pair<Time, std::uint64_t>>>(count);
 };
 
-TEST(SegmentedRun, AModelIsToldWhatItsLpsPutOutOnceAndInTheirOrderWhenItIsCertain) {
+TEST(SegmentedRun, AModelReceivesEachCommittedRecordOnceAndInTheOrderOfItsLp) {
     const Listening alone;
     run(alone, {});
     std::size_t words = 0;
@@ -129,7 +129,7 @@ TEST(SegmentedRun, AModelIsToldWhatItsLpsPutOutOnceAndInTheirOrderWhenItIsCertai
     EXPECT_GT(rolled_back, 1000U);
 }
 
-TEST(SegmentedRun, WhatIsCertainAtOnceIsToldAfterWhatHasBecomeCertain) {
+TEST(SegmentedRun, RecordsOfUnloggedExecutionsAreCommittedAfterEarlierOnesInTheLog) {
     const Listening alone;
     run(alone, {});
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -140,7 +140,7 @@ TEST(SegmentedRun, WhatIsCertainAtOnceIsToldAfterWhatHasBecomeCertain) {
     }
 }
 
-TEST(SegmentedRun, WithoutALookaheadARunGoesOnFromACheckpoint) {
+TEST(SegmentedRun, WithoutALookaheadARunContinuesFromACheckpoint) {
     PholdParameters parameters = phold_of(100, 200'000'000);
     parameters.lookahead = 0;
     const Phold phold(parameters);

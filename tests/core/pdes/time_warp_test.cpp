@@ -17,7 +17,7 @@ namespace {
 using testing::in_turns;
 using testing::on_threads;
 
-/// What all LPs have become, and how many events it took.
+/// The digests of all LPs, and the number of events handled.
 struct Outcome {
     std::vector<std::uint64_t> digests;
     std::uint64_t handled = 0;
@@ -25,8 +25,9 @@ struct Outcome {
     bool operator==(const Outcome&) const = default;
 };
 
-/// LPs that tell each other things at few different times, so that most come together with others: of whole steps of
-/// `lookahead` (or of 10 ps), from none at all on where there is no lookahead, up to `longest` steps.
+/// LPs that send events for few different times, so that most events are ties. Delays are whole steps of the lookahead
+/// (of 10 ps without a lookahead): at least one step, or none without a lookahead or to the LP itself, and at most
+/// `longest` more.
 class Ties {
   public:
     struct State {
@@ -102,7 +103,7 @@ Outcome windowed(const M& written, std::uint32_t threads) {
     return outcome_of(testing::windowed(written, threads));
 }
 
-/// What a run of partitions found, and counted.
+/// The outcome and the statistics of a run of partitions.
 struct Found {
     Outcome outcome;
     pdes::Statistics statistics;
@@ -156,10 +157,10 @@ TEST(TimeWarp, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
         ASSERT_EQ(found.statistics.committed, found.outcome.handled) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
     }
-    EXPECT_GT(rolled_back, 1000U) << "or nothing was tried";
+    EXPECT_GT(rolled_back, 1000U) << "else the test has no rollbacks";
 }
 
-TEST(TimeWarp, HandlesEventsOfOneTimeInTheSameOrderWhateverCameFirst) {
+TEST(TimeWarp, HandlesEventsOfOneTimeInTheSameOrderWhateverArrivedFirst) {
     std::uint64_t rolled_back = 0;
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         const Ties ties(static_cast<std::uint32_t>(2 + seed % 23), 1 + static_cast<Time>(seed % 3) * 50, seed, 2);
@@ -175,14 +176,14 @@ TEST(TimeWarp, HandlesEventsOfOneTimeInTheSameOrderWhateverCameFirst) {
     EXPECT_GT(rolled_back, 1000U);
 }
 
-/// Of which every third LP goes ahead of nothing.
+/// Every third LP is conservative.
 class MixedTies : public Ties {
   public:
     using Ties::Ties;
     [[nodiscard]] static bool conservative(std::uint32_t lp) { return lp % 3 == 0; }
 };
 
-TEST(TimeWarp, WhatConservativeLpsWereToldIsTakenBackWheneverGvtIsFound) {
+TEST(TimeWarp, HeldEventsAreCancelledWheneverGvtIsFound) {
     std::uint64_t cancelled = 0;
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         const MixedTies ties(static_cast<std::uint32_t>(3 + seed % 23), 50, seed,
@@ -250,8 +251,8 @@ TEST(TimeWarp, APlacementChangesNothing) {
     }
 }
 
-/// A walk of events that can be undone in each of the three ways. What an LP has is a sum of what it drew, and what it
-/// drew last; a Saving one keeps the sum elsewhere.
+/// Events that walk from LP to LP, in a model that can be undone in each of the three ways. An LP sums up its random
+/// bits; a SavingWalk keeps the sum outside of the state.
 struct Walk {
     struct State {
         std::uint64_t handled = 0;
@@ -329,7 +330,7 @@ struct ReversibleWalk : CopiedWalk {
     }
 };
 
-/// What a walk has put out, in the order of time and LPs, and its outcome.
+/// The outcome of a walk, and its records in the order of time and LPs.
 template <class W>
 std::pair<Outcome, std::vector<std::tuple<Time, std::uint32_t, std::uint64_t>>> walked(
     const W& walk, std::uint32_t n, std::uint64_t seed, const pdes::PartitionOptions& options,
@@ -361,7 +362,7 @@ TEST(TimeWarp, UndoesByCopyBySavedFieldsAndByReverseHandlersAlike) {
     EXPECT_GT(rolled_back, 3000U);
 }
 
-TEST(TimeWarp, ACheckedRunFindsThatEveryModelUndoesAllAndDoesTheSameTwice) {
+TEST(TimeWarp, ACheckedRunFindsNoErrorInModelsThatUndoAllAndAreReproducible) {
     std::uint64_t rolled_back = 0;
     const pdes::PartitionOptions checking{
         .synchronization = pdes::Synchronization::conservative, .cell = 100, .check = true};
@@ -388,19 +389,19 @@ struct FickleWalk : CopiedWalk {
     mutable std::uint64_t calls = 0;
 };
 
-TEST(TimeWarp, ACheckedRunNamesTheLpWhoseReverseHandlerForgetsSomething) {
+TEST(TimeWarp, ACheckedRunRefusesAReverseHandlerThatForgetsAField) {
     std::uint64_t rolled_back = 0;
     try {
         walked(ForgetfulWalk{}, 1, 0,
                {.synchronization = pdes::Synchronization::conservative, .cell = 100, .check = true}, rolled_back);
-        FAIL() << "it went unnoticed";
+        FAIL() << "the error went unnoticed";
     } catch (const LogicError& error) {
         EXPECT_NE(std::string(error.what()).find("does not lead back to the state before"), std::string::npos)
             << error.what();
     }
 }
 
-TEST(TimeWarp, ACheckedRunNamesTheLpThatDoesNotDoTheSameTwice) {
+TEST(TimeWarp, ACheckedRunRefusesAModelThatIsNotReproducible) {
     std::uint64_t rolled_back = 0;
     EXPECT_THROW(
         walked(FickleWalk{}, 1, 0, {.synchronization = pdes::Synchronization::conservative, .cell = 100, .check = true},
@@ -409,7 +410,7 @@ TEST(TimeWarp, ACheckedRunNamesTheLpThatDoesNotDoTheSameTwice) {
 }
 
 TEST(TimeWarp, ReportsAModelThatViolatesItsLookahead) {
-    /// It promises ten times the delay that it keeps.
+    /// Declares a lookahead ten times the least delay of its events.
     class Liar : public Ties {
       public:
         explicit Liar(Time lookahead) : Ties(50, lookahead / 10, 1, 2), promised_(lookahead) {}
@@ -428,7 +429,7 @@ TEST(TimeWarp, ReportsAModelThatViolatesItsLookahead) {
     }
 }
 
-TEST(TimeWarp, WithoutRoomForUndoItWaitsForGvtAndGrowsOnlyIfItMust) {
+TEST(TimeWarp, WithAFullUndoLogItWaitsForGvtAndTheLogGrowsOnlyIfItMust) {
     PholdParameters parameters = small_phold(3000, 1, 0.5);
     const Phold phold(parameters);
     const Outcome one = one_by_one<false>(phold);

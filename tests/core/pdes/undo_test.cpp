@@ -16,7 +16,7 @@ namespace {
 using testing::phold_of;
 using testing::run;
 
-/// One LP tells all others something at the very beginning, and these have long gone on.
+/// LP 0 sends an event to all other LPs at the beginning, after these have run far ahead.
 struct LateWord {
     struct State {
         std::uint64_t handled = 0;
@@ -52,23 +52,23 @@ struct LateWord {
     }
 };
 
-TEST(Undo, AllIsUndoneBackToTheStartIfSomethingComesForThere) {
+TEST(Undo, AStragglerForTheBeginningRollsAnLpBackToItsStart) {
     const auto one = testing::one_by_one<false>(LateWord{});
     std::vector<std::uint32_t> table(20, 1);
     table[0] = 0;
     const auto found = testing::partitioned<false>(
         LateWord{}, pdes::Placement::table(table, 2), {.cell = LateWord::step}, [](auto& partitions) {
-            // The second partition goes as far as it may before the first one takes its first step.
+            // The second partition runs as far ahead as it may before the first one makes its first step.
             std::uint32_t steps = 0;
             partitions.run_in_turns([&] { return ++steps < 200 ? 1U : steps % 2; });
         });
     for (std::uint32_t lp = 0; lp < 20; ++lp) {
         EXPECT_EQ(found.states[lp].digest, one[lp].digest);
     }
-    EXPECT_GE(found.statistics.rolled_back, 19U * 3) << "all that the others had done since their first event";
+    EXPECT_GE(found.statistics.rolled_back, 19U * 3) << "all that the other LPs had executed";
 }
 
-TEST(Gvt, NeverGoesBackAndWhatIsCommittedGrows) {
+TEST(Gvt, NeverGoesBackAndCommittedEventsGrow) {
     pdes::RunConfiguration way;
     way.scheduler = pdes::Scheduler::timewarp;
     way.threads = 3;

@@ -48,7 +48,7 @@ Strings lines_of(const std::vector<Waiting>& list) {
 }
 
 TEST(BlockedOps, SaysHowManyRequirementsAreNotMetAndWhichPendingOpsAreBehindThem) {
-    const Listing listing{
+    const RankSchedule rank_schedule{
         .ops = {{.kind = OpKind::calc}, {.kind = OpKind::recv}, {.kind = OpKind::recv}, {}, {}, {}, {}},
         .requirements = {{3, 0, Edge::end},
                          {3, 1, Edge::end},
@@ -57,14 +57,14 @@ TEST(BlockedOps, SaysHowManyRequirementsAreNotMetAndWhichPendingOpsAreBehindThem
                          {5, 2, Edge::end},
                          {6, 3, Edge::start}},
         .labels = {}};
-    const std::vector<Place> pending = {1, 2};
-    const BlockedOps blocked(listing, pending);
+    const std::vector<OpIndex> pending = {1, 2};
+    const BlockedOps blocked(rank_schedule, pending);
     EXPECT_EQ(blocked.count(), 3U);
     EXPECT_EQ(blocked.unmet(3), 1U) << "op 0 has ended";
     EXPECT_FALSE(blocked.blocks(4)) << "op 1 has started";
     EXPECT_EQ(blocked.unmet(5), 2U);
-    const auto behind = [&](Place place) {
-        const auto found = blocked.pending_of(blocked.cause(place));
+    const auto behind = [&](OpIndex op_index) {
+        const auto found = blocked.pending_of(blocked.cause(op_index));
         return std::vector<std::uint32_t>(found.begin(), found.end());
     };
     EXPECT_EQ(behind(3), (std::vector<std::uint32_t>{0}));
@@ -98,7 +98,7 @@ TEST(Standstill, SendsByRendezvousWaitInCyclesToo) {
         "rank 0 {\ns: send 100b to 1\nr: recv 100b from 1\nr requires s\n}\n"
         "rank 1 {\ns: send 100b to 0 tag 3\nr: recv 100b from 0\nr requires s\n}\n",
         with_rendezvous());
-    EXPECT_EQ(found.kind, StandstillKind::unmatched_rendezvous) << "nobody receives tag 3";
+    EXPECT_EQ(found.kind, StandstillKind::unmatched_rendezvous) << "no_rank receives tag 3";
     const Standstill cycle = standstill_of(
         "num_ranks 2\n"
         "rank 0 {\ns: send 100b to 1\nr: recv 100b from 1\nr requires s\n}\n"
@@ -160,8 +160,8 @@ TEST(Standstill, AReceiveFromAnySourceIsInNoCycleIfOneWhoWouldSendWaitsForAMissi
     EXPECT_EQ(found.kind, StandstillKind::unmatched_receive);
     EXPECT_TRUE(found.left_over.cycle.empty());
     EXPECT_STREQ(found.what(),
-                 "unmatched receive: an op waits for a message that nobody sends\n"
-                 "  rank 2, w: waits for a message from rank 0 with tag 3, which nobody sends\n"
+                 "unmatched receive: an op waits for a message that no_rank sends\n"
+                 "  rank 2, w: waits for a message from rank 0 with tag 3, which no_rank sends\n"
                  "in all 7 things are left");
 }
 
@@ -200,8 +200,8 @@ TEST(Standstill, WhatIsUnmatchedIsToldBesideACycle) {
         "  rank 0, r: waits for a message from rank 1 with tag 0; rank 1 sends it in s, after r has ended\n"
         "  rank 1, r: waits for a message from rank 0 with tag 0; rank 0 sends it in s, after r has ended\n"
         "  and so back to rank 0, r\n"
-        "unmatched receive: an op waits for a message that nobody sends\n"
-        "  rank 1, missing: waits for a message from rank 0 with tag 8, which nobody sends\n"
+        "unmatched receive: an op waits for a message that no_rank sends\n"
+        "  rank 1, missing: waits for a message from rank 0 with tag 8, which no_rank sends\n"
         "unmatched send: a message is received by no op\n"
         "  rank 0, lost: 8 bytes to rank 1 with tag 9; r of rank 1 waits for a message from rank 0 with tag 0\n"
         "in all 6 things are left");
@@ -263,7 +263,7 @@ TEST(Standstill, AMessageWhoseReceiveIsNotPostedIsNotUnmatched) {
     EXPECT_EQ(found.kind, StandstillKind::unmatched_receive);
     EXPECT_TRUE(found.left_over.messages.empty());
     EXPECT_EQ(lines_of(found.left_over.waiting),
-              (Strings{"1 first: waits for a message from rank 0 with tag 1, which nobody sends",
+              (Strings{"1 first: waits for a message from rank 0 with tag 1, which no_rank sends",
                        "1 a message: from rank 0 with tag 2 has arrived, and then, which receives it, is not posted",
                        "1 then: waits for 1 other op of its rank"}));
 }
@@ -304,17 +304,18 @@ TEST(Standstill, OfVeryManyThingsTheFirstAreNamedAndAllAreCounted) {
     constexpr std::uint32_t ranks = 100'000;
     Unfinished unfinished;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        unfinished.add(PendingOp{.rank = rank, .place = 0, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv});
+        unfinished.add(
+            PendingOp{.rank = rank, .op_index = 0, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv});
         unfinished.add(UnfinishedRank{.rank = rank});
     }
-    const auto listing = [](std::uint32_t rank) {
-        return Listing{.ops = {{.size = 8, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv},
-                               {.size = 8, .peer = (rank + ranks - 1) % ranks, .tag = 7, .kind = OpKind::send}},
-                       .requirements = {{1, 0, Edge::end}},
-                       .labels = {}};
+    const auto rank_schedule = [](std::uint32_t rank) {
+        return RankSchedule{.ops = {{.size = 8, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv},
+                                    {.size = 8, .peer = (rank + ranks - 1) % ranks, .tag = 7, .kind = OpKind::send}},
+                            .requirements = {{1, 0, Edge::end}},
+                            .labels = {}};
     };
-    const auto name = [](std::uint32_t /*rank*/, Place place) { return place == 0 ? "r" : "s"; };
-    const Standstill found = standstill(std::move(unfinished), {.listing = listing, .name = name});
+    const auto name = [](std::uint32_t /*rank*/, OpIndex op_index) { return op_index == 0 ? "r" : "s"; };
+    const Standstill found = standstill(std::move(unfinished), {.rank_schedule = rank_schedule, .name = name});
     EXPECT_EQ(found.left_over.cycle_length, ranks);
     EXPECT_EQ(found.left_over.left, 2U * ranks);
     EXPECT_EQ(found.left_over.cycle.size(), most_named);

@@ -27,6 +27,17 @@ inline std::vector<std::uint32_t> roots_of(std::uint32_t ranks) {
     return roots;
 }
 
+/// The names of all algorithms of a collective, for tests of what each of them must do.
+inline std::vector<std::string> names_of_all(Collective collective) {
+    std::vector<std::string> names;
+    for (const Algorithm& candidate : algorithms()) {
+        if (candidate.collective == collective) {
+            names.emplace_back(candidate.name);
+        }
+    }
+    return names;
+}
+
 /// A call with a cost of reduction, so that reductions show as computation.
 inline CollectiveCall call_of(std::uint32_t rank, std::uint32_t ranks, std::uint32_t root, std::uint64_t bytes) {
     return {.rank = rank,

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "dice.hpp"
-#include "pdes/conservative.hpp"
 #include "pdes/handler_model.hpp"
 #include "pdes/partition_options.hpp"
 #include "pdes/partitions.hpp"
+#include "pdes/run.hpp"
 #include "pdes/sequential.hpp"
 #include "pdes/thread_transport.hpp"
 
@@ -43,9 +43,7 @@ template <class M>
 States<M> windowed(const M& written, std::uint32_t threads) {
     using Model = pdes::HandlerModel<M, false>;
     Model model(written);
-    pdes::Lps<typename Model::State> lps(model.lps());
-    pdes::ConservativeScheduler<Model>(model, lps, threads, no_poll).run();
-    return states_of<Model, M>(lps);
+    return states_of<Model, M>(*pdes::run(model, threads, no_poll, [](auto& /*scheduler*/) {}));
 }
 
 /// What a run of partitions leads to, and counted.

@@ -20,7 +20,7 @@ struct Outcome {
 };
 
 inline auto as_tuple(const OpRecord& r) {
-    return std::tuple(r.rank, r.place, r.kind, r.peer, r.tag, r.size, r.ready.time, r.start.time, r.end.time);
+    return std::tuple(r.rank, r.op_index, r.kind, r.peer, r.tag, r.size, r.ready.time, r.start.time, r.end.time);
 }
 
 inline bool operator==(const Outcome& a, const Outcome& b) {
@@ -35,13 +35,13 @@ inline std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
         out << ' ' << t;
     }
     for (const OpRecord& r : outcome.records) {
-        out << "\n  rank " << r.rank << " op " << r.place << ": ready " << r.ready.time << " start " << r.start.time
+        out << "\n  rank " << r.rank << " op " << r.op_index << ": ready " << r.ready.time << " start " << r.start.time
             << " end " << r.end.time;
     }
     return out << (outcome.standstill.empty() ? "" : "\n") << outcome.standstill;
 }
 
-/// The ops of all ranks, in the order (rank, place).
+/// The ops of all ranks, in the order (rank, op_index).
 inline std::vector<OpRecord> all_ops(const SimulationRecord& record) {
     std::vector<OpRecord> all;
     for (const std::vector<OpRecord>& own : record.ops) {

@@ -60,8 +60,8 @@ inline Machine random_machine(Dice& dice) {
 inline Graph random_schedule(Dice& dice, std::uint32_t ranks, std::uint32_t messages) {
     struct Planned {
         std::vector<Op> ops;
-        std::vector<std::pair<Place, Edge>> waits_for;
-        std::vector<Place> waiting;
+        std::vector<std::pair<OpIndex, Edge>> waits_for;
+        std::vector<OpIndex> waiting;
     };
     std::vector<Planned> plan(ranks);
     const std::uint32_t cpus = dice.one_in(4) ? 2 : 1;
@@ -71,11 +71,11 @@ inline Graph random_schedule(Dice& dice, std::uint32_t ranks, std::uint32_t mess
         Planned& planned = plan[rank];
         op.cpu = static_cast<std::uint8_t>(dice.roll(cpus));
         op.nic = static_cast<std::uint8_t>(op.kind == OpKind::calc ? 0 : dice.roll(nics));
-        const auto place = static_cast<Place>(planned.ops.size());
+        const auto op_index = static_cast<OpIndex>(planned.ops.size());
         planned.ops.push_back(op);
-        for (std::uint64_t i = dice.roll(3); i > 0 && place > 0; --i) {
-            planned.waiting.push_back(place);
-            planned.waits_for.emplace_back(dice.small(place), dice.one_in(3) ? Edge::start : Edge::end);
+        for (std::uint64_t i = dice.roll(3); i > 0 && op_index > 0; --i) {
+            planned.waiting.push_back(op_index);
+            planned.waits_for.emplace_back(dice.small(op_index), dice.one_in(3) ? Edge::start : Edge::end);
         }
     };
     // A receive, and a send of the same kind that waits for its start alone.
@@ -85,8 +85,8 @@ inline Graph random_schedule(Dice& dice, std::uint32_t ranks, std::uint32_t mess
         Op send = planned.ops.back();
         send.kind = OpKind::send;
         planned.ops.push_back(send);
-        planned.waiting.push_back(static_cast<Place>(planned.ops.size() - 1));
-        planned.waits_for.emplace_back(static_cast<Place>(planned.ops.size() - 2), Edge::start);
+        planned.waiting.push_back(static_cast<OpIndex>(planned.ops.size() - 1));
+        planned.waits_for.emplace_back(static_cast<OpIndex>(planned.ops.size() - 2), Edge::start);
     };
     for (std::uint32_t i = 0; i < messages; ++i) {
         const std::uint32_t from = dice.small(ranks);

@@ -75,7 +75,7 @@ inline void reseal(std::string& file) {
         }
         footer.table_crc = crc(table, table_size);
     }
-    footer.crc = crc32c(std::as_bytes(std::span(&footer, 1)).first(idg::footer_sealed));
+    footer.crc = crc32c(std::as_bytes(std::span(&footer, 1)).first(idg::footer_checksummed));
     std::memcpy(file.data() + end, &footer, sizeof footer);
 }
 

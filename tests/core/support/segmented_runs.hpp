@@ -13,7 +13,7 @@
 
 namespace idlewave::testing {
 
-/// A directory that is empty, for one test.
+/// The path of a directory for the running test, which does not exist yet.
 inline std::string fresh_directory() {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     const std::string name = ::testing::TempDir() + "idlewave-" + test->name();
@@ -26,7 +26,7 @@ pdes::RunResult run(const M& written, const pdes::RunConfiguration& options) {
     return pdes::run_model(written, options, [](std::uint32_t /*lp*/, const typename M::State& /*state*/) {});
 }
 
-/// Compiled once (phold_runs.cpp), since many tests run it and each time it takes a compiler half a minute.
+/// Compiled once (phold_runs.cpp): many tests use it, and each compilation takes half a minute.
 extern template pdes::RunResult run(const Phold&, const pdes::RunConfiguration&);
 
 inline PholdParameters phold_of(std::uint32_t lps, Time end) {
@@ -38,7 +38,7 @@ inline PholdParameters phold_of(std::uint32_t lps, Time end) {
     return parameters;
 }
 
-/// Ways to run that give the same: all that runs in segments.
+/// Run configurations with segments, which all give the same result.
 inline std::vector<pdes::RunConfiguration> ways() {
     std::vector<pdes::RunConfiguration> ways;
     for (const auto scheduler : {pdes::Scheduler::sequential, pdes::Scheduler::yawns, pdes::Scheduler::timewarp}) {
@@ -54,7 +54,7 @@ inline std::vector<pdes::RunConfiguration> ways() {
     return ways;
 }
 
-/// A walk that draws, puts out words, and keeps a sum elsewhere than in its state.
+/// Events that walk from LP to LP. An LP draws random bits, emits words, and keeps a sum outside of its state.
 struct Wordy {
     struct State {
         std::uint64_t handled = 0;

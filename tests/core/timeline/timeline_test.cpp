@@ -236,14 +236,14 @@ TEST(OpRows, EveryReceiveNamesTheSendWhoseMessageItTook) {
                     continue;
                 }
                 const auto rank = static_cast<std::uint32_t>(row.match_rank);
-                const auto place = static_cast<Place>(row.match_op);
-                const Op sent = graph.op(rank, place);
+                const auto op_index = static_cast<OpIndex>(row.match_op);
+                const Op sent = graph.op(rank, op_index);
                 EXPECT_EQ(sent.kind, OpKind::send);
                 EXPECT_EQ(sent.peer, row.op.rank);
                 EXPECT_TRUE(row.op.peer == any || row.op.peer == rank);
                 EXPECT_TRUE(row.op.tag == any || sent.tag == any || row.op.tag == sent.tag);
-                EXPECT_FALSE(taken[rank][place]) << "one message, one receive";
-                taken[rank][place] = true;
+                EXPECT_FALSE(taken[rank][op_index]) << "one message, one receive";
+                taken[rank][op_index] = true;
             }
         } catch (const Standstill&) {
             continue;

@@ -29,7 +29,7 @@ ProgramSource program_of(const std::vector<TraceBytes>& files, const ConvertOpti
 /// What one rank does, as GOAL text: its statements only.
 std::string goal(const std::vector<TraceBytes>& files, std::uint32_t rank = 0, const ConvertOptions& options = {}) {
     std::string text;
-    write_rank(text, rank, program_of(files, options).listing(rank));
+    write_rank(text, rank, program_of(files, options).rank_schedule(rank));
     const std::size_t begin = text.find('\n', 1) + 1;
     return text.substr(begin, text.size() - begin - 2);
 }
@@ -241,7 +241,7 @@ TEST(Convert, OnAnIntercommunicatorTheOtherGroupIsMeant) {
 /// The sends and receives of a rank, without tags: "send 8b to 1; recv …".
 std::string messages(const ProgramSource& source, std::uint32_t rank) {
     std::string text;
-    for (const Op& op : source.listing(rank).ops) {
+    for (const Op& op : source.rank_schedule(rank).ops) {
         if (op.kind != OpKind::calc) {
             text += (text.empty() ? "" : "; ") + std::string(op.kind == OpKind::send ? "send " : "recv ") +
                     std::to_string(op.size) + (op.kind == OpKind::send ? " to " : " from ") + std::to_string(op.peer);
@@ -382,12 +382,12 @@ TEST(Convert, RefusesAnAlgorithmThatWouldNeedSizesWhichMpiDoesNotTell) {
     const std::string place = "rank0: rank 0, call 1 of 1 ";
     EXPECT_EQ(with(64 + 5, {world, pair(0, 0), 50, 80, 30, 50}, 1, Collective::gather, "binomial"),
               place +
-                  "(MPI_Gatherv) has parts of different sizes, which the algorithm 'linear' can carry and "
-                  "'binomial' cannot");
+                  "(MPI_Gatherv) has unequal counts, which the algorithm 'linear' supports and "
+                  "'binomial' does not");
     EXPECT_EQ(with(64 + 11, {world, no_root, 3, 5, 1, 2, 1, 4}, 3, Collective::alltoall, "bruck"),
               place +
-                  "(MPI_Alltoallv) has parts of different sizes, which the algorithm 'linear' can carry and "
-                  "'bruck' cannot");
+                  "(MPI_Alltoallv) has unequal counts, which the algorithm 'linear' supports and "
+                  "'bruck' does not");
 }
 
 TEST(Convert, GivesEveryRankTheSizesOfAnAllgathervWhateverItsAlgorithm) {
@@ -420,8 +420,8 @@ TEST(Convert, CollectivesThatFollowEachOtherHaveDifferentTags) {
                             .call(64, 1000, 1000, {world, no_root, 0, 0})
                             .call(64, 1000, 1000, {world, no_root, 0, 0}));
     }
-    const Listing first = program_of(files).listing(0);
-    const Listing second = program_of(files).listing(1);
+    const RankSchedule first = program_of(files).rank_schedule(0);
+    const RankSchedule second = program_of(files).rank_schedule(1);
     EXPECT_NE(first.ops.front().tag, first.ops.back().tag);
     EXPECT_EQ(first.ops.front().tag, second.ops.front().tag);
     EXPECT_EQ(first.ops.back().tag, second.ops.back().tag);

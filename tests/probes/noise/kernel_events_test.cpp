@@ -9,7 +9,7 @@
 #include "noise/kernel_event.hpp"
 #include "noise/trace_line.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 namespace {
 
 constexpr int probe_thread = 4711;
@@ -186,4 +186,4 @@ TEST(KernelEvents, LinesThatAreCutShortAreNoNetLengths) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -10,7 +10,7 @@
 #include "noise/osnoise.hpp"
 #include "noise/tracefs.hpp"
 
-namespace idlewave {
+namespace idlewave::probe {
 namespace {
 
 constexpr const char* by_default = "DEFAULTS OSNOISE_WORKLOAD NO_PANIC_ON_STOP NO_OSNOISE_PREEMPT_DISABLE";
@@ -118,4 +118,4 @@ TEST_F(OsnoiseSettingTest, AKernelThatCannotDoWithoutThreadsOrHasNoSuchTracerIsS
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::probe

@@ -15,7 +15,7 @@ import idlewave
 import pytest
 from export_tables import exchange, op, random_ops, table
 from idlewave.export import write_otf2, write_perfetto
-from idlewave.export.library_stderr import own_words
+from idlewave.export.library_stderr import captured_lines
 
 otf2 = pytest.importorskip("otf2", reason="the package otf2 is not installed")
 
@@ -171,7 +171,7 @@ def test_a_full_disk_is_the_one_thing_that_is_told(
 
 
 def test_what_others_write_to_the_error_stream_meanwhile_is_not_lost(capfd: pytest.CaptureFixture[str]) -> None:
-    with own_words("[OTF2]") as words:
+    with captured_lines("[OTF2]") as words:
         os.write(2, b"[OTF2] a: error: b\nnote: c\n")
         assert words.lines() == ["[OTF2] a: error: b\n"]
     assert capfd.readouterr().err == "note: c\n"

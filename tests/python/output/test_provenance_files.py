@@ -174,7 +174,7 @@ def test_a_report_shows_what_it_was_made_from_and_carries_it(material: dict[str,
     said = Provenance.read(tmp_path / "report.html")
     assert [source.kind for source in said.sources] == ["measurement", "study"]
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    section = page.partition('<section id="made-from">')[2].partition("</section>")[0]
+    section = page.partition('<section id="provenance">')[2].partition("</section>")[0]
     for shown in (
         "s.parquet",
         said.sources[0].digests["noise"].removeprefix("sha256:")[:12],
@@ -198,7 +198,7 @@ def test_about_prints_it_for_people_and_programs(material: dict[str, str], tmp_p
 
 def test_about_what_says_nothing_is_an_error(material: dict[str, str], tmp_path: Path) -> None:
     ended = run_command(["about", material["goal"]], tmp_path)
-    assert (ended.status, "ping.goal: it does not say what it was made from" in ended.complained) == (1, True)
+    assert (ended.status, "ping.goal: it has no provenance" in ended.complained) == (1, True)
     ended = run_command(["about", "nowhere"], tmp_path)
     assert (ended.status, "nowhere: cannot be read as something that Idlewave made" in ended.complained) == (1, True)
 

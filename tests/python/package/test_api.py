@@ -135,10 +135,10 @@ def test_times_beyond_106_days_are_refused_not_wrapped(machine: Machine) -> None
         simulate(Schedule.from_goal(f"num_ranks 1\nrank 0 {{\n{long}\n}}\n"), machine)
 
 
-def test_a_study_has_a_row_for_every_simulation_and_the_same_on_any_number_of_threads(machine: Machine) -> None:
+def test_a_study_has_a_row_for_every_simulation_and_the_same_on_any_number_of_workers(machine: Machine) -> None:
     noise = Noise(np.array([0]), np.array([200_000]), 10_000_000)
     schedule = Schedule.pattern("allreduce", ranks=16)
-    tables = [study(schedule, machine.with_noise(noise), seeds=range(5), threads=n) for n in (1, 3)]
+    tables = [study(schedule, machine.with_noise(noise), seeds=range(5), workers=n) for n in (1, 3)]
     assert len(tables[0]) == 1 + 5
     assert tables[0]["noise"].tolist() == [False] + [True] * 5
     assert tables[0].drop(columns="seconds").equals(tables[1].drop(columns="seconds"))

@@ -9,9 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from kernel_example import RUN, commands_of_the_page
 from places import ROOT
-
-README = ROOT / "examples/kernel/README.md"
 
 
 def compiler() -> str:
@@ -24,10 +23,9 @@ def compiler() -> str:
 
 def commands() -> str:
     """What the page says to type, with the compiler that is here."""
-    found = re.findall(r"^```sh\n(.*?)^```$", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    assert len(found) == 1
-    assert found[0].count("g++ ") == 1
-    return str(found[0]).replace("g++ ", f"{compiler()} ")
+    found = commands_of_the_page("ring.cpp")
+    assert found.count("g++ ") == 1
+    return found.replace("g++ ", f"{compiler()} ")
 
 
 def test_the_command_of_the_page_builds_a_program_whose_two_runs_agree(tmp_path: Path) -> None:
@@ -37,8 +35,7 @@ def test_the_command_of_the_page_builds_a_program_whose_two_runs_agree(tmp_path:
         ["sh", "-e", "-c", commands()], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
-    line = r"(\w+): digest ([0-9a-f]{16}), ([0-9.]+) million events a second, stations busy for ([0-9.]+) of the time"
-    runs = [re.fullmatch(line, text) for text in done.stdout.splitlines()]
+    runs = [re.fullmatch(RUN, text) for text in done.stdout.splitlines()]
     assert [run and run[1] for run in runs] == ["sequential", "timewarp"]
     (digest, busy), other = ((run[2], float(run[4])) for run in runs if run)
     assert other == (digest, busy)

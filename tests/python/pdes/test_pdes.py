@@ -296,7 +296,6 @@ def test_a_picture_of_an_attack_shows_packets_that_are_sent_while_it_lasts(
 @pytest.mark.parametrize(
     ("model", "arguments", "expected"),
     [
-        ("epidemic", {"transmission": 2.0}, "transmission"),
         ("epidemic", {"workplaces_close": 5, "workplaces_reopen": 4}, "workplaces_close"),
         ("epidemic", {"first_infectious": 10**6}, "first_infectious"),
         ("flood", {"bots": 2000}, "bots"),
@@ -320,22 +319,30 @@ def test_what_a_process_cannot_do_is_said_by_the_run() -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ({"lps": 0}, "expected LPs from 1 to 4.29497e+09, found 0"),
-        ({"remote": 1.5}, "expected a remote share from 0 to 1, found 1.5"),
-        ({"remote": float("nan")}, "expected a remote share from 0 to 1, found nan"),
-        ({"mean": -1.0}, "expected a mean delay from 0"),
-        ({"end": float("inf")}, "expected an end from 0"),
+        ({"lps": 0}, "expected lps from 1 to 4294967294, found 0"),
+        ({"remote": 1.5}, "expected remote from 0 to 1, found 1.5"),
+        ({"remote": float("nan")}, "expected remote from 0 to 1, found nan"),
+        ({"mean": -1.0}, "expected mean from 0"),
+        ({"end": float("inf")}, "expected end from 0"),
         ({"mean": 0.0, "lookahead": 0.0}, "or more: else time never passes"),
         ({"scheduler": "optimistic"}, "no scheduler is called 'optimistic'"),
         ({"threads": 2}, "sequential runs on one thread"),
         ({"processes": 2}, "sequential runs in one process"),
-        ({"start_events": -1}, "expected events at the start of each LP from 0 to 1.04858e+06, found -1"),
+        ({"lps": 1.5}, "expected lps to be a whole number, found '1.5'"),
+        ({"start_events": -1}, "expected start_events from 0 to 1048576, found -1"),
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments: dict[str, Any], expected: str) -> None:
     with pytest.raises(UsageError) as caught:
         pdes.phold(**arguments)
     assert expected in str(caught.value)
+
+
+def test_a_value_out_of_range_is_refused_with_the_name_of_the_parameter() -> None:
+    with pytest.raises(UsageError, match="expected transmission from 0 to 1, found 2"):
+        pdes.epidemic(transmission=2.0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'transmision'"):
+        pdes.epidemic(transmision=0.1)  # type: ignore[call-arg]
 
 
 def test_the_command_prints_the_json_of_the_contract() -> None:

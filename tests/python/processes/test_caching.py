@@ -119,7 +119,7 @@ def test_who_waits_for_a_compiler_is_told_what_for(
     compile_by(site, "sleep 0.3")
     monkeypatch.setattr(wait_notices, "PATIENCE", 0.05)
     mpi.build(site, "transport")
-    assert words_in(caplog) == ["compiling libidlewave-transport.so for Open MPI 5.0, which is done once …"]
+    assert words_in(caplog) == ["compiling libidlewave-transport.so for Open MPI 5.0, once …"]
 
 
 def test_who_does_not_wait_is_told_nothing(site: mpi.Mpi, caplog: pytest.LogCaptureFixture) -> None:

@@ -123,9 +123,9 @@ def test_simulations_of_a_study_have_to_fit_beside_each_other(monkeypatch: pytes
     noisy = quiet.with_noise(idlewave.Noise(np.array([0]), np.array([1000]), 10**9))
     monkeypatch.setattr(memory_limits, "tightest", lambda: Limit(2 * memory_needs.simulation(ranks), "a test"))
     with pytest.raises(MemoryLimit, match="simulating 1,000,000 ranks, 3 simulations at a time, needs at least about"):
-        idlewave.study(schedule, noisy, threads=3)
-    assert len(idlewave.study(schedule, quiet, threads=3)) == 1
-    assert len(idlewave.study(schedule, noisy, threads=3, seeds=range(2))) == 3
+        idlewave.study(schedule, noisy, workers=3)
+    assert len(idlewave.study(schedule, quiet, workers=3)) == 1
+    assert len(idlewave.study(schedule, noisy, workers=3, seeds=range(2))) == 3
 
 
 def test_the_error_carries_its_numbers_to_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:

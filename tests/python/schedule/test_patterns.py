@@ -34,7 +34,7 @@ def test_options_that_have_a_meaning_are_taken() -> None:
     ("options", "expected"),
     [
         ({"root": 4}, "root from 0 to 3"),
-        ({"root": "first"}, "root from 0 to 3, found first"),
+        ({"root": "first"}, "root to be a whole number, found 'first'"),
         ({"segment": -1}, "segment from 0"),
         ({"ways": 0}, "ways from 1"),
         ({"sweeps": 9}, "sweeps from 1 to 8"),

@@ -111,7 +111,7 @@ def test_the_command_names_what_it_cannot_do(goal: Path, tmp_path: Path) -> None
         return done.returncode, done.stderr
 
     status, said = run(str(goal), str(tmp_path / "x.dat"))
-    assert (status, "expected an extension that tells the format" in said) == (2, True)
+    assert (status, "expected an extension of a known format" in said) == (2, True)
     status, said = run("nowhere.goal", str(tmp_path / "x.idg"))
     assert (status, "nowhere.goal: cannot be read as a schedule: No such file" in said) == (1, True)
     status, said = run(str(goal), str(goal / "x.idg"))

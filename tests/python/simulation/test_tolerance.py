@@ -328,7 +328,7 @@ def test_explain_says_what_latency_is_borne_and_how_well_that_is_known() -> None
     result = CliRunner().invoke(cli, EXPLAINED)
     assert result.exit_code == 0, result.output
     text = " ".join(result.output.split())
-    assert "The latency that it bears: L + " in text
+    assert "Latency tolerance: L + " in text
     assert "before it takes 1 % longer" in text
     assert "gives the time exactly, as long as nothing happens in another order" in text
     found = json.loads(CliRunner().invoke(cli, [*EXPLAINED, "--json"]).output)["latency_tolerance"]

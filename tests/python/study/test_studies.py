@@ -314,7 +314,7 @@ def test_a_number_of_seeds_is_so_many_and_a_number_of_ranks_is_one(noisy: Machin
         ({"seeds": True}, "expected a number of seeds that is a whole number, found 'True'"),
         ({"seeds": None}, "expected a number of seeds that is a whole number, found 'None'"),
         ({"seeds": [0, 1.5]}, "expected a seed that is a whole number, found '1.5'"),
-        ({"seeds": [0, -1]}, "expected a seed from 0 to 2^64 - 1, found -1"),
+        ({"seeds": [0, -1]}, "expected seed from 0 to 2^64 - 1, found -1"),
         ({"seeds": [3, 0, 3]}, "expected each seed once, found 3 more than once"),
         ({"seeds": "16"}, "expected a seed that is a whole number, found '16'"),
         ({"ranks": [4, 4]}, "expected each number of ranks once, found 4 more than once"),
@@ -353,5 +353,5 @@ def test_an_interrupted_study_has_told_every_simulation_that_was_finished(
 
     monkeypatch.setattr(workers, "simulate", simulate)
     with pytest.raises(KeyboardInterrupt):
-        idlewave.study(Schedule.pattern("bcast", ranks=4), noisy, seeds=1000, threads=2, on_row=interrupted)
+        idlewave.study(Schedule.pattern("bcast", ranks=4), noisy, seeds=1000, workers=2, on_row=interrupted)
     assert set(range(190)) <= set(told)

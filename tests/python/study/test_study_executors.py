@@ -186,9 +186,9 @@ class CountedExecutor(Executor):
             assert self._done.acquire(timeout=60)
 
 
-def test_threads_and_an_executor_do_not_go_together(schedule: Schedule, noisy: Machine) -> None:
-    with ThreadPoolExecutor(1) as executor, pytest.raises(UsageError, match="either threads or an executor"):
-        studied(schedule, noisy, threads=2, executor=executor)
+def test_workers_and_an_executor_do_not_go_together(schedule: Schedule, noisy: Machine) -> None:
+    with ThreadPoolExecutor(1) as executor, pytest.raises(UsageError, match="either workers or an executor"):
+        studied(schedule, noisy, workers=2, executor=executor)
 
 
 def test_the_simulations_of_all_threads_of_an_executor_must_fit_into_memory(

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dice.hpp"
-#include "goal/listing.hpp"
+#include "goal/rank_schedule.hpp"
 
 namespace idlewave::testing {
 
@@ -26,19 +26,19 @@ inline Op random_op(Dice& dice, std::uint32_t ranks) {
 }
 
 /// A rank with requirements of any kind: on the op before, on later ones, on itself, several times the same.
-inline Listing random_listing(Dice& dice, std::uint32_t ranks, std::uint32_t most) {
-    Listing rank;
+inline RankSchedule random_rank_schedule(Dice& dice, std::uint32_t ranks, std::uint32_t most) {
+    RankSchedule rank;
     const std::uint32_t count = dice.small(most + 1);
     const std::uint64_t labels = dice.roll(3);
-    for (Place place = 0; place < count; ++place) {
+    for (OpIndex op_index = 0; op_index < count; ++op_index) {
         rank.ops.push_back(random_op(dice, ranks));
         rank.labels.add(labels == 0   ? std::string()
-                        : labels == 1 ? numbered_label(place)
+                        : labels == 1 ? numbered_label(op_index)
                                       : std::string(dice.roll(4), 'x') + (dice.one_in(2) ? "" : "y1"));
     }
     for (std::uint64_t n = count == 0 ? 0 : dice.roll(3 * count); n > 0; --n) {
-        const Place other = dice.small(count);
-        const Place waiting = dice.one_in(2) && other + 1 < count ? other + 1 : dice.small(count);
+        const OpIndex other = dice.small(count);
+        const OpIndex waiting = dice.one_in(2) && other + 1 < count ? other + 1 : dice.small(count);
         rank.requirements.push_back({waiting, other, dice.one_in(3) ? Edge::start : Edge::end});
     }
     return rank;

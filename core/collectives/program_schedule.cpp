@@ -6,7 +6,7 @@
 
 namespace idlewave {
 
-/// Writes one rank's program out: the same ops in the same places as when it runs, and what each waits for.
+/// Generates the schedule of one rank: the same ops with the same op indices as when the program runs.
 class ProgramExpansion {
   public:
     ProgramExpansion(const ProgramSource& source, std::uint32_t rank)
@@ -15,7 +15,7 @@ class ProgramExpansion {
           program_(source.program_->ranks[rank % source.base_]),
           slots_(program_.slots) {}
 
-    Listing run() {
+    RankSchedule run() {
         for (const Instruction& instruction : program_.instructions) {
             add(instruction);
         }
@@ -26,18 +26,18 @@ class ProgramExpansion {
     void add(const Instruction& instruction) {
         switch (instruction.kind) {
             case Instruction::Kind::calc:
-                out_.gate() = {{out_.add(source_.op_of(copy_, instruction), out_.gate()), Edge::end}};
+                out_.conditions() = {{out_.add(source_.op_of(copy_, instruction), out_.conditions()), Edge::end}};
                 break;
             case Instruction::Kind::send:
             case Instruction::Kind::recv: {
-                const Place place = out_.add(source_.op_of(copy_, instruction), out_.gate());
-                slots_[instruction.slot] = {{place, Edge::end}};
-                out_.gate() = {{place, Edge::start}};
+                const OpIndex op_index = out_.add(source_.op_of(copy_, instruction), out_.conditions());
+                slots_[instruction.slot] = {{op_index, Edge::end}};
+                out_.conditions() = {{op_index, Edge::start}};
                 break;
             }
             case Instruction::Kind::wait:
                 for (std::uint32_t i = 0; i < instruction.count; ++i) {
-                    Expansion::merge(out_.gate(), slots_[program_.slot_lists[instruction.begin + i]]);
+                    Expansion::merge(out_.conditions(), slots_[program_.slot_lists[instruction.begin + i]]);
                 }
                 break;
             case Instruction::Kind::collective:
@@ -48,19 +48,19 @@ class ProgramExpansion {
 
     void collective(const Instruction& instruction) {
         const CollectiveSite& site = program_.collectives[instruction.begin];
-        Expansion::Gate gate = out_.beside(site.step, source_.call_of(copy_, site),
-                                           [&](const Op& op) { return source_.op_of(copy_, site, op); });
-        (instruction.slot == no_slot ? out_.gate() : slots_[instruction.slot]) = std::move(gate);
+        Expansion::Conditions conditions = out_.add_collective(
+            site.step, source_.call_of(copy_, site), [&](const Op& op) { return source_.op_of(copy_, site, op); });
+        (instruction.slot == no_slot ? out_.conditions() : slots_[instruction.slot]) = std::move(conditions);
     }
 
     const ProgramSource& source_;
     std::uint32_t copy_;
     const RankProgram& program_;
     Expansion out_;
-    std::vector<Expansion::Gate> slots_;
+    std::vector<Expansion::Conditions> slots_;
 };
 
-Listing ProgramSource::listing(std::uint32_t rank) const {
+RankSchedule ProgramSource::rank_schedule(std::uint32_t rank) const {
     return ProgramExpansion(*this, rank).run();
 }
 

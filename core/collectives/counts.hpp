@@ -8,19 +8,19 @@
 
 namespace idlewave {
 
-/// The sizes of the parts, one a rank, that a collective moves: given by counts, or all the same but for the first few,
-/// which are a byte longer.
-class Parts {
+/// The counts of a collective in bytes, one for each rank: as given, or equal, where the first few may be one byte
+/// larger.
+class Counts {
   public:
-    /// Every rank's part is `bytes`, or what `counts` say.
-    static Parts each(std::span<const std::uint64_t> counts, std::uint64_t bytes) { return {counts, bytes, 0}; }
+    /// Every rank has `bytes`, or its entry of `counts` unless that is empty.
+    static Counts each(std::span<const std::uint64_t> counts, std::uint64_t bytes) { return {counts, bytes, 0}; }
 
-    /// A vector of the call's bytes cut into one part a rank, or into what `counts` say.
-    static Parts of_vector(const CollectiveCall& call, std::span<const std::uint64_t> counts) {
+    /// The call's vector of `bytes` cut into one block for each rank, evenly or as `counts` say.
+    static Counts of_vector(const CollectiveCall& call, std::span<const std::uint64_t> counts) {
         if (!counts.empty()) {
             return {counts, 0, 0};
         }
-        if (call.bytes <= 0xffffffff) {  // a division of 32 bits takes half the time or less
+        if (call.bytes <= 0xffffffff) {  // a division of 32 bits takes at most half the time
             const auto bytes = static_cast<std::uint32_t>(call.bytes);
             return {{}, bytes / call.size, bytes % call.size};
         }
@@ -34,8 +34,8 @@ class Parts {
         return counts_[rank < counts_.size() ? rank : rank % static_cast<std::uint32_t>(counts_.size())];
     }
 
-    /// Of the ranks from `begin` to before `end`. Counts are summed one by one: an inner rank of a tree needs all those
-    /// of its subtree.
+    /// The sum over the ranks from `begin` to before `end`. Given counts are summed one by one: an inner rank of a tree
+    /// needs those of its subtree.
     [[nodiscard]] std::uint64_t sum(std::uint32_t begin, std::uint32_t end) const {
         if (counts_.empty()) {
             return least_ * (end - begin) + (std::min(end, longer_) - std::min(begin, longer_));
@@ -43,14 +43,14 @@ class Parts {
         return up_to(end) - up_to(begin);
     }
 
-    /// Of `count` ranks from `begin` on, around a ring of `size`.
+    /// The sum over `count` ranks from `begin` on, around a ring of `size` ranks.
     [[nodiscard]] std::uint64_t around(std::uint32_t begin, std::uint32_t count, std::uint32_t size) const {
         const std::uint32_t left = size - begin;
         return count <= left ? sum(begin, begin + count) : sum(begin, size) + sum(0, count - left);
     }
 
   private:
-    Parts(std::span<const std::uint64_t> counts, std::uint64_t least, std::uint32_t longer)
+    Counts(std::span<const std::uint64_t> counts, std::uint64_t least, std::uint32_t longer)
         : counts_(counts), least_(least), longer_(longer) {}
 
     [[nodiscard]] std::uint64_t up_to(std::uint32_t end) const {
