@@ -114,7 +114,7 @@ def test_every_algorithm_names_its_source_and_ends(machine: Machine) -> None:
         (lambda _m, _s: Schedule.pattern("bcast", ranks=2, bytes=-1), "bytes"),
         (lambda _m, _s: Schedule.pattern("dissemination", ranks=2, algorithm="ring"), "ring"),
         (lambda _m, _s: Schedule.pattern("bcast", ranks=2, reduction_cost=-1.0), "reduction cost"),
-        (lambda m, s: study(s, m, threads=0), "thread"),
+        (lambda m, s: study(s, m, workers=0), "worker"),
     ],
 )
 def test_a_call_without_meaning_is_a_usage_error(call, expected: str, machine: Machine, ping: Schedule) -> None:
@@ -135,10 +135,10 @@ def test_times_beyond_106_days_are_refused_not_wrapped(machine: Machine) -> None
         simulate(Schedule.from_goal(f"num_ranks 1\nrank 0 {{\n{long}\n}}\n"), machine)
 
 
-def test_a_study_has_a_row_for_every_simulation_and_the_same_on_any_number_of_threads(machine: Machine) -> None:
+def test_a_study_has_a_row_for_every_simulation_and_the_same_on_any_number_of_workers(machine: Machine) -> None:
     noise = Noise(np.array([0]), np.array([200_000]), 10_000_000)
     schedule = Schedule.pattern("allreduce", ranks=16)
-    tables = [study(schedule, machine.with_noise(noise), seeds=range(5), threads=n) for n in (1, 3)]
+    tables = [study(schedule, machine.with_noise(noise), seeds=range(5), workers=n) for n in (1, 3)]
     assert len(tables[0]) == 1 + 5
     assert tables[0]["noise"].tolist() == [False] + [True] * 5
     assert tables[0].drop(columns="seconds").equals(tables[1].drop(columns="seconds"))
