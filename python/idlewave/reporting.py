@@ -16,7 +16,7 @@ from .errors import InputError
 from .machine import Machine
 from .machine_table import scope_from
 from .measure import Measurement
-from .measure.network.quantities import quantities_of, residuals_of
+from .measure.network.fitting.quantities import quantities_of, residuals_of
 from .provenance import Provenance
 from .report import (
     ComparisonData,

@@ -16,7 +16,7 @@ from idlewave import mpi
 from idlewave.cli import cli
 from idlewave.cli.options import OutputFile, OutputFolder
 from idlewave.measure import NetworkMeasurement, describe, estimate, write_machine
-from idlewave.measure.network.storing import save_network
+from idlewave.measure.network.files.network_files import save_network
 from idlewave.measure.noise import summarise
 from noise_recordings import detours, write_detours
 from test_measure_emulator import emulate

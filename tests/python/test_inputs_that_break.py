@@ -26,11 +26,11 @@ from idlewave.errors import IdlewaveError, OutputError, UsageError
 from idlewave.export import plot_timeline, writer_for
 from idlewave.input import files
 from idlewave.measure import Measurement
-from idlewave.measure.network.clocks import read_clocks
-from idlewave.measure.network.storing import load_network
+from idlewave.measure.network.files.network_files import load_network
+from idlewave.measure.network.probing.job_run.clocks import read_clocks
 from idlewave.measure.noise import spectrum
 from idlewave.measure.noise.ftq import analyse_ftq
-from idlewave.measure.noise.recording import Detours, read_recording
+from idlewave.measure.noise.noise_recording import Detours, read_recording
 from idlewave.measure.noise.signature import Signature
 from idlewave.output import write_table
 from idlewave.placement_file import read_placement

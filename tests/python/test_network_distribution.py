@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from idlewave.measure.network import Network
-from idlewave.measure.network.distribution import latency_quantiles, modes, over_time, overheads
-from idlewave.measure.network.plots import plot_distribution
+from idlewave.measure.network.fitting.latency_distribution import latency_quantiles, modes, over_time, overheads
+from idlewave.measure.network.plots.method_plots import plot_distribution
 from test_measure_emulator import emulate, parameters
 
 NETWORK = Network(((1, parameters(20.0, 1.0, 1.5, 4.0, 0.002, 0.0005)),), None)

@@ -7,10 +7,17 @@ import pandas as pd
 import pytest
 from idlewave.measure import estimate
 from idlewave.measure.network import Network
-from idlewave.measure.network.methods import BELL, CULLER, KIELMANN, PRTT, at_smallest_size, compare_methods
-from idlewave.measure.network.observations import undisturbed
-from idlewave.measure.network.plots import plot_methods
-from idlewave.measure.network.rules import prtt
+from idlewave.measure.network.fitting.earlier_methods import (
+    BELL,
+    CULLER,
+    KIELMANN,
+    PRTT,
+    at_smallest_size,
+    compare_methods,
+)
+from idlewave.measure.network.fitting.observations import undisturbed
+from idlewave.measure.network.fitting.prediction import prtt
+from idlewave.measure.network.plots.method_plots import plot_methods
 from test_measure_emulator import emulate, parameters
 
 US = 1_000_000.0

@@ -11,7 +11,7 @@ import pandas as pd
 from ..carried import said_of
 from ..errors import UsageError
 from ..machine import Machine
-from ..measure.records import records
+from ..measure.table_rows import records
 from ..output import TABLE_ENDINGS, write_table
 from ..provenance import Provenance
 from ..quoting import quote

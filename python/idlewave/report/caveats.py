@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from idlewave.measure.network.curve_table import residual_percents
-from idlewave.measure.network.plot_curves import LABELS
+from idlewave.measure.network.plots.curve_plot import LABELS
+from idlewave.measure.network.plots.curve_table import residual_percents
 from idlewave.report.data import MachineData, NetworkData, NoiseData, ProgramData, ReportData
 from idlewave.report.network import quantities
 from idlewave.report.scale import scales

@@ -13,7 +13,7 @@ import pandas as pd
 
 from idlewave.errors import InputError
 from idlewave.machine import Scope
-from idlewave.measure.network.quantities import QUANTITIES
+from idlewave.measure.network.fitting.quantities import QUANTITIES
 from idlewave.provenance import Provenance
 from idlewave.study_table import checked_study
 

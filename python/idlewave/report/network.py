@@ -8,19 +8,19 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from idlewave.measure.network import Network, Parameters
-from idlewave.measure.network.quantities import QUANTITIES, predicted_ps
+from idlewave.measure.network import FittedParameters, Network
+from idlewave.measure.network.fitting.quantities import QUANTITIES, predictions_ps
 from idlewave.report.data import MachineData, NetworkData
 
 
 def rules_of(machine: MachineData) -> Network:
     """The machine's parameters as the rules take them: segments filled up with what holds below them."""
     values = {name: float(getattr(machine, name)) for name in ("L", "o_s", "o_r", "g", "G", "O")}
-    ranges = [(1, Parameters(**values))]
+    ranges = [(1, FittedParameters(**values))]
     for segment in sorted(machine.segments, key=lambda item: item.from_bytes):
         named = {name: getattr(segment, name) for name in values}
         values |= {name: float(value) for name, value in named.items() if value is not None}
-        ranges.append((segment.from_bytes, Parameters(**values)))
+        ranges.append((segment.from_bytes, FittedParameters(**values)))
     return Network(tuple(ranges), machine.S)
 
 
@@ -31,7 +31,7 @@ def predicted_ns(machine: MachineData, series: str, sizes: Sequence[int]) -> npt
     receive overhead is seen: not a number.
     """
     network = rules_of(machine)
-    return np.array([predicted_ps(network, series, int(size)) / 1000 for size in sizes])
+    return predictions_ps(network, series, [int(size) for size in sizes]) / 1000
 
 
 def quantities(network: NetworkData) -> pd.DataFrame:

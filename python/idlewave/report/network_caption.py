@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from idlewave.measure.network.curve_table import Compared, CutOff, aside_parts, compared, cut_off, not_modelled
-from idlewave.measure.network.ranges import kept_in
+from idlewave.measure.network.fitting.fitted_ranges import kept_in
+from idlewave.measure.network.plots.curve_table import Compared, CutOff, aside_parts, compared, cut_off, not_modelled
 from idlewave.report.data import MachineData, NetworkData
 from idlewave.report.network import quantities, rules_of
 from idlewave.report.setting import Setting

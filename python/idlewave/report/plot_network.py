@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from idlewave.measure.network.plot_curves import Mark, plot_curves
+from idlewave.measure.network.plots.curve_plot import Mark, plot_curves
 from idlewave.report.data import MachineData
 from idlewave.report.network import rules_of
 from idlewave.wording import size_text
