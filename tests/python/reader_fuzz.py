@@ -30,8 +30,8 @@ from idlewave.errors import IdlewaveError
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.network.files.network_files import load_network, save_network
 from idlewave.measure.network.files.network_recording import described, read_measurement
-from idlewave.measure.network.probing.job_run.clocks import read_clocks
-from idlewave.measure.network.probing.job_run.pairs import read_pairs
+from idlewave.measure.network.job.clocks import read_clocks
+from idlewave.measure.network.job.pairs import read_pairs
 from idlewave.measure.network.transports import Transport
 from idlewave.measure.noise import summarise
 from idlewave.measure.noise.attribution import attribute

@@ -27,7 +27,7 @@ from idlewave.export import plot_timeline, writer_for
 from idlewave.input import files
 from idlewave.measure import Measurement
 from idlewave.measure.network.files.network_files import load_network
-from idlewave.measure.network.probing.job_run.clocks import read_clocks
+from idlewave.measure.network.job.clocks import read_clocks
 from idlewave.measure.noise import spectrum
 from idlewave.measure.noise.ftq import analyse_ftq
 from idlewave.measure.noise.noise_recording import Detours, read_recording

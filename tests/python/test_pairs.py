@@ -17,8 +17,8 @@ from idlewave import Machine, mpi
 from idlewave.cli.measure_pairs_command import pairs as command
 from idlewave.errors import InputError, MeasurementError
 from idlewave.measure.network.probing import job_run as job
-from idlewave.measure.network.probing.job_run.latency_levels import find_structure
-from idlewave.measure.network.probing.job_run.pairs import SAMPLES, machine_of, measure_pairs, read_pairs, summarise
+from idlewave.measure.network.job.latency_levels import find_structure
+from idlewave.measure.network.job.pairs import SAMPLES, machine_of, measure_pairs, read_pairs, summarise
 from tracer_support import mpich, open_mpi
 
 

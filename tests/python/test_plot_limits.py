@@ -19,9 +19,9 @@ from idlewave.measure.network.fitting.earlier_methods import METHODS
 from idlewave.measure.network.plots.clock_plots import plot_clocks
 from idlewave.measure.network.plots.method_plots import plot_distribution, plot_methods
 from idlewave.measure.network.plots.pair_plots import plot_pairs
-from idlewave.measure.network.probing.job_run.clocks import ClockMeasurement, fit_lines
-from idlewave.measure.network.probing.job_run.latency_levels import find_structure
-from idlewave.measure.network.probing.job_run.pairs import PairMeasurement
+from idlewave.measure.network.job.clocks import ClockMeasurement, fit_lines
+from idlewave.measure.network.job.latency_levels import find_structure
+from idlewave.measure.network.job.pairs import PairMeasurement
 from idlewave.measure.noise import noise_plots
 from idlewave.measure.noise.compare import maximum_table
 from idlewave.measure.noise.ftq import Ftq, FtqCore
