@@ -1,17 +1,17 @@
-"""How many events a second the kernel handles: a table and plots. ``make bench-kernel``.
+"""The event rate of the kernel: a table and plots. ``make bench-kernel``.
 
     python bench/kernel.py --floors DIRECTORY [--ross DIRECTORY] [--lps 40,1000,...] [--sweeps] [--density]
                            [--no-table] [--no-pending] [--output DIRECTORY]
 
 PHOLD with a tenth of the events remote, delays of 0.1 + an exponential time of mean 0.9, and 16 events an LP. Rates are
-millions of committed events a second and core, the best of three runs, each a process of its own (or two, with
-mpiexec); initialisation is apart, and memory is that of all processes. With the directory of a ROSS build its phold
-(models/phold/phold) runs beside, with the same parameters for a shorter time, the best of some runs too, and the table
-says how many times as fast this kernel is; where ROSS has no number, why.
+millions of committed events per second and core, the best of three runs. Each run is a process of its own (or two, with
+mpiexec). Initialisation is a column of its own, and memory is the sum over all processes. With the directory of a ROSS
+build, the table also has ROSS's phold (models/phold/phold) with the same parameters and a shorter end, the best of some
+runs, and the ratio of both rates. Where ROSS has no rate, the table gives the reason.
 
-What a sequential event costs is drawn against the events that wait, beside bench/kernel_floor.cpp: a loop that draws,
-appends and reads, and nothing else. ``--sweeps`` draws speed, efficiency and rollbacks on two threads against the
-remote share, the lookahead, and the LPs; ``--density`` speed against LPs a core and events an LP.
+A plot shows the time of a sequential event against the number of pending events, beside bench/kernel_floor.cpp: a loop
+that only draws, appends and reads. ``--sweeps`` plots speed, efficiency and rollbacks on two threads against the remote
+share, the lookahead, and the number of LPs; ``--density`` plots speed against LPs a core and events an LP.
 """
 
 from __future__ import annotations
@@ -44,30 +44,31 @@ from rich.progress import track
 from rich.table import Table
 
 LPS_PER_CORE = (40, 1_000, 16_000, 256_000, 1_000_000)
-WANTED = {
+TARGETS = {
     SEQUENTIAL: (12, 12, 11, 8, 5),
     CONSERVATIVE: (7, 10, 9, 7, 4),
     OPTIMISTIC: (5, 7, 7, 5, 3),
     CONSERVATIVE_MPI: (4.9, 7, 6.3, 4.9, 2.8),
     OPTIMISTIC_MPI: (3.5, 4.9, 4.9, 3.5, 2.1),
 }
-"""Millions of events a second and core, by LPS_PER_CORE."""
+"""Target rates in millions of events per second and core, by LPS_PER_CORE."""
 PARTS = {
-    "table": (True, "the table, and a plot of it"),
-    "pending": (True, "draw what an event costs against the events that wait, beside the floor"),
-    "sweeps": (False, "draw speed, efficiency and rollbacks against parameters"),
-    "density": (False, "draw speed against LPs a core and events an LP"),
+    "table": (True, "print the table, and plot it"),
+    "pending": (True, "plot the time of an event against the pending events, beside the floor"),
+    "sweeps": (False, "plot speed, efficiency and rollbacks against parameters"),
+    "density": (False, "plot speed against LPs a core and events an LP"),
 }
-"""What is made: whether it is if not asked for."""
+"""The parts of the output: whether each is made by default, and its help."""
 WIDTH = 130
 SAME_WORK = 0.01
-"""By what share the numbers of events of the floor and of the kernel may differ: draws meet other events."""
+"""Largest relative difference between the event counts of floor and kernel. They differ a little, because the floor
+executes events in another order, with other random draws."""
 
 
 def table_of(answers: Answers, besides: dict[tuple[Way, Work], Beside]) -> Table:
-    """All rows."""
+    """The table of all runs."""
     peer = ["ROSS", "times as fast", "ROSS: init s"] if besides else []
-    table = Table("way", "LPs a core", "M events/s a core", "wanted", "efficiency", "init s", "MiB", *peer)
+    table = Table("configuration", "LPs a core", "M events/s a core", "target", "efficiency", "init s", "MiB", *peer)
     table.columns[0].no_wrap = True
     for column in table.columns[1:]:
         column.justify = "right"
@@ -81,15 +82,15 @@ def table_of(answers: Answers, besides: dict[tuple[Way, Work], Beside]) -> Table
 
 
 def cells(way: Way, work: Work, best: Answer, memory: int) -> list[str]:
-    """Of this kernel."""
+    """The cells of a row about this kernel."""
     lps = work.lps // way.cores
-    wanted = dict(zip(LPS_PER_CORE, WANTED[way], strict=True)).get(lps, "")
-    found = [way.name, f"{lps:,}", f"{best.rate / way.cores / 1e6:.1f}", f"{wanted:g}" if wanted else ""]
+    target = dict(zip(LPS_PER_CORE, TARGETS[way], strict=True)).get(lps, "")
+    found = [way.name, f"{lps:,}", f"{best.rate / way.cores / 1e6:.1f}", f"{target:g}" if target else ""]
     return [*found, f"{best.efficiency:.2%}", f"{best.init_seconds:.3f}", f"{memory / 2**20:.0f}"]
 
 
 def peer_cells(best: Answer, way: Way, beside: Beside) -> list[str]:
-    """Of ROSS, or why not."""
+    """The cells of a row about ROSS: its rate, or the reason why it has none."""
     if beside.reason:
         return [beside.reason, "", ""]
     rate = beside.rate / way.cores / 1e6
@@ -97,13 +98,13 @@ def peer_cells(best: Answer, way: Way, beside: Beside) -> list[str]:
 
 
 def beside(ross: Ross, answers: Answers) -> dict[tuple[Way, Work], Beside]:
-    """What ROSS takes for each row."""
+    """The runs of ROSS for all rows."""
     return {key: ross.beside(*key) for key in track(answers, description="ROSS", transient=True)}
 
 
 def show_table(console: Console, lps_per_core: Sequence[int], ross: Ross | None, output: Path) -> bool:
-    """Runs all rows, and says whether all ways find the same."""
-    answers = repeated((way, Work(lps * way.cores)) for way, lps in product(WANTED, lps_per_core))
+    """Runs and prints all rows; returns whether all configurations have the same result."""
+    answers = repeated((way, Work(lps * way.cores)) for way, lps in product(TARGETS, lps_per_core))
     besides = beside(ross, answers) if ross else {}
     console.print(table_of(answers, besides))
     for (way, work), peer in besides.items():
@@ -114,7 +115,7 @@ def show_table(console: Console, lps_per_core: Sequence[int], ross: Ross | None,
 
 
 def show_pending(console: Console, program: Path, output: Path) -> bool:
-    """Draws the cost of an event beside the floor, and says whether both handle as many."""
+    """Plots the time of an event beside the floor; returns whether both have about the same number of events."""
     answers = repeated((SEQUENTIAL, work) for work in plots.PENDING)
     kernel = [(float(work.lps * work.start_events), runs) for (_, work), runs in answers.items()]
     works = track(plots.PENDING, description="the floor", transient=True)
@@ -125,7 +126,7 @@ def show_pending(console: Console, program: Path, output: Path) -> bool:
 
 
 def show_sweeps(console: Console, output: Path) -> bool:
-    """Draws what the parameters change, and says whether all ways find the same."""
+    """Plots the effect of the parameters; returns whether all configurations have the same result."""
     works = [work for sweep in plots.SWEEPS for work in sweep.works()]
     answers = repeated(product(plots.SWEPT_WAYS, works), DRAWN_REPETITIONS)
     save(console, plots.draw_sweeps(answers), output, "phold-sweeps")
@@ -133,7 +134,7 @@ def show_sweeps(console: Console, output: Path) -> bool:
 
 
 def show_densities(console: Console, output: Path) -> bool:
-    """Draws what densities change, and says whether both ways find the same."""
+    """Plots the effect of densities; returns whether both configurations have the same result."""
     works = [plots.dense(*point) for point in product(plots.LP_DENSITIES, plots.EVENT_DENSITIES)]
     answers = repeated(product(plots.DENSITY_WAYS, works), DRAWN_REPETITIONS)
     save(console, plots.draw_densities(answers), output, "phold-densities")
@@ -141,28 +142,28 @@ def show_densities(console: Console, output: Path) -> bool:
 
 
 def save(console: Console, figure: Figure, output: Path, name: str) -> None:
-    """A plot, and where it is."""
+    """Saves a plot, and prints its path."""
     plots.save(figure, output, name)
     console.print(f"a plot: {output}/{name}.svg")
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """Such as 40,1000."""
+    """Parses numbers such as 40,1000."""
     return tuple(int(number) for number in text.split(","))
 
 
 def main() -> None:
-    """Run what is asked for, and show it."""
-    parser = argparse.ArgumentParser(description="How many events a second the kernel handles.")
-    parser.add_argument("--floors", type=Path, required=True, help="directory of kernel_floor.cpp, compiled")
-    parser.add_argument("--lps", type=numbers, default=LPS_PER_CORE, help="rows of the table: LPs a core")
+    """Run and print the chosen parts."""
+    parser = argparse.ArgumentParser(description="The event rate of the kernel.")
+    parser.add_argument("--floors", type=Path, required=True, help="directory of the compiled kernel_floor.cpp")
+    parser.add_argument("--lps", type=numbers, default=LPS_PER_CORE, help="LPs a core of each row of the table")
     parser.add_argument("--ross", type=Path, help="directory of a ROSS build")
-    for name, (wanted, text) in PARTS.items():
-        parser.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, default=wanted, help=text)
-    parser.add_argument("--output", type=Path, default=Path("out/bench"), help="where plots go")
+    for name, (default, text) in PARTS.items():
+        parser.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, default=default, help=text)
+    parser.add_argument("--output", type=Path, default=Path("out/bench"), help="directory for plots")
     arguments = parser.parse_args()
     if arguments.ross and not Ross(arguments.ross).program.is_file():
-        parser.error(f"there is no {Ross(arguments.ross).program}: see bench/README.md")
+        parser.error(f"{Ross(arguments.ross).program} does not exist: see bench/README.md")
     arguments.output.mkdir(parents=True, exist_ok=True)
     console = Console(width=WIDTH)
     alike = []
@@ -175,7 +176,7 @@ def main() -> None:
         alike.append(show_sweeps(console, arguments.output))
     if arguments.density:
         alike.append(show_densities(console, arguments.output))
-    console.print("all ways find the same" if all(alike) else "NOT all ways find the same: there is an error")
+    console.print("all configurations have the same result" if all(alike) else "ERROR: results differ")
     if not all(alike):
         raise SystemExit(1)
 

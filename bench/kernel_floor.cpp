@@ -1,19 +1,20 @@
-// The floor under the kernel: PHOLD by one loop that can do nothing else. Prints events, and seconds without the start.
+// The floor under the kernel: PHOLD in one loop that can run nothing else. Prints the number of events, and the seconds
+// without initialisation.
 //
 //     kernel_floor LPS START_EVENTS END RUNS        END in units of simulated time
 //
-// Whatever simulates PHOLD draws for every event 256 random bits and an exponential time, and where more events wait
-// than a cache holds, writes each to memory and reads it once. This does that, and of the rest the least:
+// Every simulator of PHOLD draws 256 random bits and an exponential time for each event. When there are more pending
+// events than a cache holds, it writes each event to memory and reads it once. The floor does this, and little else:
 //
-// - An event is 16 bytes, appended to a list and read once, from one end to the other: nothing is sorted, searched,
-//   copied or linked, and a list is made of pieces that are used again at once.
-// - A list is for a cell of one lookahead, in which no event can be for another, and for a block of LPs whose counters
-//   fit into the second-level cache with the open ends of all lists.
+// - An event takes 16 bytes. It is appended to a list, and read once, in the order of the list. Nothing is sorted,
+//   searched, copied or linked. A list consists of pieces, which are used again at once.
+// - A list belongs to one cell and one block of LPs. A cell is as long as the lookahead, so no event causes another one
+//   in its cell. The counters of a block's LPs fit into the second-level cache, with the open ends of all lists.
 // - The handler counts, draws and pushes.
 //
-// A kernel has to do more: to bring the events of an LP into an order that does not depend on how it is run, to say
-// where each comes from, to serve models that it does not know, to refuse what they do wrong. Since events of an LP are
-// not ordered within a cell, draws meet other events than in the kernel: as many events, but for chance.
+// A kernel has to do more. It brings the events of an LP into an order that does not depend on the run configuration,
+// keeps the source of each event, runs any model, and refuses invalid events. The floor does not order the events of an
+// LP within a cell, so events have other random draws than in the kernel; their number differs by chance only.
 
 #include <array>
 #include <chrono>
@@ -40,8 +41,8 @@ constexpr double remote = 0.1;
 constexpr std::uint64_t seed = 1;
 
 constexpr std::int64_t row = 64;        ///< cells
-constexpr std::int64_t near = 2 * row;  ///< cells that have lists: the present row and the next
-constexpr std::int64_t far_rows = 8;    ///< 2^-53, the smallest number that is drawn, makes a delay of 5 rows
+constexpr std::int64_t near = 2 * row;  ///< number of cells with lists: the present row and the next
+constexpr std::int64_t far_rows = 8;    ///< the smallest random number, 2^-53, leads to a delay of 5 rows
 constexpr unsigned block_shift = 14;
 
 struct Event {
@@ -50,7 +51,7 @@ struct Event {
 };
 static_assert(sizeof(Event) == 16);
 
-/// A piece of a list, aligned to its size: an address says where in its piece it lies.
+/// A piece of a list. It is aligned to its size, so an event's address gives its piece.
 struct alignas(4096) Piece {
     Piece* before;
     std::uint64_t unused;
@@ -88,7 +89,7 @@ class Pieces {
     std::vector<idlewave::HugeMemory> slabs_;
 };
 
-/// Two levels: lists by cell and block, and behind them one a row of cells.
+/// The pending events in two levels: lists by cell and block for near cells, and one list for each later row of cells.
 class Ladder {
   public:
     explicit Ladder(std::uint32_t lps)
@@ -109,7 +110,7 @@ class Ladder {
         *end++ = event;
     }
 
-    /// Goes on to `cell`, before which nothing is left.
+    /// Moves the present to `cell`, before which no event is left.
     void advance(std::int64_t cell) {
         if ((cell / row + 2) * row > near_end_) {
             near_end_ += row;
@@ -120,7 +121,7 @@ class Ladder {
         }
     }
 
-    /// Takes a list, and gives its events to `handle`.
+    /// Empties a list, and passes its events to `handle`.
     template <class Handle>
     [[gnu::always_inline]] void drain(std::int64_t cell, std::uint32_t block, Handle handle) {
         Event* end = std::exchange(ends_[slot(cell, block)], nullptr);
@@ -197,7 +198,7 @@ class Floor {
 
     std::uint32_t lps_;
     std::int64_t end_;
-    idlewave::HugeArray<std::uint64_t> drawn_;  ///< by each LP, which is how many events it has handled, and started
+    idlewave::HugeArray<std::uint64_t> drawn_;  ///< draws of each LP: its start events and handled events
     Ladder ladder_;
 };
 

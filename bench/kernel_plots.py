@@ -1,4 +1,4 @@
-"""What bench/kernel.py measures, drawn: lines are medians, bands from the least to the most of the runs."""
+"""Plots of bench/kernel.py: a line is a median, its band the range of the runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, cast
 
-from idlewave.report.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION, new_figure, styled, tidy
+from idlewave.plot_style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION, new_figure, styled, tidy
 from kernel_runs import (
     CONSERVATIVE,
     CONSERVATIVE_MPI,
@@ -30,7 +30,7 @@ from matplotlib.typing import ColorType
 
 @dataclass(frozen=True)
 class Look:
-    """How a line looks, and its name."""
+    """The style and the name of a line."""
 
     colour: ColorType
     marker: str
@@ -45,15 +45,15 @@ LOOKS = {
     CONSERVATIVE_MPI: Look(BLUE, "o", CONSERVATIVE_MPI.name, "--"),
     OPTIMISTIC_MPI: Look(VERMILLION, "^", OPTIMISTIC_MPI.name, "--"),
 }
-PRIMARY, SECONDARY = Look(PURPLE, "D", "primary: told late"), Look(ORANGE, "v", "secondary: taken back")
+PRIMARY, SECONDARY = Look(PURPLE, "D", "primary: stragglers"), Look(ORANGE, "v", "secondary: anti-messages")
 DOTS_PER_INCH = 200
 Runs = Sequence[tuple[float, list[Answer]]]
-"""Where on the axis, and the runs there."""
+"""A position on the axis, and the runs at it."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """One parameter of the work, the values that it is given, and what an axis says of it."""
+    """A parameter of the work, its values, and the label of its axis."""
 
     name: str
     values: tuple[float, ...]
@@ -61,7 +61,7 @@ class Sweep:
     logarithmic: bool = True
 
     def works(self) -> list[Work]:
-        """The work that is swept, with each value."""
+        """The swept work with each value."""
         return [replace(SWEPT, **cast(Any, {self.name: value})) for value in self.values]
 
 
@@ -79,18 +79,18 @@ EVENT_DENSITIES = (1, 4, 16, 64)
 
 
 def dense(lps_per_core: int, start_events: int) -> Work:
-    """A point of the study of densities: on two cores."""
+    """The work of a point of the plot of densities, on two cores."""
     return Work(2 * lps_per_core, events=3_000_000, start_events=start_events)
 
 
 def save(figure: Figure, output: Path, name: str) -> None:
-    """As SVG, and as PNG."""
+    """Save a figure as SVG and as PNG."""
     for ending in ("svg", "png"):
         figure.savefig(output / f"{name}.{ending}", dpi=DOTS_PER_INCH)
 
 
 def line(axes: Axes, runs: Runs, value: Callable[[Answer], float], look: Look) -> None:
-    """The median against the parameter, and a band from the least to the most."""
+    """Draw the median against the parameter, and a band from the least to the largest value."""
     places = [place for place, _ in runs]
     values = [[value(run) for run in answers] for _, answers in runs]
     axes.plot(
@@ -109,17 +109,17 @@ def line(axes: Axes, runs: Runs, value: Callable[[Answer], float], look: Look) -
 
 
 def speed_a_core(way: Way) -> Callable[[Answer], float]:
-    """Millions of events a second and core."""
+    """Millions of events per second and core."""
     return lambda run: run.rate / way.cores / 1e6
 
 
 def time_a_core(way: Way) -> Callable[[Answer], float]:
-    """Nanoseconds an event and core."""
+    """Nanoseconds per event and core."""
     return lambda run: run.nanoseconds * way.cores
 
 
 def counted(number: float, _: object = None) -> str:
-    """1000, 10,000 and 1e6 as people read them."""
+    """A short text of a number, such as 10 k."""
     for size, ending in ((1e6, " M"), (1e3, " k")):
         if number >= size:
             return f"{number / size:g}{ending}"
@@ -127,7 +127,7 @@ def counted(number: float, _: object = None) -> str:
 
 
 def logarithmic(axes: Axes) -> None:
-    """Decades, with names that are read at a glance."""
+    """Make the x axis logarithmic, with a tick for each decade."""
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(base=10, numticks=12))
     axes.xaxis.set_major_formatter(FuncFormatter(counted))
@@ -135,7 +135,7 @@ def logarithmic(axes: Axes) -> None:
 
 
 def head(figure: Figure, axes: Axes, title: str) -> None:
-    """A title, and the names of the lines of some axes, above all."""
+    """Draw a title and a legend of the lines of `axes` above the figure."""
     handles, labels = axes.get_legend_handles_labels()
     legend = figure.legend(handles, labels, loc="outside upper left", ncols=3, handlelength=2.8, alignment="left")
     legend.set_title(title, prop=FontProperties(weight="bold", size="medium"))
@@ -143,7 +143,7 @@ def head(figure: Figure, axes: Axes, title: str) -> None:
 
 @styled
 def draw_ways(answers: Answers) -> Figure:
-    """Nanoseconds an event and core against LPs a core, of all ways; a band may leave the picture."""
+    """Time per event and core against LPs a core, for all configurations; a band may leave the axes."""
     figure = new_figure(3.6)
     axes = figure.subplots()
     highest = 0.0
@@ -162,8 +162,9 @@ def draw_ways(answers: Answers) -> Figure:
 
 @styled
 def draw_pending(kernel: Runs, floor: Runs) -> Figure:
-    """Nanoseconds an event against events that wait: a flat line is a cost that does not depend on how many. A band may
-    leave the picture.
+    """Time per event against pending events. A flat line means that the time does not depend on their number.
+
+    A band may leave the axes.
     """
     figure = new_figure(3.4)
     axes = figure.subplots()
@@ -179,7 +180,7 @@ def draw_pending(kernel: Runs, floor: Runs) -> Figure:
         )
     logarithmic(axes)
     axes.set_ylim(0, 1.3 * highest)
-    axes.set_xlabel("events that wait")
+    axes.set_xlabel("pending events")
     axes.set_ylabel("time of an event [ns]")
     tidy(axes, "both")
     head(figure, axes, "PHOLD on one core: 16 events an LP, 10 % remote")
@@ -188,7 +189,7 @@ def draw_pending(kernel: Runs, floor: Runs) -> Figure:
 
 @styled
 def draw_sweeps(answers: Answers) -> Figure:
-    """Speed, efficiency and rollbacks against each parameter."""
+    """Speed, efficiency and rollbacks against each parameter of the sweeps."""
     figure = new_figure(5.6, width=7.2)
     panels = figure.subplots(3, len(SWEEPS), sharex="col", sharey="row")
     for column, sweep in enumerate(SWEEPS):
@@ -220,7 +221,7 @@ def runs_of(answers: Answers, way: Way, sweep: Sweep) -> Runs:
 
 
 def name_rows(rows: Sequence[Axes]) -> None:
-    """What each row of the sweeps shows."""
+    """Label the rows of the sweeps."""
     speed, efficiency, rollbacks = rows
     speed.set_ylabel("speed\n[M events/s a core]")
     speed.set_ylim(0)
@@ -232,7 +233,7 @@ def name_rows(rows: Sequence[Axes]) -> None:
 
 @styled
 def draw_densities(answers: Answers) -> Figure:
-    """Speed against LPs a core, a line for each number of events an LP."""
+    """Speed against LPs a core, with a line for each number of events an LP."""
     figure = new_figure(3.2, width=7.2)
     panels = figure.subplots(1, len(DENSITY_WAYS), sharey=True)
     for axes, way in zip(panels, DENSITY_WAYS, strict=True):

@@ -1,4 +1,4 @@
-"""ROSS's phold with the parameters of this kernel's: https://github.com/ROSS-org/ROSS."""
+"""Runs of ROSS's phold with the parameters of this kernel's runs: https://github.com/ROSS-org/ROSS."""
 
 from __future__ import annotations
 
@@ -13,28 +13,30 @@ from idlewave import mpi
 from kernel_runs import Way, Work
 
 EVENTS_PER_CORE = 1_000_000
-"""Of a run, about: it is slower."""
+"""Approximate number of events of a run: ROSS is slower than this kernel."""
 SHORTEST = 1.0
-"""Of simulated time, since many LPs take long. Its queue is faster at first: up to three times as fast until 0.5."""
+"""Shortest simulated time. Not more, since many LPs take long; not less, since ROSS's queue is up to three times as
+fast until time 0.5."""
 MOST_RUNS = 10
 LONG_ENOUGH = 20.0
-"""Seconds after which a run is not repeated: the best of many, since ranks that poll suffer most from other work."""
+"""Seconds after which runs are no longer repeated. The best of many runs counts, because ranks that poll suffer most
+when other programs use the processor."""
 LONGEST = 400.0
-"""Seconds that a run may take, its initialisation included."""
+"""Longest time of a run with its initialisation, seconds."""
 BATCH, GVT_INTERVAL = 8, 512  # as P. D. Barnes and others, Warp speed, PADS 2013
 SPARE = 1.1
-"""Event memory, of what all LPs start."""
+"""Event memory, as a multiple of the events that all LPs start."""
 MORE_EVENTS = 2**16
-"""Event memory beside that: for what may be undone, and what is under way."""
+"""Further event memory: for events that may be rolled back, or are in transit."""
 EVENT_BYTES, LP_BYTES = 352, 900
 
 
 @dataclass(frozen=True)
 class Beside:
-    """What a run of ROSS took, or why there is none."""
+    """The result of a run of ROSS, or the reason why there is none."""
 
     rate: float = 0.0
-    """Committed events a second."""
+    """Committed events per second."""
     init_seconds: float = 0.0
     reason: str = ""
     details: str = ""
@@ -42,18 +44,19 @@ class Beside:
 
 @dataclass
 class Ross:
-    """A build of ROSS: its directory. Each run is made once, whatever this kernel's threads and processes."""
+    """A build of ROSS in a directory. Configurations of this kernel that differ in threads and processes only share a
+    run."""
 
     directory: Path
     found: dict[tuple[int, Work], Beside] = field(default_factory=dict)
 
     @property
     def program(self) -> Path:
-        """Its phold."""
+        """The path of ROSS's phold."""
         return self.directory / "models/phold/phold"
 
     def beside(self, way: Way, work: Work) -> Beside:
-        """The best of some runs."""
+        """The best of some runs, in which ROSS is configured like `way`."""
         key = (way.synch, work)
         if key not in self.found:
             self.found[key] = self._best(way, work)
@@ -79,21 +82,21 @@ class Ross:
         command = [str(self.program.resolve()), *options_of(way, work)]
         if way.cores > 1:
             command = [str(site.mpiexec), "-n", str(way.cores), *command]
-        with TemporaryDirectory() as folder:  # it leaves files where it runs
+        with TemporaryDirectory() as folder:  # ROSS leaves files in its working directory
             process = subprocess.Popen(
                 command, cwd=folder, env=site.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
             )
             try:
                 text, _ = process.communicate(timeout=LONGEST)
             except subprocess.TimeoutExpired:
-                process.terminate()  # mpiexec then ends what it has started; if it were killed, that would stay
+                process.terminate()  # mpiexec then ends its ranks; after a kill they would continue
                 process.communicate()
                 return Beside(reason=f"> {LONGEST:.0f} s", details="takes too long")
         return understood(text, process.returncode)
 
 
 def options_of(way: Way, work: Work) -> list[str]:
-    """ROSS takes the lookahead from the mean that it is given."""
+    """The options of ROSS's phold, which subtracts the lookahead from the mean."""
     lps = work.lps // way.cores
     named: dict[str, float] = {
         "synch": way.synch,
@@ -112,7 +115,11 @@ def options_of(way: Way, work: Work) -> list[str]:
 
 
 def understood(text: str, status: int) -> Beside:
-    """What ROSS printed. Its initialisation, with MPI's, is in cycles taken for nanoseconds; its run in both."""
+    """Parses the output of ROSS.
+
+    ROSS prints the time of its initialisation, with MPI's, in cycles only. It prints the time of the run in cycles and
+    in seconds, from which the length of a cycle follows.
+    """
     rate = number_after(r"Event Rate \(events/sec\)", text)
     if status != 0 or not rate:
         errors = [line.strip() for line in text.splitlines() if "rror" in line]
@@ -123,18 +130,18 @@ def understood(text: str, status: int) -> Beside:
 
 
 def number_after(pattern: str, text: str) -> float:
-    """The first number after some words; 0 if there is none."""
+    """The first number after `pattern`; 0 if there is none."""
     found = re.search(rf"{pattern}\s+([\d.]+)", text)
     return float(found[1]) if found else 0.0
 
 
 def memory_of(work: Work, cores: int) -> float:
-    """Bytes that ROSS takes, about."""
+    """Approximate memory of ROSS, bytes."""
     return SPARE * work.lps * work.start_events * EVENT_BYTES + work.lps * LP_BYTES + cores * MORE_EVENTS * EVENT_BYTES
 
 
 def available_memory() -> float:
-    """Bytes that may be taken, as far as the system says."""
+    """Available memory, bytes; infinite if the system does not report it."""
     try:
         found = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(encoding="ascii"))
     except OSError:

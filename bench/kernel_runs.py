@@ -1,4 +1,4 @@
-"""PHOLD on the kernel, and by its floor: each run a process of its own, or two with mpiexec."""
+"""Runs of PHOLD on the kernel and of its floor: each run is a process of its own, or two with mpiexec."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ IDLEWAVE = Path(sys.executable).parent / "idlewave"
 REPETITIONS = 3
 DRAWN_REPETITIONS = 5
 SHORTEST = 3.0
-"""Of simulated time: until events are spread as they stay."""
+"""Shortest simulated time: until events have their steady-state distribution over time."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way of running: its name, the options that say so, ROSS's option, and on how many cores."""
+    """A run configuration: its name, options, ROSS's value of --synch, and number of cores."""
 
     name: str
     options: tuple[str, ...]
@@ -39,23 +39,23 @@ OPTIMISTIC_MPI = Way("optimistic, 2 processes", ("--scheduler", "timewarp", "--p
 
 @dataclass(frozen=True)
 class Work:
-    """PHOLD with a mean delay of 1, of which the lookahead is a part and the rest exponential."""
+    """Parameters of PHOLD. The mean delay is 1: the lookahead and an exponential time."""
 
     lps: int
     events: int = 20_000_000
-    """Handled, about."""
+    """Approximate number of events that are handled."""
     remote: float = 0.1
     lookahead: float = 0.1
     start_events: int = 16
-    """Of each LP."""
+    """Events at the start of each LP."""
 
     @property
     def end(self) -> float:
-        """Until when about so many events are handled, or more if events would not have spread by then."""
+        """End of simulated time: after about `events` events, but not before the steady state."""
         return max(SHORTEST, self.events / (self.lps * self.start_events))
 
     def options(self) -> list[str]:
-        """For the command line."""
+        """Options of the command line."""
         named = {
             "lps": self.lps,
             "start-events": self.start_events,
@@ -69,7 +69,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a run counted and took."""
+    """Counts and times of a run."""
 
     committed: int
     seconds: float
@@ -82,12 +82,12 @@ class Answer:
 
     @property
     def rate(self) -> float:
-        """Committed events a second."""
+        """Committed events per second."""
         return self.committed / self.seconds
 
     @property
     def nanoseconds(self) -> float:
-        """A committed event."""
+        """Time of a committed event."""
         return 1e9 / self.rate
 
 
@@ -111,7 +111,7 @@ def simulated(way: Way, work: Work) -> Answer:
 
 
 def repeated(wanted: Iterable[tuple[Way, Work]], times: int = REPETITIONS) -> Answers:
-    """Several runs of each, in turns: a machine that others use changes its speed."""
+    """Several runs of each key. The keys alternate, because a shared machine changes its speed."""
     answers: Answers = {key: [] for key in wanted}
     for _, key in track(list(product(range(times), answers)), description="simulating", transient=True):
         answers[key].append(simulated(*key))
@@ -119,7 +119,7 @@ def repeated(wanted: Iterable[tuple[Way, Work]], times: int = REPETITIONS) -> An
 
 
 def all_alike(answers: Answers) -> bool:
-    """Whether all ways find the same of the same work."""
+    """Whether all configurations have the same counts and digests for the same work."""
     found: dict[Work, set[tuple[int, int]]] = {}
     for (_, work), runs in answers.items():
         found.setdefault(work, set()).update((run.committed, run.digest) for run in runs)
@@ -127,7 +127,7 @@ def all_alike(answers: Answers) -> bool:
 
 
 def floor(program: Path, work: Work, times: int = REPETITIONS) -> list[Answer]:
-    """Runs of bench/kernel_floor.cpp, which knows a tenth of the events remote and a lookahead of a tenth."""
+    """Runs of bench/kernel_floor.cpp, whose remote share and lookahead are fixed at 0.1."""
     command = [str(program), str(work.lps), str(work.start_events), f"{work.end:.9g}", str(times)]
     said = said_by(command)
     return [Answer(said["events"], seconds) for seconds in said["seconds"]]

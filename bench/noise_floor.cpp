@@ -64,7 +64,7 @@ class NoiseFloor {
           buckets_(ranks) {
         for (std::uint32_t r = 0; r < size_; ++r) {
             Rank& rank = rank_[r];
-            const NoiseTrace::Done begun = trace.run(trace.phase(0, r), 0, 0);
+            const NoiseTrace::Completion begun = trace.run(trace.phase(0, r), 0, 0);
             rank.cpu = begun.end;
             rank.detour = begun.next;
             rank.next_detour = begun.quiet_until;

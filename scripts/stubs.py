@@ -9,7 +9,7 @@ from pathlib import Path
 from nanobind.stubgen import StubGen
 
 HEADER = """\
-# Made by `make stubs` from the compiled core; tests/python/test_stubs.py compares. Not to be edited by hand.
+# Made by `make stubs` from the compiled core; tests/python/package/test_stubs.py compares. Not to be edited by hand.
 # ruff: noqa
 # fmt: off
 # mypy: disable-error-code="type-arg"

@@ -11,13 +11,14 @@
 
 namespace idlewave {
 
-/// Puts values one behind the other. What is to be kept has one function for both ways, which shows each of its parts
-/// to an archive: this one, or an Unpacker.
-class Packer {
+/// An archive that writes values into bytes, one after the other. A type that a checkpoint holds has one function
+/// template `serialise(archive)` for writing and reading; the function passes each member to the archive, which is a
+/// Serialiser or a Deserialiser.
+class Serialiser {
   public:
-    static constexpr bool loads = false;
+    static constexpr bool is_loading = false;
 
-    explicit Packer(std::vector<std::byte>& bytes) : bytes_(bytes) {}
+    explicit Serialiser(std::vector<std::byte>& bytes) : bytes_(bytes) {}
 
     template <class T>
     void operator()(const T& value) {
@@ -31,12 +32,12 @@ class Packer {
     std::vector<std::byte>& bytes_;
 };
 
-/// Takes values in the same order. Throws InputError where there are none left.
-class Unpacker {
+/// An archive that reads the values in the same order. Throws InputError when the bytes end too early.
+class Deserialiser {
   public:
-    static constexpr bool loads = true;
+    static constexpr bool is_loading = true;
 
-    explicit Unpacker(std::span<const std::byte> bytes) : bytes_(bytes) {}
+    explicit Deserialiser(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
     template <class T>
     void operator()(T& value) {
@@ -50,15 +51,15 @@ class Unpacker {
         return value;
     }
 
-    /// The next `count` bytes.
-    Unpacker part(std::size_t count) { return Unpacker({take(count), count}); }
+    /// A Deserialiser of the next `count` bytes.
+    Deserialiser part(std::size_t count) { return Deserialiser({take(count), count}); }
 
     [[nodiscard]] bool done() const { return bytes_.empty(); }
 
   private:
     const std::byte* take(std::size_t count) {
         if (count > bytes_.size()) {
-            throw InputError("what was kept of a run ends too early: " + std::to_string(count) +
+            throw InputError("a checkpoint or a rank's serialised state ends too early: " + std::to_string(count) +
                              " bytes were expected, and there are " + std::to_string(bytes_.size()));
         }
         const std::byte* taken = bytes_.data();

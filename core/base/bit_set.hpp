@@ -5,10 +5,10 @@
 
 namespace idlewave {
 
-/// A bit for each of a number of things that is known when they are counted; up to 64 need no further memory.
+/// A set of bits whose number is given to `clear`. Up to 64 bits lie in the object itself; more take memory.
 class BitSet {
   public:
-    /// Makes all of `size` bits 0.
+    /// Sets the number of bits to `size` and all bits to 0.
     void clear(std::uint64_t size) {
         first_ = 0;
         more_ = size > 64 ? std::make_unique<std::uint64_t[]>((size - 1) / 64) : nullptr;
@@ -24,10 +24,10 @@ class BitSet {
         word |= std::uint64_t{1} << bit % 64;
     }
 
-    /// Shows its `size` bits to an archive.
+    /// Passes the `size` bits to an archive.
     template <class Archive>
-    void keep(Archive& archive, std::uint64_t size) {
-        if constexpr (Archive::loads) {
+    void serialise(Archive& archive, std::uint64_t size) {
+        if constexpr (Archive::is_loading) {
             clear(size);
         }
         archive(first_);

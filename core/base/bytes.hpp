@@ -9,7 +9,7 @@ namespace idlewave {
 
 static_assert(std::endian::native == std::endian::little, "the binary formats are little-endian");
 
-/// The value that begins at `bytes`, which need not be aligned.
+/// Reads a value at `bytes`; the address need not be aligned.
 template <class T>
 T load(const std::byte* bytes) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -18,7 +18,7 @@ T load(const std::byte* bytes) {
     return value;
 }
 
-/// Puts `value` at `bytes`; returns where the next one goes.
+/// Writes `value` at `bytes`. Returns the address behind it.
 template <class T>
 std::byte* store(std::byte* bytes, const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);

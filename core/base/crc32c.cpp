@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t slices = 8;
 using Tables = std::array<std::array<std::uint32_t, 256>, slices>;
 
-/// `tables[k][b]` is what byte b does to the CRC when k bytes follow it ("slicing by 8").
+/// `tables[k][b]` is the contribution of byte b to the CRC when k bytes follow it ("slicing by 8").
 constexpr Tables make_tables() {
     constexpr std::uint32_t polynomial = 0x82f63b78;  // reflected
     Tables tables{};

@@ -37,8 +37,8 @@ double natural_logarithm(double x) {
         mantissa *= 2;
         --exponent;
     }
-    // ln m = 2 artanh s = 2 (s + s^3/3 + s^5/5 + ...), with |s| < 0.172; in pairs, since a sum of twelve that each wait
-    // for the one before takes three times as long (Estrin's scheme).
+    // ln m = 2 artanh s = 2 (s + s^3/3 + s^5/5 + ...), with |s| < 0.172; in pairs (Estrin's scheme): a chain of twelve
+    // additions, each of which needs the one before, takes three times as long.
     const double s = (mantissa - 1) / (mantissa + 1);
     const double square = s * s;
     const double fourth = square * square;

@@ -1,7 +1,8 @@
 #pragma once
 
-/// Elementary functions of sums, products and quotients only. The C library's differ in the last bit from one version
-/// and processor to the next, and a simulated time must not (CMakeLists.txt: nothing may be fused into one operation).
+/// Elementary functions that use sums, products and quotients only. The results of the C library differ in the last bit
+/// between versions and processors; a simulated time must not differ. (CMakeLists.txt therefore forbids the compiler to
+/// fuse operations.)
 namespace idlewave {
 
 /// The natural logarithm of a normal x > 0, to a few 1e-16.
@@ -10,7 +11,7 @@ double natural_logarithm(double x);
 /// e to the power of x, to a few 1e-16; infinity above 709.
 double exponential(double x);
 
-/// What a standard normal number is below of with probability p, 0 < p < 1: its quantile, to 1e-15.
+/// The p-quantile of the standard normal distribution, 0 < p < 1, to 1e-15.
 double normal_quantile(double p);
 
 }  // namespace idlewave

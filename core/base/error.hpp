@@ -11,48 +11,49 @@
 
 namespace idlewave {
 
-/// What was given cannot be used. `what()` names the place (file, line, column, rank) and what was expected; it is
-/// printable, wherever its words come from.
+/// The input cannot be used. `what()` names the place (file, line, column, rank) and what was expected; it holds no
+/// control characters, even where it quotes the input.
 class InputError : public std::runtime_error {
   public:
     explicit InputError(std::string_view message) : std::runtime_error(printable(message)) {}
 };
 
-/// One thing that is left when nothing can happen any more.
+/// An op or a rank that still waits when no event is left.
 struct Waiting {
     std::uint32_t rank = 0;
-    std::string op;   ///< its label, or `op 17` where it has none
+    std::string op;   ///< the op's label, or `op 17` where it has none
     std::string why;  ///< "waits for a message from rank 3 with tag 7, which nobody sends", …
 };
 
 /// A message that no op receives.
 struct UnmatchedMessage {
     std::uint32_t sender = 0;
-    std::string op;  ///< the send, if it is known which one it is; else empty
+    std::string op;  ///< the send; empty if it is not known
     std::uint32_t receiver = 0;
-    std::uint32_t tag = 0;  ///< may be 2^32 − 1: it agrees with any
+    std::uint32_t tag = 0;  ///< 2^32 − 1 matches any tag
     std::uint64_t size = 0;
-    std::string hint;  ///< what to look at: the receive that it misses, …; may be empty
+    std::string hint;  ///< a likely reason, such as a receive with another tag; may be empty
 };
 
-/// Why a simulation came to a standstill before all was done.
+/// Why a simulation came to a standstill before all ops had ended.
 enum class StandstillKind : std::uint8_t {
-    deadlock,              ///< ops wait for each other in a cycle; or it is not known why they wait
-    unmatched_receive,     ///< no cycle: ops wait for messages that nobody sends
-    unmatched_rendezvous,  ///< no cycle: sends wait for receives that no op is
-    unmatched_send,        ///< every op has ended, and messages are left that no op receives
+    deadlock,              ///< ops wait for each other in a cycle, or for an unknown reason
+    unmatched_receive,     ///< no cycle: receives wait for messages that no op sends
+    unmatched_rendezvous,  ///< no cycle: sends wait for receives that no op posts
+    unmatched_send,        ///< every op has ended, and some messages have no receive
 };
 
-/// What is left when nothing can happen any more. Of very many things the first ones are named, and all are counted.
+/// The ops and messages that are left when no event is left. Where they are very many, the first ones are listed, and
+/// all are counted.
 struct LeftOver {
     std::vector<Waiting> waiting;  ///< by rank
-    std::uint64_t left = 0;        ///< how many things are left
-    std::vector<Waiting> cycle;    ///< ops each of which waits for the next one, and the last one for the first
+    std::uint64_t left = 0;        ///< number of waiting ops, listed or not
+    std::vector<Waiting> cycle;    ///< each op waits for the next one, and the last for the first
     std::uint64_t cycle_length = 0;
     std::vector<UnmatchedMessage> messages;
 };
 
-/// A simulation cannot go on, and something is left: ops, or messages that nobody receives.
+/// A simulation cannot go on although ops or messages are left.
 class Standstill : public std::runtime_error {
   public:
     Standstill(StandstillKind kind_, const std::string& message, LeftOver found)
@@ -62,13 +63,13 @@ class Standstill : public std::runtime_error {
     LeftOver left_over;
 };
 
-/// Processes could not tell each other things; `what()` is what the layer below says.
+/// Communication between processes failed; `what()` is the message of the layer below.
 class TransportError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// A caller broke the contract of the library; never the answer to wrong input.
+/// A caller broke the contract of the library. Wrong input never causes it.
 class LogicError : public std::logic_error {
   public:
     using std::logic_error::logic_error;

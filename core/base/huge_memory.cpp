@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t{1} << 21;
 
-/// How much is mapped for so many bytes.
+/// The size of the mapping for `bytes` bytes.
 std::size_t mapped(std::size_t bytes) {
     return bytes < smallest_huge_memory ? bytes : (bytes + huge_page - 1) / huge_page * huge_page;
 }
@@ -51,7 +51,7 @@ HugeMemory huge_memory(std::size_t bytes) {
     std::byte* const memory = huge ? map_aligned(mapped(bytes)) : map(bytes);
 #ifdef MADV_HUGEPAGE
     if (huge) {
-        ::madvise(memory, mapped(bytes), MADV_HUGEPAGE);  // a wish: where it is refused, small pages do
+        ::madvise(memory, mapped(bytes), MADV_HUGEPAGE);  // a request: if the system refuses it, small pages are used
     }
 #endif
     return {memory, HugeMemoryRelease{bytes}};

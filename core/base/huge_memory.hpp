@@ -5,20 +5,20 @@
 
 namespace idlewave {
 
-/// Memory for large arrays: zero, and in huge pages where the system gives them, since random access to gigabytes in
-/// small pages spends most of its time on translating addresses. Pages that are never touched cost nothing.
+/// Memory for large arrays. It is zero, and in huge pages where the system provides them: random access to gigabytes
+/// in small pages spends most of its time on address translation. Untouched pages use no memory.
 struct HugeMemoryRelease {
     std::size_t bytes = 0;
     void operator()(std::byte* memory) const;
 };
 using HugeMemory = std::unique_ptr<std::byte, HugeMemoryRelease>;
 
-/// From `smallest_huge_memory` bytes on it is whole huge pages of 2 MiB, each of which takes one page fault where small
-/// pages take 512. Throws std::bad_alloc.
+/// Allocates memory. From `smallest_huge_memory` bytes on it consists of whole huge pages of 2 MiB, each of which takes
+/// one page fault instead of 512. Throws std::bad_alloc.
 inline constexpr std::size_t smallest_huge_memory = std::size_t{1} << 20;
 HugeMemory huge_memory(std::size_t bytes);
 
-/// `count` values, all zero: for types of which zero bytes are a value.
+/// An array of `count` values whose bytes are all zero; zero bytes must be a valid T.
 template <class T>
 class HugeArray {
   public:

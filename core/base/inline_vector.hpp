@@ -10,8 +10,8 @@
 
 namespace idlewave {
 
-/// A vector whose first `capacity_inside` values live in the object itself: a simulated rank has a handful of
-/// everything, and what it has lies together in memory. For plain data only.
+/// A vector whose first `capacity_inside` values lie in the object itself. A simulated rank has few ops, slots and
+/// requests, which then lie together in memory. For trivially destructible types only.
 template <class T, std::uint32_t capacity_inside>
 class InlineVector {
     static_assert(std::is_trivially_destructible_v<T>);
@@ -36,14 +36,14 @@ class InlineVector {
 
     void push_back(const T& value) {
         if (size_ == capacity_) {
-            const std::unique_ptr<T[]> before = grow();  // where `value` may be
+            const std::unique_ptr<T[]> before = grow();  // `value` may lie in it
             data_[size_++] = value;
             return;
         }
         data_[size_++] = value;
     }
 
-    /// One more, of which everything has yet to be written, where it lies.
+    /// Adds a value that is not initialised; the caller assigns every member in place.
     [[gnu::always_inline]] T& add() {
         if (size_ == capacity_) [[unlikely]] {
             grow();
@@ -61,14 +61,14 @@ class InlineVector {
         }
     }
 
-    /// Takes the value at `i` out; the others keep their order.
+    /// Removes the value at `i`; the others keep their order.
     void erase(std::uint32_t i) {
         std::copy(begin() + i + 1, end(), begin() + i);
         --size_;
     }
 
   private:
-    /// Returns what the values were in, if that was outside.
+    /// Doubles the capacity. Returns the memory that held the values, if it was outside the object.
     [[gnu::noinline]] std::unique_ptr<T[]> grow() {
         const std::uint32_t larger = 2 * capacity_;
         auto values = std::make_unique<T[]>(larger);

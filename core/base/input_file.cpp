@@ -85,7 +85,7 @@ void InputFile::fail(const std::string& why) const {
 std::span<const std::byte> FileWindow::view(std::uint64_t offset, std::uint64_t count) {
     const bool begins_inside = offset >= begin_ && offset - begin_ <= bytes_.size();
     if (!begins_inside || count > bytes_.size() - (offset - begin_)) {
-        // Who jumps about shall not read much for nothing.
+        // After a jump the window holds no more than was asked for: random access would read ahead in vain.
         const std::uint64_t wanted = begins_inside ? std::max<std::uint64_t>(count, ahead_) : count;
         bytes_.resize(std::min(wanted, file_.size() - offset));
         begin_ = offset;

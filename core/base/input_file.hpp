@@ -8,31 +8,31 @@
 
 namespace idlewave {
 
-/// A file to read, in pieces. All errors are InputErrors that name it.
+/// A file that is read in pieces. All errors are InputErrors that name the file.
 class InputFile {
   public:
-    /// `what` it is to be, for errors.
+    /// `what` says in errors what the file was to be read as.
     explicit InputFile(const std::string& path, const char* what = "a schedule");
     InputFile(const InputFile&) = delete;
     InputFile& operator=(const InputFile&) = delete;
     ~InputFile();
 
-    /// As messages show it.
+    /// The name as messages show it.
     [[nodiscard]] const std::string& name() const { return name_; }
 
-    /// Whether it has a size and can be read anywhere; a pipe has not.
+    /// Whether the file has a size and can be read at any offset; a pipe has neither.
     [[nodiscard]] bool regular() const { return regular_; }
 
-    /// Bytes, as they were when it was opened; 0 if it is not regular.
+    /// The size in bytes when the file was opened; 0 if it is not regular.
     [[nodiscard]] std::uint64_t size() const { return size_; }
 
-    /// Its first bytes, fewer if there are no more; they will be read again.
+    /// The first `count` bytes, or fewer if the file is shorter. `read` returns them again.
     std::span<const std::byte> peek(std::size_t count);
 
-    /// Reads the next bytes, at least one unless the file has ended. Returns how many.
+    /// Reads the next bytes: at least one, unless the file has ended. Returns their number.
     std::size_t read(std::span<std::byte> into);
 
-    /// Reads bytes of a regular file that must be there.
+    /// Reads bytes at `offset` of a regular file. Throws if the file is shorter.
     void read_at(std::uint64_t offset, std::span<std::byte> into) const;
 
   private:
@@ -43,13 +43,14 @@ class InputFile {
     int file_ = -1;
     bool regular_ = false;
     std::uint64_t size_ = 0;
-    std::vector<std::byte> peeked_;  ///< read, but not yet given
+    std::vector<std::byte> peeked_;  ///< bytes that were read, but not yet returned by `read`
 };
 
-/// A window that moves over a regular file: what is read once from front to back is in memory a piece at a time.
+/// A window that moves over a regular file. A file that is read from front to back is in memory one window at a time.
 class FileWindow {
   public:
-    /// The file must live as long. As long as it is read from front to back, a window holds at least `ahead` bytes.
+    /// The file must outlive the window. While the file is read from front to back, a window holds at least `ahead`
+    /// bytes.
     FileWindow(const InputFile& file, std::size_t ahead) : file_(file), ahead_(ahead) {}
 
     /// The bytes [offset, offset + count), which must lie in the file; valid until the next call.

@@ -9,7 +9,7 @@
 
 namespace idlewave {
 
-/// Takes what is large from huge_memory, and what is small from where it always comes from.
+/// Allocates large arrays by huge_memory, and small ones by std::allocator.
 template <class T>
 class LargeAllocator {
   public:
@@ -43,7 +43,7 @@ class LargeAllocator {
     static constexpr std::size_t fewest = smallest_huge_memory / sizeof(T) + 1;
 };
 
-/// A vector that may become large.
+/// A std::vector whose memory is in huge pages once it is large.
 template <class T>
 using LargeVector = std::vector<T, LargeAllocator<T>>;
 

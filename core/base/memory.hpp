@@ -4,8 +4,8 @@
 
 namespace idlewave {
 
-/// The most memory that this process has had, bytes; 0 where that is not known. Linux says it of the program alone;
-/// what getrusage says may be that of the process which started it.
+/// The peak resident memory of this process in bytes; 0 if it is not known. It is read from /proc: getrusage may return
+/// the peak of the process that started this one.
 std::uint64_t peak_memory();
 
 }  // namespace idlewave

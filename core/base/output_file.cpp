@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t buffered = std::size_t{1} << 20;
 
-/// Where a link leads, so that the file behind it is replaced and not the link.
+/// The target of a symbolic link: the file is replaced, and not the link.
 std::string behind_links(const std::string& path) {
     const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr), &std::free);
     return real ? std::string(real.get()) : path;
@@ -34,7 +34,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     if (exists && !S_ISREG(status.st_mode)) {
         file_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     } else {
-        // Another process may write the same file, and one that was killed may have left something.
+        // Another process may write the same file, and a killed one may have left its temporary file.
         const std::string beside = behind_links(path_) + "." + std::to_string(::getpid()) + "-";
         for (int i = 0; i == 0 || (file_ < 0 && errno == EEXIST && i < 1000); ++i) {
             temporary_ = beside + std::to_string(i) + ".part";
@@ -92,7 +92,7 @@ void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
 
 void OutputFile::sync() {
     flush();
-    if (::fsync(file_) != 0 && errno != EINVAL && errno != EROFS) {  // what is no regular file has none
+    if (::fsync(file_) != 0 && errno != EINVAL && errno != EROFS) {  // pipes and terminals cannot be synchronised
         fail(errno);
     }
 }

@@ -9,42 +9,42 @@
 
 namespace idlewave {
 
-/// A file that appears whole or not at all: it is written beside its place, and put there by `commit`. What is no
-/// regular file (a pipe, a terminal) is written as it is. All errors are InputErrors that name it.
+/// A file that appears whole or not at all: it is written under a temporary name beside `path`, and `commit` renames
+/// it. A pipe or a terminal is written directly. All errors are InputErrors that name the file.
 class OutputFile {
   public:
     explicit OutputFile(std::string path);
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
 
-    /// Without a commit nothing remains.
+    /// Without a commit the temporary file is deleted.
     ~OutputFile();
 
-    /// Adds bytes at the end; errors may show later, at the latest in `commit`.
+    /// Appends bytes. An error may be thrown by a later call, at the latest by `commit`.
     void append(std::span<const std::byte> bytes);
     void append(std::string_view text) { append(std::as_bytes(std::span(text))); }
 
-    /// Leaves `count` bytes out, which are zero, or written later.
+    /// Leaves a gap of `count` bytes; they are zero until `write_at` writes them.
     void skip(std::uint64_t count);
 
-    /// Writes over earlier bytes.
+    /// Overwrites bytes at `offset`.
     void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
 
-    /// How many bytes it has so far.
+    /// The number of bytes so far.
     [[nodiscard]] std::uint64_t size() const { return size_; }
 
-    /// Waits until all is on the disk, so that it is there after a power failure.
+    /// Waits until all bytes are on the disk, so that they survive a power failure.
     void sync();
 
-    /// Puts the finished file into its place.
+    /// Renames the finished file to its final name.
     void commit();
 
   private:
     void flush();
     [[noreturn]] void fail(int error) const;
 
-    std::string path_;       ///< where it will be
-    std::string temporary_;  ///< where it is written; empty: at its place
+    std::string path_;       ///< final name
+    std::string temporary_;  ///< name while it is written; empty: the final one
     int file_ = -1;
     std::uint64_t size_ = 0;
     std::vector<std::byte> buffer_;

@@ -6,11 +6,11 @@
 
 namespace idlewave {
 
-/// Keeps the calling thread on one of the processors on which it may run, as long as this lives. Where that is not
-/// allowed, or there is only one, it does nothing.
+/// Pins the calling thread to one of its allowed processors for the lifetime of the object. It does nothing where
+/// pinning is not permitted or only one processor is allowed.
 class Pinned {
   public:
-    /// `number`: threads with different ones get different processors, as long as there are enough.
+    /// Threads with different `number`s get different processors, if there are enough.
     explicit Pinned(std::uint32_t number);
     Pinned(const Pinned&) = delete;
     Pinned& operator=(const Pinned&) = delete;

@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t most_shown = 200;
 constexpr std::size_t most_of_name = 1000;
 
-/// A character of a text: its number, and how many bytes it has; of a byte that begins none, the byte and `valid`
-/// false.
+/// A character of a text: its code point and its length in bytes. A byte that begins no valid character is returned as
+/// it is, with `valid` false.
 struct Character {
     std::uint32_t code = 0;
     std::size_t bytes = 1;
@@ -37,7 +37,8 @@ Character next(std::string_view text) {
     return valid ? Character{code, length, true} : Character{first, 1, false};
 }
 
-/// Controls, and characters that only format: Unicode's Cc, Zl and Zp, and of Cf those that change how others look.
+/// Whether a character is a control or only formats: Unicode's categories Cc, Zl and Zp, and those of Cf that change
+/// how other characters look.
 bool unseen(std::uint32_t code) {
     constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 9> ranges{{{0x00, 0x1f},
                                                                              {0x7f, 0x9f},
@@ -63,12 +64,12 @@ void write_out(std::string& result, std::uint32_t code) {
     result += text.data();
 }
 
-/// At most `most` characters of `text`, and whether there are no more.
-std::pair<std::string, bool> written(std::string_view text, std::size_t most, std::string_view kept) {
+/// At most `most` characters of `text`, and whether these are all.
+std::pair<std::string, bool> written(std::string_view text, std::size_t most, std::string_view allowed) {
     std::string result;
     for (; !text.empty() && most > 0; --most) {
         const Character c = next(text);
-        if (!c.valid || (unseen(c.code) && kept.find(text.front()) == std::string_view::npos)) {
+        if (!c.valid || (unseen(c.code) && allowed.find(text.front()) == std::string_view::npos)) {
             write_out(result, c.code);
         } else {
             result += text.substr(0, c.bytes);

@@ -28,21 +28,21 @@ inline Philox philox(Philox counter, std::array<std::uint64_t, 2> key) {
     return counter;
 }
 
-/// What a draw is for: streams of one seed never meet.
+/// The purpose of a draw. Streams of one seed are independent.
 enum class Stream : std::uint64_t { noise_phase = 1, poisson_detours = 2, model = 3 };
 
-/// Four words of random bits, a pure function of the arguments: the draws of number `index` of an entity.
+/// Four words of random bits, a pure function of the arguments: draw number `index` of an entity.
 inline Philox draws(std::uint64_t seed, Stream stream, std::uint64_t entity, std::uint64_t index) {
     return philox({entity, index, 0, 0}, {seed, static_cast<std::uint64_t>(stream)});
 }
 
-/// A number in [0, range) of 64 random bits; `range` > 0. Multiply-shift: the bias is below range / 2^64.
+/// A number in [0, range) made of 64 random bits; `range` > 0. Multiply-shift: the bias is below range / 2^64.
 inline std::uint64_t below(std::uint64_t range, std::uint64_t bits) {
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint64_t>((Wide{bits} * range) >> 64);
 }
 
-/// A number strictly between 0 and 1 of 64 random bits, of which it uses 53.
+/// A number strictly between 0 and 1 made of 64 random bits, of which 53 are used.
 inline double between_0_and_1(std::uint64_t bits) {
     return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;
 }

@@ -10,8 +10,9 @@
 
 namespace idlewave {
 
-/// Values that are known by a number while they live. Numbers are used again, the latest first; 0 is never one. A value
-/// stays where it is. What a removed value owns is kept for the next one.
+/// A pool of values, each identified by a number while it is in use. Numbers are reused, the last removed first; 0 is
+/// never used. The address of a value never changes. `remove` calls no destructor: the next user of the number gets the
+/// value, and the memory it owns, as it was.
 template <class T>
 class Slab {
   public:
@@ -36,13 +37,13 @@ class Slab {
 
     void remove(std::uint32_t number) { unused_[unused_count_++] = number; }
 
-    /// Whether there is room for that number, whether the value lives or not.
+    /// Whether there is memory for that number, in use or not.
     [[nodiscard]] bool has(std::uint32_t number) const { return number / piece < pieces_.size(); }
 
     T& operator[](std::uint32_t number) { return pieces_[number / piece][number % piece]; }
     const T& operator[](std::uint32_t number) const { return pieces_[number / piece][number % piece]; }
 
-    /// Bring a value into the cache. (Inline always: a compiler that sees no effect leaves a call out.)
+    /// Brings a value into the cache. (Always inline: a compiler may drop the call of a function without effect.)
     [[gnu::always_inline]] void prefetch(std::uint32_t number) const {
         if (number != 0) {
             const char* value = reinterpret_cast<const char*>(&(*this)[number]);
@@ -53,18 +54,18 @@ class Slab {
         }
     }
 
-    /// Calls `visit` with every value there is room for, whether it lives or not.
-    template <class Visit>
-    void each(Visit visit) const {
+    /// Calls `use` with every value that has memory, in use or not.
+    template <class Use>
+    void each(Use use) const {
         for (const T* values : pieces_) {
-            std::for_each_n(values, piece, visit);
+            std::for_each_n(values, piece, use);
         }
     }
 
   private:
     static constexpr std::uint32_t piece = 1024;
 
-    /// Small at first; then as much as makes whole huge pages, since values are used in no order.
+    /// Grows by little at first, then by whole huge pages: values are accessed in no particular order.
     [[gnu::noinline]] void grow() {
         constexpr std::size_t few = 4;
         constexpr std::size_t many = 32;
@@ -85,7 +86,7 @@ class Slab {
 
     std::vector<HugeMemory> memory_;
     std::vector<T*> pieces_;
-    std::vector<std::uint32_t> unused_;  ///< room for all numbers; the first `unused_count_` are unused
+    std::vector<std::uint32_t> unused_;  ///< as long as there are numbers; the first `unused_count_` are unused numbers
     std::size_t unused_count_ = 0;
 };
 

@@ -8,8 +8,8 @@
 
 namespace idlewave {
 
-/// Values by 32-bit numbers other than 0xffffffff. Without entries it has no memory: there is one in every simulated
-/// rank. Open addressing; what is taken out leaves no trace.
+/// A hash map from 32-bit keys other than 0xffffffff. Without entries it allocates no memory, as every simulated rank
+/// has one. Open addressing; removal leaves no tombstones.
 template <class T>
 class SmallMap {
   public:
@@ -25,7 +25,7 @@ class SmallMap {
         return entry.key == key ? &entry.value : nullptr;
     }
 
-    /// Adds a value under a key that has none. Earlier pointers are void.
+    /// Adds a value for a new key. Invalidates pointers.
     void add(std::uint32_t key, const T& value) {
         if (4 * (std::uint64_t{size_} + 1) > 3 * std::uint64_t{capacity_}) {
             grow();
@@ -34,7 +34,7 @@ class SmallMap {
         ++size_;
     }
 
-    /// Takes out a key that is there.
+    /// Removes a key, which must be present.
     void remove(std::uint32_t key) {
         std::uint32_t hole = slot_of(key);
         --size_;
@@ -49,9 +49,9 @@ class SmallMap {
         entries_[hole].key = none;
     }
 
-    /// Shows all that there is to an archive.
+    /// Passes all entries to an archive, in the order of their keys.
     template <class Archive>
-    void keep(Archive& archive) {
+    void serialise(Archive& archive) {
         std::vector<Entry> entries;
         for (std::uint32_t i = 0; i < capacity_; ++i) {
             if (entries_[i].key != none) {
@@ -61,14 +61,14 @@ class SmallMap {
         std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
         auto count = static_cast<std::uint32_t>(entries.size());
         archive(count);
-        if constexpr (Archive::loads) {
+        if constexpr (Archive::is_loading) {
             *this = {};
         }
         entries.resize(count);
         for (Entry& entry : entries) {
             archive(entry.key);
             archive(entry.value);
-            if constexpr (Archive::loads) {
+            if constexpr (Archive::is_loading) {
                 add(entry.key, entry.value);
             }
         }
@@ -89,7 +89,7 @@ class SmallMap {
     }
     [[nodiscard]] std::uint32_t next(std::uint32_t slot) const { return (slot + 1) & (capacity_ - 1); }
 
-    /// Where `key` is, or would go.
+    /// The slot of `key`, or the free slot for it.
     [[nodiscard]] std::uint32_t slot_of(std::uint32_t key) const {
         std::uint32_t slot = hash(key);
         while (entries_[slot].key != key && entries_[slot].key != none) {

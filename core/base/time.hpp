@@ -6,10 +6,10 @@
 
 namespace idlewave {
 
-/// Simulated time, and spans of it: integer picoseconds. int64 holds 106 days.
+/// Simulated times and durations: integer picoseconds. int64 holds 106 days.
 using Time = std::int64_t;
 
-/// Later than anything that happens.
+/// Later than every event.
 inline constexpr Time never = std::numeric_limits<Time>::max();
 
 inline constexpr Time picoseconds_per_nanosecond = 1000;
@@ -20,11 +20,12 @@ class TimeOverflow : public std::overflow_error {
     TimeOverflow() : std::overflow_error("a simulated time exceeds 106 days (int64 picoseconds)") {}
 };
 
-/// The later of two times. A moment (loggops/) is a time that knows more; it has these functions of its own.
+/// The later of two times. A moment (loggops/) is a time with a derivative or a cause; it has its own overloads of
+/// these functions.
 constexpr Time latest(Time a, Time b) {
     return a < b ? b : a;
 }
-/// Of three; where several come last, the first of them.
+/// The latest of three; of equal ones the first.
 template <class Moment>
 [[gnu::always_inline]] inline Moment latest(const Moment& a, const Moment& b, const Moment& c) {
     return latest(a, latest(b, c));

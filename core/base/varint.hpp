@@ -6,7 +6,8 @@
 
 namespace idlewave {
 
-/// Whole numbers in as few bytes as they need: seven bits a byte, the lowest first, the eighth says that more follow.
+/// Appends a whole number in as few bytes as it needs (LEB128): seven bits a byte, the lowest first; the eighth bit
+/// says that more bytes follow.
 inline void put_varint(std::vector<std::uint8_t>& out, std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) {
         out.push_back(static_cast<std::uint8_t>(value | 0x80));
@@ -14,7 +15,7 @@ inline void put_varint(std::vector<std::uint8_t>& out, std::uint64_t value) {
     out.push_back(static_cast<std::uint8_t>(value));
 }
 
-/// Reads one and moves on; the bytes are known to be sound.
+/// Reads a number and moves `at` behind it; the bytes must be valid.
 inline std::uint64_t take_varint(const std::uint8_t*& at) {
     std::uint64_t value = *at & 0x7f;
     for (unsigned shift = 7; (*at++ & 0x80) != 0; shift += 7) {
@@ -23,8 +24,8 @@ inline std::uint64_t take_varint(const std::uint8_t*& at) {
     return value;
 }
 
-/// The same for bytes that may be anything: false if the number is longer than five bytes or does not end before
-/// `end`. Five bytes hold 35 bits.
+/// The same for bytes that may be invalid: false if the number is longer than five bytes (35 bits) or does not end
+/// before `end`.
 inline bool take_varint(const std::uint8_t*& at, const std::uint8_t* end, std::uint64_t& value) {
     value = 0;
     for (unsigned shift = 0; shift < 35 && at != end; shift += 7) {
@@ -37,7 +38,7 @@ inline bool take_varint(const std::uint8_t*& at, const std::uint8_t* end, std::u
     return false;
 }
 
-/// Small numbers of either sign as small numbers: 0, -1, 1, -2, …
+/// Maps signed numbers to unsigned ones, small to small: 0, -1, 1, -2, … become 0, 1, 2, 3, …
 inline std::uint64_t zigzag(std::int64_t value) {
     return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }

@@ -9,8 +9,8 @@
 
 namespace idlewave {
 
-/// Keeps pieces of memory that stay where they are. It grows by whole chunks, each as large as all before it up to a
-/// few huge pages, so that nothing is copied and little is unused.
+/// An arena of 64-bit words. It grows by chunks, each as large as all chunks before it up to a few huge pages: nothing
+/// is moved, and little memory is unused.
 class WordArena {
   public:
     WordArena() = default;
@@ -20,14 +20,14 @@ class WordArena {
     WordArena& operator=(WordArena&&) = default;
     ~WordArena() = default;
 
-    /// Room for `words` words, which lives as long as the arena.
+    /// Memory for `words` words; it lives as long as the arena.
     std::span<std::uint64_t> take(std::uint64_t words) {
         if (words > left_) {
-            const std::uint64_t chunk = std::max(words, std::clamp(held_, smallest_chunk, largest_chunk));
+            const std::uint64_t chunk = std::max(words, std::clamp(allocated_, smallest_chunk, largest_chunk));
             chunks_.emplace_back(chunk);
             next_ = chunks_.back().data();
             left_ = chunk;
-            held_ += chunk;
+            allocated_ += chunk;
         }
         const std::span<std::uint64_t> room(next_, words);
         next_ += words;
@@ -36,7 +36,7 @@ class WordArena {
         return room;
     }
 
-    /// What has been taken.
+    /// The number of bytes that `take` has returned.
     [[nodiscard]] std::uint64_t bytes() const { return 8 * taken_; }
 
   private:
@@ -46,7 +46,7 @@ class WordArena {
     std::vector<HugeArray<std::uint64_t>> chunks_;
     std::uint64_t* next_ = nullptr;
     std::uint64_t left_ = 0;
-    std::uint64_t held_ = 0;  ///< words in all chunks
+    std::uint64_t allocated_ = 0;  ///< words in all chunks
     std::uint64_t taken_ = 0;
 };
 

@@ -22,55 +22,10 @@ constexpr std::string_view ring =
 constexpr std::string_view schedgen = "as LogGOPSim's schedule generator has it";
 
 constexpr std::array all{
-    Algorithm{Collective::barrier, "dissemination", barrier_dissemination, hensgen},
-    Algorithm{Collective::barrier, "nway_dissemination", barrier_nway_dissemination,
-              "Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand, 2006"},
-    Algorithm{Collective::barrier, "linear", barrier_linear, schedgen},
-    Algorithm{Collective::barrier, "tree", barrier_tree, "Open MPI, coll_base_barrier.c: tree"},
-    Algorithm{Collective::bcast, "binomial", bcast_binomial, schedgen},
-    Algorithm{Collective::bcast, "linear", bcast_linear, "Open MPI, coll_base_bcast.c: basic_linear"},
-    Algorithm{Collective::bcast, "binary", bcast_binary, "Open MPI, coll_base_bcast.c: bintree"},
-    Algorithm{Collective::bcast, "chain", bcast_chain, "Open MPI, coll_base_bcast.c: pipeline"},
-    Algorithm{Collective::bcast, "scatter_allgather", bcast_scatter_allgather,
-              "Barnett, Gupta, Payne, Shuler, van de Geijn, Watts: Interprocessor collective communication library, "
-              "1994; as in MPICH, bcast_intra_scatter_ring_allgather.c"},
-    Algorithm{Collective::reduce, "binomial", reduce_binomial, schedgen},
-    Algorithm{Collective::reduce, "linear", reduce_linear, "Open MPI, coll_base_reduce.c: basic_linear"},
-    Algorithm{Collective::reduce, "pipelined", reduce_pipelined, "Open MPI, coll_base_reduce.c: pipeline"},
-    Algorithm{Collective::reduce, "rabenseifner", reduce_rabenseifner,
-              "Thakur, Rabenseifner, Gropp 2005; MPICH, reduce_intra_reduce_scatter_gather.c"},
-    Algorithm{Collective::allreduce, "recursive_doubling", allreduce_recursive_doubling, thakur},
-    Algorithm{Collective::allreduce, "ring", allreduce_ring, ring},
-    Algorithm{Collective::allreduce, "rabenseifner", allreduce_rabenseifner,
-              "Thakur, Rabenseifner, Gropp 2005; MPICH, allreduce_intra_reduce_scatter_allgather.c"},
-    Algorithm{Collective::allreduce, "reduce_bcast", allreduce_reduce_bcast,
-              "Open MPI, coll_base_allreduce.c: nonoverlapping"},
-    Algorithm{Collective::allreduce, "dissemination", allreduce_dissemination, schedgen},
-    Algorithm{Collective::gather, "linear", gather_linear, schedgen},
-    Algorithm{Collective::gather, "binomial", gather_binomial, "MPICH, gather_intra_binomial.c", Uneven::everywhere},
-    Algorithm{Collective::scatter, "linear", scatter_linear, schedgen},
-    Algorithm{Collective::scatter, "binomial", scatter_binomial, "MPICH, scatter_intra_binomial.c", Uneven::everywhere},
-    Algorithm{Collective::allgather, "ring", allgather_ring, thakur},
-    Algorithm{Collective::allgather, "recursive_doubling", allgather_recursive_doubling,
-              "Thakur, Rabenseifner, Gropp 2005; no power of two: MPICH, allgather_intra_recexch.c"},
-    Algorithm{Collective::allgather, "bruck", allgather_bruck, bruck},
-    Algorithm{
-        Collective::allgather, "neighbour_exchange", allgather_neighbour_exchange,
-        "Chen, Zhang, Zhang, Yuan: Performance evaluation of allgather algorithms on terascale Linux cluster with "
-        "fast Ethernet, 2005; Open MPI, coll_base_allgather.c: neighborexchange"},
-    Algorithm{Collective::alltoall, "linear", alltoall_linear, schedgen},
-    Algorithm{Collective::alltoall, "pairwise", alltoall_pairwise, thakur},
-    Algorithm{Collective::alltoall, "bruck", alltoall_bruck, bruck, Uneven::refused},
-    Algorithm{Collective::reduce_scatter, "pairwise", reduce_scatter_pairwise, thakur},
-    Algorithm{Collective::reduce_scatter, "ring", reduce_scatter_ring, "Open MPI, coll_base_reduce_scatter.c: ring"},
-    Algorithm{Collective::reduce_scatter, "halving", reduce_scatter_halving,
-              "Thakur, Rabenseifner, Gropp 2005; Open MPI, coll_base_reduce_scatter.c: basic_recursivehalving"},
-    Algorithm{Collective::scan, "recursive_doubling", scan_recursive_doubling,
-              "Open MPI, coll_base_scan.c: recursivedoubling; MPICH alike"},
-    Algorithm{Collective::scan, "linear", scan_linear, "Open MPI, coll_basic_scan.c"},
-    Algorithm{Collective::exscan, "recursive_doubling", exscan_recursive_doubling,
-              "Open MPI, coll_base_exscan.c: recursivedoubling; MPICH alike"},
-    Algorithm{Collective::exscan, "linear", exscan_linear, "Open MPI, coll_basic_exscan.c"},
+#define IDLEWAVE_ALGORITHM(collective, name, ...) \
+    Algorithm{Collective::collective, #name, collective##_##name, __VA_ARGS__},
+#include "collectives/algorithm_table.hpp"
+#undef IDLEWAVE_ALGORITHM
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 namespace idlewave {
 
-// Numbers count the algorithms first, and then the patterns.
+// The numbers from 1 on count the algorithms, and then the patterns.
 
 std::uint16_t call_number(StepFunction step) {
     std::uint16_t number = 0;

@@ -7,17 +7,17 @@
 
 namespace idlewave {
 
-/// What an op belongs to: a call of a collective or of a pattern.
+/// The operation to which an op belongs: a collective or a pattern.
 struct CallName {
-    std::string_view operation;  ///< such as "allreduce"; "": to none
-    std::string_view algorithm;  ///< of a collective
+    std::string_view operation;  ///< such as "allreduce"; empty if the op belongs to none
+    std::string_view algorithm;  ///< the algorithm of a collective
     bool collective = false;
 };
 
-/// The number of the operation that has these steps; 0 if it is none of them.
+/// The number of the operation with this step function; 0 if there is none.
 std::uint16_t call_number(StepFunction step);
 
-/// The operation of this number.
+/// The operation with this number.
 CallName call_name(std::uint16_t number);
 
 }  // namespace idlewave

@@ -2,16 +2,16 @@
 
 #include "collectives/algorithms.hpp"
 
-/// Pipelines: the vector is cut into segments, which follow each other along a chain or a tree. The next segment's
-/// receive is posted before the last one is passed on, as in Open MPI (coll_base_bcast.c, coll_base_reduce.c: the
-/// generic functions for any tree).
+/// Pipelined algorithms: the vector is cut into segments, which travel one after the other along a chain or a tree. The
+/// receive of the next segment is posted before the present one is sent on, as in Open MPI (coll_base_bcast.c,
+/// coll_base_reduce.c: the generic functions for any tree).
 namespace idlewave {
 namespace {
 
 struct Segments {
     explicit Segments(const CollectiveCall& call)
         : bytes(call.bytes),
-          // At most 2^28 of them, so that step numbers stay small.
+          // At most 2^28 segments, so that step numbers fit.
           each(call.segment == 0 ? call.bytes : std::max(call.segment, (call.bytes >> 28) + 1)) {}
 
     [[nodiscard]] bool has(std::uint32_t i) const { return i == 0 || i * each < bytes; }
@@ -21,7 +21,7 @@ struct Segments {
     std::uint64_t each;
 };
 
-/// Down a tree whose ranks (as seen from the root) have up to two children, the numbers after `first_child`.
+/// Down a tree. Ranks are relative to the root; a rank has up to two children, from `first_child` on.
 Step down(const CollectiveCall& call, StepNumber number, std::uint32_t parent, std::uint64_t first_child,
           std::uint32_t children) {
     const bool root = call.relative() == 0;
@@ -57,19 +57,19 @@ Step bcast_chain(const CollectiveCall& call, StepNumber number) {
     return down(call, number, v - 1, std::uint64_t{v} + 1, 1);
 }
 
-/// The tree is that of a heap: rank v (as seen from the root) has the children 2v + 1 and 2v + 2.
+/// The tree is a heap: rank v relative to the root has the children 2v + 1 and 2v + 2.
 Step bcast_binary(const CollectiveCall& call, StepNumber number) {
     const std::uint32_t v = call.relative();
     return down(call, number, (v - 1) / 2, 2 * std::uint64_t{v} + 1, 2);
 }
 
-/// Up the chain: every rank adds to a segment what it has, and passes it on towards the root.
+/// Up the chain: every rank reduces a segment with its own data and sends it on towards the root.
 Step reduce_pipelined(const CollectiveCall& call, StepNumber number) {
     const std::uint32_t v = call.relative();
-    const bool hears = v + 1 < call.size;
+    const bool receives = v + 1 < call.size;
     const Segments segments(call);
     if (number == 0) {
-        return hears ? steps::recv(number, call.absolute(v + 1), segments[0]) : steps::skip(number);
+        return receives ? steps::recv(number, call.absolute(v + 1), segments[0]) : steps::skip(number);
     }
     const std::uint32_t i = static_cast<std::uint32_t>(number - 1) / 4;
     const std::uint32_t part = static_cast<std::uint32_t>(number - 1) % 4;
@@ -80,10 +80,10 @@ Step reduce_pipelined(const CollectiveCall& call, StepNumber number) {
         case 0:
             return steps::join(number);
         case 1:
-            return hears && segments.has(i + 1) ? steps::recv(number, call.absolute(v + 1), segments[i + 1])
-                                                : steps::skip(number);
+            return receives && segments.has(i + 1) ? steps::recv(number, call.absolute(v + 1), segments[i + 1])
+                                                   : steps::skip(number);
         case 2:
-            return hears ? steps::reduce(call, number, segments[i]) : steps::skip(number);
+            return receives ? steps::reduce(call, number, segments[i]) : steps::skip(number);
         default:
             return v > 0 ? steps::send(number, call.absolute(v - 1), segments[i]) : steps::skip(number);
     }

@@ -33,7 +33,7 @@ Composition::Composition(std::vector<Job> jobs, std::uint32_t machine_ranks) : j
             throw InputError(job_name(ends.size() - 1) + " has more than 2^32 operations a rank");
         }
         executions_.push_back(static_cast<std::uint32_t>(sum));
-        const Placement& p = job.placement;
+        const JobPlacement& p = job.placement;
         if (!p.table.empty() && p.table.size() != job.ranks) {
             throw InputError(job_name(stage_ends_.size() - 1) + " has " + std::to_string(job.ranks) +
                              " ranks, and its placement is a table of " + std::to_string(p.table.size()));
@@ -55,11 +55,11 @@ Composition::Composition(std::vector<Job> jobs, std::uint32_t machine_ranks) : j
     ranks_ = static_cast<std::uint32_t>(last);
     alone_ = jobs_.size() == 1 && jobs_[0].ranks == ranks_ && jobs_[0].placement.table.empty();
     if (!alone_) {
-        place();
+        assign_ranks();
     }
 }
 
-void Composition::place() {
+void Composition::assign_ranks() {
     job_of_.assign(ranks_, no_job);
     local_of_.assign(ranks_, 0);
     for (std::uint32_t job = 0; job < jobs_.size(); ++job) {
@@ -76,7 +76,7 @@ void Composition::place() {
 }
 
 std::uint32_t Composition::on_machine(std::uint32_t job, std::uint32_t rank) const {
-    const Placement& placement = jobs_[job].placement;
+    const JobPlacement& placement = jobs_[job].placement;
     return placement.table.empty() ? placement.first + rank * placement.stride : placement.table[rank];
 }
 
@@ -92,7 +92,7 @@ std::uint32_t Composition::group_size(const Group& group, const Local& self) con
     }
 }
 
-/// The machine's rank of `peer`, which is one of self's group.
+/// The rank on the machine of `peer`, a rank of self's group.
 std::uint32_t Composition::world(const Local& self, const Group& group, std::uint32_t peer) const {
     std::uint32_t rank = peer;
     if (group.kind == Group::Kind::blocks) {
@@ -103,14 +103,14 @@ std::uint32_t Composition::world(const Local& self, const Group& group, std::uin
     return alone_ ? rank : on_machine(self.job, rank);
 }
 
-/// Which of its stages a job is in at `position`.
+/// The index of the stage in which a job is at `position`.
 std::size_t Composition::stage_at(std::uint32_t job, std::uint32_t position) const {
     const std::vector<std::uint32_t>& ends = stage_ends_[job];
     return static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), position % executions_[job]) -
                                     ends.begin());
 }
 
-/// Sets `scratch` to what a job does at `position`; false if that is its end.
+/// Prepares `scratch` for the stage of a job at `position`. False at the job's end.
 bool Composition::open_stage(Scratch& scratch, std::uint32_t job, std::uint32_t position) const {
     const std::uint32_t once = executions_[job];
     if (position >= once * jobs_[job].repetitions) {
@@ -125,14 +125,14 @@ bool Composition::open_stage(Scratch& scratch, std::uint32_t job, std::uint32_t 
     scratch.position = position;
     scratch.call = stage.call;
     scratch.call.size = jobs_[job].ranks;
-    scratch.turn = stage.rotating_root ? position / once * stage.times + (within - before) : 0;
+    scratch.root_shift = stage.rotating_root ? position / once * stage.times + (within - before) : 0;
     scratch.plain = stage.group.kind == Group::Kind::all && !stage.own_bytes && stage.row == 0 &&
                     !stage.rotating_root && stage.call.root == 0;
     return true;
 }
 
-std::string Composition::name(std::uint32_t /*rank*/, Place place) {
-    return "op " + std::to_string(place);
+std::string Composition::name(std::uint32_t /*rank*/, OpIndex op_index) {
+    return "op " + std::to_string(op_index);
 }
 
 bool Composition::has_ended(std::uint32_t rank, std::uint32_t position) const {
@@ -140,7 +140,7 @@ bool Composition::has_ended(std::uint32_t rank, std::uint32_t position) const {
     return self.job == no_job || position >= executions_[self.job] * jobs_[self.job].repetitions;
 }
 
-Listing Composition::listing(std::uint32_t rank) const {
+RankSchedule Composition::rank_schedule(std::uint32_t rank) const {
     Expansion expansion;
     const Local self = local(rank);
     Scratch scratch;

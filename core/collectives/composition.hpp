@@ -9,81 +9,83 @@
 
 #include "base/time.hpp"
 #include "collectives/step.hpp"
-#include "goal/listing.hpp"
+#include "goal/rank_schedule.hpp"
 #include "goal/source.hpp"
 
 namespace idlewave {
 
-/// Which ranks of a job take part in an operation together: a communicator.
+/// The ranks of a job that take part in an operation together: a communicator.
 struct Group {
     enum class Kind : std::uint8_t {
         all,
-        blocks,  ///< `size` neighbours each
-        strided  ///< those of equal remainder by `size`
+        blocks,  ///< blocks of `size` consecutive ranks
+        strided  ///< ranks with the same remainder modulo `size`
     };
     Kind kind = Kind::all;
     std::uint32_t size = 1;
 };
 
-/// Something that all ranks of a job do, `times` times in a row.
+/// An operation that all ranks of a job execute `times` times in a row.
 struct Stage {
     StepFunction step = nullptr;
     CollectiveCall call = {};  ///< rank and size are set for each rank
     std::uint32_t times = 1;
-    bool rotating_root = false;  ///< the root moves on by one each time
+    bool rotating_root = false;  ///< the root advances by one each time
     Group group = {};
     std::uint32_t tag = 0;
-    std::vector<std::uint64_t> send_counts = {};  ///< for the call's spans
+    std::vector<std::uint64_t> send_counts = {};  ///< the data of the call's spans
     std::vector<std::uint64_t> recv_counts = {};
-    std::uint32_t row = 0;                ///< if not 0: every rank has counts of its own, so many apart
-    bool own_bytes = false;               ///< a rank's part is what the counts say of it
-    std::uint16_t number = 0;             ///< of its operation (call_name.hpp)
-    std::optional<GridShape> shape = {};  ///< of halo exchanges and sweeps, fitted to the group's size
+    std::uint32_t row = 0;                ///< if not 0: the counts are a matrix; length of a rank's row
+    bool own_bytes = false;               ///< a rank's bytes are its own count
+    std::uint16_t number = 0;             ///< number of the operation (call_name.hpp)
+    std::optional<GridShape> shape = {};  ///< of halo exchanges and sweeps; fits the group's size
 };
 
-/// Where the ranks of a job are on the machine.
-struct Placement {
+/// The placement of a job: which ranks of the machine it uses.
+struct JobPlacement {
     std::uint32_t first = 0;
     std::uint32_t stride = 1;
-    std::vector<std::uint32_t> table;  ///< if not empty: the machine's rank of each of the job's
+    std::vector<std::uint32_t> table;  ///< if not empty: the machine's rank of each rank of the job
 };
 
-/// Ranks that do the same stages, one after the other, the whole sequence `repetitions` times.
+/// Ranks that execute the same stages in sequence; the whole sequence is repeated `repetitions` times.
 struct Job {
     std::uint32_t ranks = 1;
-    Placement placement = {};
+    JobPlacement placement = {};
     std::vector<Stage> stages = {};
     std::uint32_t repetitions = 1;
 };
 
-/// Jobs beside each other as a source of ops, made on the fly: a rank needs to know only where in its stages it stands.
+/// A source of the ops of concurrent jobs. Ops are generated on demand: the state of a rank is its position in the
+/// stages.
 class Composition {
   public:
     using Cookie = NoCookie;
-    static constexpr bool one_of_each = true;
-    static constexpr bool exchanges = true;
+    static constexpr bool single_cpu_and_nic = true;
+    static constexpr bool has_exchanges = true;
     static constexpr std::uint32_t no_job = 0xffffffff;
 
     template <class Moment>
     struct State {
-        Moment latest = {};          ///< of the ends of ops so far
-        std::uint32_t position = 0;  ///< stages done
-        StepNumber step = 0;         ///< in the present stage
-        Place next_place = 0;
-        std::uint32_t open = 0;  ///< messages that have not ended; `computing`: and a computation; `joining`
+        Moment latest = {};          ///< latest end of an op so far
+        std::uint32_t position = 0;  ///< number of stages done
+        StepNumber step = 0;         ///< step in the present stage
+        OpIndex next_op_index = 0;
+        std::uint32_t outstanding = 0;  ///< number of messages that have not ended, with the flags below
     };
 
-    /// What a thread keeps of the stage that the last rank was in.
+    /// The stage of the last rank that a thread has simulated, prepared for the next rank.
     struct Scratch {
         const Stage* stage = nullptr;
         std::uint32_t job = no_job;
         std::uint32_t position = no_job;
-        std::uint32_t turn = 0;  ///< by how much the root has moved on
-        bool plain = false;      ///< ranks differ in their number alone: all of the job, root 0, the same bytes
+        std::uint32_t root_shift = 0;  ///< by how much the root has advanced
+        bool plain = false;            ///< ranks differ in their number only: one group, root 0, equal bytes
         CollectiveCall call;
     };
 
-    /// Throws InputError if a placement is not one: on a rank that does not exist or is taken, or of the wrong length.
+    /// Throws InputError if a placement has the wrong length, or uses a rank that does not exist or belongs to another
+    /// job.
     explicit Composition(std::vector<Job> jobs, std::uint32_t machine_ranks = 0);
 
     [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
@@ -92,16 +94,16 @@ class Composition {
 
     template <class Moment>
     void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch, ReadyOps<Cookie, Moment>& ready) const {
-        go_on_step_by_step(rank, state, scratch, Moment{}, ready);
+        advance_step_by_step(rank, state, scratch, Moment{}, ready);
     }
 
     template <class Moment>
     [[gnu::always_inline]] bool started(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
                                         const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
                                         ReadyOps<Cookie, Moment>& ready) const {
-        // The next op follows the start of the last one; what follows a computation or a join waits for ends.
-        return (state.open & (computing | joining)) == 0 && notice.place + 1 == state.next_place &&
-               go_on(rank, state, scratch, notice.time, next, ready);
+        // The next op becomes ready by the start of the last one. After a computation or before a join it needs ends.
+        return (state.outstanding & (computing | joining)) == 0 && notice.op_index + 1 == state.next_op_index &&
+               advance(rank, state, scratch, notice.time, next, ready);
     }
 
     template <class Moment>
@@ -109,40 +111,40 @@ class Composition {
                                       const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
                                       ReadyOps<Cookie, Moment>& ready) const {
         state.latest = latest(state.latest, notice.time);
-        if ((state.open & computing) != 0 && notice.place + 1 == state.next_place) [[unlikely]] {
-            state.open &= ~computing;
-            return go_on(rank, state, scratch, notice.time, next, ready);
+        if ((state.outstanding & computing) != 0 && notice.op_index + 1 == state.next_op_index) [[unlikely]] {
+            state.outstanding &= ~computing;
+            return advance(rank, state, scratch, notice.time, next, ready);
         }
-        if ((--state.open & ~joining) == 0) {
-            // All that were issued have started, so the rank stands at a join.
-            state.open = 0;
-            return go_on(rank, state, scratch, state.latest, next, ready);
+        if ((--state.outstanding & ~joining) == 0) {
+            // All issued ops have started, so the rank is at a join.
+            state.outstanding = 0;
+            return advance(rank, state, scratch, state.latest, next, ready);
         }
         return false;
     }
 
-    /// What is issued starts before anything else is, so the rank still stands in its stage.
+    /// An op starts before the next one is issued, so the rank is still in the op's stage.
     template <class Moment>
     [[nodiscard]] std::uint16_t call(std::uint32_t rank, const State<Moment>& state, const Cookie& /*cookie*/) const {
         const std::uint32_t job = local(rank).job;
         return jobs_[job].stages[stage_at(job, state.position)].number;
     }
-    [[nodiscard]] static std::string name(std::uint32_t rank, Place place);
+    [[nodiscard]] static std::string name(std::uint32_t rank, OpIndex op_index);
     template <class Moment>
-    [[nodiscard]] std::optional<Stand> stand(std::uint32_t rank, const State<Moment>& state) const {
+    [[nodiscard]] std::optional<StopPosition> stop_position(std::uint32_t rank, const State<Moment>& state) const {
         if (has_ended(rank, state.position)) {
             return std::nullopt;
         }
-        return Stand{.kind = Stand::Kind::operation, .at = state.position};
+        return StopPosition{.kind = StopPosition::Kind::operation, .at = state.position};
     }
 
-    /// The ops of one rank and their requirements: the same schedule, written out.
-    [[nodiscard]] Listing listing(std::uint32_t rank) const;
+    /// The ops of one rank with their requirements: the same schedule in memory.
+    [[nodiscard]] RankSchedule rank_schedule(std::uint32_t rank) const;
 
   private:
-    static constexpr std::uint32_t computing = 0x80000000;
-    static constexpr std::uint32_t joining = 0x40000000;  ///< nothing more is issued until all has ended
-    /// A rank of the machine as its job sees it.
+    static constexpr std::uint32_t computing = 0x80000000;  ///< a computation has not ended
+    static constexpr std::uint32_t joining = 0x40000000;    ///< no op is issued until all have ended
+    /// A rank of the machine as a rank of its job.
     struct Local {
         std::uint32_t job;
         std::uint32_t rank;
@@ -155,27 +157,29 @@ class Composition {
         return {job_of_[rank], local_of_[rank]};
     }
 
-    /// Issues the next op, when all before it lets it: to `next` if it says so, else to the list. Most often the rank
-    /// stands in the stage in which the last one stood, and its next step is an op.
+    /// Issues the next op if its conditions are met. Returns true if the op is in `next`; otherwise it is in `ready`,
+    /// or there is none. The fast path holds when the rank is in the same stage as the last one and its next step is an
+    /// op.
     template <class Moment>
-    [[gnu::always_inline]] bool go_on(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Moment& gate,
-                                      ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const {
+    [[gnu::always_inline]] bool advance(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
+                                        const Moment& ready_at, ReadyOp<Cookie, Moment>& next,
+                                        ReadyOps<Cookie, Moment>& ready) const {
         if (alone_ && scratch.plain && scratch.position == state.position) [[likely]] {
             scratch.call.rank = rank;
             const Step step = scratch.stage->step(scratch.call, state.step);
             if (step.kind == Step::Kind::op) [[likely]] {
-                issue(state, *scratch.stage, step, gate, next);
+                issue(state, *scratch.stage, step, ready_at, next);
                 return true;
             }
         }
-        go_on_step_by_step(rank, state, scratch, gate, ready);
+        advance_step_by_step(rank, state, scratch, ready_at, ready);
         return false;
     }
 
-    /// Goes through steps until one is an op, or all that is open has to end.
+    /// Executes steps until one issues an op, or a join has to wait for outstanding ops.
     template <class Moment>
-    [[gnu::noinline]] void go_on_step_by_step(std::uint32_t rank, State<Moment>& state, Scratch& scratch, Moment gate,
-                                              ReadyOps<Cookie, Moment>& ready) const {
+    [[gnu::noinline]] void advance_step_by_step(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
+                                                Moment ready_at, ReadyOps<Cookie, Moment>& ready) const {
         const Local self = local(rank);
         while (true) {
             if (scratch.position != state.position || scratch.job != self.job) [[unlikely]] {
@@ -188,20 +192,20 @@ class Composition {
             const Step step = stage.step(scratch.call, state.step);
             if (step.kind == Step::Kind::op) [[likely]] {
                 ReadyOp<Cookie, Moment>& next = ready.add();
-                issue(state, stage, step, gate, next);
+                issue(state, stage, step, ready_at, next);
                 if (step.op_kind != OpKind::calc && (!alone_ || stage.group.kind != Group::Kind::all)) {
                     next.op.peer = world(self, stage.group, step.peer);
-                    if (step.exchanges) {
-                        next.along.to = world(self, stage.group, step.send_to());
+                    if (step.exchange) {
+                        next.exchange.send_to = world(self, stage.group, step.send_to());
                     }
                 }
                 return;
             }
             if (step.kind != Step::Kind::skip) {
-                if (state.open > 0) {
+                if (state.outstanding > 0) {
                     return;
                 }
-                gate = latest(gate, state.latest);
+                ready_at = latest(ready_at, state.latest);
             }
             state.step = step.after(state.step);
             if (step.kind == Step::Kind::done) {
@@ -211,12 +215,12 @@ class Composition {
         }
     }
 
-    // Field by field: a wide load of several narrow stores that are still under way would wait for all of them.
+    // Member by member: a wide load of narrow stores would stall until all stores are done.
     template <class Moment>
     [[gnu::always_inline]] static void issue(State<Moment>& state, const Stage& stage, const Step& step,
-                                             const Moment& gate, ReadyOp<Cookie, Moment>& next) {
+                                             const Moment& ready_at, ReadyOp<Cookie, Moment>& next) {
         const bool calc = step.op_kind == OpKind::calc;
-        next.at = gate;
+        next.at = ready_at;
         next.op.size = step.size;
         next.op.peer = step.peer;
         next.op.tag = calc ? 0 : stage.tag;
@@ -224,20 +228,20 @@ class Composition {
         next.op.cpu = 0;
         next.op.nic = 0;
         next.op.reduction = step.reduction;
-        next.place = state.next_place++;
-        if (step.exchanges) {
-            next.along.to = step.send_to();
-            ++state.next_place;
+        next.op_index = state.next_op_index++;
+        if (step.exchange) {
+            next.exchange.send_to = step.send_to();
+            ++state.next_op_index;
             state.step += 2;
-            state.open = (state.open + 2) | joining;
+            state.outstanding = (state.outstanding + 2) | joining;
             return;
         }
-        next.along.to = nobody;
+        next.exchange.send_to = no_rank;
         state.step = step.next;
         if (calc) [[unlikely]] {
-            state.open |= computing;
+            state.outstanding |= computing;
         } else {
-            state.open = (state.open + 1) | (step.joins ? joining : 0);
+            state.outstanding = (state.outstanding + 1) | (step.joins ? joining : 0);
         }
     }
 
@@ -264,11 +268,11 @@ class Composition {
             call.bytes = counts[call.rank % counts.size()];
         }
         if (stage.rotating_root || stage.call.root != 0) {
-            call.root = (stage.call.root + scratch.turn) % call.size;
+            call.root = (stage.call.root + scratch.root_shift) % call.size;
         }
     }
 
-    void place();
+    void assign_ranks();
     [[nodiscard]] bool has_ended(std::uint32_t rank, std::uint32_t position) const;
     [[nodiscard]] std::uint32_t on_machine(std::uint32_t job, std::uint32_t rank) const;
     [[nodiscard]] std::uint32_t group_size(const Group& group, const Local& self) const;
@@ -277,12 +281,12 @@ class Composition {
     bool open_stage(Scratch& scratch, std::uint32_t job, std::uint32_t position) const;
 
     std::vector<Job> jobs_;
-    std::vector<std::vector<std::uint32_t>> stage_ends_;  ///< of each job: executions up to the end of each stage
-    std::vector<std::uint32_t> executions_;               ///< of each job: of all stages, one repetition
+    std::vector<std::vector<std::uint32_t>> stage_ends_;  ///< by job: number of operations up to the end of each stage
+    std::vector<std::uint32_t> executions_;               ///< by job: number of operations of one repetition
     std::uint32_t ranks_ = 0;
-    bool alone_ = true;                    ///< one job, rank for rank
-    std::vector<std::uint32_t> job_of_;    ///< by the machine's rank, unless alone_
-    std::vector<std::uint32_t> local_of_;  ///< its rank in its job
+    bool alone_ = true;                    ///< there is one job, on all ranks in order
+    std::vector<std::uint32_t> job_of_;    ///< by rank of the machine; empty if alone_
+    std::vector<std::uint32_t> local_of_;  ///< rank in the job, by rank of the machine
 };
 
 static_assert(Source<Composition>);

@@ -4,20 +4,20 @@
 
 namespace idlewave {
 
-/// In round i every rank tells the one 2^i ahead and hears from the one 2^i behind. This is the step that large studies
-/// take most often, hence no division.
+/// In round i every rank sends to the rank 2^i ahead and receives from the rank 2^i behind. Large studies spend most of
+/// their steps here; therefore it has no division.
 Step barrier_dissemination(const CollectiveCall& call, StepNumber number) {
     const std::uint64_t distance = std::uint64_t{1} << (number >> 1);
     if (distance >= call.size) {
         return steps::done();
     }
-    const auto in = [&] { return steps::Way{call.behind(static_cast<std::uint32_t>(distance)), call.bytes}; };
-    const auto out = [&] { return steps::Way{call.ahead(static_cast<std::uint32_t>(distance)), call.bytes}; };
+    const auto in = [&] { return steps::Transfer{call.behind(static_cast<std::uint32_t>(distance)), call.bytes}; };
+    const auto out = [&] { return steps::Transfer{call.ahead(static_cast<std::uint32_t>(distance)), call.bytes}; };
     return steps::exchange(number, (number & 1) != 0, in, out);
 }
 
-/// The same, with a reduction in every round. Exact for powers of two, and for operations that may take a contribution
-/// twice (the largest, the smallest).
+/// The same, with a reduction in every round. It is correct for powers of two, and for reductions that may count a
+/// contribution twice (maximum, minimum).
 Step allreduce_dissemination(const CollectiveCall& call, StepNumber number) {
     const StepNumber round = number >> 2;
     switch (number & 3) {
@@ -31,8 +31,8 @@ Step allreduce_dissemination(const CollectiveCall& call, StepNumber number) {
     }
 }
 
-/// In round i every rank tells the n ranks that are j·(n + 1)^i ahead, j from 1 to n, and hears from as many behind.
-/// Distances beyond the number of ranks are left out: what they would tell is known by then.
+/// In round i every rank sends to the n ranks that are j·(n + 1)^i ahead, j from 1 to n, and receives from the n ranks
+/// as far behind. Distances beyond the number of ranks are skipped: those messages would carry nothing new.
 Step barrier_nway_dissemination(const CollectiveCall& call, StepNumber number) {
     const std::uint32_t ways = std::clamp<std::uint32_t>(call.ways, 1, 1U << 20);
     const std::uint32_t per_round = 2 * ways + 1;
@@ -48,13 +48,13 @@ Step barrier_nway_dissemination(const CollectiveCall& call, StepNumber number) {
     if (part == 2 * ways) {
         return steps::join(number);
     }
-    const bool hearing = part < ways;
-    const std::uint64_t distance = reach * (hearing ? part + 1 : part - ways + 1);
+    const bool receiving = part < ways;
+    const std::uint64_t distance = reach * (receiving ? part + 1 : part - ways + 1);
     if (distance >= call.size) {
-        return steps::jump(StepNumber{round} * per_round + (hearing ? ways : 2 * ways));
+        return steps::jump(StepNumber{round} * per_round + (receiving ? ways : 2 * ways));
     }
-    return hearing ? steps::recv(number, call.behind(static_cast<std::uint32_t>(distance)), call.bytes)
-                   : steps::send(number, call.ahead(static_cast<std::uint32_t>(distance)), call.bytes);
+    return receiving ? steps::recv(number, call.behind(static_cast<std::uint32_t>(distance)), call.bytes)
+                     : steps::send(number, call.ahead(static_cast<std::uint32_t>(distance)), call.bytes);
 }
 
 }  // namespace idlewave

@@ -5,78 +5,79 @@
 #include <vector>
 
 #include "collectives/step.hpp"
-#include "goal/listing.hpp"
+#include "goal/rank_schedule.hpp"
 
 namespace idlewave {
 
-/// Writes a rank's ops out, one after the other, with what each has to wait for.
+/// Generates the schedule of a rank op by op, with the requirements of each op.
 class Expansion {
   public:
-    struct Met {
-        Place place;
+    /// The start or the end of an op.
+    struct Condition {
+        OpIndex op_index;
         Edge edge;
     };
-    using Gate = std::vector<Met>;  ///< what must have happened before the next op may start
+    using Conditions = std::vector<Condition>;  ///< the requirements of the next op
 
-    [[nodiscard]] Gate& gate() { return gate_; }
+    [[nodiscard]] Conditions& conditions() { return conditions_; }
 
-    Place add(const Op& op, const Gate& gate) {
-        const auto place = static_cast<Place>(listing_.ops.size());
-        listing_.ops.push_back(op);
-        for (const Met& met : gate) {
-            listing_.requirements.push_back({place, met.place, met.edge});
+    OpIndex add(const Op& op, const Conditions& conditions) {
+        const auto op_index = static_cast<OpIndex>(schedule_.ops.size());
+        schedule_.ops.push_back(op);
+        for (const Condition& condition : conditions) {
+            schedule_.requirements.push_back({op_index, condition.op_index, condition.edge});
         }
-        return place;
+        return op_index;
     }
 
-    /// Adds a collective's ops, each as `op_of` makes it from a step's, and returns the gate behind it.
+    /// Adds the ops of a collective, converted by `op_of`. Returns the conditions of an op that follows the collective.
     template <class OpOf>
-    Gate beside(StepFunction function, const CollectiveCall& call, OpOf op_of) {
-        Gate gate = gate_;
-        Gate open;
+    Conditions add_collective(StepFunction function, const CollectiveCall& call, OpOf op_of) {
+        Conditions conditions = conditions_;
+        Conditions ends;
         for_each_step(function, call, [&](const Step& step) {
             if (step.kind == Step::Kind::join) {
-                merge(gate, open);
-                open.clear();
+                merge(conditions, ends);
+                ends.clear();
             } else if (step.kind == Step::Kind::op) {
-                const Place place = add(op_of(step.op()), gate);
+                const OpIndex op_index = add(op_of(step.op()), conditions);
                 if (step.op_kind == OpKind::calc) {
-                    gate = {{place, Edge::end}};
+                    conditions = {{op_index, Edge::end}};
                 } else {
-                    gate = {{place, Edge::start}};
-                    open.push_back({place, Edge::end});
+                    conditions = {{op_index, Edge::start}};
+                    ends.push_back({op_index, Edge::end});
                 }
             }
             if (step.joins) {
-                merge(gate, open);
-                open.clear();
+                merge(conditions, ends);
+                ends.clear();
             }
         });
-        merge(gate, open);
-        return gate;
+        merge(conditions, ends);
+        return conditions;
     }
 
-    /// The same, and what follows waits for it.
+    /// The same for a blocking collective: the next op gets these conditions.
     template <class OpOf>
     void collective(StepFunction function, const CollectiveCall& call, OpOf op_of) {
-        gate_ = beside(function, call, op_of);
+        conditions_ = add_collective(function, call, op_of);
     }
 
-    /// Both must have happened. An end says more than a start of the same op.
-    static void merge(Gate& gate, const Gate& more) {
-        gate.insert(gate.end(), more.begin(), more.end());
-        std::ranges::sort(gate, [](const Met& a, const Met& b) {
-            return a.place != b.place ? a.place < b.place : a.edge == Edge::end && b.edge == Edge::start;
+    /// Adds conditions. The end of an op implies its start.
+    static void merge(Conditions& conditions, const Conditions& more) {
+        conditions.insert(conditions.end(), more.begin(), more.end());
+        std::ranges::sort(conditions, [](const Condition& a, const Condition& b) {
+            return a.op_index != b.op_index ? a.op_index < b.op_index : a.edge == Edge::end && b.edge == Edge::start;
         });
-        const auto same_op = [](const Met& a, const Met& b) { return a.place == b.place; };
-        gate.erase(std::unique(gate.begin(), gate.end(), same_op), gate.end());
+        const auto same_op = [](const Condition& a, const Condition& b) { return a.op_index == b.op_index; };
+        conditions.erase(std::unique(conditions.begin(), conditions.end(), same_op), conditions.end());
     }
 
-    [[nodiscard]] Listing take() { return std::move(listing_); }
+    [[nodiscard]] RankSchedule take() { return std::move(schedule_); }
 
   private:
-    Listing listing_;
-    Gate gate_;
+    RankSchedule schedule_;
+    Conditions conditions_;
 };
 
 }  // namespace idlewave

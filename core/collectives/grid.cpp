@@ -7,7 +7,7 @@
 namespace idlewave {
 namespace {
 
-/// The largest divisor of `n` whose power is no more than `n`.
+/// The largest divisor d of `n` with d^power ≤ n.
 std::uint32_t divisor_up_to_root(std::uint32_t n, unsigned power) {
     const auto fits = [n, power](std::uint64_t d) { return power == 2 ? d * d <= n : d * d * d <= n; };
     std::uint32_t best = 1;
@@ -17,13 +17,13 @@ std::uint32_t divisor_up_to_root(std::uint32_t n, unsigned power) {
     return best;
 }
 
-/// Two factors of `n` that are as near to each other as can be, the larger one first.
+/// The two factors of `n` that are closest to each other, the larger one first.
 std::array<std::uint32_t, 2> near_square(std::uint32_t n) {
     const std::uint32_t less = divisor_up_to_root(n, 2);
     return {n / less, less};
 }
 
-/// Three factors of `n` whose sum is least: of all bricks of so many cubes that with the least surface comes near it.
+/// The three factors of `n` with the least sum, which approximates the brick with the least surface.
 Dims near_cube(std::uint32_t n) {
     Dims best{n, 1, 1};
     std::uint64_t least = std::uint64_t{n} + 2;

@@ -6,9 +6,9 @@
 namespace idlewave {
 namespace {
 
-/// A rank that is its own neighbour (one rank in a periodic dimension) copies in memory: no message. Where both
-/// neighbours are the same rank (two in a periodic dimension) messages match in order, which is why receives begin with
-/// the upper face and sends with the lower.
+/// A rank that is its own neighbour (one rank in a periodic dimension) copies in memory and sends no message. If both
+/// neighbours are the same rank (two ranks in a periodic dimension), messages match in order; therefore receives begin
+/// with the upper face, and sends with the lower one.
 Step halo(const CollectiveCall& call, StepNumber number, std::uint32_t dimensions) {
     const auto n = static_cast<std::uint32_t>(number);
     const std::uint32_t faces = 2 * dimensions;
@@ -18,16 +18,16 @@ Step halo(const CollectiveCall& call, StepNumber number, std::uint32_t dimension
                : n == 2 * faces + 1 ? steps::calc(number, grid.shape().compute_ns)
                                     : steps::done();
     }
-    const bool hearing = n < faces;
-    const std::uint32_t face = hearing ? n : n - faces;
+    const bool receiving = n < faces;
+    const std::uint32_t face = receiving ? n : n - faces;
     const std::uint32_t dimension = face / 2;
-    const bool up = hearing == (face % 2 == 0);
+    const bool up = receiving == (face % 2 == 0);
     if (!grid.has_neighbour(dimension, up, grid.shape().periodic)) {
         return steps::skip(number);
     }
     const std::uint32_t peer = grid.neighbour(dimension, up);
-    return hearing ? steps::recv(number, peer, grid.face_bytes(dimension))
-                   : steps::send(number, peer, grid.face_bytes(dimension));
+    return receiving ? steps::recv(number, peer, grid.face_bytes(dimension))
+                     : steps::send(number, peer, grid.face_bytes(dimension));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 namespace idlewave {
 namespace {
 
-/// The root sends to all others, in the order of ranks from the root on.
+/// The root sends to all other ranks, in the order of ranks from the root on.
 template <class BytesTo>
 Step from_root(const CollectiveCall& call, StepNumber number, std::uint64_t own, BytesTo bytes_to) {
     if (call.rank != call.root) {
@@ -18,7 +18,7 @@ Step from_root(const CollectiveCall& call, StepNumber number, std::uint64_t own,
     return steps::and_join(steps::send(number, peer, bytes_to(peer)), number + 1 == others);
 }
 
-/// The root receives from all others.
+/// The root receives from all other ranks.
 template <class BytesFrom>
 Step to_root(const CollectiveCall& call, StepNumber number, std::uint64_t own, BytesFrom bytes_from) {
     if (call.rank != call.root) {
@@ -38,12 +38,12 @@ Step bcast_linear(const CollectiveCall& call, StepNumber number) {
     return from_root(call, number, call.bytes, [&call](std::uint32_t) { return call.bytes; });
 }
 
-/// As in MPI_Scatterv `send_counts` are the root's; another rank's `bytes` are what it gets.
+/// As in MPI_Scatterv, the root has `send_counts`; `bytes` of another rank is the size that it receives.
 Step scatter_linear(const CollectiveCall& call, StepNumber number) {
     return from_root(call, number, call.bytes, [&call](std::uint32_t peer) { return call.bytes_to(peer); });
 }
 
-/// As in MPI_Gatherv `recv_counts` are the root's; another rank's `bytes` are what it gives.
+/// As in MPI_Gatherv, the root has `recv_counts`; `bytes` of another rank is the size that it sends.
 Step gather_linear(const CollectiveCall& call, StepNumber number) {
     return to_root(call, number, call.bytes, [&call](std::uint32_t peer) { return call.bytes_from(peer); });
 }
@@ -56,7 +56,7 @@ Step reduce_linear(const CollectiveCall& call, StepNumber number) {
     return to_root(call, number, call.bytes, [&call](std::uint32_t) { return call.bytes; });
 }
 
-/// Rank 0 hears from all, then tells all.
+/// Rank 0 receives from all other ranks, and then sends to all.
 Step barrier_linear(const CollectiveCall& call, StepNumber number) {
     const std::uint32_t others = call.size - 1;
     if (call.rank != 0) {
@@ -72,9 +72,9 @@ Step barrier_linear(const CollectiveCall& call, StepNumber number) {
     if (number >= 2 * std::uint64_t{others}) {
         return steps::done();
     }
-    const bool hears = number < others;
-    const std::uint32_t peer = hears ? number + 1 : number - others + 1;
-    const Step step = hears ? steps::recv(number, peer, call.bytes) : steps::send(number, peer, call.bytes);
+    const bool receives = number < others;
+    const std::uint32_t peer = receives ? number + 1 : number - others + 1;
+    const Step step = receives ? steps::recv(number, peer, call.bytes) : steps::send(number, peer, call.bytes);
     return steps::and_join(step, peer == others);
 }
 

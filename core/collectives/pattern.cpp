@@ -10,13 +10,13 @@
 namespace idlewave {
 namespace {
 
-/// Whether the counts of an all-to-all are a matrix: what rank i sends to rank j at i · ranks + j.
+/// Whether the send counts of an all-to-all are a matrix: rank i sends to rank j the count at i · ranks + j.
 bool is_matrix(const Algorithm& algorithm, std::uint32_t ranks, const PatternCall& call) {
     return algorithm.collective == Collective::alltoall && ranks > 1 && call.recv_counts.empty() &&
            call.send_counts.size() == std::size_t{ranks} * ranks;
 }
 
-/// What every rank receives of such a matrix: a row for each receiver.
+/// The receive counts of such a matrix: a row for each receiver.
 std::vector<std::uint64_t> transposed(const std::vector<std::uint64_t>& matrix, std::uint32_t ranks) {
     std::vector<std::uint64_t> result(matrix.size());
     for (std::size_t i = 0; i < ranks; ++i) {
@@ -27,7 +27,8 @@ std::vector<std::uint64_t> transposed(const std::vector<std::uint64_t>& matrix, 
     return result;
 }
 
-/// One pair of lists holds for all ranks, so that what one sends another must expect.
+/// Checks counts. One pair of lists holds for all ranks, so the count that one rank sends must be the count that
+/// another one receives.
 void check_counts(const Algorithm& algorithm, std::uint32_t ranks, const PatternCall& call) {
     const std::string name = std::string(name_of(algorithm.collective)) + " " + std::string(algorithm.name);
     const auto all_equal = [](const std::vector<std::uint64_t>& counts) {
@@ -36,14 +37,14 @@ void check_counts(const Algorithm& algorithm, std::uint32_t ranks, const Pattern
     if (call.send_counts.empty() && call.recv_counts.empty()) {
         return;
     }
-    if (algorithm.uneven == Uneven::refused) {
-        throw InputError(name + " takes equal parts only");
+    if (algorithm.vector_counts == VectorCounts::unsupported) {
+        throw InputError(name + " takes equal counts only");
     }
     if (algorithm.collective == Collective::alltoall && !is_matrix(algorithm, ranks, call) &&
         !(all_equal(call.send_counts) && all_equal(call.recv_counts) && call.send_counts == call.recv_counts)) {
         throw InputError(name +
-                         ": one list of parts for all ranks has to be of equal parts, since what a rank sends "
-                         "is what another receives; unequal ones are the send counts of all ranks, a row a rank");
+                         ": the counts of one list for all ranks must be equal, since what one rank sends another one "
+                         "receives; unequal counts are given as the send counts of all ranks, a row for each rank");
     }
 }
 

@@ -11,7 +11,7 @@
 
 namespace idlewave {
 
-/// What one operation of a pattern is called with; what does not concern it is ignored.
+/// The parameters of one operation of a pattern; an operation ignores those that it does not use.
 struct PatternCall {
     std::uint64_t bytes = 1;
     double reduction_cost = 0;  ///< ns per byte
@@ -23,12 +23,12 @@ struct PatternCall {
     GridShape shape = {};
 };
 
-/// The stage that carries out `name`: a pattern of patterns(), "compute" (computation of shape.compute_ns), or a
-/// collective by `algorithm` ("": the default one), among the members of a group of `ranks` ranks. Throws InputError
-/// where a name is unknown or the call has no meaning for it.
+/// The stage that executes `name` in a group of `ranks` ranks: a pattern of patterns(), "compute" (computation of
+/// shape.compute_ns), or a collective by `algorithm` ("": the default). Throws InputError if a name is unknown, or if
+/// the parameters are invalid for it.
 Stage stage_of(std::string_view name, std::string_view algorithm, std::uint32_t ranks, const PatternCall& call);
 
-/// All of `ranks` ranks do `stages` one after the other, the whole sequence `repetitions` times.
+/// A composition of one job in which all `ranks` ranks execute `stages`, `repetitions` times.
 inline Composition all_ranks(std::uint32_t ranks, std::vector<Stage> stages, std::uint32_t repetitions = 1) {
     Job job{.ranks = ranks};
     job.stages = std::move(stages);

@@ -8,22 +8,22 @@
 
 namespace idlewave {
 
-/// Communication of all ranks that is no collective of MPI, but what programs do with point-to-point messages.
+/// A communication pattern: point-to-point messages among all ranks, as in common programs.
 struct Pattern {
     std::string_view name;
     StepFunction step;
-    std::uint32_t dimensions;   ///< of its process grid
-    std::string_view sentence;  ///< what it does
+    std::uint32_t dimensions;   ///< number of dimensions of its process grid
+    std::string_view sentence;  ///< its description
     std::string_view source;    ///< the program, paper or benchmark that it follows
 };
 
 std::span<const Pattern> patterns();
 
-/// The pattern of this name, or none.
+/// The pattern with this name, or null.
 const Pattern* find_pattern(std::string_view name);
 
-/// `shape` with the dimensions chosen that it leaves open: what a pattern's steps should be called with. Throws
-/// InputError where the shape does not fit the ranks or has numbers beyond what its fields allow.
+/// `shape` with all dimensions chosen, for the calls of the pattern's step function. Throws InputError if the shape
+/// does not fit the number of ranks, or a value is out of range.
 GridShape fitted(const Pattern& pattern, const GridShape& shape, std::uint32_t ranks);
 
 Step halo1d(const CollectiveCall& call, StepNumber number);

@@ -41,7 +41,7 @@ CollectiveCall ProgramSource::call_of(std::uint32_t copy, const CollectiveSite& 
     return call;
 }
 
-/// An op of a collective: its peer becomes a world rank.
+/// Converts an op of a collective: its peer becomes a world rank.
 Op ProgramSource::op_of(std::uint32_t copy, const CollectiveSite& site, const Op& op) const {
     Op result = op;
     if (op.kind == OpKind::calc) {
@@ -70,15 +70,15 @@ Op ProgramSource::op_of(std::uint32_t copy, const Instruction& instruction) cons
     return op;
 }
 
-Place ProgramSource::count_ops(std::uint32_t copy, const CollectiveSite& site) const {
+OpIndex ProgramSource::count_ops(std::uint32_t copy, const CollectiveSite& site) const {
     const CollectiveCall call = call_of(copy, site);
-    Place count = 0;
+    OpIndex count = 0;
     for_each_step(site.step, call, [&count](const Step& step) { count += step.kind == Step::Kind::op ? 1 : 0; });
     return count;
 }
 
-std::string ProgramSource::name(std::uint32_t /*rank*/, Place place) {
-    return "op " + std::to_string(place);
+std::string ProgramSource::name(std::uint32_t /*rank*/, OpIndex op_index) {
+    return "op " + std::to_string(op_index);
 }
 
 }  // namespace idlewave

@@ -21,7 +21,7 @@ void ProgramSource::begin(std::uint32_t rank, State<Moment>& state, Scratch& /*s
 template <class Moment>
 auto ProgramSource::thread_of(State<Moment>& state, std::uint32_t cookie) -> Thread<Moment>& {
     const std::uint32_t thread = cookie & collective_flag ? cookie & ~collective_flag : 0;
-    return thread == 0 ? state.main : state.beside[thread - 1];
+    return thread == 0 ? state.main : state.nonblocking[thread - 1];
 }
 
 template <class Moment>
@@ -30,7 +30,7 @@ std::uint16_t ProgramSource::call(std::uint32_t /*rank*/, const State<Moment>& s
         return 0;
     }
     const std::uint32_t index = cookie & ~collective_flag;
-    const Thread<Moment>& thread = index == 0 ? state.main : state.beside[index - 1];
+    const Thread<Moment>& thread = index == 0 ? state.main : state.nonblocking[index - 1];
     return call_number(program_of(state).collectives[thread.site].step);
 }
 
@@ -39,14 +39,14 @@ bool ProgramSource::started(std::uint32_t /*rank*/, State<Moment>& state, Scratc
                             const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& /*next*/,
                             ReadyOps<Cookie, Moment>& ready) const {
     Thread<Moment>& thread = thread_of(state, notice.cookie);
-    if (thread.blocked != Blocked::start || thread.awaited != notice.place) {
+    if (thread.blocked != Blocked::start || thread.awaited != notice.op_index) {
         return false;
     }
-    thread.gate = latest(thread.gate, notice.time);
+    thread.ready_at = latest(thread.ready_at, notice.time);
     if (&thread == &state.main) {
         run(state, ready);
     } else {
-        run_beside(state, notice.cookie & ~collective_flag, ready);
+        run_nonblocking(state, notice.cookie & ~collective_flag, ready);
     }
     return false;
 }
@@ -63,27 +63,27 @@ bool ProgramSource::ended(std::uint32_t /*rank*/, State<Moment>& state, Scratch&
         }
         return false;
     }
-    bool goes_on = false;
-    if (thread.blocked == Blocked::end && thread.awaited == notice.place) {
-        thread.gate = latest(thread.gate, notice.time);
-        goes_on = true;
+    bool resumes = false;
+    if (thread.blocked == Blocked::end && thread.awaited == notice.op_index) {
+        thread.ready_at = latest(thread.ready_at, notice.time);
+        resumes = true;
     } else {
         thread.last_end = latest(thread.last_end, notice.time);
-        goes_on = --thread.open == 0 && thread.blocked == Blocked::join;
-        thread.gate = goes_on ? latest(thread.gate, thread.last_end) : thread.gate;
+        resumes = --thread.outstanding == 0 && thread.blocked == Blocked::join;
+        thread.ready_at = resumes ? latest(thread.ready_at, thread.last_end) : thread.ready_at;
     }
-    if (!goes_on) {
+    if (!resumes) {
         return false;
     }
     if (&thread == &state.main) {
         run(state, ready);
     } else {
-        run_beside(state, notice.cookie & ~collective_flag, ready);
+        run_nonblocking(state, notice.cookie & ~collective_flag, ready);
     }
     return false;
 }
 
-/// What is in `slot` has ended. True if this lets the rank go on.
+/// Ends the op or collective in `slot`. Returns whether the rank can continue.
 template <class Moment>
 bool ProgramSource::end_slot(State<Moment>& state, std::uint32_t slot, const Moment& time) {
     state.slots[slot].end = time;
@@ -92,8 +92,8 @@ bool ProgramSource::end_slot(State<Moment>& state, std::uint32_t slot, const Mom
         return false;
     }
     state.slots[slot].awaited = false;
-    state.main.gate = latest(state.main.gate, time);
-    return --state.main.open == 0;
+    state.main.ready_at = latest(state.main.ready_at, time);
+    return --state.main.outstanding == 0;
 }
 
 template <class Moment>
@@ -103,16 +103,16 @@ void ProgramSource::run(State<Moment>& state, ReadyOps<Cookie, Moment>& ready) c
 }
 
 template <class Moment>
-void ProgramSource::run_beside(State<Moment>& state, std::uint32_t thread, ReadyOps<Cookie, Moment>& ready) const {
-    while (state.beside[thread - 1].in_collective && run_step(state, thread, ready)) {
+void ProgramSource::run_nonblocking(State<Moment>& state, std::uint32_t thread, ReadyOps<Cookie, Moment>& ready) const {
+    while (state.nonblocking[thread - 1].in_collective && run_step(state, thread, ready)) {
     }
-    const Thread<Moment>& finished = state.beside[thread - 1];
-    if (!finished.in_collective && end_slot(state, finished.slot, finished.gate)) {
+    const Thread<Moment>& finished = state.nonblocking[thread - 1];
+    if (!finished.in_collective && end_slot(state, finished.slot, finished.ready_at)) {
         run(state, ready);
     }
 }
 
-/// One instruction of the rank. False if it has to wait.
+/// Executes one instruction of the rank. False if the rank has to wait.
 template <class Moment>
 bool ProgramSource::run_instruction(State<Moment>& state, ReadyOps<Cookie, Moment>& ready) const {
     Thread<Moment>& main = state.main;
@@ -125,27 +125,27 @@ bool ProgramSource::run_instruction(State<Moment>& state, ReadyOps<Cookie, Momen
     switch (instruction.kind) {
         case Instruction::Kind::calc:
             main.blocked = Blocked::end;
-            main.awaited = main.next_place;
-            ready.push_back({main.gate, op_of(state.copy, instruction), main.next_place++, calc_cookie});
+            main.awaited = main.next_op_index;
+            ready.push_back({main.ready_at, op_of(state.copy, instruction), main.next_op_index++, calc_cookie});
             return false;
         case Instruction::Kind::send:
         case Instruction::Kind::recv:
             state.slots[instruction.slot] = {};
             main.blocked = Blocked::start;
-            main.awaited = main.next_place;
-            ready.push_back({main.gate, op_of(state.copy, instruction), main.next_place++, instruction.slot});
+            main.awaited = main.next_op_index;
+            ready.push_back({main.ready_at, op_of(state.copy, instruction), main.next_op_index++, instruction.slot});
             return false;
         case Instruction::Kind::wait:
             return wait(state, program, instruction);
         case Instruction::Kind::collective:
             if (instruction.slot != no_slot) {
-                begin_beside(state, instruction, ready);
+                begin_nonblocking(state, instruction, ready);
                 return true;
             }
             main.in_collective = true;
             main.site = instruction.begin;
             main.step = 0;
-            main.open = 0;
+            main.outstanding = 0;
             main.last_end = Moment{};
             return true;
     }
@@ -155,32 +155,32 @@ bool ProgramSource::run_instruction(State<Moment>& state, ReadyOps<Cookie, Momen
 template <class Moment>
 bool ProgramSource::wait(State<Moment>& state, const RankProgram& program, const Instruction& instruction) {
     Thread<Moment>& main = state.main;
-    main.open = 0;
+    main.outstanding = 0;
     for (std::uint32_t i = 0; i < instruction.count; ++i) {
         Slot<Moment>& slot = state.slots[program.slot_lists[instruction.begin + i]];
         if (slot.ended) {
-            main.gate = latest(main.gate, slot.end);
+            main.ready_at = latest(main.ready_at, slot.end);
         } else if (!slot.awaited) {
             slot.awaited = true;
-            ++main.open;
+            ++main.outstanding;
         }
     }
     main.blocked = Blocked::slots;
-    return main.open == 0;
+    return main.outstanding == 0;
 }
 
-/// One step of a collective. False if its thread has to wait, or the collective is done beside the rank.
+/// Executes one step of a collective. False if its thread has to wait, or a nonblocking collective is done.
 template <class Moment>
 bool ProgramSource::run_step(State<Moment>& state, std::uint32_t thread_index, ReadyOps<Cookie, Moment>& ready) const {
-    Thread<Moment>& thread = thread_index == 0 ? state.main : state.beside[thread_index - 1];
+    Thread<Moment>& thread = thread_index == 0 ? state.main : state.nonblocking[thread_index - 1];
     const CollectiveSite& site = program_of(state).collectives[thread.site];
     const Step step = site.step(call_of(state.copy, site), thread.step);
     if (step.kind == Step::Kind::join || step.kind == Step::Kind::done) {
-        if (thread.open > 0) {
+        if (thread.outstanding > 0) {
             thread.blocked = Blocked::join;
             return false;
         }
-        thread.gate = latest(thread.gate, thread.last_end);
+        thread.ready_at = latest(thread.ready_at, thread.last_end);
         if (step.kind == Step::Kind::done) {
             thread.in_collective = false;
             thread.blocked = Blocked::done;
@@ -193,53 +193,53 @@ bool ProgramSource::run_step(State<Moment>& state, std::uint32_t thread_index, R
     }
     const bool calc = step.op_kind == OpKind::calc;
     thread.blocked = calc ? Blocked::end : step.joins ? Blocked::join : Blocked::start;
-    thread.open += calc ? 0 : 1;
-    thread.awaited = thread.next_place;
+    thread.outstanding += calc ? 0 : 1;
+    thread.awaited = thread.next_op_index;
     ready.push_back(
-        {thread.gate, op_of(state.copy, site, step.op()), thread.next_place++, collective_flag | thread_index});
+        {thread.ready_at, op_of(state.copy, site, step.op()), thread.next_op_index++, collective_flag | thread_index});
     return false;
 }
 
-/// Start a nonblocking collective: it runs in a thread of its own, and its ops have the next places.
+/// Starts a nonblocking collective: it gets a thread of its own, and its ops get the next op indices.
 template <class Moment>
-void ProgramSource::begin_beside(State<Moment>& state, const Instruction& instruction,
-                                 ReadyOps<Cookie, Moment>& ready) const {
-    const auto unused = std::find_if(state.beside.begin(), state.beside.end(),
+void ProgramSource::begin_nonblocking(State<Moment>& state, const Instruction& instruction,
+                                      ReadyOps<Cookie, Moment>& ready) const {
+    const auto unused = std::find_if(state.nonblocking.begin(), state.nonblocking.end(),
                                      [](const Thread<Moment>& t) { return t.blocked == Blocked::done; });
-    const auto index = static_cast<std::uint32_t>(unused - state.beside.begin());
-    if (unused == state.beside.end()) {
-        state.beside.emplace_back();
+    const auto index = static_cast<std::uint32_t>(unused - state.nonblocking.begin());
+    if (unused == state.nonblocking.end()) {
+        state.nonblocking.emplace_back();
     }
     state.slots[instruction.slot] = {};
-    state.beside[index] = {.in_collective = true,
-                           .site = instruction.begin,
-                           .next_place = state.main.next_place,
-                           .slot = instruction.slot,
-                           .gate = state.main.gate};
-    state.main.next_place += count_ops(state.copy, program_of(state).collectives[instruction.begin]);
-    // The rank itself is not waiting, so nothing else runs from within.
-    while (state.beside[index].in_collective && run_step(state, index + 1, ready)) {
+    state.nonblocking[index] = {.in_collective = true,
+                                .site = instruction.begin,
+                                .next_op_index = state.main.next_op_index,
+                                .slot = instruction.slot,
+                                .ready_at = state.main.ready_at};
+    state.main.next_op_index += count_ops(state.copy, program_of(state).collectives[instruction.begin]);
+    // The rank itself is not waiting, so no step resumes it.
+    while (state.nonblocking[index].in_collective && run_step(state, index + 1, ready)) {
     }
-    const Thread<Moment>& begun = state.beside[index];
+    const Thread<Moment>& begun = state.nonblocking[index];
     if (!begun.in_collective) {
-        state.slots[instruction.slot] = {.end = begun.gate, .ended = true};
+        state.slots[instruction.slot] = {.end = begun.ready_at, .ended = true};
     }
 }
 
 template <class Moment, class Archive>
-void ProgramSource::keep(std::uint32_t /*rank*/, State<Moment>& state, Archive& archive) const {
+void ProgramSource::serialise(std::uint32_t /*rank*/, State<Moment>& state, Archive& archive) const {
     archive(state.base);
     archive(state.copy);
     archive(state.main);
-    auto beside = static_cast<std::uint32_t>(state.beside.size());
-    archive(beside);
-    state.beside.resize(beside);
-    for (Thread<Moment>& thread : state.beside) {
+    auto nonblocking = static_cast<std::uint32_t>(state.nonblocking.size());
+    archive(nonblocking);
+    state.nonblocking.resize(nonblocking);
+    for (Thread<Moment>& thread : state.nonblocking) {
         archive(thread);
     }
     std::uint32_t slots = state.slots.size();
     archive(slots);
-    if constexpr (Archive::loads) {
+    if constexpr (Archive::is_loading) {
         state.slots.assign(slots, {});
     }
     for (Slot<Moment>& slot : state.slots) {
@@ -248,13 +248,14 @@ void ProgramSource::keep(std::uint32_t /*rank*/, State<Moment>& state, Archive& 
 }
 
 template <class Moment>
-std::optional<Stand> ProgramSource::stand(std::uint32_t /*rank*/, const State<Moment>& state) const {
+std::optional<StopPosition> ProgramSource::stop_position(std::uint32_t /*rank*/, const State<Moment>& state) const {
     if (state.main.blocked == Blocked::done) {
         return std::nullopt;
     }
-    return Stand{.kind = state.main.in_collective ? Stand::Kind::collective : Stand::Kind::instruction,
-                 .at = state.main.at,
-                 .of = static_cast<std::uint32_t>(program_of(state).instructions.size())};
+    return StopPosition{
+        .kind = state.main.in_collective ? StopPosition::Kind::collective : StopPosition::Kind::instruction,
+        .at = state.main.at,
+        .of = static_cast<std::uint32_t>(program_of(state).instructions.size())};
 }
 
 }  // namespace idlewave

@@ -2,13 +2,13 @@
 
 #include "collectives/algorithms.hpp"
 
-/// Prefix reductions: rank r has what ranks 0 to r gave; of an exclusive one what those before r gave.
+/// Prefix reductions: rank r gets the reduction over ranks 0 to r; in an exclusive scan over ranks 0 to r − 1.
 namespace idlewave {
 namespace {
 
-/// In round i a rank exchanges the sum of its group of 2^i with the rank whose number differs in bit i, if there is
-/// one. It adds what it hears to that sum, and what comes from a lower rank to its result, too. Of an exclusive scan
-/// the first to come is the result.
+/// In round i a rank exchanges the sum of its group of 2^i ranks with the rank whose number differs in bit i, if it
+/// exists. It adds the received sum to its group's sum, and if it comes from a lower rank also to its result. In an
+/// exclusive scan the first sum from a lower rank becomes the result without an addition.
 Step scan_by_doubling(const CollectiveCall& call, StepNumber number, bool exclusive) {
     const std::uint32_t round = static_cast<std::uint32_t>(number) / 4;
     const std::uint64_t distance = std::uint64_t{1} << round;
@@ -33,8 +33,8 @@ Step scan_by_doubling(const CollectiveCall& call, StepNumber number, bool exclus
     }
 }
 
-/// Each rank adds to what its predecessor tells it and tells its successor.
-Step scan_along(const CollectiveCall& call, StepNumber number, bool exclusive) {
+/// Each rank receives from its predecessor, adds its own data, and sends to its successor.
+Step scan_by_chain(const CollectiveCall& call, StepNumber number, bool exclusive) {
     const bool first = call.rank == 0;
     const bool last = call.rank + 1 == call.size;
     switch (number) {
@@ -60,7 +60,7 @@ Step scan_recursive_doubling(const CollectiveCall& call, StepNumber number) {
 }
 
 Step scan_linear(const CollectiveCall& call, StepNumber number) {
-    return scan_along(call, number, false);
+    return scan_by_chain(call, number, false);
 }
 
 Step exscan_recursive_doubling(const CollectiveCall& call, StepNumber number) {
@@ -68,7 +68,7 @@ Step exscan_recursive_doubling(const CollectiveCall& call, StepNumber number) {
 }
 
 Step exscan_linear(const CollectiveCall& call, StepNumber number) {
-    return scan_along(call, number, true);
+    return scan_by_chain(call, number, true);
 }
 
 }  // namespace idlewave

@@ -13,25 +13,25 @@ namespace idlewave {
 /// The number of a step; every algorithm stays below 2^32.
 using StepNumber = std::uint32_t;
 
-/// What one rank does next inside a collective operation. In 16 bytes, so that it is returned in registers.
+/// One step of a rank inside a collective operation. It has 16 bytes, so that it is returned in registers.
 struct Step {
     enum class Kind : std::uint8_t {
-        done,  ///< the rank has left the collective
-        op,    ///< start an op; sends and receives go on beside what follows, a calc must end before it
+        done,  ///< the collective has ended for this rank
+        op,    ///< start an op: a send or receive is nonblocking, a calc ends before the next step
         join,  ///< wait until all ops started so far have ended
-        skip   ///< nothing
+        skip   ///< no action
     };
     static constexpr unsigned size_bits = 56;
     static constexpr std::uint64_t most_size = (std::uint64_t{1} << size_bits) - 1;
 
-    std::uint64_t size : size_bits;  ///< of an op: bytes; of a calc nanoseconds
+    std::uint64_t size : size_bits;  ///< of an op, in bytes; of a calc in nanoseconds
     Kind kind : 2;
     OpKind op_kind : 2;
-    bool reduction : 1;  ///< of a calc: it is part of a reduction
-    bool joins : 1;      ///< of an op: a join follows it
-    bool exchanges : 1;  ///< of a receive: the next step, numbered one more, is a send of the same size, and a join
+    bool reduction : 1;  ///< of a calc: part of a reduction
+    bool joins : 1;      ///< of an op: a join follows
+    bool exchange : 1;   ///< of a receive: the next step is a send of the same size with a join
     std::uint32_t peer;  ///< a rank of the communicator
-    StepNumber next;     ///< the number of the step after this one; of one that `exchanges`, to whom the send goes
+    StepNumber next;     ///< number of the next step; of an exchange the destination of the send
 
     constexpr Step(Kind kind_, StepNumber next_)
         : size(0),
@@ -39,7 +39,7 @@ struct Step {
           op_kind(OpKind::calc),
           reduction(false),
           joins(false),
-          exchanges(false),
+          exchange(false),
           peer(0),
           next(next_) {}
     constexpr Step(OpKind op_kind_, std::uint64_t size_, std::uint32_t peer_, StepNumber next_)
@@ -48,18 +48,18 @@ struct Step {
           op_kind(op_kind_),
           reduction(false),
           joins(false),
-          exchanges(false),
+          exchange(false),
           peer(peer_),
           next(next_) {}
 
-    /// Of one that `exchanges`.
+    /// The destination of an exchange's send.
     [[nodiscard]] std::uint32_t send_to() const { return next; }
-    /// The number of the step after this one, whose own is `number`.
-    [[nodiscard]] StepNumber after(StepNumber number) const { return exchanges ? number + 1 : next; }
-    /// The same step of an algorithm whose numbers begin at `first` instead of 0.
+    /// The number of the next step, where this step has the number `number`.
+    [[nodiscard]] StepNumber after(StepNumber number) const { return exchange ? number + 1 : next; }
+    /// The same step of an algorithm whose step numbers begin at `first` instead of 0.
     [[nodiscard]] Step from(StepNumber first) const {
         Step step = *this;
-        step.next += exchanges ? 0 : first;
+        step.next += exchange ? 0 : first;
         return step;
     }
 
@@ -68,53 +68,54 @@ struct Step {
 static_assert(sizeof(Step) == 16);
 static_assert(largest_size <= Step::most_size);
 
-/// What halo exchanges and sweeps need to know beyond what a collective has.
+/// The parameters of halo exchanges and sweeps beyond those of a collective.
 struct GridShape {
-    std::array<std::uint32_t, 3> dims{};        ///< ranks in each dimension; zeros: as near to a cube as can be
-    std::array<std::uint64_t, 3> face_bytes{};  ///< bytes through a face across each dimension; zeros: the call's bytes
-    std::uint64_t compute_ns = 0;               ///< computation: of an exchange once, of a sweep for each block
-    std::uint32_t blocks = 1;                   ///< into how many blocks a sweep cuts its planes; at most 2^26
-    std::uint32_t sweeps = 1;                   ///< how many sweeps, up to 8: from the corners in turn
-    bool periodic = true;                       ///< whether the last rank of a row is the first one's neighbour
+    std::array<std::uint32_t, 3> dims{};        ///< ranks in each dimension; 0: chosen by fitting_dims
+    std::array<std::uint64_t, 3> face_bytes{};  ///< bytes of a face across each dimension; all 0: the call's bytes
+    std::uint64_t compute_ns = 0;               ///< computation after an exchange, or for each block of a sweep
+    std::uint32_t blocks = 1;                   ///< number of blocks into which a sweep cuts its planes; at most 2^26
+    std::uint32_t sweeps = 1;                   ///< number of sweeps, up to 8, from the corners in turn
+    bool periodic = true;                       ///< the first and the last rank of a row are neighbours
 };
 
-/// The size of the pieces of a pipelined message where nothing else is said: the middle one of those that Open MPI's
-/// fixed rules choose from (coll_tuned_decision_fixed.c: 8, 64 and 128 KiB).
+/// The default segment size of pipelined algorithms: the middle one of those among which Open MPI's fixed rules choose
+/// (coll_tuned_decision_fixed.c: 8, 64 and 128 KiB).
 inline constexpr std::uint64_t default_segment = 65'536;
 
-/// A collective operation as one rank sees it. Sizes in bytes.
+/// The arguments of a collective operation at one rank. Sizes are in bytes.
 struct CollectiveCall {
     std::uint32_t rank = 0;  ///< in the communicator
     std::uint32_t size = 1;  ///< of the communicator
     std::uint32_t root = 0;
-    std::uint64_t bytes = 0;                          ///< the vector, or one rank's part of it: as the call means it
-    std::span<const std::uint64_t> send_counts = {};  ///< v-variants: bytes for each rank, repeated over the ranks
+    std::uint64_t bytes = 0;  ///< size of the vector, or of one rank's block: as the operation defines it
+    std::span<const std::uint64_t> send_counts =
+        {};  ///< of v-variants: bytes for each rank, repeated if fewer than ranks
     std::span<const std::uint64_t> recv_counts = {};
     double reduction_cost = 0;                ///< ns of computation per byte reduced
-    std::uint64_t segment = default_segment;  ///< pipelined algorithms: bytes of a piece; 0: all at once
+    std::uint64_t segment = default_segment;  ///< of pipelined algorithms: bytes of a segment; 0: one segment
     std::uint32_t ways = 2;                   ///< n of an n-way algorithm
-    const GridShape* shape = nullptr;         ///< of halo exchanges and sweeps; none: GridShape{}
+    const GridShape* shape = nullptr;         ///< of halo exchanges and sweeps; null: GridShape{}
 
-    // Rings are walked by comparing and subtracting: a step is too short for a division.
+    // Ring arithmetic compares and subtracts: a division would dominate the time of a step.
 
     /// The rank `distance` < size ahead on the ring of ranks.
-    [[nodiscard]] std::uint32_t ahead(std::uint32_t distance) const { return turned(rank, distance); }
+    [[nodiscard]] std::uint32_t ahead(std::uint32_t distance) const { return ring_forward(rank, distance); }
     /// The rank `distance` < size behind.
-    [[nodiscard]] std::uint32_t behind(std::uint32_t distance) const { return turned_back(rank, distance); }
-    /// The rank as seen from the root, which is 0.
-    [[nodiscard]] std::uint32_t relative() const { return turned_back(rank, root); }
-    /// The rank that is seen from the root as `r`.
-    [[nodiscard]] std::uint32_t absolute(std::uint32_t r) const { return turned(r, root); }
+    [[nodiscard]] std::uint32_t behind(std::uint32_t distance) const { return ring_backward(rank, distance); }
+    /// The rank relative to the root, which is 0.
+    [[nodiscard]] std::uint32_t relative() const { return ring_backward(rank, root); }
+    /// The rank whose relative rank is `r`.
+    [[nodiscard]] std::uint32_t absolute(std::uint32_t r) const { return ring_forward(r, root); }
 
     [[nodiscard]] std::uint64_t bytes_to(std::uint32_t peer) const { return of(send_counts, peer); }
     [[nodiscard]] std::uint64_t bytes_from(std::uint32_t peer) const { return of(recv_counts, peer); }
 
-    /// `r` + `distance` on the ring; both less than the size.
-    [[nodiscard]] std::uint32_t turned(std::uint32_t r, std::uint32_t distance) const {
+    /// `r` + `distance` on the ring; both must be less than the size.
+    [[nodiscard]] std::uint32_t ring_forward(std::uint32_t r, std::uint32_t distance) const {
         const std::uint32_t left = size - r;
         return distance < left ? r + distance : distance - left;
     }
-    [[nodiscard]] std::uint32_t turned_back(std::uint32_t r, std::uint32_t distance) const {
+    [[nodiscard]] std::uint32_t ring_backward(std::uint32_t r, std::uint32_t distance) const {
         return r >= distance ? r - distance : r + (size - distance);
     }
 
@@ -127,10 +128,10 @@ struct CollectiveCall {
     }
 };
 
-/// An algorithm: the step with this number. Numbers begin at 0 and go on with Step::after.
+/// An algorithm: a function from a step's number to the step. Numbers begin at 0; Step::after returns the next one.
 using StepFunction = Step (*)(const CollectiveCall& call, StepNumber number);
 
-/// Calls `use` with every step of one rank up to its last.
+/// Calls `use` with every step of one rank except `done`.
 template <class Use>
 void for_each_step(StepFunction function, const CollectiveCall& call, Use use) {
     StepNumber number = 0;
@@ -158,7 +159,7 @@ inline Step jump(StepNumber next) {
 /// Throws InputError.
 [[noreturn]] void refuse_size(std::uint64_t bytes);
 
-/// The size of a message: what algorithms add up may be more than a schedule may hold.
+/// Checks the size of a message: sums of counts may exceed the largest size of a schedule.
 [[gnu::always_inline]] inline std::uint64_t checked(std::uint64_t bytes) {
     if (bytes > largest_size) [[unlikely]] {
         refuse_size(bytes);
@@ -174,64 +175,64 @@ inline Step recv(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
     return {OpKind::recv, checked(bytes), peer, number + 1};
 }
 
-/// The same op, and a join behind it if it is the `last`.
+/// The same op, followed by a join if it is the `last` one.
 inline Step and_join(Step step, bool last = true) {
     step.joins = last;
     return step;
 }
 
-/// One way of an exchange.
-struct Way {
+/// One of the two messages of an exchange.
+struct Transfer {
     std::uint32_t peer;
     std::uint64_t bytes;
 };
 
-/// The two steps of an exchange, of which `number` is the first or, as said, the `second`: a receive, and a send with
-/// a join behind it. Where both have as many bytes, whoever asks for the first knows all of the second. The ways are
-/// functions, since the second step needs only one.
+/// An exchange has two steps: a receive, and a send followed by a join. Returns the first step, or with `second` the
+/// second one. If both messages have the same size, the first step contains both. The messages are functions, since the
+/// second step needs only one of them.
 template <class In, class Out>
 [[gnu::always_inline]] inline Step exchange(StepNumber number, bool second, In in, Out out) {
-    const Way to = out();
+    const Transfer to = out();
     if (second) {
         return and_join(send(number, to.peer, to.bytes));
     }
-    const Way from = in();
+    const Transfer from = in();
     Step step = recv(number, from.peer, from.bytes);
     if (from.bytes == to.bytes) {
-        step.exchanges = true;
+        step.exchange = true;
         step.next = to.peer;
     }
     return step;
 }
 
-/// Computation of `ns`, even of none. What is too long for a step is too long for simulated time, which is then said.
+/// Computation of `ns`, even if it is 0. A time too long for a step exceeds simulated time, which the simulation
+/// reports.
 inline Step work(StepNumber number, std::uint64_t ns) {
     return {OpKind::calc, std::min(ns, Step::most_size), 0, number + 1};
 }
 
-/// Computation of `ns`; nothing where there is none.
+/// Computation of `ns`; a skip if it is 0.
 inline Step calc(StepNumber number, std::uint64_t ns) {
     return ns == 0 ? skip(number) : work(number, ns);
 }
 
-/// The computation of reducing `bytes`, `times` over, with what is there already; nothing where that costs nothing.
+/// The computation of `times` reductions of `bytes`; a skip if reductions cost nothing.
 inline Step reduce(const CollectiveCall& call, StepNumber number, std::uint64_t bytes, std::uint32_t times = 1) {
     if (call.reduction_cost == 0) {
         return skip(number);
     }
-    constexpr double longest = 9e18;  // ns; far more than time lasts, which the simulation then says
+    constexpr double longest = 9e18;  // ns; it exceeds simulated time, which the simulation reports
     const double ns = call.reduction_cost * static_cast<double>(bytes) * static_cast<double>(times);
     Step step = calc(number, static_cast<std::uint64_t>(std::llround(std::min(ns, longest))));
     step.reduction = true;
     return step;
 }
 
-/// Two algorithms one after the other: the second's steps are numbered from `second_begins` on, so that neither may
-/// have more than 2^31.
+/// Two algorithms in sequence. The steps of the second one are numbered from `second_begins` on; each may have at most
+/// 2^31 steps.
 inline constexpr StepNumber second_begins = std::uint32_t{1} << 31;
 
-inline Step one_after_the_other(StepFunction first, StepFunction second, const CollectiveCall& call,
-                                StepNumber number) {
+inline Step in_sequence(StepFunction first, StepFunction second, const CollectiveCall& call, StepNumber number) {
     if (number < second_begins) {
         const Step step = first(call, number);
         return step.kind == Step::Kind::done ? jump(second_begins) : step;

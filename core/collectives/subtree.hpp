@@ -6,22 +6,22 @@
 
 #include "collectives/step.hpp"
 
-/// A binomial tree whose subtrees are ranges: rank v (as seen from the root) stands for the 2^k ranks from v on, 2^k
-/// its lowest set bit.
+/// A binomial tree whose subtrees are ranges of ranks: rank v relative to the root is the root of the subtree of the
+/// 2^k ranks from v on, where 2^k is the lowest set bit of v.
 namespace idlewave {
 
-/// How many children v may have, and where it stands: 2^level is its lowest set bit.
+/// The level k of v, which is also its largest number of children.
 inline std::uint32_t subtree_level(std::uint32_t v, std::uint32_t size) {
     return static_cast<std::uint32_t>(v == 0 ? std::bit_width(size - 1) : std::countr_zero(v));
 }
 
-/// The end of the range of `v`, which is up to 2^level wide.
+/// The end of the subtree of `v`, which has up to 2^level ranks.
 inline std::uint32_t subtree_end(std::uint32_t v, std::uint32_t level, std::uint32_t size) {
     const std::uint32_t left = size - v;
     return (std::uint64_t{1} << level) < left ? v + (std::uint32_t{1} << level) : size;
 }
 
-/// From the root down. `bytes_of(begin, end)` is the size of a range of ranks as seen from the root.
+/// Scatter from the root down. `bytes_of(begin, end)` is the size of the blocks of a range of relative ranks.
 template <class BytesOf>
 Step scatter_down(const CollectiveCall& call, StepNumber number, BytesOf bytes_of) {
     const std::uint32_t v = call.relative();
@@ -45,7 +45,7 @@ Step scatter_down(const CollectiveCall& call, StepNumber number, BytesOf bytes_o
                            below == 0);
 }
 
-/// From the leaves up to the root, the nearest child first.
+/// Gather from the leaves up to the root; a rank receives from its nearest child first.
 template <class BytesOf>
 Step gather_up(const CollectiveCall& call, StepNumber number, BytesOf bytes_of) {
     const std::uint32_t v = call.relative();

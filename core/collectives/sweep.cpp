@@ -6,9 +6,9 @@
 namespace idlewave {
 namespace {
 
-/// Whether sweep `i` goes upwards in the first and in the second dimension: it begins in corners that follow each other
-/// around the grid. More than four sweeps take each corner twice (downwards and upwards in the third dimension, which
-/// is not divided), as the eight octants of a transport code do.
+/// Whether sweep `i` goes upwards in the first and in the second dimension. Sweeps begin at the corners in turn, around
+/// the grid. More than four sweeps begin twice at each corner (downwards and upwards in the third dimension, which is
+/// not divided), as the eight octants of a transport code do.
 std::array<bool, 2> upwards(std::uint32_t i, std::uint32_t sweeps) {
     const std::uint32_t corner = sweeps > 4 ? i / 2 : i;
     return {corner == 0 || corner == 3, corner < 2};
@@ -16,8 +16,8 @@ std::array<bool, 2> upwards(std::uint32_t i, std::uint32_t sweeps) {
 
 }  // namespace
 
-/// A wavefront: every rank waits for its two upstream neighbours, computes a block of planes, and hands its faces on to
-/// the two downstream ones. The next sweep follows at once; nothing is between them but what its messages wait for.
+/// A wavefront: every rank receives from its two upstream neighbours, computes a block of planes, and sends its faces
+/// to the two downstream neighbours. The next sweep follows without a barrier.
 Step sweep(const CollectiveCall& call, StepNumber number) {
     constexpr std::uint32_t per_block = 6;
     const Grid grid(call, 2);
@@ -35,15 +35,15 @@ Step sweep(const CollectiveCall& call, StepNumber number) {
     if (part == 3) {
         return steps::calc(number, grid.shape().compute_ns);
     }
-    const bool hearing = part < 2;
-    const std::uint32_t dimension = hearing ? part : part - 4;
-    const bool up = upwards(which, sweeps)[dimension] != hearing;
+    const bool receiving = part < 2;
+    const std::uint32_t dimension = receiving ? part : part - 4;
+    const bool up = upwards(which, sweeps)[dimension] != receiving;
     if (!grid.has_neighbour(dimension, up, false)) {
         return steps::skip(number);
     }
     const std::uint32_t peer = grid.neighbour(dimension, up);
-    return hearing ? steps::recv(number, peer, grid.face_bytes(dimension))
-                   : steps::send(number, peer, grid.face_bytes(dimension));
+    return receiving ? steps::recv(number, peer, grid.face_bytes(dimension))
+                     : steps::send(number, peer, grid.face_bytes(dimension));
 }
 
 }  // namespace idlewave

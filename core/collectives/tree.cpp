@@ -2,7 +2,7 @@
 
 #include "collectives/algorithms.hpp"
 
-/// Broadcast and reduction on a binomial tree, and what is made of the two.
+/// Broadcast and reduction on a binomial tree, and the operations that combine the two.
 namespace idlewave {
 
 Step bcast_binomial(const CollectiveCall& call, StepNumber number) {
@@ -24,13 +24,13 @@ Step reduce_binomial(const CollectiveCall& call, StepNumber number) {
 }
 
 Step allreduce_reduce_bcast(const CollectiveCall& call, StepNumber number) {
-    return steps::one_after_the_other(reduce_binomial, bcast_binomial, call, number);
+    return steps::in_sequence(reduce_binomial, bcast_binomial, call, number);
 }
 
-/// Up a binomial tree and down again; there is nothing to reduce.
+/// Up a binomial tree and down again, without a reduction.
 Step barrier_tree(const CollectiveCall& call, StepNumber number) {
     const auto up = [](const CollectiveCall& c, StepNumber n) { return up_the_tree(c, n, false); };
-    return steps::one_after_the_other(up, bcast_binomial, call, number);
+    return steps::in_sequence(up, bcast_binomial, call, number);
 }
 
 }  // namespace idlewave

@@ -5,10 +5,10 @@
 
 #include "collectives/step.hpp"
 
-/// A binomial tree that doubles the distance: in round k, rank v < 2^k (as seen from the root) tells v + 2^k.
+/// A binomial tree with doubling distance: in round k, rank v < 2^k relative to the root sends to v + 2^k.
 namespace idlewave {
 
-/// The round in which `v` tells its first child.
+/// The round in which `v` sends to its first child.
 inline std::uint32_t first_round(std::uint32_t v) {
     return static_cast<std::uint32_t>(std::bit_width(v));
 }
@@ -17,7 +17,7 @@ inline std::uint32_t parent(std::uint32_t v) {
     return v - std::bit_floor(v);
 }
 
-/// How many children `v` has among `size` ranks: one in each round k from its first on with v + 2^k < size.
+/// The number of children of `v` among `size` ranks: one in each round k from its first on with v + 2^k < size.
 inline std::uint32_t children(std::uint32_t v, std::uint32_t size) {
     const auto rounds = static_cast<std::uint32_t>(std::bit_width(size - v - 1));
     return rounds > first_round(v) ? rounds - first_round(v) : 0;
@@ -27,7 +27,7 @@ inline std::uint32_t child(std::uint32_t v, std::uint32_t i) {
     return v + (std::uint32_t{1} << (first_round(v) + i));
 }
 
-/// Up the tree. The deepest subtree was told last, and answers first.
+/// Up the tree. The child of the last round has the smallest subtree, and is received from first.
 inline Step up_the_tree(const CollectiveCall& call, StepNumber number, bool reducing) {
     const std::uint32_t v = call.relative();
     const std::uint32_t count = children(v, call.size);

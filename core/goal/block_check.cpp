@@ -9,7 +9,7 @@ namespace idlewave {
 
 using namespace op_word;
 
-/// Goes through a block once, and believes nothing before it has looked.
+/// Checks a block in one pass. No value is used before it has been checked.
 class BlockCheck {
   public:
     BlockCheck(std::span<const std::uint64_t> words, std::uint32_t ranks) : words_(words), ranks_(ranks) {}
@@ -25,8 +25,8 @@ class BlockCheck {
   private:
     [[noreturn]] static void fail(const std::string& expected) { throw InputError("expected " + expected); }
 
-    [[noreturn]] static void fail(Place place, const std::string& expected) {
-        throw InputError("op " + std::to_string(place) + ": expected " + expected);
+    [[noreturn]] static void fail(OpIndex op_index, const std::string& expected) {
+        throw InputError("op " + std::to_string(op_index) + ": expected " + expected);
     }
 
     void header() {
@@ -51,41 +51,42 @@ class BlockCheck {
     }
 
     void ops() const {
-        for (Place place = 0; place < sizes_.ops; ++place) {
-            const std::uint64_t w = block_.word(place);
-            if (op_word::waits(w) > Waits::several_and_previous_start) {
-                fail(place, "a kind of waiting from 0 to 6, found 7");
+        for (OpIndex op_index = 0; op_index < sizes_.ops; ++op_index) {
+            const std::uint64_t w = block_.word(op_index);
+            if (op_word::requirement_kind(w) > RequirementKind::several_and_previous_start) {
+                fail(op_index, "a kind of waiting from 0 to 6, found 7");
             }
             const bool first_waits =
-                place == 0 && (waits_for_previous(w, Edge::start) || waits_for_previous(w, Edge::end));
+                op_index == 0 && (requires_previous(w, Edge::start) || requires_previous(w, Edge::end));
             if (first_waits) {
-                fail(place, "no requirement on the op before, as there is none");
+                fail(op_index, "no requirement on the op before, as there is none");
             }
             if (op_word::kind(w) != Kind::calc) {
-                shaped(place, w);
+                shaped(op_index, w);
             }
         }
     }
 
-    void shaped(Place place, std::uint64_t w) const {
+    void shaped(OpIndex op_index, std::uint64_t w) const {
         if (op_word::shape(w) >= sizes_.shapes) {
-            fail(place,
+            fail(op_index,
                  "a shape below " + std::to_string(sizes_.shapes) + ", found " + std::to_string(op_word::shape(w)));
         }
         const bool calc = op_word::kind(w) == Kind::long_calc;
         const std::uint64_t largest = calc ? largest_calc : largest_size;
         const Shape shape = block_.shape(op_word::shape(w));
         if (shape.size > largest) {
-            fail(place, "a size of at most " + std::to_string(largest) + ", found " + std::to_string(shape.size));
+            fail(op_index, "a size of at most " + std::to_string(largest) + ", found " + std::to_string(shape.size));
         }
         const auto peer = static_cast<std::uint32_t>(w >> peer_shift);
         const bool good = calc ? peer == 0 : peer < ranks_ || (op_word::kind(w) == Kind::recv && peer == any);
         if (!good) {
-            fail(place, "a peer below " + std::to_string(ranks_) + ", found " + std::to_string(peer));
+            fail(op_index, "a peer below " + std::to_string(ranks_) + ", found " + std::to_string(peer));
         }
     }
 
-    /// The stream must lie as the index says, name ops that exist, and end where it ends.
+    /// Checks the links: the index must agree with the stream, successors must exist, and the stream must end at its
+    /// end.
     void links() {
         incoming_.assign(sizes_.ops, 0);
         const std::uint64_t bytes = 8 * sizes_.link_words;
@@ -97,63 +98,66 @@ class BlockCheck {
         end_ = index + bytes;
         at_ = sizes_.link_words == 0 ? end_ : index + index_bytes;
         const std::uint8_t* begin = at_;
-        for (Place place = 0; place < sizes_.ops; ++place) {
-            if (place % RankBlock::group == 0 && sizes_.link_words != 0) {
+        for (OpIndex op_index = 0; op_index < sizes_.ops; ++op_index) {
+            if (op_index % RankBlock::group == 0 && sizes_.link_words != 0) {
                 std::uint32_t said = 0;
-                std::memcpy(&said, index + 4 * (place / RankBlock::group), sizeof said);
+                std::memcpy(&said, index + 4 * (op_index / RankBlock::group), sizeof said);
                 if (said != static_cast<std::uint64_t>(at_ - begin)) {
-                    fail(place,
+                    fail(op_index,
                          "its dependencies at byte " + std::to_string(at_ - begin) + ", found " + std::to_string(said));
                 }
             }
-            entry(place);
+            entry(op_index);
         }
         padding(at_, end_);
     }
 
-    void entry(Place place) {
-        const std::uint64_t w = block_.word(place);
-        if (waits_for_several(w)) {
-            const std::uint64_t count = number(place) + 2;
+    void entry(OpIndex op_index) {
+        const std::uint64_t w = block_.word(op_index);
+        if (requires_several(w)) {
+            const std::uint64_t count = number(op_index) + 2;
             if (count > 0xffffffff) {
-                fail(place, "fewer than 2^32 requirements, found " + std::to_string(count));
+                fail(op_index, "fewer than 2^32 requirements, found " + std::to_string(count));
             }
             several_.push_back(static_cast<std::uint32_t>(count));
         }
         std::uint64_t found = 0;
-        for (bool more = (w & leads) != 0; more;) {
-            const std::uint64_t value = number(place);
-            const std::int64_t follower = std::int64_t{place} + unzigzag(value >> 2);
-            if (follower < 0 || follower >= static_cast<std::int64_t>(sizes_.ops)) {
-                fail(place, "followers below " + std::to_string(sizes_.ops) + ", found " + std::to_string(follower));
+        for (bool more = (w & lists_any) != 0; more;) {
+            const std::uint64_t value = number(op_index);
+            const std::int64_t successor = std::int64_t{op_index} + unzigzag(value >> 2);
+            if (successor < 0 || successor >= static_cast<std::int64_t>(sizes_.ops)) {
+                fail(op_index,
+                     "successors below " + std::to_string(sizes_.ops) + ", found " + std::to_string(successor));
             }
-            ++incoming_[static_cast<std::size_t>(follower)];
-            found |= ((value >> 1) & 1) == static_cast<std::uint64_t>(Edge::start) ? leads_start : leads_end;
+            ++incoming_[static_cast<std::size_t>(successor)];
+            found |= ((value >> 1) & 1) == static_cast<std::uint64_t>(Edge::start) ? lists_start : lists_end;
             more = (value & 1) != 0;
         }
-        if (found != (w & leads)) {
-            fail(place, "followers of its start or end as its word says, found others");
+        if (found != (w & lists_any)) {
+            fail(op_index, "successors of its start or end as its word says, found others");
         }
     }
 
-    std::uint64_t number(Place place) {
+    std::uint64_t number(OpIndex op_index) {
         std::uint64_t value = 0;
         if (!take_varint(at_, end_, value)) {
-            fail(place, "its dependencies to end within the block");
+            fail(op_index, "its dependencies to end within the block");
         }
         return value;
     }
 
-    /// Each op must say as many requirements as there are.
+    /// Checks each op's number of requirements.
     void waits() const {
         auto several = several_.begin();
-        for (Place place = 0; place < sizes_.ops; ++place) {
-            const std::uint64_t w = block_.word(place);
-            const bool by_word = waits_for_previous(w, Edge::start) || waits_for_previous(w, Edge::end);
-            const std::uint64_t found = std::uint64_t{incoming_[place]} + (by_word ? 1 : 0);
-            const std::uint64_t said = waits_for_several(w) ? *several++ : op_word::waits(w) == Waits::no ? 0U : 1U;
+        for (OpIndex op_index = 0; op_index < sizes_.ops; ++op_index) {
+            const std::uint64_t w = block_.word(op_index);
+            const bool by_word = requires_previous(w, Edge::start) || requires_previous(w, Edge::end);
+            const std::uint64_t found = std::uint64_t{incoming_[op_index]} + (by_word ? 1 : 0);
+            const std::uint64_t said = requires_several(w)                                     ? *several++
+                                       : op_word::requirement_kind(w) == RequirementKind::none ? 0U
+                                                                                               : 1U;
             if (found != said) {
-                fail(place, std::to_string(said) + " requirements, as it says, found " + std::to_string(found));
+                fail(op_index, std::to_string(said) + " requirements, as it says, found " + std::to_string(found));
             }
         }
     }
@@ -196,12 +200,12 @@ class BlockCheck {
 
     std::span<const std::uint64_t> words_;
     std::uint32_t ranks_;
-    RankBlock block_;  ///< once the counts are sound
+    RankBlock block_;  ///< set once the counts are valid
     RankBlock::Sizes sizes_;
-    const std::uint8_t* at_ = nullptr;  ///< in the links
+    const std::uint8_t* at_ = nullptr;  ///< position in the links
     const std::uint8_t* end_ = nullptr;
-    std::vector<std::uint32_t> incoming_;  ///< dependencies found, per op, without those that words say
-    std::vector<std::uint32_t> several_;   ///< how many requirements ops with more than one say to have
+    std::vector<std::uint32_t> incoming_;  ///< requirements found, by op, without those in op words
+    std::vector<std::uint32_t> several_;   ///< stated number of requirements of the ops that have several
 };
 
 void check_block(std::span<const std::uint64_t> words, std::uint32_t ranks) {

@@ -16,12 +16,12 @@ namespace {
 constexpr std::size_t table_ahead = std::size_t{1} << 16;
 constexpr std::size_t body_ahead = std::size_t{1} << 19;
 
-/// Of an op whose type is sound.
+/// The kind of an op whose type is valid.
 OpKind kind_of(const std::byte* op) {
     return static_cast<OpKind>(load<std::uint8_t>(op + node::type) - 1);
 }
 
-/// Not 0 if two ops differ in more than their peers.
+/// Nonzero if two ops differ in more than their peers.
 std::uint64_t difference(const std::byte* a, const std::byte* b) {
     static_assert(node::type == 4 && node::peer == 5 && node::size == 9 && node_size == 39);
     constexpr std::uint64_t before_peer = (std::uint64_t{1} << 8 * node::peer) - 1;
@@ -35,8 +35,8 @@ std::string up_to(std::uint64_t largest) {
 
 }  // namespace
 
-const std::byte* GoalBinaryReader::Part::node(Place place) const {
-    return bytes.data() + nodes_begin + node_size * place;
+const std::byte* GoalBinaryReader::RankRecord::node(OpIndex op_index) const {
+    return bytes.data() + nodes_begin + node_size * op_index;
 }
 
 GoalBinaryReader::GoalBinaryReader(const InputFile& file)
@@ -68,22 +68,22 @@ GoalBinaryReader::GoalBinaryReader(const InputFile& file)
     }
 }
 
-bool GoalBinaryReader::next(Listing& rank) {
+bool GoalBinaryReader::next(RankSchedule& rank) {
     rank.clear();
     if (read_ == ranks_) {
         return false;
     }
-    const Part p = part();
-    waits_.assign(p.nodes, 0);
-    listed_ = 0;
+    const RankRecord p = next_record();
+    requirement_counts_.assign(p.nodes, 0);
+    successors_ = 0;
     rank.ops.resize(p.nodes);
-    for (Place place = 0; place < p.nodes; ++place) {
-        read(p, place, rank.ops[place]);
-        followers(p, place, Edge::start, rank.requirements);
-        followers(p, place, Edge::end, rank.requirements);
+    for (OpIndex op_index = 0; op_index < p.nodes; ++op_index) {
+        read(p, op_index, rank.ops[op_index]);
+        successors(p, op_index, Edge::start, rank.requirements);
+        successors(p, op_index, Edge::end, rank.requirements);
     }
-    check_waiting(p);
-    if (keeps_last_) {
+    check_requirements(p);
+    if (remembers_) {
         last_bytes_.assign(p.bytes.begin(), p.bytes.end());
         last_ = p;
         last_.bytes = last_bytes_;
@@ -92,12 +92,12 @@ bool GoalBinaryReader::next(Listing& rank) {
     return true;
 }
 
-bool GoalBinaryReader::next_like_last(std::vector<std::uint32_t>& peers) {
+bool GoalBinaryReader::next_with_other_peers(std::vector<std::uint32_t>& peers) {
     if (read_ == 0 || read_ == ranks_) {
         return false;
     }
-    const Part p = part();
-    if (!is_like_last(p)) {
+    const RankRecord p = next_record();
+    if (!differs_in_peers_only(p)) {
         return false;
     }
     peers.resize(p.nodes);
@@ -113,19 +113,19 @@ bool GoalBinaryReader::next_like_last(std::vector<std::uint32_t>& peers) {
     return true;
 }
 
-/// Whether all but the peers is the same.
-bool GoalBinaryReader::is_like_last(const Part& part) const {
+/// Whether the record differs from the last one in its peers only.
+bool GoalBinaryReader::differs_in_peers_only(const RankRecord& record) const {
     const auto same = [&](std::uint64_t begin, std::uint64_t end) {
-        return std::memcmp(part.bytes.data() + begin, last_.bytes.data() + begin, end - begin) == 0;
+        return std::memcmp(record.bytes.data() + begin, last_.bytes.data() + begin, end - begin) == 0;
     };
-    if (part.bytes.size() != last_.bytes.size() || !same(0, rank_header) || !same(rank_header, part.nodes_begin) ||
-        !same(part.appendix_begin, part.bytes.size())) {
+    if (record.bytes.size() != last_.bytes.size() || !same(0, rank_header) || !same(rank_header, record.nodes_begin) ||
+        !same(record.appendix_begin, record.bytes.size())) {
         return false;
     }
-    const std::byte* n = part.node(0);
+    const std::byte* n = record.node(0);
     const std::byte* before = last_.node(0);
     std::uint64_t different = 0;
-    for (Place place = 0; place < part.nodes; ++place) {
+    for (OpIndex op_index = 0; op_index < record.nodes; ++op_index) {
         different |= difference(n, before);
         n += node_size;
         before += node_size;
@@ -133,18 +133,18 @@ bool GoalBinaryReader::is_like_last(const Part& part) const {
     return different == 0;
 }
 
-/// Whether an op may have this peer.
+/// Whether an op of this kind may have this peer.
 bool GoalBinaryReader::is_sound(OpKind kind, std::uint32_t peer) const {
     return peer < (kind == OpKind::calc ? 1 : ranks_) || (kind == OpKind::recv && peer == any);
 }
 
-void GoalBinaryReader::done(const Part& part) {
-    bytes_read_ += part.bytes.size();
+void GoalBinaryReader::done(const RankRecord& record) {
+    bytes_read_ += record.bytes.size();
     ++read_;
 }
 
-/// Finds the next rank's part. Ranks must not overlap, or a small file could be a large schedule.
-GoalBinaryReader::Part GoalBinaryReader::part() {
+/// Finds the record of the next rank. Records must not overlap: otherwise a small file could describe a huge schedule.
+GoalBinaryReader::RankRecord GoalBinaryReader::next_record() {
     const std::uint64_t entry = table_begin + table_entry * read_;
     const std::byte* bytes = table_.view(entry, table_entry).data();
     const auto begin = load<std::uint64_t>(bytes);
@@ -166,7 +166,7 @@ GoalBinaryReader::Part GoalBinaryReader::part() {
     if (bytes_read_ + (end - begin) > last - first) {
         fail(entry, "ranks that do not overlap", begin);
     }
-    Part p{.begin = base + begin, .bytes = body_.view(base + begin, end - begin)};
+    RankRecord p{.begin = base + begin, .bytes = body_.view(base + begin, end - begin)};
     p.nodes = load<std::uint32_t>(p.bytes.data());
     p.roots = load<std::uint32_t>(p.bytes.data() + 4);
     p.nodes_begin = rank_header + 4 * std::uint64_t{p.roots};
@@ -181,11 +181,11 @@ GoalBinaryReader::Part GoalBinaryReader::part() {
     return p;
 }
 
-void GoalBinaryReader::read(const Part& part, Place place, Op& op) const {
-    const std::byte* n = part.node(place);
+void GoalBinaryReader::read(const RankRecord& record, OpIndex op_index, Op& op) const {
+    const std::byte* n = record.node(op_index);
     const auto type = load<std::uint8_t>(n + node::type);
     if (type < 1 || type > 3) {
-        fail(part, place, node::type, "1 (send), 2 (recv) or 3 (calc)", type);
+        fail(record, op_index, node::type, "1 (send), 2 (recv) or 3 (calc)", type);
     }
     op.size = load<std::uint64_t>(n + node::size);
     op.peer = load<std::uint32_t>(n + node::peer);
@@ -195,79 +195,83 @@ void GoalBinaryReader::read(const Part& part, Place place, Op& op) const {
     op.nic = load<std::uint8_t>(n + node::nic);
     const bool calc = op.kind == OpKind::calc;
     if (op.size > (calc ? largest_calc : largest_size)) {
-        fail(part, place, node::size, up_to(calc ? largest_calc : largest_size), op.size);
+        fail(record, op_index, node::size, up_to(calc ? largest_calc : largest_size), op.size);
     }
     if (!is_sound(op.kind, op.peer)) {
-        fail(part, place, node::peer, calc ? "0, as a calc has no peer" : "a rank below " + std::to_string(ranks_),
+        fail(record, op_index, node::peer, calc ? "0, as a calc has no peer" : "a rank below " + std::to_string(ranks_),
              op.peer);
     }
     if (calc && op.tag != 0) {
-        fail(part, place, node::tag, "0, as a calc has no tag", op.tag);
+        fail(record, op_index, node::tag, "0, as a calc has no tag", op.tag);
     }
     if (op.cpu > highest_cpu_) {
-        fail(part, place, node::cpu, "a CPU of " + up_to(highest_cpu_) + ", as the header says", op.cpu);
+        fail(record, op_index, node::cpu, "a CPU of " + up_to(highest_cpu_) + ", as the header says", op.cpu);
     }
     if (op.nic > (calc ? 0 : highest_nic_)) {
-        fail(part, place, node::nic,
+        fail(record, op_index, node::nic,
              calc ? "0, as a calc has no NIC" : "a NIC of " + up_to(highest_nic_) + ", as the header says", op.nic);
     }
 }
 
-/// Lists must lie in the appendix, and not in each other, or a small file could have very many dependencies.
-void GoalBinaryReader::followers(const Part& part, Place place, Edge edge, std::vector<Requirement>& requirements) {
+/// Reads an op's list of successors. Lists must lie in the appendix and must not overlap: otherwise a small file could
+/// describe very many requirements.
+void GoalBinaryReader::successors(const RankRecord& record, OpIndex op_index, Edge edge,
+                                  std::vector<Requirement>& requirements) {
     const std::size_t count_at = edge == Edge::end ? node::done_count : node::started_count;
     const std::size_t begin_at = edge == Edge::end ? node::done_begin : node::started_begin;
-    const std::byte* n = part.node(place);
+    const std::byte* n = record.node(op_index);
     const auto count = load<std::uint32_t>(n + count_at);
     const auto begin = load<std::uint32_t>(n + begin_at);
     if (count == 0) {
         return;
     }
-    listed_ += count;
-    if (listed_ > part.appendix_size) {
-        fail(part, place, count_at, "followers of " + up_to(part.appendix_size) + " in all", listed_);
+    successors_ += count;
+    if (successors_ > record.appendix_size) {
+        fail(record, op_index, count_at, "successors of " + up_to(record.appendix_size) + " in all", successors_);
     }
-    if (begin > part.appendix_size - count) {
-        fail(part, place, begin_at, up_to(part.appendix_size - count), begin);
+    if (begin > record.appendix_size - count) {
+        fail(record, op_index, begin_at, up_to(record.appendix_size - count), begin);
     }
-    const std::uint64_t list = part.appendix_begin + 4 * std::uint64_t{begin};
+    const std::uint64_t list = record.appendix_begin + 4 * std::uint64_t{begin};
     for (std::uint64_t i = 0; i < count; ++i) {
-        const auto follower = load<std::uint32_t>(part.bytes.data() + list + 4 * i);
-        if (follower >= part.nodes) {
-            fail(part.begin + list + 4 * i,
-                 "rank " + std::to_string(read_) + ", a follower of op " + std::to_string(place) + " below " +
-                     std::to_string(part.nodes),
-                 follower);
+        const auto successor = load<std::uint32_t>(record.bytes.data() + list + 4 * i);
+        if (successor >= record.nodes) {
+            fail(record.begin + list + 4 * i,
+                 "rank " + std::to_string(read_) + ", a successor of op " + std::to_string(op_index) + " below " +
+                     std::to_string(record.nodes),
+                 successor);
         }
-        ++waits_[follower];
-        requirements.push_back({follower, place, edge});
+        ++requirement_counts_[successor];
+        requirements.push_back({successor, op_index, edge});
     }
 }
 
-/// Ops must say as many requirements as there are; those without any must be the roots, in order.
-void GoalBinaryReader::check_waiting(const Part& part) {
+/// Checks each op's number of requirements, and that the ops without any are the roots, in order.
+void GoalBinaryReader::check_requirements(const RankRecord& record) {
     std::uint32_t roots = 0;
-    for (Place place = 0; place < part.nodes; ++place) {
-        const auto said = load<std::uint32_t>(part.node(place) + node::indegree);
-        if (said != waits_[place]) {
-            fail(part, place, node::indegree, std::to_string(waits_[place]) + ", as so many ops name it", said);
+    for (OpIndex op_index = 0; op_index < record.nodes; ++op_index) {
+        const auto said = load<std::uint32_t>(record.node(op_index) + node::indegree);
+        if (said != requirement_counts_[op_index]) {
+            fail(record, op_index, node::indegree,
+                 std::to_string(requirement_counts_[op_index]) + ", as so many ops name it", said);
         }
         if (said != 0) {
             continue;
         }
         const std::uint64_t at = rank_header + 4 * std::uint64_t{roots};
-        const bool missing = roots == part.roots;
-        const std::uint64_t root = missing ? 0 : load<std::uint32_t>(part.bytes.data() + at);
-        if (missing || root != place) {
-            fail(part.begin + (missing ? 4 : at),
-                 "rank " + std::to_string(read_) + ", op " + std::to_string(place) + " as root number " +
+        const bool missing = roots == record.roots;
+        const std::uint64_t root = missing ? 0 : load<std::uint32_t>(record.bytes.data() + at);
+        if (missing || root != op_index) {
+            fail(record.begin + (missing ? 4 : at),
+                 "rank " + std::to_string(read_) + ", op " + std::to_string(op_index) + " as root number " +
                      std::to_string(roots),
-                 missing ? part.roots : root);
+                 missing ? record.roots : root);
         }
         ++roots;
     }
-    if (roots != part.roots) {
-        fail(part.begin + 4, "rank " + std::to_string(read_) + " with " + std::to_string(roots) + " roots", part.roots);
+    if (roots != record.roots) {
+        fail(record.begin + 4, "rank " + std::to_string(read_) + " with " + std::to_string(roots) + " roots",
+             record.roots);
     }
 }
 
@@ -276,11 +280,11 @@ void GoalBinaryReader::fail(std::uint64_t byte, const std::string& expected, std
                      std::to_string(found));
 }
 
-void GoalBinaryReader::fail(const Part& part, Place place, std::size_t field, const std::string& expected,
+void GoalBinaryReader::fail(const RankRecord& record, OpIndex op_index, std::size_t field, const std::string& expected,
                             std::uint64_t found) const {
-    const std::uint64_t byte = part.begin + part.nodes_begin + node_size * place + field;
+    const std::uint64_t byte = record.begin + record.nodes_begin + node_size * op_index + field;
     throw InputError(file_.name() + ": byte " + std::to_string(byte) + ", rank " + std::to_string(read_) + ", op " +
-                     std::to_string(place) + ": expected " + expected + ", found " + std::to_string(found));
+                     std::to_string(op_index) + ": expected " + expected + ", found " + std::to_string(found));
 }
 
 }  // namespace idlewave

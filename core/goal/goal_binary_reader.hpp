@@ -7,53 +7,53 @@
 #include <vector>
 
 #include "base/input_file.hpp"
-#include "goal/listing.hpp"
+#include "goal/rank_schedule.hpp"
 
 namespace idlewave {
 
-/// Reads LogGOPSim's binary schedules, rank by rank, and believes nothing in them: counts and offsets must fit the
-/// file, ops must be sound, and requirements and roots be those that the lists of followers amount to. Errors are
+/// Reads LogGOPSim's binary schedules, rank by rank. It trusts nothing: counts and offsets must fit the file, ops must
+/// be valid, and the numbers of requirements and the roots must agree with the lists of successors. Errors are
 /// InputErrors `file: byte …, rank …, op …: expected …, found …`.
 class GoalBinaryReader {
   public:
-    /// The file must be regular, and live as long.
+    /// The file must be regular and outlive the reader.
     explicit GoalBinaryReader(const InputFile& file);
 
     [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
 
-    /// Reads the next rank. False if there are no more.
-    bool next(Listing& rank);
+    /// Reads the next rank. False after the last rank.
+    bool next(RankSchedule& rank);
 
-    /// From now on `next` remembers what it has read, for `next_like_last`.
-    void keep_last() { keeps_last_ = true; }
+    /// From now on `next` remembers the rank that it has read, for `next_with_other_peers`.
+    void remember_ranks() { remembers_ = true; }
 
-    /// Reads the next rank if it differs from the last that `next` has read in its peers alone: they are one an op, 0
-    /// of a calc. False if it does not, or is unsound, of which `next` will tell.
-    bool next_like_last(std::vector<std::uint32_t>& peers);
+    /// Reads the peers of the next rank, one for each op and 0 for a calc, if the rank differs in its peers only from
+    /// the rank that `next` has read last. False if it differs in more, or is invalid, which `next` will report.
+    bool next_with_other_peers(std::vector<std::uint32_t>& peers);
 
   private:
-    /// One rank in the file, cut into its parts.
-    struct Part {
-        std::uint64_t begin = 0;  ///< in the file
+    /// The bytes of one rank in the file.
+    struct RankRecord {
+        std::uint64_t begin = 0;  ///< offset in the file
         std::span<const std::byte> bytes;
         std::uint32_t nodes = 0;
         std::uint32_t roots = 0;
-        std::uint64_t nodes_begin = 0;     ///< in the part
-        std::uint64_t appendix_begin = 0;  ///< in the part
-        std::uint64_t appendix_size = 0;   ///< entries
+        std::uint64_t nodes_begin = 0;     ///< offset in the record
+        std::uint64_t appendix_begin = 0;  ///< offset in the record
+        std::uint64_t appendix_size = 0;   ///< number of entries
 
-        [[nodiscard]] const std::byte* node(Place place) const;
+        [[nodiscard]] const std::byte* node(OpIndex op_index) const;
     };
 
-    Part part();
-    void done(const Part& part);
-    [[nodiscard]] bool is_like_last(const Part& part) const;
+    RankRecord next_record();
+    void done(const RankRecord& record);
+    [[nodiscard]] bool differs_in_peers_only(const RankRecord& record) const;
     [[nodiscard]] bool is_sound(OpKind kind, std::uint32_t peer) const;
-    void read(const Part& part, Place place, Op& op) const;
-    void followers(const Part& part, Place place, Edge edge, std::vector<Requirement>& requirements);
-    void check_waiting(const Part& part);
+    void read(const RankRecord& record, OpIndex op_index, Op& op) const;
+    void successors(const RankRecord& record, OpIndex op_index, Edge edge, std::vector<Requirement>& requirements);
+    void check_requirements(const RankRecord& record);
     [[noreturn]] void fail(std::uint64_t byte, const std::string& expected, std::uint64_t found) const;
-    [[noreturn]] void fail(const Part& part, Place place, std::size_t field, const std::string& expected,
+    [[noreturn]] void fail(const RankRecord& record, OpIndex op_index, std::size_t field, const std::string& expected,
                            std::uint64_t found) const;
 
     const InputFile& file_;
@@ -62,13 +62,13 @@ class GoalBinaryReader {
     std::uint32_t ranks_ = 0;
     std::uint8_t highest_cpu_ = 0;
     std::uint8_t highest_nic_ = 0;
-    std::uint32_t read_ = 0;        ///< ranks
-    std::uint64_t bytes_read_ = 0;  ///< of ranks
-    bool keeps_last_ = false;
-    Part last_;  ///< what `next` has read last, its bytes in last_bytes_; none if it is not kept
+    std::uint32_t read_ = 0;        ///< number of ranks read
+    std::uint64_t bytes_read_ = 0;  ///< by these ranks
+    bool remembers_ = false;
+    RankRecord last_;  ///< the last rank of `next`, its bytes in last_bytes_; empty unless remembers_
     std::vector<std::byte> last_bytes_;
-    std::uint64_t listed_ = 0;          ///< followers of this rank
-    std::vector<std::uint32_t> waits_;  ///< requirements found, per op of this rank
+    std::uint64_t successors_ = 0;                   ///< number of successors found in this rank
+    std::vector<std::uint32_t> requirement_counts_;  ///< number of requirements found, by op of this rank
 };
 
 }  // namespace idlewave

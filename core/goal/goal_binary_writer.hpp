@@ -5,20 +5,20 @@
 #include <vector>
 
 #include "base/output_file.hpp"
-#include "goal/listing.hpp"
+#include "goal/rank_schedule.hpp"
 
 namespace idlewave {
 
 /// Writes LogGOPSim's binary schedules, byte for byte as its txt2bin does.
 class GoalBinaryWriter {
   public:
-    /// Throws InputError if the file cannot be written at any place.
+    /// Throws InputError if `out` does not support writing at any offset.
     GoalBinaryWriter(OutputFile& out, std::uint32_t ranks);
 
-    /// Adds the next rank. Throws InputError if its dependencies are more than the format can hold.
-    void add(const Listing& rank);
+    /// Adds the next rank. Throws InputError if it has more requirements than the format can hold.
+    void add(const RankSchedule& rank);
 
-    /// Writes what stands at the beginning and is known at the end.
+    /// Writes the header and the table, which are known only at the end.
     void finish();
 
   private:
@@ -27,7 +27,7 @@ class GoalBinaryWriter {
         std::uint64_t end = 0;
     };
 
-    void sort(const Listing& rank);
+    void sort(const RankSchedule& rank);
 
     OutputFile& out_;
     std::uint32_t ranks_;

@@ -90,9 +90,9 @@ bool Lexer::refill(std::size_t count) {
     bool got = true;
     while (got && static_cast<std::size_t>(end_ - at_) < count) {
         const auto length = at_ - begin_;
-        const std::uint64_t place = text_.passed() + static_cast<std::uint64_t>(begin_ - text_.begin());
+        const std::uint64_t op_index = text_.passed() + static_cast<std::uint64_t>(begin_ - text_.begin());
         got = text_.more(begin_);
-        begin_ = text_.begin() + (place - text_.passed());
+        begin_ = text_.begin() + (op_index - text_.passed());
         at_ = begin_ + length;
         end_ = text_.end();
     }
@@ -101,7 +101,7 @@ bool Lexer::refill(std::size_t count) {
 
 void Lexer::scan() {
     begin_ = at_;
-    pass_over();
+    skip_blanks();
     begin_ = at_;
     if (!has(1)) {
         set_token(TokenKind::end);
@@ -136,7 +136,7 @@ void Lexer::take_while(unsigned classes, const char* what) {
     } while (at_ == end_ && has(1));
 }
 
-void Lexer::pass_over() {
+void Lexer::skip_blanks() {
     while (has(1)) {
         if (*at_ == ' ' || *at_ == '\t') {
             begin_ = ++at_;
@@ -150,7 +150,7 @@ void Lexer::pass_over() {
     }
 }
 
-/// To the end of the line; a carriage return alone does not end it, as for LogGOPSim.
+/// Skips to the end of the line. A carriage return alone does not end a comment, as in LogGOPSim.
 void Lexer::line_comment() {
     while (has(1) && *at_ != '\n') {
         begin_ = ++at_;

@@ -17,7 +17,7 @@ std::optional<OpKind> op_kind(std::string_view word) {
 
 GoalReader::GoalReader(GoalText text, const std::string& name) : lexer_(std::move(text), name) {}
 
-bool GoalReader::next(Listing& rank) {
+bool GoalReader::next(RankSchedule& rank) {
     rank.clear();
     skip_line_ends();
     if (ranks_ && read_ == *ranks_) {
@@ -33,7 +33,7 @@ bool GoalReader::next(Listing& rank) {
     return true;
 }
 
-/// `num_ranks` and the line that opens a rank. LogGOPSim also takes `num_ranks` inside the first rank.
+/// Reads `num_ranks` and the line that opens a rank. As in LogGOPSim, `num_ranks` may also stand inside the first rank.
 void GoalReader::header() {
     if (!ranks_ && lexer_.peek().text == "num_ranks") {
         lexer_.next();
@@ -50,7 +50,7 @@ void GoalReader::header() {
     lexer_.next();
     const Token number = lexer_.peek();
     const std::uint64_t rank = integer("a rank", most_ranks);
-    const std::string value = std::to_string(rank);  // moving on has made its text void
+    const std::string value = std::to_string(rank);  // the text of `number` is no longer valid
     const Token shown{number.kind, value, number.line, number.column};
     if (ranks_ && rank >= *ranks_) {
         lexer_.fail(shown, "a rank below num_ranks, which is " + std::to_string(*ranks_));
@@ -73,7 +73,7 @@ void GoalReader::number_of_ranks() {
     ranks_ = static_cast<std::uint32_t>(count);
 }
 
-void GoalReader::body(Listing& rank) {
+void GoalReader::body(RankSchedule& rank) {
     ranks_known_ = ranks_.has_value();
     for (;;) {
         skip_line_ends();
@@ -92,21 +92,21 @@ void GoalReader::body(Listing& rank) {
     }
 }
 
-void GoalReader::end_of_rank(const Listing& rank) {
+void GoalReader::end_of_rank(const RankSchedule& rank) {
     if (!ranks_) {
         lexer_.fail(lexer_.peek(), "'num_ranks' before the end of the first rank");
     }
-    for (std::size_t place = 0; !ranks_known_ && place < rank.ops.size(); ++place) {
-        const Op& op = rank.ops[place];
+    for (std::size_t op_index = 0; !ranks_known_ && op_index < rank.ops.size(); ++op_index) {
+        const Op& op = rank.ops[op_index];
         if (op.kind != OpKind::calc && op.peer != any && op.peer >= *ranks_) {
             lexer_.fail(lexer_.peek(), "peers below num_ranks, which is " + std::to_string(*ranks_) + ", but op " +
-                                           std::to_string(place) + " has " + std::to_string(op.peer));
+                                           std::to_string(op_index) + " has " + std::to_string(op.peer));
         }
     }
     lexer_.next();
 }
 
-void GoalReader::statement(Listing& rank) {
+void GoalReader::statement(RankSchedule& rank) {
     first_word_ = lexer_.peek().text;
     Token first = lexer_.peek();
     first.text = first_word_;
@@ -130,7 +130,7 @@ void GoalReader::statement(Listing& rank) {
     }
 }
 
-void GoalReader::labelled_op(Listing& rank, std::string_view label) {
+void GoalReader::labelled_op(RankSchedule& rank, std::string_view label) {
     for (const auto& [keyword, kind] :
          {std::pair{"send", OpKind::send}, std::pair{"recv", OpKind::recv}, std::pair{"calc", OpKind::calc}}) {
         if (take(keyword, Glued::digit)) {
@@ -141,7 +141,7 @@ void GoalReader::labelled_op(Listing& rank, std::string_view label) {
     lexer_.fail(lexer_.peek(), "'send', 'recv' or 'calc'");
 }
 
-void GoalReader::op(Listing& rank, OpKind kind, std::string_view label) {
+void GoalReader::op(RankSchedule& rank, OpKind kind, std::string_view label) {
     if (rank.ops.size() == most_ops) {
         lexer_.fail(lexer_.peek(), "at most " + std::to_string(most_ops) + " ops in a rank");
     }
@@ -195,7 +195,7 @@ void GoalReader::attributes(Op& op) {
     }
 }
 
-/// Of a large tag the lowest 32 bits count: LogGOPSim's tools write 64 of them and read 32.
+/// Reads a tag. Of a large tag the lowest 32 bits are used: LogGOPSim's tools write 64 bits and read 32.
 void GoalReader::tag(Op& op) {
     if (lexer_.peek().kind == TokenKind::minus) {
         minus_one("a tag");
@@ -212,7 +212,7 @@ void GoalReader::tag(Op& op) {
     lexer_.next();
 }
 
-void GoalReader::dependency(Listing& rank, const Token& label) {
+void GoalReader::dependency(RankSchedule& rank, const Token& label) {
     Edge edge = Edge::end;
     if (take("irequires", Glued::letter)) {
         edge = Edge::start;
@@ -222,20 +222,20 @@ void GoalReader::dependency(Listing& rank, const Token& label) {
     if (lexer_.peek().kind != TokenKind::word) {
         lexer_.fail(lexer_.peek(), "the label of another op");
     }
-    const Place waiting = place_of(label);
-    rank.requirements.push_back({waiting, place_of(lexer_.peek()), edge});
+    const OpIndex successor = index_of(label);
+    rank.requirements.push_back({successor, index_of(lexer_.peek()), edge});
     lexer_.next();
 }
 
-Place GoalReader::place_of(const Token& label) const {
-    const std::optional<Place> found = labels_.find(label.text);
+OpIndex GoalReader::index_of(const Token& label) const {
+    const std::optional<OpIndex> found = labels_.find(label.text);
     if (!found) {
         lexer_.fail(label, "a label that was defined above in this rank");
     }
     return *found;
 }
 
-/// Whether the current word is `keyword`, alone or with what may follow it behind.
+/// Whether the current word is `keyword`, alone or followed by a character that `glued` allows.
 bool GoalReader::at(std::string_view keyword, Glued glued) const {
     const std::string_view text = lexer_.peek().text;
     if (lexer_.peek().kind != TokenKind::word || !text.starts_with(keyword)) {
@@ -249,7 +249,7 @@ bool GoalReader::at(std::string_view keyword, Glued glued) const {
     return glued == Glued::digit ? digit : glued == Glued::letter && !digit && next != '_';
 }
 
-/// Passes the keyword, if it is there. A blank behind it is not needed.
+/// Skips the keyword if it is the current word. It needs no blank after it.
 bool GoalReader::take(std::string_view keyword, Glued glued) {
     if (!at(keyword, glued)) {
         return false;
@@ -303,7 +303,7 @@ void GoalReader::minus_one(const char* what) {
 Graph read_goal(std::string_view text, const std::string& name) {
     GoalReader reader(GoalText(text), name);
     GraphBuilder builder;
-    for (Listing rank; reader.next(rank);) {
+    for (RankSchedule rank; reader.next(rank);) {
         builder.append(rank);
     }
     return builder.finish();

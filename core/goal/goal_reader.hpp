@@ -8,38 +8,38 @@
 #include "goal/goal_lexer.hpp"
 #include "goal/graph.hpp"
 #include "goal/label_table.hpp"
-#include "goal/listing.hpp"
+#include "goal/rank_schedule.hpp"
 
 namespace idlewave {
 
 /// Reads a schedule in GOAL text (Hoefler, Siebert, Lumsdaine: "Group Operation Assembly Language", ICPP'09), rank by
-/// rank. What LogGOPSim's txt2bin accepts is read with the same meaning, and some more; docs/goal-format.md says where
-/// they differ. Errors are InputErrors `name:line:column: expected …, found …`.
+/// rank. It accepts all that LogGOPSim's txt2bin accepts, with the same meaning, and more: docs/goal-format.md lists
+/// the differences. Errors are InputErrors `name:line:column: expected …, found …`.
 class GoalReader {
   public:
-    /// `name` is what messages call the text, usually its file.
+    /// `name` is the name of the text in messages, usually its file.
     GoalReader(GoalText text, const std::string& name);
 
-    /// How many ranks there are; known from the first `next` on.
+    /// The number of ranks; 0 before the first `next`.
     [[nodiscard]] std::uint32_t ranks() const { return ranks_.value_or(0); }
 
-    /// Reads the next rank. False if there are no more; then the text has ended, and every rank was there.
-    bool next(Listing& rank);
+    /// Reads the next rank. False after the last rank; the text is then at its end.
+    bool next(RankSchedule& rank);
 
   private:
-    enum class Glued : std::uint8_t { no, digit, letter };  ///< what may follow a keyword without a blank
+    enum class Glued : std::uint8_t { no, digit, letter };  ///< characters that may follow a keyword without a blank
 
     void header();
     void number_of_ranks();
-    void body(Listing& rank);
-    void statement(Listing& rank);
-    void labelled_op(Listing& rank, std::string_view label);
-    void op(Listing& rank, OpKind kind, std::string_view label);
+    void body(RankSchedule& rank);
+    void statement(RankSchedule& rank);
+    void labelled_op(RankSchedule& rank, std::string_view label);
+    void op(RankSchedule& rank, OpKind kind, std::string_view label);
     void message(Op& op);
     void attributes(Op& op);
     void tag(Op& op);
-    void dependency(Listing& rank, const Token& label);
-    void end_of_rank(const Listing& rank);
+    void dependency(RankSchedule& rank, const Token& label);
+    void end_of_rank(const RankSchedule& rank);
 
     [[nodiscard]] bool at(std::string_view keyword, Glued glued) const;
     bool take(std::string_view keyword, Glued glued);
@@ -48,17 +48,17 @@ class GoalReader {
     void line_end();
     std::uint64_t integer(const char* what, std::uint64_t largest);
     void minus_one(const char* what);
-    [[nodiscard]] Place place_of(const Token& label) const;
+    [[nodiscard]] OpIndex index_of(const Token& label) const;
 
     Lexer lexer_;
     LabelTable labels_;
-    std::string first_word_;  ///< of the statement
+    std::string first_word_;  ///< the first word of the statement
     std::optional<std::uint32_t> ranks_;
-    std::uint32_t read_ = 0;    ///< ranks
-    bool ranks_known_ = false;  ///< since the rank began, so that its peers were checked
+    std::uint32_t read_ = 0;    ///< number of ranks read
+    bool ranks_known_ = false;  ///< ranks_ was known when the rank began, so its peers have been checked
 };
 
-/// Reads a whole text. Throws InputError as GoalReader.
+/// Reads a whole text. Throws the same errors as GoalReader.
 Graph read_goal(std::string_view text, const std::string& name);
 
 }  // namespace idlewave

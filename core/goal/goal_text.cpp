@@ -9,13 +9,13 @@ bool GoalText::more(const char* keep_from) {
     if (file_ == nullptr) {
         return false;
     }
-    const auto kept = static_cast<std::size_t>(end_ - keep_from);
+    const auto remaining = static_cast<std::size_t>(end_ - keep_from);
     passed_ += static_cast<std::uint64_t>(keep_from - begin_);
     std::copy(keep_from, end_, buffer_.data());
-    buffer_.resize(std::max(kept + piece, buffer_.size()));
-    const std::size_t got = file_->read(std::as_writable_bytes(std::span(buffer_).subspan(kept, piece)));
+    buffer_.resize(std::max(remaining + piece, buffer_.size()));
+    const std::size_t got = file_->read(std::as_writable_bytes(std::span(buffer_).subspan(remaining, piece)));
     begin_ = buffer_.data();
-    end_ = begin_ + kept + got;
+    end_ = begin_ + remaining + got;
     return got > 0;
 }
 

@@ -8,21 +8,21 @@
 
 namespace idlewave {
 
-/// A window over a text: all of it, or of a file a piece at a time.
+/// A window over a text: over all of a text in memory, or over a file piece by piece.
 class GoalText {
   public:
-    /// The text must live as long.
+    /// The text must outlive the window.
     explicit GoalText(std::string_view text) : begin_(text.data()), end_(text.data() + text.size()) {}
     explicit GoalText(InputFile& file) : file_(&file) {}
 
     [[nodiscard]] const char* begin() const { return begin_; }
     [[nodiscard]] const char* end() const { return end_; }
 
-    /// How many bytes of the text lie before the window.
+    /// The number of bytes of the text before the window.
     [[nodiscard]] std::uint64_t passed() const { return passed_; }
 
-    /// Moves the window: it then begins at `keep_from`, which lies in it, and has more behind its end. False if the
-    /// text has ended.
+    /// Moves the window, so that it begins at `keep_from`, which must lie in it, and contains further text at its end.
+    /// False if there is no further text.
     bool more(const char* keep_from);
 
   private:

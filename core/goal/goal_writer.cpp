@@ -53,58 +53,58 @@ void write_op(std::string& out, const Op& op) {
     }
 }
 
-/// The requirements, each op's together where that keeps the order in which followers become ready; else as they are.
-std::vector<Requirement> in_good_order(const Listing& listing) {
-    const auto by_waiting = [](const Requirement& a, const Requirement& b) { return a.waiting < b.waiting; };
-    std::vector<Requirement> by_other = listing.requirements;
-    if (std::is_sorted(by_other.begin(), by_other.end(), by_waiting)) {
-        return by_other;
+/// The requirements, sorted by successor if that keeps the order in which successors become ready; otherwise unchanged.
+std::vector<Requirement> in_writing_order(const RankSchedule& schedule) {
+    const auto by_successor = [](const Requirement& a, const Requirement& b) { return a.successor < b.successor; };
+    std::vector<Requirement> by_predecessor = schedule.requirements;
+    if (std::is_sorted(by_predecessor.begin(), by_predecessor.end(), by_successor)) {
+        return by_predecessor;
     }
-    const auto list_of = [](const Requirement& r) { return std::pair(r.other, r.edge); };
-    std::stable_sort(by_other.begin(), by_other.end(),
+    const auto list_of = [](const Requirement& r) { return std::pair(r.predecessor, r.edge); };
+    std::stable_sort(by_predecessor.begin(), by_predecessor.end(),
                      [&](const Requirement& a, const Requirement& b) { return list_of(a) < list_of(b); });
-    const bool ascending =
-        std::adjacent_find(by_other.begin(), by_other.end(), [&](const Requirement& a, const Requirement& b) {
-            return list_of(a) == list_of(b) && a.waiting > b.waiting;
-        }) == by_other.end();
+    const bool ascending = std::adjacent_find(by_predecessor.begin(), by_predecessor.end(),
+                                              [&](const Requirement& a, const Requirement& b) {
+                                                  return list_of(a) == list_of(b) && a.successor > b.successor;
+                                              }) == by_predecessor.end();
     if (ascending) {
-        std::stable_sort(by_other.begin(), by_other.end(), by_waiting);
+        std::stable_sort(by_predecessor.begin(), by_predecessor.end(), by_successor);
     }
-    return by_other;
+    return by_predecessor;
 }
 
 }  // namespace
 
-void write_rank(std::string& out, std::uint32_t rank, const Listing& listing) {
+void write_rank(std::string& out, std::uint32_t rank, const RankSchedule& schedule) {
     put(out, "\nrank ", rank, " {\n");
-    for (std::uint64_t place = 0; place < listing.ops.size(); ++place) {
-        put(out, "l", place + 1, ": ");
-        write_op(out, listing.ops[place]);
+    for (std::uint64_t op_index = 0; op_index < schedule.ops.size(); ++op_index) {
+        put(out, "l", op_index + 1, ": ");
+        write_op(out, schedule.ops[op_index]);
         put(out, "\n");
     }
-    for (const Requirement& r : in_good_order(listing)) {
-        put(out, "l", std::uint64_t{r.waiting} + 1, r.edge == Edge::end ? " requires l" : " irequires l",
-            std::uint64_t{r.other} + 1, "\n");
+    for (const Requirement& r : in_writing_order(schedule)) {
+        put(out, "l", std::uint64_t{r.successor} + 1, r.edge == Edge::end ? " requires l" : " irequires l",
+            std::uint64_t{r.predecessor} + 1, "\n");
     }
     put(out, "}\n");
 }
 
 GoalWriter::GoalWriter(OutputFile& out, std::uint32_t ranks, const std::string& origin)
-    : out_(out), sealed_(!origin.empty()) {
-    if (sealed_) {
+    : out_(out), has_origin_(!origin.empty()) {
+    if (has_origin_) {
         out_.append(std::string(comment_begin) + origin + "\n");
     }
     append("num_ranks " + std::to_string(ranks) + "\n");
 }
 
-void GoalWriter::add(const Listing& rank) {
+void GoalWriter::add(const RankSchedule& rank) {
     text_.clear();
     write_rank(text_, written_++, rank);
     append(text_);
 }
 
 void GoalWriter::finish() {
-    if (sealed_) {
+    if (has_origin_) {
         std::array<char, 9> digits{};
         static_cast<void>(std::snprintf(digits.data(), digits.size(), "%08x", crc_));
         out_.append(std::string(comment_begin) + "CRC-32C " + digits.data() + "\n");
@@ -113,7 +113,7 @@ void GoalWriter::finish() {
 
 void GoalWriter::append(const std::string& text) {
     out_.append(text);
-    if (sealed_) {
+    if (has_origin_) {
         crc_ = crc32c(std::as_bytes(std::span(text)), crc_);
     }
 }

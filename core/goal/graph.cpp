@@ -8,15 +8,15 @@
 
 namespace idlewave {
 
-std::string Graph::name(std::uint32_t rank, Place place) const {
-    const std::string label = block(rank).label(place);
-    return label.empty() ? "op " + std::to_string(place) : shown(label);
+std::string Graph::name(std::uint32_t rank, OpIndex op_index) const {
+    const std::string label = block(rank).label(op_index);
+    return label.empty() ? "op " + std::to_string(op_index) : shown(label);
 }
 
-Listing Graph::listing(std::uint32_t rank) const {
-    Listing listing;
-    block(rank).list_into(listing);
-    return listing;
+RankSchedule Graph::rank_schedule(std::uint32_t rank) const {
+    RankSchedule schedule;
+    block(rank).decode(schedule);
+    return schedule;
 }
 
 void GraphBuilder::begin_rank() {
@@ -24,28 +24,28 @@ void GraphBuilder::begin_rank() {
     in_rank_ = true;
 }
 
-Place GraphBuilder::add(const Op& op, std::string_view label) {
+OpIndex GraphBuilder::add(const Op& op, std::string_view label) {
     rank_.ops.push_back(op);
     rank_.labels.add(label);
-    return static_cast<Place>(rank_.ops.size() - 1);
+    return static_cast<OpIndex>(rank_.ops.size() - 1);
 }
 
-void GraphBuilder::require(Place waiting, Place other, Edge edge) {
-    rank_.requirements.push_back({waiting, other, edge});
+void GraphBuilder::require(OpIndex successor, OpIndex predecessor, Edge edge) {
+    rank_.requirements.push_back({successor, predecessor, edge});
 }
 
-void GraphBuilder::append(const Listing& listing) {
-    append_checked(encoder_.encode(listing));
+void GraphBuilder::append(const RankSchedule& schedule) {
+    append_checked(encoder_.encode(schedule));
 }
 
 void GraphBuilder::append_checked(std::span<const std::uint64_t> words) {
-    if (!graph_.blocks_.empty() && graph_.blocks_.back().is_like(words)) {
+    if (!graph_.blocks_.empty() && graph_.blocks_.back().differs_in_peers_only(words)) {
         const RankBlock own(words.data());
         peers_.resize(own.size());
-        for (Place place = 0; place < own.size(); ++place) {
-            peers_[place] = own.op(place).peer;
+        for (OpIndex op_index = 0; op_index < own.size(); ++op_index) {
+            peers_[op_index] = own.op(op_index).peer;
         }
-        append_like_last(peers_);
+        append_with_other_peers(peers_);
         return;
     }
     const std::span<std::uint64_t> room = graph_.arena_.take(words.size());
@@ -57,7 +57,7 @@ void GraphBuilder::append_checked(std::span<const std::uint64_t> words) {
     add(block, limits.peer);
 }
 
-void GraphBuilder::append_like_last(std::span<const std::uint32_t> peers) {
+void GraphBuilder::append_with_other_peers(std::span<const std::uint32_t> peers) {
     auto* const own = reinterpret_cast<std::uint32_t*>(graph_.arena_.take((peers.size() + 1) / 2).data());
     std::uint32_t highest = 0;
     for (std::size_t i = 0; i < peers.size(); ++i) {
@@ -90,16 +90,17 @@ Graph GraphBuilder::finish() {
     return std::move(graph_);
 }
 
-/// Says which op has no peer, if there is one.
+/// Throws an InputError with the first op whose peer does not exist.
 void GraphBuilder::refuse_peer() const {
     for (std::uint32_t rank = 0; rank < graph_.ranks(); ++rank) {
-        for (Place place = 0; place < graph_.size(rank); ++place) {
-            const Op op = graph_.op(rank, place);
+        for (OpIndex op_index = 0; op_index < graph_.size(rank); ++op_index) {
+            const Op op = graph_.op(rank, op_index);
             if (op.kind == OpKind::calc || op.peer < graph_.ranks() || (op.kind == OpKind::recv && op.peer == any)) {
                 continue;
             }
-            throw InputError("rank " + std::to_string(rank) + ", " + graph_.name(rank, place) + ": its peer is rank " +
-                             std::to_string(op.peer) + ", expected one below " + std::to_string(graph_.ranks()));
+            throw InputError("rank " + std::to_string(rank) + ", " + graph_.name(rank, op_index) +
+                             ": its peer is rank " + std::to_string(op.peer) + ", expected one below " +
+                             std::to_string(graph_.ranks()));
         }
     }
 }

@@ -9,27 +9,28 @@
 
 #include "base/time.hpp"
 #include "base/word_arena.hpp"
-#include "goal/known_follower.hpp"
-#include "goal/listing.hpp"
 #include "goal/op.hpp"
 #include "goal/progress.hpp"
 #include "goal/rank_block.hpp"
 #include "goal/rank_encoder.hpp"
+#include "goal/rank_schedule.hpp"
 #include "goal/source.hpp"
+#include "goal/successor_cache.hpp"
 
 namespace idlewave {
 
-/// A schedule in memory: every rank's ops in order, and which waits for which, each rank as a RankBlock of some ten
-/// bytes an op, or four where it differs from the rank before in its peers alone. Immutable once built (GraphBuilder).
+/// A schedule in memory: the ops of every rank in order, with their requirements. A rank is a RankBlock of some ten
+/// bytes an op, or of four bytes an op if it differs from the rank before it in its peers only. A GraphBuilder builds
+/// it; then it is immutable.
 class Graph {
   public:
     using Cookie = NoCookie;
-    /// Of one Graph.
+    /// Valid for one Graph only.
     struct Scratch {
-        KnownFollowers known;
+        SuccessorCache successors;
     };
-    static constexpr bool one_of_each = false;
-    static constexpr bool exchanges = true;
+    static constexpr bool single_cpu_and_nic = false;
+    static constexpr bool has_exchanges = true;
 
     template <class Moment>
     using State = Progress<Moment>;
@@ -39,20 +40,20 @@ class Graph {
     [[nodiscard]] std::uint32_t nics() const { return nics_; }
     [[nodiscard]] std::uint64_t op_count() const { return op_count_; }
 
-    /// How many bytes its ops, dependencies and labels take.
+    /// The memory of its ops, requirements and labels in bytes.
     [[nodiscard]] std::uint64_t memory() const { return arena_.bytes() + blocks_.capacity() * sizeof blocks_[0]; }
 
-    /// One rank's part.
+    /// The encoded schedule of one rank.
     [[nodiscard]] const RankBlock& block(std::uint32_t rank) const { return blocks_[rank]; }
 
-    /// Bring what a rank needs of its schedule into the cache.
+    /// Brings the part of the schedule that a rank needs next into the cache.
     template <class Moment>
     [[gnu::always_inline]] void prefetch(std::uint32_t rank, const State<Moment>& state) const {
         blocks_[rank].prefetch(state.near());
     }
 
-    [[nodiscard]] Place size(std::uint32_t rank) const { return block(rank).size(); }
-    [[nodiscard]] Op op(std::uint32_t rank, Place place) const { return block(rank).op(place); }
+    [[nodiscard]] OpIndex size(std::uint32_t rank) const { return block(rank).size(); }
+    [[nodiscard]] Op op(std::uint32_t rank, OpIndex op_index) const { return block(rank).op(op_index); }
 
     template <class Moment>
     void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch, ReadyOps<Cookie, Moment>& ready) const;
@@ -62,28 +63,28 @@ class Graph {
     template <class Moment>
     bool ended(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Notice<Cookie, Moment>& notice,
                ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const;
-    [[nodiscard]] std::string name(std::uint32_t rank, Place place) const;
+    [[nodiscard]] std::string name(std::uint32_t rank, OpIndex op_index) const;
     template <class Moment>
     [[nodiscard]] static std::uint16_t call(std::uint32_t /*rank*/, const State<Moment>& /*state*/,
                                             const Cookie& /*cookie*/) {
         return 0;
     }
     template <class Moment>
-    [[nodiscard]] std::optional<Stand> stand(std::uint32_t rank, const State<Moment>& state) const;
-    [[nodiscard]] Listing listing(std::uint32_t rank) const;
+    [[nodiscard]] std::optional<StopPosition> stop_position(std::uint32_t rank, const State<Moment>& state) const;
+    [[nodiscard]] RankSchedule rank_schedule(std::uint32_t rank) const;
     template <class Moment, class Archive>
-    void keep(std::uint32_t rank, State<Moment>& state, Archive& archive) const {
-        state.keep(archive, block(rank).size());
+    void serialise(std::uint32_t rank, State<Moment>& state, Archive& archive) const {
+        state.serialise(archive, block(rank).size());
     }
 
   private:
     friend class GraphBuilder;
 
     template <class Moment>
-    static void place_ready(const RankBlock& own, Place place, bool with_send, State<Moment>& state,
-                            ReadyOp<Cookie, Moment>& ready);
+    static void mark_ready(const RankBlock& own, OpIndex op_index, bool is_exchange, State<Moment>& state,
+                           ReadyOp<Cookie, Moment>& ready);
     template <class Moment>
-    static void make_ready(const RankBlock& own, Place place, const Moment& at, State<Moment>& state,
+    static void make_ready(const RankBlock& own, OpIndex op_index, const Moment& at, State<Moment>& state,
                            ReadyOp<Cookie, Moment>& ready);
     template <Edge edge, class Moment>
     static bool release(const RankBlock& own, State<Moment>& state, Scratch& scratch,
@@ -94,7 +95,7 @@ class Graph {
                             ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready);
 
     WordArena arena_;
-    std::vector<RankBlock> blocks_;  ///< one a rank, in the arena
+    std::vector<RankBlock> blocks_;  ///< by rank; the words lie in the arena
     std::uint64_t op_count_ = 0;
     std::uint32_t cpus_ = 1;
     std::uint32_t nics_ = 1;
@@ -103,25 +104,25 @@ class Graph {
 /// Builds a Graph rank by rank: op by op, or whole ranks.
 class GraphBuilder {
   public:
-    /// Begin the next rank; ops and requirements belong to it from now on.
+    /// Begins the next rank, to which all further ops and requirements belong.
     void begin_rank();
 
-    /// Add an op, with a label or "". Returns its place.
-    Place add(const Op& op, std::string_view label = {});
+    /// Adds an op with a label, or with none (""). Returns its index.
+    OpIndex add(const Op& op, std::string_view label = {});
 
-    /// `waiting` may start only after `other` has started or ended.
-    void require(Place waiting, Place other, Edge edge);
+    /// Adds a requirement: `successor` may start only after `predecessor` has started or ended.
+    void require(OpIndex successor, OpIndex predecessor, Edge edge);
 
-    /// Add a whole rank. Throws InputError if it cannot be held (RankEncoder).
-    void append(const Listing& listing);
+    /// Adds a whole rank. Throws InputError if it is too large for a block (RankEncoder).
+    void append(const RankSchedule& schedule);
 
-    /// Add a whole rank in the form in which it will lie in memory; it has passed `check_block`.
+    /// Adds a whole rank in its encoded form, which must have passed `check_block`.
     void append_checked(std::span<const std::uint64_t> words);
 
-    /// Add the rank before once more, with other peers: one an op, 0 of a calc.
-    void append_like_last(std::span<const std::uint32_t> peers);
+    /// Adds a copy of the last rank with other peers: one for each op, 0 for a calc.
+    void append_with_other_peers(std::span<const std::uint32_t> peers);
 
-    /// The finished schedule. Throws InputError naming rank and op where a peer does not exist.
+    /// Returns the finished schedule. Throws an InputError with rank and op if a peer does not exist.
     Graph finish();
 
   private:
@@ -131,8 +132,8 @@ class GraphBuilder {
 
     Graph graph_;
     RankEncoder encoder_;
-    Listing rank_;                      ///< the one that is being built
-    std::vector<std::uint32_t> peers_;  ///< of a rank that is being added
+    RankSchedule rank_;                 ///< the rank that is being built
+    std::vector<std::uint32_t> peers_;  ///< the peers of the rank that is being added
     std::uint32_t highest_peer_ = 0;
     bool in_rank_ = false;
 };

@@ -34,7 +34,7 @@ IdgReader::IdgReader(const InputFile& file) : file_(file), table_(file, table_ah
 
 void IdgReader::check_header() {
     const auto header = body_.view(0, idg::header_size);
-    if (load<idg::Mark>(header.data()) != idg::magic) {
+    if (load<idg::MagicNumber>(header.data()) != idg::magic) {
         fail(0, "the first eight bytes of a .idg file, found others");
     }
     const auto version = load<std::uint32_t>(header.data() + 8);
@@ -55,9 +55,9 @@ void IdgReader::read_footer() {
     if (footer_.magic != idg::end_magic) {
         fail(begin + 32, "the last eight bytes of a .idg file, found others; it is cut off");
     }
-    const std::uint32_t crc = crc32c(bytes.first(idg::footer_sealed));
+    const std::uint32_t crc = crc32c(bytes.first(idg::footer_checksummed));
     if (footer_.crc != crc) {
-        fail(begin + idg::footer_sealed, "the footer's checksum " + versus(crc, footer_.crc));
+        fail(begin + idg::footer_checksummed, "the footer's checksum " + versus(crc, footer_.crc));
     }
     if (footer_.ranks == 0 || footer_.ranks > most_ranks) {
         fail(begin + 16, "from 1 to " + versus(most_ranks, footer_.ranks) + " ranks");
@@ -123,12 +123,12 @@ std::span<const std::uint64_t> IdgReader::next_block() {
     return words_;
 }
 
-bool IdgReader::next(Listing& rank) {
+bool IdgReader::next(RankSchedule& rank) {
     const auto words = next_block();
     if (words.empty()) {
         return false;
     }
-    RankBlock(words.data()).list_into(rank);
+    RankBlock(words.data()).decode(rank);
     return true;
 }
 

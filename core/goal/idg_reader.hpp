@@ -7,24 +7,24 @@
 
 #include "base/input_file.hpp"
 #include "goal/idg.hpp"
-#include "goal/listing.hpp"
+#include "goal/rank_schedule.hpp"
 
 namespace idlewave {
 
-/// Reads Idlewave's binary schedules, rank by rank, and believes nothing in them: checksums tell what was damaged, and
-/// every block is checked besides. Errors are InputErrors `file: byte …, rank …: expected …, found …`.
+/// Reads Idlewave's binary schedules, rank by rank. It trusts nothing: checksums detect damage, and every block is
+/// checked for validity. Errors are InputErrors `file: byte …, rank …: expected …, found …`.
 class IdgReader {
   public:
-    /// The file must be regular, and live as long.
+    /// The file must be regular and outlive the reader.
     explicit IdgReader(const InputFile& file);
 
     [[nodiscard]] std::uint32_t ranks() const { return footer_.ranks; }
 
-    /// Reads the next rank, a sound block, valid until the next call. Empty if there are no more.
+    /// Returns the block of the next rank, checked, and valid until the next call. Empty after the last rank.
     std::span<const std::uint64_t> next_block();
 
-    /// Reads the next rank and writes it out. False if there are no more.
-    bool next(Listing& rank);
+    /// Reads and decodes the next rank. False after the last rank.
+    bool next(RankSchedule& rank);
 
   private:
     void check_header();
@@ -39,9 +39,9 @@ class IdgReader {
     FileWindow body_;
     idg::Footer footer_;
     std::vector<std::uint64_t> words_;
-    std::uint32_t read_ = 0;                  ///< ranks
-    std::uint64_t begin_ = idg::header_size;  ///< of the next block
-    std::uint64_t ops_ = 0;                   ///< so far
+    std::uint32_t read_ = 0;                  ///< number of ranks read
+    std::uint64_t begin_ = idg::header_size;  ///< offset of the next block
+    std::uint64_t ops_ = 0;                   ///< number of ops read
     std::uint8_t highest_cpu_ = 0;
     std::uint8_t highest_nic_ = 0;
 };

@@ -31,7 +31,7 @@ void IdgWriter::finish() {
     footer_.table = out_.size();
     footer_.ranks = static_cast<std::uint32_t>(table_.size());
     footer_.table_crc = crc32c(table);
-    footer_.crc = crc32c(std::as_bytes(std::span(&footer_, 1)).first(idg::footer_sealed));
+    footer_.crc = crc32c(std::as_bytes(std::span(&footer_, 1)).first(idg::footer_checksummed));
     out_.append(table);
     out_.append(std::as_bytes(std::span(&footer_, 1)));
 }

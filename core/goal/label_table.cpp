@@ -14,7 +14,7 @@ void LabelTable::added() {
     }
 }
 
-std::optional<Place> LabelTable::find(std::string_view label) const {
+std::optional<OpIndex> LabelTable::find(std::string_view label) const {
     if (labels_->kind() == LabelKind::text) {
         const std::uint32_t found = slots_.empty() ? 0 : slots_[slot_of(label)];
         return found == 0 ? std::nullopt : std::optional(found - 1);
@@ -26,7 +26,7 @@ std::optional<Place> LabelTable::find(std::string_view label) const {
     if (!numbered || number == 0 || number > labels_->size()) {
         return std::nullopt;
     }
-    return static_cast<Place>(number - 1);
+    return static_cast<OpIndex>(number - 1);
 }
 
 void LabelTable::begin(const Labels& labels) {
@@ -36,8 +36,8 @@ void LabelTable::begin(const Labels& labels) {
     slots_.clear();
 }
 
-void LabelTable::insert(Place place) {
-    const std::string_view label = text(place);
+void LabelTable::insert(OpIndex op_index) {
+    const std::string_view label = text(op_index);
     if (label.empty()) {
         return;
     }
@@ -46,7 +46,7 @@ void LabelTable::insert(Place place) {
     }
     std::uint32_t& slot = slots_[slot_of(label)];
     if (slot == 0) {
-        slot = place + 1;
+        slot = op_index + 1;
         ++used_;
     }
 }
@@ -61,7 +61,7 @@ void LabelTable::grow() {
     }
 }
 
-/// Where `label` is, or would go.
+/// The slot of `label`, or the free slot for it.
 std::size_t LabelTable::slot_of(std::string_view label) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t slot = std::hash<std::string_view>{}(label)&mask;
@@ -71,9 +71,9 @@ std::size_t LabelTable::slot_of(std::string_view label) const {
     return slot;
 }
 
-std::string_view LabelTable::text(Place place) const {
-    const std::uint32_t begin = labels_->begins()[place];
-    return std::string_view(labels_->text()).substr(begin, labels_->begins()[place + 1] - begin);
+std::string_view LabelTable::text(OpIndex op_index) const {
+    const std::uint32_t begin = labels_->begins()[op_index];
+    return std::string_view(labels_->text()).substr(begin, labels_->begins()[op_index + 1] - begin);
 }
 
 }  // namespace idlewave

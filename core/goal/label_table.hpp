@@ -9,28 +9,28 @@
 
 namespace idlewave {
 
-/// Finds the ops of one rank by their labels. As long as they are numbered, as tools write them, a label says its place
-/// itself; otherwise it is a hash table.
+/// Finds the ops of one rank by their labels. As long as the labels are numbered, as tools write them, the label itself
+/// contains the op index; otherwise a hash table is used.
 class LabelTable {
   public:
-    /// Begins a rank. `labels`, which are still empty, must live until the next one.
+    /// Begins a rank. `labels` must be empty, and live until the next `begin`.
     void begin(const Labels& labels);
 
-    /// An op was added to the labels, with a label or without. Of two equal labels the first holds, as in LogGOPSim.
+    /// Call it after each `labels.add`. Of two equal labels the first one counts, as in LogGOPSim.
     void added();
 
-    [[nodiscard]] std::optional<Place> find(std::string_view label) const;
+    [[nodiscard]] std::optional<OpIndex> find(std::string_view label) const;
 
   private:
-    void insert(Place place);
+    void insert(OpIndex op_index);
     void grow();
     [[nodiscard]] std::size_t slot_of(std::string_view label) const;
-    [[nodiscard]] std::string_view text(Place place) const;
+    [[nodiscard]] std::string_view text(OpIndex op_index) const;
 
     const Labels* labels_ = nullptr;
-    Place inserted_ = 0;  ///< so many ops have been looked at for the table
+    OpIndex inserted_ = 0;  ///< number of ops that the table takes account of
     std::uint64_t used_ = 0;
-    std::vector<std::uint32_t> slots_;  ///< 1 + place
+    std::vector<std::uint32_t> slots_;  ///< 1 + op_index
 };
 
 }  // namespace idlewave

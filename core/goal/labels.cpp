@@ -8,18 +8,18 @@
 namespace idlewave {
 namespace {
 
-bool is_numbered(std::string_view label, Place place) {
+bool is_numbered(std::string_view label, OpIndex op_index) {
     std::array<char, 12> digits{};
-    const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), std::uint64_t{place} + 1);
+    const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), std::uint64_t{op_index} + 1);
     return !label.empty() && label[0] == 'l' &&
            label.substr(1) == std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data()));
 }
 
 }  // namespace
 
-std::string numbered_label(Place place) {
+std::string numbered_label(OpIndex op_index) {
     std::string label(1, 'l');
-    label += std::to_string(std::uint64_t{place} + 1);
+    label += std::to_string(std::uint64_t{op_index} + 1);
     return label;
 }
 
@@ -54,24 +54,24 @@ LabelKind Labels::kind() const {
     return kind_;
 }
 
-std::string Labels::at(Place place) const {
+std::string Labels::at(OpIndex op_index) const {
     switch (kind_) {
         case LabelKind::none:
             return {};
         case LabelKind::numbered:
-            return numbered_label(place);
+            return numbered_label(op_index);
         case LabelKind::text:
         case LabelKind::unknown:
             break;
     }
-    return text_.substr(begins_[place], begins_[place + 1] - begins_[place]);
+    return text_.substr(begins_[op_index], begins_[op_index + 1] - begins_[op_index]);
 }
 
-/// The labels so far followed a rule; from now on they stand there.
+/// Changes the kind to `text`: stores the labels so far, which followed a rule.
 void Labels::spell_out() {
     begins_.assign(1, 0);
-    for (Place place = 0; place < size_; ++place) {
-        text_ += at(place);
+    for (OpIndex op_index = 0; op_index < size_; ++op_index) {
+        text_ += at(op_index);
         begins_.push_back(static_cast<std::uint32_t>(text_.size()));
     }
     kind_ = LabelKind::text;

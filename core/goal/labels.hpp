@@ -9,30 +9,30 @@
 
 namespace idlewave {
 
-/// How the ops of a rank are labelled.
+/// The kind of labels that a rank's ops have.
 enum class LabelKind : std::uint8_t {
-    none,      ///< not at all
-    numbered,  ///< the op at place i is l<i+1>, as tools write them; costs nothing
-    text,      ///< as somebody wrote them
-    unknown    ///< in a damaged file
+    none,      ///< no labels
+    numbered,  ///< op i has the label l<i+1>, as tools write it; takes no memory
+    text,      ///< other labels, which are stored
+    unknown    ///< only in a damaged file
 };
 
-/// The label of the op at `place` where they are numbered.
-std::string numbered_label(Place place);
+/// The label of an op if labels are numbered.
+std::string numbered_label(OpIndex op_index);
 
-/// The labels of one rank's ops, in order. "" is no label.
+/// The labels of one rank's ops, in order. "" means no label.
 class Labels {
   public:
-    /// Adds the next op's.
+    /// Adds the label of the next op.
     void add(std::string_view label);
 
     void clear();
 
     [[nodiscard]] LabelKind kind() const;
-    [[nodiscard]] Place size() const { return size_; }
-    [[nodiscard]] std::string at(Place place) const;
+    [[nodiscard]] OpIndex size() const { return size_; }
+    [[nodiscard]] std::string at(OpIndex op_index) const;
 
-    /// Of kind `text`: all labels without anything between them, and where each begins; one entry more than ops.
+    /// Of kind `text`: all labels, one directly after the other, and their begins; there is one more begin than ops.
     [[nodiscard]] const std::string& text() const { return text_; }
     [[nodiscard]] const std::vector<std::uint32_t>& begins() const { return begins_; }
 
@@ -40,7 +40,7 @@ class Labels {
     void spell_out();
 
     LabelKind kind_ = LabelKind::none;
-    Place size_ = 0;
+    OpIndex size_ = 0;
     std::string text_;
     std::vector<std::uint32_t> begins_;
 };

@@ -10,101 +10,110 @@
 
 namespace idlewave {
 
-/// An op of which some requirements are met, and some not.
+/// An op of which some requirements are met, but not all.
 template <class Moment>
-struct Join {
-    static constexpr Place nowhere = 0xffffffff;
+struct PartlyReadyOp {
+    static constexpr OpIndex none = 0xffffffff;
 
-    Place place = nowhere;
-    std::uint32_t left = 0;  ///< requirements that are not met
-    Moment ready_at = {};    ///< the latest of those met
+    OpIndex op_index = none;
+    std::uint32_t left = 0;  ///< number of requirements that are not met
+    Moment ready_at = {};    ///< the latest time at which a requirement was met
 };
 
-/// How far a rank of a Graph has come: which ops are ready, and its joins by their places. Most ranks have few ops, or
-/// one join at a time: that lies here, with plain times in 32 bytes. What more there is lies elsewhere.
+/// The progress of a rank of a Graph: which ops have become ready, and its partly ready ops by their indices. The
+/// object holds 64 ops and one partly ready op, which is enough for most ranks, in 32 bytes with plain times; `more_`
+/// holds the rest.
 template <class Moment>
 class Progress {
   public:
-    /// None of `ops` ops is ready.
-    void begin(Place ops) {
+    /// Starts with none of `ops` ops ready.
+    void begin(OpIndex ops) {
         bits_ = 0;
-        join_.place = Join<Moment>::nowhere;
+        first_partly_ready_.op_index = PartlyReadyOp<Moment>::none;
         more_ = nullptr;
         if (ops > 64) {
             more().ready.clear(ops - 64);
         }
     }
 
-    [[nodiscard]] bool is_ready(Place place) const {
-        return place < 64 ? (bits_ >> place & 1) != 0 : more_->ready.test(place - 64);
+    [[nodiscard]] bool is_ready(OpIndex op_index) const {
+        return op_index < 64 ? (bits_ >> op_index & 1) != 0 : more_->ready.test(op_index - 64);
     }
-    /// Whether all of `ops` ops are. Where there are more than 64 it does not know.
-    [[nodiscard]] bool are_few_and_ready(Place ops) const {
-        return ops <= 64 && static_cast<Place>(std::popcount(bits_)) == ops;
+    /// Whether the rank has at most 64 ops and all are ready. With more ops it returns false.
+    [[nodiscard]] bool are_few_and_ready(OpIndex ops) const {
+        return ops <= 64 && static_cast<OpIndex>(std::popcount(bits_)) == ops;
     }
-    void set_ready(Place place) {
-        if (place < 64) {
-            bits_ |= std::uint64_t{1} << place;
+    void set_ready(OpIndex op_index) {
+        if (op_index < 64) {
+            bits_ |= std::uint64_t{1} << op_index;
         } else {
-            more_->ready.set(place - 64);
+            more_->ready.set(op_index - 64);
         }
     }
 
-    [[nodiscard]] bool has_joins() const {
-        return join_.place != Join<Moment>::nowhere || (more_ != nullptr && !more_->joins.empty());
+    [[nodiscard]] bool has_partly_ready() const {
+        return first_partly_ready_.op_index != PartlyReadyOp<Moment>::none ||
+               (more_ != nullptr && !more_->partly_ready.empty());
     }
 
-    /// The join of `place`, or null.
-    [[nodiscard]] Join<Moment>* join(Place place) {
-        return join_.place == place ? &join_ : more_ != nullptr ? more_->joins.find(place) : nullptr;
+    /// The partly ready op with this index, or null.
+    [[nodiscard]] PartlyReadyOp<Moment>* partly_ready(OpIndex op_index) {
+        return first_partly_ready_.op_index == op_index ? &first_partly_ready_
+               : more_ != nullptr                       ? more_->partly_ready.find(op_index)
+                                                        : nullptr;
     }
-    [[nodiscard]] const Join<Moment>* join(Place place) const { return const_cast<Progress*>(this)->join(place); }
+    [[nodiscard]] const PartlyReadyOp<Moment>* partly_ready(OpIndex op_index) const {
+        return const_cast<Progress*>(this)->partly_ready(op_index);
+    }
 
-    /// Adds one for a place that has none. Earlier pointers are void.
-    void add(const Join<Moment>& join) {
-        if (join_.place == Join<Moment>::nowhere) {
-            join_ = join;
+    /// Adds an op of which the first requirement is met. Invalidates pointers.
+    void add(const PartlyReadyOp<Moment>& partly_ready) {
+        if (first_partly_ready_.op_index == PartlyReadyOp<Moment>::none) {
+            first_partly_ready_ = partly_ready;
         } else {
-            more().joins.add(join.place, join);
+            more().partly_ready.add(partly_ready.op_index, partly_ready);
         }
     }
 
-    /// Takes out one that is there.
-    void remove_join(Place place) {
-        if (join_.place == place) {
-            join_.place = Join<Moment>::nowhere;
+    /// Removes a partly ready op.
+    void remove_partly_ready(OpIndex op_index) {
+        if (first_partly_ready_.op_index == op_index) {
+            first_partly_ready_.op_index = PartlyReadyOp<Moment>::none;
         } else {
-            more_->joins.remove(place);
+            more_->partly_ready.remove(op_index);
         }
     }
 
-    /// About where the rank is: the join that waits, or the last of the first 64 ops that has become ready.
-    [[nodiscard]] Place near() const {
-        return join_.place != Join<Moment>::nowhere ? join_.place : static_cast<Place>(std::bit_width(bits_ >> 1));
+    /// An op index near which the rank is working, for prefetches: the partly ready op, or the last of the first 64 ops
+    /// that has become ready.
+    [[nodiscard]] OpIndex near() const {
+        return first_partly_ready_.op_index != PartlyReadyOp<Moment>::none
+                   ? first_partly_ready_.op_index
+                   : static_cast<OpIndex>(std::bit_width(bits_ >> 1));
     }
 
-    /// Shows how far a rank of `ops` ops has come to an archive.
+    /// Passes the progress of a rank of `ops` ops to an archive.
     template <class Archive>
-    void keep(Archive& archive, Place ops) {
+    void serialise(Archive& archive, OpIndex ops) {
         archive(bits_);
-        archive(join_.place);
-        archive(join_.left);
-        archive(join_.ready_at);
-        bool has_more = more_ != nullptr;  // NOLINT(misc-const-correctness): an Unpacker writes to it
+        archive(first_partly_ready_.op_index);
+        archive(first_partly_ready_.left);
+        archive(first_partly_ready_.ready_at);
+        bool has_more = more_ != nullptr;  // NOLINT(misc-const-correctness): a Deserialiser writes to it
         archive(has_more);
-        if constexpr (Archive::loads) {
+        if constexpr (Archive::is_loading) {
             more_ = has_more ? std::make_unique<More>() : nullptr;
         }
         if (has_more) {
-            more_->ready.keep(archive, ops > 64 ? ops - 64 : 0);
-            more_->joins.keep(archive);
+            more_->ready.serialise(archive, ops > 64 ? ops - 64 : 0);
+            more_->partly_ready.serialise(archive);
         }
     }
 
   private:
     struct More {
-        BitSet ready;  ///< the ops behind the first 64
-        SmallMap<Join<Moment>> joins;
+        BitSet ready;  ///< the ops after the first 64
+        SmallMap<PartlyReadyOp<Moment>> partly_ready;
     };
 
     More& more() {
@@ -114,9 +123,9 @@ class Progress {
         return *more_;
     }
 
-    std::uint64_t bits_ = 0;  ///< the first 64 ops: whether they are ready
+    std::uint64_t bits_ = 0;  ///< which of the first 64 ops are ready
     std::unique_ptr<More> more_;
-    Join<Moment> join_;
+    PartlyReadyOp<Moment> first_partly_ready_;
 };
 
 }  // namespace idlewave

@@ -15,7 +15,7 @@ RankBlock::Sizes RankBlock::sizes(const std::uint64_t* header) {
             .label_words = header[1] >> 32};
 }
 
-bool RankBlock::is_like(std::span<const std::uint64_t> words) const {
+bool RankBlock::differs_in_peers_only(std::span<const std::uint64_t> words) const {
     const Sizes own = sizes(words_);
     const std::uint64_t ops_begin = header_words + 2 * own.shapes;
     const auto same = [&](std::uint64_t begin, std::uint64_t end) {
@@ -34,14 +34,14 @@ bool RankBlock::is_like(std::span<const std::uint64_t> words) const {
     return true;
 }
 
-std::string RankBlock::label(Place place) const {
+std::string RankBlock::label(OpIndex op_index) const {
     const Sizes s = sizes(words_);
     if (s.labels != LabelKind::text) {
-        return s.labels == LabelKind::numbered ? numbered_label(place) : std::string();
+        return s.labels == LabelKind::numbered ? numbered_label(op_index) : std::string();
     }
     const auto* begins = reinterpret_cast<const char*>(op_words_ + size_ + s.link_words);
     std::uint32_t range[2];
-    std::memcpy(range, begins + sizeof(std::uint32_t) * std::uint64_t{place}, sizeof range);
+    std::memcpy(range, begins + sizeof(std::uint32_t) * std::uint64_t{op_index}, sizeof range);
     const char* text = begins + sizeof(std::uint32_t) * (std::uint64_t{size()} + 1);
     return {text + range[0], range[1] - range[0]};
 }
@@ -53,9 +53,9 @@ RankBlock::Limits RankBlock::limits() const {
         found.cpu = std::max(found.cpu, shape(i).cpu);
         found.nic = std::max(found.nic, shape(i).nic);
     }
-    for (Place place = 0; place < size(); ++place) {
-        const std::uint64_t w = word(place);
-        const std::uint32_t its_peer = peer(place);
+    for (OpIndex op_index = 0; op_index < size(); ++op_index) {
+        const std::uint64_t w = word(op_index);
+        const std::uint32_t its_peer = peer(op_index);
         if (op_word::kind(w) == Kind::calc) {
             found.cpu = std::max(found.cpu, static_cast<std::uint8_t>(w >> payload_shift));
         } else if (op_word::kind(w) == Kind::send || (op_word::kind(w) == Kind::recv && its_peer != any)) {
@@ -65,20 +65,20 @@ RankBlock::Limits RankBlock::limits() const {
     return found;
 }
 
-void RankBlock::list_into(Listing& listing) const {
-    listing.clear();
-    listing.ops.reserve(size());
+void RankBlock::decode(RankSchedule& schedule) const {
+    schedule.clear();
+    schedule.ops.reserve(size());
     const bool labelled = sizes(words_).labels != LabelKind::none;
-    for (Place place = 0; place < size(); ++place) {
-        listing.ops.push_back(op(place));
+    for (OpIndex op_index = 0; op_index < size(); ++op_index) {
+        schedule.ops.push_back(op(op_index));
         for (const Edge edge : {Edge::start, Edge::end}) {
-            Followers waiting = followers(place, edge);
-            for (Place follower = 0; waiting.next(follower);) {
-                listing.requirements.push_back({follower, place, edge});
+            Successors waiting = successors(op_index, edge);
+            for (OpIndex successor = 0; waiting.next(successor);) {
+                schedule.requirements.push_back({successor, op_index, edge});
             }
         }
         if (labelled) {
-            listing.labels.add(label(place));
+            schedule.labels.add(label(op_index));
         }
     }
 }

@@ -8,32 +8,34 @@
 #include "base/bytes.hpp"
 #include "base/varint.hpp"
 #include "goal/labels.hpp"
-#include "goal/listing.hpp"
 #include "goal/op.hpp"
+#include "goal/rank_schedule.hpp"
 
 namespace idlewave {
 
-/// How one op is written in a rank's block (docs/goal-format.md): a word of 64 bits.
+/// The word of 64 bits that encodes an op in a rank's block (docs/goal-format.md).
 namespace op_word {
 
 enum class Kind : std::uint8_t { send, recv, calc, long_calc };
 
-/// What an op waits for. Most wait for nothing, or for the op before: that costs nothing beside these three bits.
-enum class Waits : std::uint8_t {
-    no,
+/// The requirements of an op, in three bits of its word. Most ops require nothing or the previous op, which takes no
+/// further memory.
+enum class RequirementKind : std::uint8_t {
+    none,
     previous_end,
     previous_start,
-    listed,  ///< for one op, which names it among its followers
+    listed,  ///< one op, in whose list of successors this op is
     several,
     several_and_previous_end,
     several_and_previous_start,
 };
 
-inline constexpr unsigned waits_shift = 2;
-inline constexpr std::uint64_t leads_start = 1 << 5;  ///< has a list of followers, some of which wait for its start
-inline constexpr std::uint64_t leads_end = 1 << 6;    ///< or for its end
-inline constexpr std::uint64_t leads = leads_start | leads_end;
-inline constexpr unsigned payload_shift = 7;  ///< a message: its shape; a calc: its CPU
+inline constexpr unsigned requirement_shift = 2;
+inline constexpr std::uint64_t lists_start =
+    1 << 5;  ///< the op has a list of successors, some of which wait for its start
+inline constexpr std::uint64_t lists_end = 1 << 6;  ///< … or for its end
+inline constexpr std::uint64_t lists_any = lists_start | lists_end;
+inline constexpr unsigned payload_shift = 7;  ///< of a message its shape; of a calc its CPU
 inline constexpr unsigned size_shift = 15;    ///< of a calc
 inline constexpr unsigned peer_shift = 32;    ///< of a message
 inline constexpr std::uint64_t most_shapes = std::uint64_t{1} << (peer_shift - payload_shift);
@@ -42,27 +44,27 @@ inline constexpr std::uint64_t longest_calc = (std::uint64_t{1} << (64 - size_sh
 inline Kind kind(std::uint64_t word) {
     return static_cast<Kind>(word & 3);
 }
-inline Waits waits(std::uint64_t word) {
-    return static_cast<Waits>((word >> waits_shift) & 7);
+inline RequirementKind requirement_kind(std::uint64_t word) {
+    return static_cast<RequirementKind>((word >> requirement_shift) & 7);
 }
 inline std::uint64_t shape(std::uint64_t word) {
     return (word >> payload_shift) & (most_shapes - 1);
 }
-inline bool waits_for_several(std::uint64_t word) {
-    return waits(word) >= Waits::several;
+inline bool requires_several(std::uint64_t word) {
+    return requirement_kind(word) >= RequirementKind::several;
 }
-inline bool waits_for_previous(std::uint64_t word, Edge edge) {
-    const Waits w = waits(word);
-    return edge == Edge::end ? w == Waits::previous_end || w == Waits::several_and_previous_end
-                             : w == Waits::previous_start || w == Waits::several_and_previous_start;
+inline bool requires_previous(std::uint64_t word, Edge edge) {
+    const RequirementKind w = requirement_kind(word);
+    return edge == Edge::end ? w == RequirementKind::previous_end || w == RequirementKind::several_and_previous_end
+                             : w == RequirementKind::previous_start || w == RequirementKind::several_and_previous_start;
 }
-inline bool leads_by(std::uint64_t word, Edge edge) {
-    return (word & (edge == Edge::start ? leads_start : leads_end)) != 0;
+inline bool lists_successors_by(std::uint64_t word, Edge edge) {
+    return (word & (edge == Edge::start ? lists_start : lists_end)) != 0;
 }
 
 }  // namespace op_word
 
-/// What many messages of a rank have in common. Also holds a calc that is longer than its word can say.
+/// The properties that many messages of a rank share. Also used for a calc that is too long for its word.
 struct Shape {
     std::uint64_t size = 0;
     std::uint32_t tag = 0;
@@ -74,14 +76,14 @@ struct Shape {
 };
 static_assert(sizeof(Shape) == 16);
 
-/// The ops that wait for one op's start or end, one after the other.
-class Followers {
+/// An iterator over the ops that wait for the start or the end of one op.
+class Successors {
   public:
-    /// The next of them; false if there is none left.
-    [[gnu::always_inline]] bool next(Place& place) {
-        if (previous_waits_) {
-            previous_waits_ = false;
-            place = of_ + 1;
+    /// Advances to the next successor. False if there is none left.
+    [[gnu::always_inline]] bool next(OpIndex& op_index) {
+        if (next_op_too_) {
+            next_op_too_ = false;
+            op_index = of_ + 1;
             return true;
         }
         while (at_ != nullptr) {
@@ -90,7 +92,7 @@ class Followers {
                 at_ = nullptr;
             }
             if (static_cast<Edge>((value >> 1) & 1) == edge_) {
-                place = static_cast<Place>(of_ + unzigzag(value >> 2));
+                op_index = static_cast<OpIndex>(of_ + unzigzag(value >> 2));
                 return true;
             }
         }
@@ -100,23 +102,23 @@ class Followers {
   private:
     friend class RankBlock;
 
-    Followers(Place of, Edge edge, bool previous_waits, const std::uint8_t* at)
-        : at_(at), of_(of), edge_(edge), previous_waits_(previous_waits) {}
+    Successors(OpIndex of, Edge edge, bool next_op_too, const std::uint8_t* at)
+        : at_(at), of_(of), edge_(edge), next_op_too_(next_op_too) {}
 
-    const std::uint8_t* at_;  ///< the next in the list
-    Place of_;
+    const std::uint8_t* at_;  ///< the next entry of the list; null at its end
+    OpIndex of_;
     Edge edge_;
-    bool previous_waits_;  ///< the op right behind is the first of them
+    bool next_op_too_;  ///< the next op of the rank is a successor, and the first one
 };
 
-/// A view of one rank's schedule in the form in which it lies in memory and in .idg files: ten to twelve bytes an op,
-/// one to three bytes for each dependency that is not on the op before. See docs/goal-format.md for the layout.
+/// A view of one rank's schedule as it is encoded in memory and in .idg files: ten to twelve bytes an op, and one to
+/// three bytes for each requirement that is not on the previous op. docs/goal-format.md describes the layout.
 ///
-/// The words must come from RankEncoder, or have passed `check_block`. Ranks that differ in their peers alone may share
-/// them: in most programs every rank does the same with others.
+/// The words must come from RankEncoder or have passed `check_block`. Ranks that differ in their peers only may share
+/// the words: in most programs every rank does the same with other peers.
 class RankBlock {
   public:
-    /// The counts at the beginning.
+    /// The counts in the header of a block.
     struct Sizes {
         std::uint64_t ops = 0;
         std::uint64_t shapes = 0;
@@ -128,18 +130,18 @@ class RankBlock {
     };
 
     static constexpr std::uint64_t header_words = 2;
-    static constexpr Place group = 4;                 ///< so many ops share an entry of the links' index
-    static constexpr unsigned label_kind_shift = 62;  ///< in the first word; the shapes' number is below it
+    static constexpr OpIndex group = 4;               ///< number of ops that share an entry of the links' index
+    static constexpr unsigned label_kind_shift = 62;  ///< in the first word, above the number of shapes
 
     RankBlock() = default;
     explicit RankBlock(const std::uint64_t* words)
         : words_(words),
           op_words_(words + header_words + 2 * sizes(words).shapes),
           peers_(reinterpret_cast<const std::byte*>(op_words_) + op_word::peer_shift / 8),
-          size_(static_cast<Place>(sizes(words).ops)),
+          size_(static_cast<OpIndex>(sizes(words).ops)),
           peer_step_(sizeof(std::uint64_t)) {}
 
-    /// Another rank with the words of `like`, and peers of its own: one an op, 0 of a calc.
+    /// A rank that shares the words of `like` and has its own peers: one for each op, 0 for a calc.
     RankBlock(const RankBlock& like, const std::uint32_t* peers)
         : words_(like.words_),
           op_words_(like.op_words_),
@@ -147,95 +149,99 @@ class RankBlock {
           size_(like.size_),
           peer_step_(sizeof(std::uint32_t)) {}
 
-    /// The largest that any op names.
+    /// The largest CPU, NIC and peer of any op.
     struct Limits {
         std::uint8_t cpu = 0;
         std::uint8_t nic = 0;
-        std::uint32_t peer = 0;  ///< of sends to `any` too, which no schedule may have
+        std::uint32_t peer = 0;  ///< includes sends to `any`, which are invalid
     };
 
     static Sizes sizes(const std::uint64_t* header);
 
-    [[nodiscard]] Place size() const { return size_; }
+    [[nodiscard]] OpIndex size() const { return size_; }
 
-    /// Blocks of the same words differ in their peers alone.
+    /// Blocks with the same words differ in their peers only.
     [[nodiscard]] const std::uint64_t* words() const { return words_; }
-    /// Whether its words are those of a rank before, and only its peers its own.
-    [[nodiscard]] bool has_peers_apart() const { return peer_step_ != sizeof(std::uint64_t); }
+    /// Whether the rank shares the words of an earlier rank and has its own peers.
+    [[nodiscard]] bool has_own_peers() const { return peer_step_ != sizeof(std::uint64_t); }
 
-    /// Whether the rank of another block, of these words, differs from this one in its peers alone.
-    [[nodiscard]] bool is_like(std::span<const std::uint64_t> words) const;
+    /// Whether a block with these words differs from this one in its peers only.
+    [[nodiscard]] bool differs_in_peers_only(std::span<const std::uint64_t> words) const;
 
-    [[nodiscard]] Op op(Place place) const {
+    [[nodiscard]] Op op(OpIndex op_index) const {
         Op op;
-        read(place, op);
+        read(op_index, op);
         return op;
     }
-    /// Of a message; 0 of a calc where peers lie apart.
-    [[nodiscard]] std::uint32_t peer(Place place) const {
-        return load<std::uint32_t>(peers_ + std::uint64_t{place} * peer_step_);
+    /// The peer of a message. Of a calc it is 0 if the rank has its own peers, and undefined otherwise.
+    [[nodiscard]] std::uint32_t peer(OpIndex op_index) const {
+        return load<std::uint32_t>(peers_ + std::uint64_t{op_index} * peer_step_);
     }
-    /// Field by field to where it will be used: what was written in small pieces is read in a large one only after a
-    /// delay.
-    void read(Place place, Op& op) const;
+    /// Decodes an op. It assigns the members one by one to their final place: a wide load of narrow stores would stall
+    /// until all stores are done.
+    void read(OpIndex op_index, Op& op) const;
 
-    /// Whether behind receive `place` is a send that waits for its start alone, is the only op that does, and differs
-    /// in its peer alone: an exchange.
-    [[nodiscard]] bool exchanges(Place place) const;
+    /// Whether an op is the receive of an exchange: the next op is a send that differs from it in the peer only,
+    /// requires its start and nothing else, and is the only op that requires its start.
+    [[nodiscard]] bool is_exchange(OpIndex op_index) const;
 
-    /// How many requirements an op has.
-    [[nodiscard]] std::uint64_t requirements(Place place) const;
+    /// The number of requirements of an op.
+    [[nodiscard]] std::uint64_t requirements(OpIndex op_index) const;
 
-    [[nodiscard]] bool is_root(Place place) const { return op_word::waits(word(place)) == op_word::Waits::no; }
+    [[nodiscard]] bool is_root(OpIndex op_index) const {
+        return op_word::requirement_kind(word(op_index)) == op_word::RequirementKind::none;
+    }
 
     /// Whether an op has more than one requirement.
-    [[nodiscard]] bool joins(Place place) const { return op_word::waits_for_several(word(place)); }
-
-    /// The ops that wait for op `place`'s start or end, in the order in which they become ready.
-    [[nodiscard, gnu::always_inline]] Followers followers(Place place, Edge edge) const {
-        const bool listed = op_word::leads_by(word(place), edge);
-        return {place, edge, next_waits(place, edge), listed ? list(place) : nullptr};
-    }
-    [[nodiscard]] bool has_followers(Place place, Edge edge) const {
-        return op_word::leads_by(word(place), edge) || next_waits(place, edge);
+    [[nodiscard]] bool has_several_requirements(OpIndex op_index) const {
+        return op_word::requires_several(word(op_index));
     }
 
-    /// Bring what is needed of the ops near `place` into the cache. Where there are no links that is beyond the block:
-    /// an address that is not read.
-    [[gnu::always_inline]] void prefetch(Place place) const {
+    /// The ops that wait for the start or the end of an op, in the order in which they become ready.
+    [[nodiscard, gnu::always_inline]] Successors successors(OpIndex op_index, Edge edge) const {
+        const bool listed = op_word::lists_successors_by(word(op_index), edge);
+        return {op_index, edge, next_requires(op_index, edge), listed ? list(op_index) : nullptr};
+    }
+    [[nodiscard]] bool has_successors(OpIndex op_index, Edge edge) const {
+        return op_word::lists_successors_by(word(op_index), edge) || next_requires(op_index, edge);
+    }
+
+    /// Brings the data of the ops near `op_index` into the cache. A block without links has none of these addresses for
+    /// links and stream; prefetching them is harmless, since they are never read.
+    [[gnu::always_inline]] void prefetch(OpIndex op_index) const {
         __builtin_prefetch(words_);
-        __builtin_prefetch(op_words_ + place);
-        __builtin_prefetch(peers_ + std::uint64_t{place} * peer_step_);
-        __builtin_prefetch(links() + place / group * sizeof(std::uint32_t));
-        __builtin_prefetch(stream() + std::uint64_t{place} * 2);  // about as long are most entries
+        __builtin_prefetch(op_words_ + op_index);
+        __builtin_prefetch(peers_ + std::uint64_t{op_index} * peer_step_);
+        __builtin_prefetch(links() + op_index / group * sizeof(std::uint32_t));
+        __builtin_prefetch(stream() + std::uint64_t{op_index} * 2);  // most entries are about two bytes long
     }
 
     [[nodiscard]] Limits limits() const;
 
-    [[nodiscard]] std::string label(Place place) const;
+    [[nodiscard]] std::string label(OpIndex op_index) const;
 
-    /// Writes it out.
-    void list_into(Listing& listing) const;
+    /// Decodes the whole block.
+    void decode(RankSchedule& schedule) const;
 
   private:
     friend class BlockCheck;
 
-    [[nodiscard]] std::uint64_t word(Place place) const { return op_words_[place]; }
+    [[nodiscard]] std::uint64_t word(OpIndex op_index) const { return op_words_[op_index]; }
     [[nodiscard]] Shape shape(std::uint64_t index) const {
         return load<Shape>(reinterpret_cast<const std::byte*>(words_ + header_words + 2 * index));
     }
-    [[nodiscard]] bool next_waits(Place place, Edge edge) const {
-        return place + 1 < size() && op_word::waits_for_previous(word(place + 1), edge);
+    [[nodiscard]] bool next_requires(OpIndex op_index, Edge edge) const {
+        return op_index + 1 < size() && op_word::requires_previous(word(op_index + 1), edge);
     }
     [[nodiscard]] const std::uint8_t* links() const { return reinterpret_cast<const std::uint8_t*>(op_words_ + size_); }
     [[nodiscard]] const std::uint8_t* stream() const {
         return links() + sizeof(std::uint32_t) * ((std::uint64_t{size_} + group - 1) / group);
     }
-    [[nodiscard]] const std::uint8_t* entry(Place place) const;
-    /// Where its followers are, if it leads any.
-    [[nodiscard]] const std::uint8_t* list(Place place) const {
-        const std::uint8_t* at = entry(place);
-        if (op_word::waits_for_several(word(place))) {
+    [[nodiscard]] const std::uint8_t* entry(OpIndex op_index) const;
+    /// The address of the op's list of successors; the op must have one.
+    [[nodiscard]] const std::uint8_t* list(OpIndex op_index) const {
+        const std::uint8_t* at = entry(op_index);
+        if (op_word::requires_several(word(op_index))) {
             take_varint(at);
         }
         return at;
@@ -243,13 +249,13 @@ class RankBlock {
 
     const std::uint64_t* words_ = nullptr;
     const std::uint64_t* op_words_ = nullptr;
-    const std::byte* peers_ = nullptr;  ///< in the words, or apart
-    Place size_ = 0;
-    std::uint32_t peer_step_ = 0;  ///< bytes from one to the next
+    const std::byte* peers_ = nullptr;  ///< in the op words, or in memory of this rank's own
+    OpIndex size_ = 0;
+    std::uint32_t peer_step_ = 0;  ///< distance between two peers in bytes
 };
 
-inline void RankBlock::read(Place place, Op& op) const {
-    const std::uint64_t w = word(place);
+inline void RankBlock::read(OpIndex op_index, Op& op) const {
+    const std::uint64_t w = word(op_index);
     const op_word::Kind kind = op_word::kind(w);
     if (kind == op_word::Kind::calc) {
         op.size = w >> op_word::size_shift;
@@ -262,7 +268,7 @@ inline void RankBlock::read(Place place, Op& op) const {
         const Shape s = shape(op_word::shape(w));
         const bool message = kind != op_word::Kind::long_calc;
         op.size = s.size;
-        op.peer = message ? peer(place) : 0;
+        op.peer = message ? peer(op_index) : 0;
         op.tag = message ? s.tag : 0;
         op.kind = kind == op_word::Kind::send ? OpKind::send : message ? OpKind::recv : OpKind::calc;
         op.cpu = s.cpu;
@@ -271,16 +277,16 @@ inline void RankBlock::read(Place place, Op& op) const {
     op.reduction = false;
 }
 
-/// Where the links of op `place` are, which has some: behind those of the ops before it in its group.
-inline const std::uint8_t* RankBlock::entry(Place place) const {
+/// The address of an op's links, which lie behind the links of the ops before it in its group. The op must have some.
+inline const std::uint8_t* RankBlock::entry(OpIndex op_index) const {
     const auto* index = reinterpret_cast<const std::byte*>(links());
-    const std::uint8_t* at = stream() + load<std::uint32_t>(index + sizeof(std::uint32_t) * (place / group));
-    for (Place before = place - place % group; before < place; ++before) {
+    const std::uint8_t* at = stream() + load<std::uint32_t>(index + sizeof(std::uint32_t) * (op_index / group));
+    for (OpIndex before = op_index - op_index % group; before < op_index; ++before) {
         const std::uint64_t w = word(before);
-        if (op_word::waits_for_several(w)) {
+        if (op_word::requires_several(w)) {
             take_varint(at);
         }
-        if ((w & op_word::leads) != 0) {
+        if ((w & op_word::lists_any) != 0) {
             while ((take_varint(at) & 1) != 0) {
             }
         }
@@ -288,28 +294,29 @@ inline const std::uint8_t* RankBlock::entry(Place place) const {
     return at;
 }
 
-inline std::uint64_t RankBlock::requirements(Place place) const {
-    const std::uint64_t w = word(place);
-    if (!op_word::waits_for_several(w)) {
-        return op_word::waits(w) == op_word::Waits::no ? 0 : 1;
+inline std::uint64_t RankBlock::requirements(OpIndex op_index) const {
+    const std::uint64_t w = word(op_index);
+    if (!op_word::requires_several(w)) {
+        return op_word::requirement_kind(w) == op_word::RequirementKind::none ? 0 : 1;
     }
-    const std::uint8_t* at = entry(place);
+    const std::uint8_t* at = entry(op_index);
     return take_varint(at) + 2;
 }
 
-inline bool RankBlock::exchanges(Place place) const {
-    if (place + 1 >= size()) {
+inline bool RankBlock::is_exchange(OpIndex op_index) const {
+    if (op_index + 1 >= size()) {
         return false;
     }
-    const std::uint64_t w = word(place);
-    const std::uint64_t then = word(place + 1);
+    const std::uint64_t w = word(op_index);
+    const std::uint64_t then = word(op_index + 1);
     return op_word::kind(w) == op_word::Kind::recv && op_word::kind(then) == op_word::Kind::send &&
-           op_word::waits(then) == op_word::Waits::previous_start && !op_word::leads_by(w, Edge::start) &&
-           op_word::shape(w) == op_word::shape(then);
+           op_word::requirement_kind(then) == op_word::RequirementKind::previous_start &&
+           !op_word::lists_successors_by(w, Edge::start) && op_word::shape(w) == op_word::shape(then);
 }
 
-/// Whether `words`, which may be anything, are a block as RankEncoder makes it, of a rank in a schedule of `ranks`
-/// ranks. Throws InputError `expected …, found …` with the op, if it is about one; the caller knows the place.
+/// Checks that `words`, which may be arbitrary, are a block that RankEncoder could have made for a rank of a schedule
+/// of `ranks` ranks. Throws InputError `expected …, found …`, with the op where it concerns one. The caller adds the
+/// place in the file.
 void check_block(std::span<const std::uint64_t> words, std::uint32_t ranks);
 
 }  // namespace idlewave

@@ -21,28 +21,28 @@ std::size_t hash(const Shape& shape) {
 
 }  // namespace
 
-std::span<const std::uint64_t> RankEncoder::encode(const Listing& listing) {
-    const auto count = static_cast<Place>(listing.ops.size());
+std::span<const std::uint64_t> RankEncoder::encode(const RankSchedule& schedule) {
+    const auto count = static_cast<OpIndex>(schedule.ops.size());
     words_.assign(RankBlock::header_words, 0);
-    sort(listing.requirements);
-    find_waits(listing);
-    put_ops(listing);
+    sort(schedule.requirements);
+    find_requirements(schedule);
+    put_ops(schedule);
     const std::uint64_t before_links = words_.size();
     put_links(count);
     const std::uint64_t link_words = words_.size() - before_links;
-    put_labels(listing.labels);
+    put_labels(schedule.labels);
     const std::uint64_t label_words = words_.size() - before_links - link_words;
-    const LabelKind labels = listing.labels.kind();
+    const LabelKind labels = schedule.labels.kind();
     words_[0] =
         count | std::uint64_t{shapes_.size()} << 32 | static_cast<std::uint64_t>(labels) << RankBlock::label_kind_shift;
     words_[1] = link_words | label_words << 32;
     return words_;
 }
 
-/// Followers of an op stand together, and keep the order in which they were required.
+/// Sorts the requirements by predecessor and edge; the successors of an op keep their order.
 void RankEncoder::sort(const std::vector<Requirement>& requirements) {
     const auto before = [](const Requirement& a, const Requirement& b) {
-        return std::pair(a.other, a.edge) < std::pair(b.other, b.edge);
+        return std::pair(a.predecessor, a.edge) < std::pair(b.predecessor, b.edge);
     };
     sorted_ = requirements;
     if (!std::is_sorted(sorted_.begin(), sorted_.end(), before)) {
@@ -50,48 +50,49 @@ void RankEncoder::sort(const std::vector<Requirement>& requirements) {
     }
 }
 
-/// What each op's word can say of what it waits for. A requirement on the op before is said there if its op is the
-/// first of those that become ready by it, as the order must be kept.
-void RankEncoder::find_waits(const Listing& listing) {
-    counts_.assign(listing.ops.size(), 0);
-    waits_.assign(listing.ops.size(), Waits::no);
-    for (const Requirement& r : listing.requirements) {
-        ++counts_[r.waiting];
+/// Finds the requirement kind of each op's word. The word can hold a requirement on the previous op only if this op is
+/// the first successor of the previous one, since the order in which successors become ready must be kept.
+void RankEncoder::find_requirements(const RankSchedule& schedule) {
+    counts_.assign(schedule.ops.size(), 0);
+    waits_.assign(schedule.ops.size(), RequirementKind::none);
+    for (const Requirement& r : schedule.requirements) {
+        ++counts_[r.successor];
     }
-    std::size_t kept = 0;
-    Requirement before{.other = most_ops};
+    std::size_t listed = 0;
+    Requirement before{.predecessor = most_ops};
     for (const Requirement r : sorted_) {
-        const bool first = r.other != before.other || r.edge != before.edge;
-        if (first && r.waiting == std::uint64_t{r.other} + 1 && waits_[r.waiting] == Waits::no) {
-            waits_[r.waiting] = r.edge == Edge::end ? Waits::previous_end : Waits::previous_start;
+        const bool first = r.predecessor != before.predecessor || r.edge != before.edge;
+        if (first && r.successor == std::uint64_t{r.predecessor} + 1 && waits_[r.successor] == RequirementKind::none) {
+            waits_[r.successor] = r.edge == Edge::end ? RequirementKind::previous_end : RequirementKind::previous_start;
         } else {
-            sorted_[kept++] = r;
+            sorted_[listed++] = r;
         }
         before = r;
     }
-    sorted_.resize(kept);
-    for (std::size_t place = 0; place < waits_.size(); ++place) {
-        Waits& w = waits_[place];
-        if (counts_[place] > 1) {
-            w = w == Waits::no             ? Waits::several
-                : w == Waits::previous_end ? Waits::several_and_previous_end
-                                           : Waits::several_and_previous_start;
-        } else if (counts_[place] == 1 && w == Waits::no) {
-            w = Waits::listed;
+    sorted_.resize(listed);
+    for (std::size_t op_index = 0; op_index < waits_.size(); ++op_index) {
+        RequirementKind& w = waits_[op_index];
+        if (counts_[op_index] > 1) {
+            w = w == RequirementKind::none           ? RequirementKind::several
+                : w == RequirementKind::previous_end ? RequirementKind::several_and_previous_end
+                                                     : RequirementKind::several_and_previous_start;
+        } else if (counts_[op_index] == 1 && w == RequirementKind::none) {
+            w = RequirementKind::listed;
         }
     }
 }
 
-void RankEncoder::put_ops(const Listing& listing) {
+void RankEncoder::put_ops(const RankSchedule& schedule) {
     shapes_.clear();
     shape_table_.clear();
-    // The shapes stand before the ops, and are known behind them.
+    // The shapes lie before the ops in the block, but are complete only when all ops have been seen.
     const std::size_t begin = words_.size();
-    for (std::size_t place = 0; place < listing.ops.size(); ++place) {
-        words_.push_back(payload(listing.ops[place]) | static_cast<std::uint64_t>(waits_[place]) << waits_shift);
+    for (std::size_t op_index = 0; op_index < schedule.ops.size(); ++op_index) {
+        words_.push_back(payload(schedule.ops[op_index]) | static_cast<std::uint64_t>(waits_[op_index])
+                                                               << requirement_shift);
     }
     for (const Requirement& r : sorted_) {
-        words_[begin + r.other] |= r.edge == Edge::start ? leads_start : leads_end;
+        words_[begin + r.predecessor] |= r.edge == Edge::start ? lists_start : lists_end;
     }
     words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(begin), 2 * shapes_.size(), 0);
     if (!shapes_.empty()) {
@@ -111,7 +112,7 @@ std::uint64_t RankEncoder::payload(const Op& op) {
     return static_cast<std::uint64_t>(Kind::long_calc) | shape_of({.size = op.size, .cpu = op.cpu}) << payload_shift;
 }
 
-/// The shape's index. Most ranks have a handful of them; then looking at all is fastest.
+/// The index of a shape. Most ranks have few shapes, for which a linear search is fastest.
 std::uint64_t RankEncoder::shape_of(const Shape& shape) {
     constexpr std::size_t few = 8;
     if (shapes_.size() <= few) {
@@ -155,24 +156,24 @@ void RankEncoder::grow_shape_table() {
     }
 }
 
-/// The index, then the stream of links: nothing if no op needs any.
-void RankEncoder::put_links(Place count) {
+/// Appends the index and then the stream of links; nothing if no op has any.
+void RankEncoder::put_links(OpIndex count) {
     index_.clear();
     stream_.clear();
     auto next = sorted_.begin();
-    for (Place place = 0; place < count; ++place) {
-        if (place % RankBlock::group == 0) {
+    for (OpIndex op_index = 0; op_index < count; ++op_index) {
+        if (op_index % RankBlock::group == 0) {
             if (stream_.size() > 0xffffffff) {
                 throw InputError("the dependencies of one rank take more than 4 GB");
             }
             index_.push_back(static_cast<std::uint32_t>(stream_.size()));
         }
-        if (counts_[place] > 1) {
-            put_varint(stream_, counts_[place] - 2);
+        if (counts_[op_index] > 1) {
+            put_varint(stream_, counts_[op_index] - 2);
         }
-        for (; next != sorted_.end() && next->other == place; ++next) {
-            const bool more = next + 1 != sorted_.end() && (next + 1)->other == place;
-            const std::int64_t distance = std::int64_t{next->waiting} - std::int64_t{place};
+        for (; next != sorted_.end() && next->predecessor == op_index; ++next) {
+            const bool more = next + 1 != sorted_.end() && (next + 1)->predecessor == op_index;
+            const std::int64_t distance = std::int64_t{next->successor} - std::int64_t{op_index};
             put_varint(stream_, zigzag(distance) << 2 | static_cast<std::uint64_t>(next->edge) << 1 | (more ? 1 : 0));
         }
     }
@@ -187,7 +188,7 @@ void RankEncoder::put_labels(const Labels& labels) {
     }
 }
 
-/// Adds one behind the other, in whole words; the last is filled up with zeros.
+/// Appends both, padded with zeros to whole words.
 void RankEncoder::append(std::span<const std::byte> first, std::span<const std::byte> second) {
     const std::size_t begin = words_.size();
     words_.resize(begin + (first.size() + second.size() + 7) / 8, 0);

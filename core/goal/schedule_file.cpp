@@ -12,23 +12,23 @@
 namespace idlewave {
 namespace {
 
-/// Calls `visit` with a reader of the file's format.
-template <class Visit>
-void with_reader(InputFile& file, Visit visit) {
+/// Calls `use` with a reader of the file's format.
+template <class Use>
+void with_reader(InputFile& file, Use use) {
     switch (format_of(file)) {
         case ScheduleFormat::goal: {
             GoalReader reader(GoalText(file), file.name());
-            visit(reader);
+            use(reader);
             return;
         }
         case ScheduleFormat::loggopsim: {
             GoalBinaryReader reader(file);
-            visit(reader);
+            use(reader);
             return;
         }
         case ScheduleFormat::idg: {
             IdgReader reader(file);
-            visit(reader);
+            use(reader);
             return;
         }
     }
@@ -37,16 +37,16 @@ void with_reader(InputFile& file, Visit visit) {
 /// Calls `take` with every rank.
 template <class Reader, class Take>
 void each_rank(Reader& reader, const RankProgress& progress, Take take) {
-    Listing listing;
-    for (std::uint32_t done = 1; reader.next(listing); ++done) {
-        take(listing);
+    RankSchedule schedule;
+    for (std::uint32_t done = 1; reader.next(schedule); ++done) {
+        take(schedule);
         if (progress) {
             progress(done, reader.ranks());
         }
     }
 }
 
-/// In memory ranks are as they are in the file.
+/// Reads blocks, which are the same in memory as in the file.
 void read_blocks(IdgReader& reader, const RankProgress& progress, GraphBuilder& builder) {
     std::uint32_t done = 0;
     for (auto words = reader.next_block(); !words.empty(); words = reader.next_block()) {
@@ -57,14 +57,14 @@ void read_blocks(IdgReader& reader, const RankProgress& progress, GraphBuilder& 
     }
 }
 
-/// Ranks that do the same with others are read as their peers alone.
+/// Of a rank that differs from the one before in its peers only, reads only the peers.
 void read_ranks(GoalBinaryReader& reader, const RankProgress& progress, GraphBuilder& builder) {
-    Listing rank;
+    RankSchedule rank;
     std::vector<std::uint32_t> peers;
-    reader.keep_last();
+    reader.remember_ranks();
     for (std::uint32_t done = 1; done <= reader.ranks(); ++done) {
-        if (reader.next_like_last(peers)) {
-            builder.append_like_last(peers);
+        if (reader.next_with_other_peers(peers)) {
+            builder.append_with_other_peers(peers);
         } else {
             reader.next(rank);
             builder.append(rank);
@@ -94,7 +94,7 @@ ScheduleFormat format_of(InputFile& file) {
         if (number == goal_binary::magic || number == goal_binary::magic_used_up) {
             return ScheduleFormat::loggopsim;
         }
-        if (load<idg::Mark>(begin.data()) == idg::magic) {
+        if (load<idg::MagicNumber>(begin.data()) == idg::magic) {
             return ScheduleFormat::idg;
         }
     }
@@ -107,7 +107,8 @@ Graph read_schedule(const std::string& path, const RankProgress& progress) {
     with_reader(file, Overloaded{[&](IdgReader& reader) { read_blocks(reader, progress, builder); },
                                  [&](GoalBinaryReader& reader) { read_ranks(reader, progress, builder); },
                                  [&](auto& reader) {
-                                     each_rank(reader, progress, [&](const Listing& rank) { builder.append(rank); });
+                                     each_rank(reader, progress,
+                                               [&](const RankSchedule& rank) { builder.append(rank); });
                                  }});
     return builder.finish();
 }
@@ -118,7 +119,7 @@ void convert_schedule(const std::string& from, const std::string& to, ScheduleFo
     with_reader(file, [&](auto& reader) {
         OutputFile out(to);
         std::optional<ScheduleWriter> writer;
-        each_rank(reader, progress, [&](const Listing& rank) {
+        each_rank(reader, progress, [&](const RankSchedule& rank) {
             if (!writer) {
                 writer.emplace(out, format, reader.ranks(), origin);
             }
@@ -143,7 +144,7 @@ ScheduleWriter::ScheduleWriter(OutputFile& out, ScheduleFormat format, std::uint
     }
 }
 
-void ScheduleWriter::add(const Listing& rank) {
+void ScheduleWriter::add(const RankSchedule& rank) {
     std::visit(Overloaded{[](std::monostate) {}, [&](auto& writer) { writer.add(rank); }}, writer_);
 }
 

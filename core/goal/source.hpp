@@ -7,17 +7,17 @@
 
 #include "base/inline_vector.hpp"
 #include "base/time.hpp"
-#include "goal/listing.hpp"
 #include "goal/op.hpp"
+#include "goal/rank_schedule.hpp"
 
 namespace idlewave {
 
-/// Where a rank stands that has not come to its end.
-struct Stand {
+/// The position at which a rank has stopped before its end.
+struct StopPosition {
     enum class Kind : std::uint8_t {
-        ops,          ///< among its ops, some of which have not become ready
-        instruction,  ///< at an instruction, `at` of `of`
-        collective,   ///< in a collective operation, instruction `at` of `of`
+        ops,          ///< some of its ops have not become ready
+        instruction,  ///< at instruction `at` of `of`
+        collective,   ///< in a collective operation, which is instruction `at` of `of`
         operation     ///< in operation `at`
     };
     Kind kind = Kind::ops;
@@ -25,59 +25,64 @@ struct Stand {
     std::uint32_t of = 0;
 };
 
-/// For sources that know an op by its place alone.
+/// The cookie of sources that need no more than the op index.
 struct NoCookie {};
 
-inline constexpr std::uint32_t nobody = 0xffffffff;
+inline constexpr std::uint32_t no_rank = 0xffffffff;
 
-/// Of a receive, where the source has `exchanges`: a send of the same size, tag, CPU and NIC, which is the next op, is
-/// ready for this rank as soon as the receive has started, of which the source is then not told. Only sources that know
-/// an op by its place have such.
+/// An exchange is a receive and a send as in MPI_Sendrecv: the send is the next op, has the same size, tag, CPU and
+/// NIC, and becomes ready when the receive starts. A source that `has_exchanges` hands out both as one ReadyOp: the
+/// receive with the destination of the send. `started` is then not called for the receive. Sources with cookies have no
+/// exchanges.
 template <class Cookie>
-struct SendAlong {};
+struct ExchangeSend {};
 template <>
-struct SendAlong<NoCookie> {
-    std::uint32_t to = nobody;
+struct ExchangeSend<NoCookie> {
+    std::uint32_t send_to = no_rank;
 };
 
-/// An op whose requirements are met, and when they were. `cookie` is the source's own and comes back with every
-/// notice of that op.
+/// An op whose requirements are met, and the time at which the last one was met. `cookie` belongs to the source, which
+/// gets it back with every notice of the op.
 template <class Cookie, class Moment = Time>
 struct ReadyOp {
     Moment at = {};
     Op op = {};
-    Place place = 0;
+    OpIndex op_index = 0;
     [[no_unique_address]] Cookie cookie = {};
-    [[no_unique_address]] SendAlong<Cookie> along = {};
+    [[no_unique_address]] ExchangeSend<Cookie> exchange = {};
 };
 
 /// Ops that have just become ready.
 template <class Cookie, class Moment = Time>
 using ReadyOps = InlineVector<ReadyOp<Cookie, Moment>, 4>;
 
-/// An op that has started or ended.
+/// The start or the end of an op.
 template <class Cookie, class Moment = Time>
 struct Notice {
-    const Moment& time;  ///< may lie ahead: an end may be told as soon as it is certain
-    Place place = 0;
+    const Moment& time;  ///< may lie in the future: an end is reported as soon as it is known
+    OpIndex op_index = 0;
     [[no_unique_address]] Cookie cookie = {};
 };
 
-/// Where the simulated ranks get their ops from. A source is shared and immutable; all that changes in a run is in a
-/// `State` per rank. It is told when ops start and end, and answers with the ops that this makes ready: in a list, but
-/// for one that it may write to `next`, which it then says; else `next` means nothing. What it has to work out again
-/// and again it may keep in a `Scratch`, of which every thread has its own. `one_of_each` says that no rank has more
-/// than one CPU and one NIC, `exchanges` that some receives bring a send along.
+/// A source supplies the ops of the simulated ranks. It is shared by all threads and immutable; all that changes during
+/// a run is in a `State` for each rank. The simulator reports starts and ends of ops, and the source returns the ops
+/// that become ready by them.
 ///
-/// `stand` says where a rank stands, or nothing if it has come to its end: all its ops were ready. `listing` is one
-/// rank's ops and their requirements, each op at the place by which the source knows it.
+/// `begin` appends to `ready` the ops that are ready at the beginning. `started` and `ended` return whether they have
+/// written an op to `next`; they append further ops to `ready`. If they return false, the content of `next` is
+/// undefined. Each thread has a `Scratch`, in which a source may cache results. `single_cpu_and_nic` says that no rank
+/// has more than one CPU and one NIC; `has_exchanges` says that some ReadyOps are exchanges.
 ///
-/// `call` says of an op that is just starting to which operation it belongs, as a number (collectives/call_name.hpp).
+/// `stop_position` returns the position of a rank, or nothing if all its ops have become ready. `rank_schedule` returns
+/// the ops of a rank with their requirements; an op's index in it is the op index that the source uses.
 ///
-/// A source whose State cannot be copied byte by byte has `keep`, which shows it to an archive (base/archive.hpp).
+/// `call` returns the number of the operation (collectives/call_name.hpp) to which an op that is just starting belongs.
 ///
-/// What is said here of times holds for every type of moment: a source compares and keeps them, `latest` of several is
-/// the one that counts, and it makes none but the first, `Moment{}`.
+/// A source whose State cannot be copied byte by byte has `serialise`, which passes the State to an archive
+/// (base/archive.hpp).
+///
+/// Times may be of any type of moment: a source copies them, compares them by `latest`, and creates none but the first,
+/// `Moment{}`.
 template <class S>
 concept Source =
     requires(const S& source, typename S::template State<Time>& state, const typename S::template State<Time>& view,
@@ -89,11 +94,11 @@ concept Source =
         source.begin(rank, state, scratch, ready);
         { source.started(rank, state, scratch, notice, next, ready) } -> std::same_as<bool>;
         { source.ended(rank, state, scratch, notice, next, ready) } -> std::same_as<bool>;
-        { S::one_of_each } -> std::convertible_to<bool>;
-        { S::exchanges } -> std::convertible_to<bool>;
-        { source.name(rank, Place{}) } -> std::convertible_to<std::string>;
-        { source.stand(rank, view) } -> std::same_as<std::optional<Stand>>;
-        { source.listing(rank) } -> std::same_as<Listing>;
+        { S::single_cpu_and_nic } -> std::convertible_to<bool>;
+        { S::has_exchanges } -> std::convertible_to<bool>;
+        { source.name(rank, OpIndex{}) } -> std::convertible_to<std::string>;
+        { source.stop_position(rank, view) } -> std::same_as<std::optional<StopPosition>>;
+        { source.rank_schedule(rank) } -> std::same_as<RankSchedule>;
         { source.call(rank, view, notice.cookie) } -> std::same_as<std::uint16_t>;
     };
 

@@ -8,8 +8,8 @@
 
 #include "base/slab.hpp"
 #include "base/time.hpp"
-#include "loggops/queues.hpp"
 #include "loggops/request.hpp"
+#include "loggops/request_queues.hpp"
 
 namespace idlewave {
 
@@ -89,19 +89,19 @@ class Agenda {
 
     /// The request that starts first: at the first time at which it is ready and all that it needs is free, and among
     /// those of one time the first in order. `at` is `never` if there is none.
-    [[nodiscard]] Next next(const Moment* clocks) const {
+    [[nodiscard]] Next next(const Moment* free_times) const {
         if (queues_ != nullptr) [[unlikely]] {
-            return next_in_queues(clocks);
+            return next_in_queues(free_times);
         }
         if (used_ == 0) {
             return {};
         }
         auto first = static_cast<std::uint32_t>(std::countr_zero(used_));
-        Next best{start(slots_[first]->request, clocks), first};
+        Next best{start(slots_[first]->request, free_times), first};
         for (std::uint32_t others = used_ & (used_ - 1); others != 0; others &= others - 1) {
             const auto i = static_cast<std::uint32_t>(std::countr_zero(others));
             const Request<Cookie, Moment>& other = slots_[i]->request;
-            const Time at = start(other, clocks);
+            const Time at = start(other, free_times);
             if (at < best.at || (at == best.at && other.before(slots_[best.index]->request))) {
                 best = {at, i};
             }
@@ -155,17 +155,18 @@ class Agenda {
         used_ |= used_ + 1;
     }
 
-    static Time start(const Request<Cookie, Moment>& request, const Moment* clocks) {
+    static Time start(const Request<Cookie, Moment>& request, const Moment* free_times) {
         const Time ready = time_of(request.ready.at);
-        const Time free = std::max(time_of(clocks[request.first_need]), time_of(clocks[request.second_need]));
-        return request.work == Work::post ? ready : std::max(ready, free);
+        const Time free =
+            std::max(time_of(free_times[request.first_resource]), time_of(free_times[request.second_resource]));
+        return request.kind == RequestKind::post ? ready : std::max(ready, free);
     }
 
-    [[nodiscard]] Next next_in_queues(const Moment* clocks) const {
+    [[nodiscard]] Next next_in_queues(const Moment* free_times) const {
         Next best;
         const Request<Cookie, Moment>* first = nullptr;
         queues_->each_head([&](const Request<Cookie, Moment>& request, std::uint32_t index) {
-            const Time at = start(request, clocks);
+            const Time at = start(request, free_times);
             if (first == nullptr || at < best.at || (at == best.at && request.before(*first))) {
                 best = {at, index};
                 first = &request;

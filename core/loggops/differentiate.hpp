@@ -6,8 +6,9 @@
 
 namespace idlewave {
 
-/// Differentiates a simulation by the parameters of `machine`: what `run` gives, which simulates with the observer that
-/// it is handed. It is called again if the first time shows that there are too many different slopes to share.
+/// Differentiates a simulation by the parameters of `machine`. `run(observer)` simulates with that observer, and its
+/// result is returned. The first attempt shares slopes between ranks; if a run has too many different slopes for that,
+/// the second attempt gives each moment its own.
 template <class Run>
 auto differentiate(const Machine& machine, Run run) {
     try {

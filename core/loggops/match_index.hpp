@@ -12,14 +12,14 @@ namespace idlewave {
 
 inline constexpr std::size_t no_place = ~std::size_t{0};
 
-/// Places of a list by source and tag, oldest first.
+/// Positions in a match list by source and tag, oldest first.
 class PlacesByKey {
   public:
     void add(std::uint32_t source, std::uint32_t tag, std::size_t place) {
         lists_[key(source, tag)].places.push_back(place);
     }
 
-    /// The oldest place of a key that still `waits`, or no_place.
+    /// The oldest position with that key whose entry still waits, or no_place.
     template <class Waits>
     [[nodiscard]] std::size_t oldest(std::uint32_t source, std::uint32_t tag, Waits waits) {
         const auto found = lists_.find(key(source, tag));
@@ -42,7 +42,7 @@ class PlacesByKey {
   private:
     struct Places {
         std::vector<std::size_t> places;
-        std::size_t next = 0;  ///< those before it are gone
+        std::size_t next = 0;  ///< positions before it are no longer in use
     };
 
     static std::uint64_t key(std::uint32_t source, std::uint32_t tag) { return std::uint64_t{source} << 32 | tag; }
@@ -53,9 +53,10 @@ class PlacesByKey {
     std::unordered_map<std::uint64_t, Places, Hash> lists_;
 };
 
-/// An index of posted receives, each filed as it was posted, wildcards included. A message asks under the four ways in
-/// which a receive can agree with it; only one without a tag would have to ask under every tag.
-class PostedIndex {
+/// An index of a posted receive queue. Each receive has one entry under its own source and tag, wildcards included. A
+/// message looks up the four keys under which a receive can match it. Only a message without a tag would have to look
+/// up every tag: the index does not answer that.
+class PostedReceiveIndex {
   public:
     [[nodiscard]] static bool answers(std::uint32_t source, std::uint32_t tag) { return source != any && tag != any; }
     static bool extend_for(std::uint32_t /*source*/, std::uint32_t /*tag*/) { return false; }
@@ -79,16 +80,17 @@ class PostedIndex {
 
   private:
     PlacesByKey places_;
-    bool wild_ = false;  ///< a wildcard was posted
+    bool wild_ = false;  ///< some receive has a wildcard
 };
 
-/// An index of unexpected messages. A receive asks once, as it is; from the first one with a wildcard on, messages are
-/// filed under all that such a receive may ask for. Messages without a tag agree with any, and cannot be filed.
-class UnexpectedIndex {
+/// An index of an unexpected message queue. A receive looks up one key, its own source and tag. From the first receive
+/// with a wildcard on, each message has an entry under every key that such a receive may look up. A message without a
+/// tag matches any tag and has no entry: the index does not answer while one waits.
+class UnexpectedMessageIndex {
   public:
     [[nodiscard]] bool answers(std::uint32_t /*source*/, std::uint32_t /*tag*/) const { return without_tag_ == 0; }
 
-    /// Whether the index has to be built again before it can answer.
+    /// Whether the index must be built again before it can answer.
     bool extend_for(std::uint32_t source, std::uint32_t tag) {
         const bool more = !wild_ && (source == any || tag == any);
         wild_ = wild_ || more;

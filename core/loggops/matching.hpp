@@ -1,159 +1,169 @@
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <vector>
+#include "loggops/worker.hpp"
 
-#include "base/large_vector.hpp"
-#include "goal/op.hpp"
-#include "loggops/match_index.hpp"
-
+/// How a receive and its message find each other, in the order of MPI's matching, and what follows when they have
+/// (docs/model.md: "Receiving").
 namespace idlewave {
 
-/// A list in the order of MPI's matching: the oldest entry whose source and tag agree is taken; sizes are not compared.
-/// Short lists are looked through; a long one has an index, so that a match costs the same however many wait. `Value`
-/// is what an entry carries, `Index` one of match_index.hpp.
-template <class Value, class Index>
-class MatchList {
-  public:
-    struct Entry {
-        std::uint32_t source = 0;  ///< may be `any`
-        std::uint32_t tag = 0;     ///< may be `any`
-        bool waits = false;
-        Value value = {};
-    };
-
-    [[nodiscard]] bool empty() const { return waiting_ == 0; }
-    [[nodiscard]] std::uint32_t size() const { return waiting_; }
-
-    void add(std::uint32_t source, std::uint32_t tag, const Value& value) {
-        if (entries_.size() >= 2 * std::size_t{waiting_} + shortest_index) {
-            compact();
+/// The oldest posted receive that a message from `source` with `tag` matches, which is then no longer posted.
+template <Source S, class Observer>
+[[gnu::always_inline]] inline bool RankWorker<S, Observer>::take_posted(std::uint32_t source, std::uint32_t tag,
+                                                                        Receive<Cookie>& receive) {
+    State& rank = *rank_;
+    const std::uint32_t posted = Observer::observes ? posted_receives() : 0;
+    if (rank.posted.waits) {  // then no other does
+        const bool agrees = rank.agrees(source, tag);
+        if (agrees) {
+            receive = rank.posted;
+            rank.posted.waits = false;
         }
-        entries_.push_back({source, tag, true, value});
-        ++waiting_;
-        if (index_) {
-            index_->add(source, tag, entries_.size() - 1);
-        }
+        model_.observer.arrived(self_, posted, agrees);
+        return agrees;
     }
+    const bool found = rank.has_overflow() && overflows_[rank.overflow].posted.take(source, tag, receive);
+    model_.observer.arrived(self_, posted, found);
+    return found;
+}
 
-    /// Takes the oldest entry that agrees with `source` and `tag`, each of which may be `any`, into `value`; false if
-    /// there is none. Most often it is the oldest of all.
-    bool take(std::uint32_t source, std::uint32_t tag, Value& value) {
-        const std::size_t place = find(source, tag);
-        if (place == no_place) {
-            return false;
-        }
-        value = entries_[place].value;
-        entries_[place].waits = false;
-        if (--waiting_ == 0) {
-            clear();
-            return true;
-        }
-        while (!entries_[first_].waits) {
-            ++first_;
-        }
+template <Source S, class Observer>
+std::uint32_t RankWorker<S, Observer>::posted_receives() const {
+    const std::uint32_t many = rank_->has_overflow() ? overflows_[rank_->overflow].posted.size() : 0;
+    return many + (rank_->posted.waits ? 1 : 0);
+}
+
+/// A message is unexpected. While there are no more than two, the rank itself knows of them.
+template <Source S, class Observer>
+void RankWorker<S, Observer>::add_unexpected(std::uint32_t arrived) {
+    const std::uint32_t first = rank_->first_unexpected();
+    if (rank_->overflow == 0) {
+        rank_->overflow = State::few + arrived;
+    } else if (first != 0 && arrived_messages_[first].next == 0) {
+        arrived_messages_[first].next = arrived;
+    } else {
+        overflow().unexpected.add(arrived_messages_[arrived].source, arrived_messages_[arrived].tag, arrived);
+    }
+}
+
+/// The oldest unexpected message that a receive from `source` with `tag` matches, which is then no longer unexpected.
+template <Source S, class Observer>
+[[gnu::always_inline]] inline bool RankWorker<S, Observer>::take_unexpected(std::uint32_t source, std::uint32_t tag,
+                                                                            std::uint32_t& arrived) {
+    if (rank_->has_overflow()) {
+        return overflows_[rank_->overflow].unexpected.take(source, tag, arrived);
+    }
+    const auto agrees = [&](std::uint32_t handle) {
+        return handle != 0 && matches(arrived_messages_[handle].source, source) &&
+               matches(arrived_messages_[handle].tag, tag);
+    };
+    const std::uint32_t first = rank_->first_unexpected();
+    const std::uint32_t second = first != 0 ? arrived_messages_[first].next : 0;
+    if (agrees(first)) {
+        arrived = first;
+        rank_->overflow = second != 0 ? State::few + second : 0;
         return true;
     }
-
-    void clear() {
-        entries_.clear();
-        first_ = 0;
-        waiting_ = 0;
-        index_.reset();
+    if (agrees(second)) {
+        arrived = second;
+        arrived_messages_[first].next = 0;
+        return true;
     }
+    return false;
+}
 
-    /// Calls `visit` with every entry, oldest first.
-    template <class Visit>
-    void each(Visit visit) const {
-        for (std::size_t i = first_; i < entries_.size(); ++i) {
-            if (entries_[i].waits) {
-                visit(entries_[i]);
-            }
-        }
+template <Source S, class Observer>
+std::uint32_t RankWorker<S, Observer>::unexpected_messages() const {
+    if (rank_->has_overflow()) {
+        return overflows_[rank_->overflow].unexpected.size();
     }
+    const std::uint32_t first = rank_->first_unexpected();
+    return first == 0 ? 0 : arrived_messages_[first].next == 0 ? 1 : 2;
+}
 
-  private:
-    static constexpr std::size_t shortest_index = 24;
+/// A receive is posted while no other is, and no message waits. Returns whether this made an op ready, which takes the
+/// place of `ready`.
+template <Source S, class Observer>
+[[gnu::always_inline]] inline auto RankWorker<S, Observer>::post_alone(Ready& ready, const Moment& now) -> bool {
+    record_start(ready, now);
+    model_.observer.posted(self_, 0, false);
+    const Receive<Cookie> receive = started_op(ready);
+    wait_for(receive, ready.op.peer, ready.op.tag);
+    return report_posted(ready, now, ready);
+}
 
-    [[nodiscard]] bool agrees(std::size_t place, std::uint32_t source, std::uint32_t tag) const {
-        const Entry& entry = entries_[place];
-        return entry.waits && agree(entry.source, source) && agree(entry.tag, tag);
+/// The same while others are, or messages wait; `next` may be `ready`.
+template <Source S, class Observer>
+[[gnu::noinline]] auto RankWorker<S, Observer>::post_among_others(const Ready& ready, const Moment& now, Ready& next)
+    -> bool {
+    record_start(ready, now);
+    const Receive<Cookie> receive = started_op(ready);
+    const std::uint32_t source = ready.op.peer;
+    const std::uint32_t tag = ready.op.tag;
+    const bool there = report_posted(ready, now, next);
+    look_for_message(receive, source, tag, now);
+    return there;
+}
+
+/// The only receive that waits.
+template <Source S, class Observer>
+[[gnu::always_inline]] inline void RankWorker<S, Observer>::wait_for(const Receive<Cookie>& receive,
+                                                                     std::uint32_t source, std::uint32_t tag) {
+    State& rank = *rank_;
+    rank.posted.op_index = receive.op_index;  // part by part: a copy would wait until the parts are stored
+    rank.posted.cookie = receive.cookie;
+    rank.posted.cpu = receive.cpu;
+    rank.posted.nic = receive.nic;
+    rank.posted.waits = true;
+    rank.posted_source = source;
+    rank.posted_tag = tag;
+}
+
+/// A receive takes the oldest unexpected message that it matches, or waits.
+template <Source S, class Observer>
+void RankWorker<S, Observer>::look_for_message(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag,
+                                               const Moment& now) {
+    State& rank = *rank_;
+    std::uint32_t handle = 0;
+    const std::uint32_t unexpected = Observer::observes ? unexpected_messages() : 0;
+    const bool here = take_unexpected(source, tag, handle);
+    model_.observer.posted(self_, unexpected, here);
+    if (here) {
+        ArrivedMessage<Cookie, Moment>& arrived = arrived_messages_[handle];
+        arrived.receive = receive;
+        arrived.matched = true;
+        arrived.matched_at = now;
+        if (arrived.processed) {
+            meet(handle);
+        }
+        return;
     }
-
-    [[nodiscard]] std::size_t find(std::uint32_t source, std::uint32_t tag) {
-        if (waiting_ == 0) {
-            return no_place;
-        }
-        if (agrees(first_, source, tag)) {
-            return first_;
-        }
-        return waiting_ <= shortest_index ? look_through(source, tag) : look_up(source, tag);
+    if (!rank.posted.waits && (!rank.has_overflow() || overflows_[rank.overflow].posted.empty())) {
+        wait_for(receive, source, tag);
+        return;
     }
-
-    [[nodiscard, gnu::noinline]] std::size_t look_up(std::uint32_t source, std::uint32_t tag) {
-        if (!index_) {
-            build_index();
-        }
-        if (!index_->answers(source, tag)) {
-            return look_through(source, tag);
-        }
-        if (index_->extend_for(source, tag)) {
-            fill_index();
-        }
-        return index_->oldest(source, tag, [this](std::size_t place) { return entries_[place].waits; });
+    auto& posted = overflow().posted;
+    if (rank.posted.waits) {
+        posted.add(rank.posted_source, rank.posted_tag, rank.posted);
+        rank.posted.waits = false;
     }
+    posted.add(source, tag, receive);
+}
 
-    [[nodiscard]] std::size_t look_through(std::uint32_t source, std::uint32_t tag) const {
-        for (std::size_t i = first_; i < entries_.size(); ++i) {
-            if (agrees(i, source, tag)) {
-                return i;
-            }
-        }
-        return no_place;
+/// The receive is posted and the message processed: both sides go on at the later of the two times.
+template <Source S, class Observer>
+void RankWorker<S, Observer>::meet(std::uint32_t handle) {
+    const ArrivedMessage<Cookie, Moment>& arrived = arrived_messages_[handle];
+    const Moment time = latest(arrived.matched_at, arrived.processed_at);
+    if (arrived.kind == MessageKind::request_to_send) {
+        request_clear_to_send(handle, time);
+        return;
     }
-
-    void build_index() {
-        index_ = std::make_unique<Index>();
-        fill_index();
-    }
-
-    void fill_index() {
-        index_->clear();
-        for (std::size_t i = first_; i < entries_.size(); ++i) {
-            if (entries_[i].waits) {
-                index_->add(entries_[i].source, entries_[i].tag, i);
-            }
-        }
-    }
-
-    /// Leaves out the entries that are gone.
-    void compact() {
-        std::size_t kept = 0;
-        for (std::size_t i = first_; i < entries_.size(); ++i) {
-            if (entries_[i].waits) {
-                entries_[kept++] = entries_[i];
-            }
-        }
-        entries_.resize(kept);
-        first_ = 0;
-        if (index_) {
-            fill_index();
-        }
-    }
-
-    LargeVector<Entry> entries_;  ///< oldest first; some are gone
-    std::size_t first_ = 0;       ///< all before it are gone
-    std::uint32_t waiting_ = 0;
-    std::unique_ptr<Index> index_;  ///< once a long list has been searched
-};
-
-template <class Value>
-using PostedReceives = MatchList<Value, PostedIndex>;
-
-template <class Value>
-using UnexpectedMessages = MatchList<Value, UnexpectedIndex>;
+    const Receive<Cookie> receive = arrived.receive;
+    const bool announced = arrived.kind == MessageKind::rendezvous_data;
+    model_.observer.received(self_, receive.op_index, arrived.arrived_at,
+                             announced ? arrived.matched_at : arrived.arrived_at, arrived.processed_at);
+    arrived_messages_.remove(handle);
+    op_ended(receive.op_index, receive.cookie, time);
+}
 
 }  // namespace idlewave

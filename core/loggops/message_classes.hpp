@@ -14,42 +14,42 @@
 
 namespace idlewave {
 
-/// Messages of one size and one tag: few in most programs, so a message under way says which of these it is, and what
-/// they cost is worked out once.
+/// All eager messages of one size and one tag. Most programs have few of these classes: a message under way carries the
+/// number of its class, and the costs of a class are computed once.
 struct alignas(64) MessageClass {
     Message message;
     Costs network;
     Costs node;
 };
 
-/// The classes of a run, for all threads. One that is known stays where it is; a thread reads those that it made, or
-/// that a message told it of, which a barrier lies between.
+/// The message classes of a run, shared by all threads. A class never moves or changes. A thread reads a class that it
+/// made itself, or one whose number came with a message: then a barrier lies between the write and the read.
 class MessageClasses {
   public:
     explicit MessageClasses(const Machine& machine) : machine_(machine), table_(most) {}
 
     [[nodiscard]] const MessageClass& operator[](std::uint16_t code) const { return table_[code]; }
 
-    /// The number of the message_class; Message::no_class when there are too many.
+    /// The number of the class; Message::no_class if there are too many classes.
     std::uint16_t number(std::uint64_t size, std::uint32_t tag) {
         const std::lock_guard lock(mutex_);
-        const auto [place, added] = numbers_.try_emplace({size, tag}, static_cast<std::uint16_t>(numbers_.size()));
+        const auto [op_index, added] = numbers_.try_emplace({size, tag}, static_cast<std::uint16_t>(numbers_.size()));
         if (!added) {
-            return place->second;
+            return op_index->second;
         }
         if (numbers_.size() > most) {
-            numbers_.erase(place);
+            numbers_.erase(op_index);
             return Message::no_class;
         }
-        MessageClass& message_class = table_[place->second];
-        message_class.message = {.size = size, .tag = tag, .message_class = place->second};
+        MessageClass& message_class = table_[op_index->second];
+        message_class.message = {.size = size, .tag = tag, .message_class = op_index->second};
         message_class.network = costs(machine_.network, size);
         message_class.node = machine_.node ? costs(*machine_.node, size) : message_class.network;
-        return place->second;
+        return op_index->second;
     }
 
   private:
-    static constexpr std::size_t most = pdes::Stored::anti;
+    static constexpr std::size_t most = pdes::QueuedEvent::anti_message;
 
     const Machine& machine_;
     HugeArray<MessageClass> table_;
@@ -57,7 +57,7 @@ class MessageClasses {
     std::mutex mutex_;
 };
 
-/// A thread's memory of the classes that it used last.
+/// A thread's cache of the classes that it used last.
 class RecentClasses {
   public:
     explicit RecentClasses(MessageClasses& classes) : classes_(classes) { recent_.fill({0, 0, Message::no_class}); }

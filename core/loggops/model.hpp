@@ -30,8 +30,10 @@ class LogGops {
     using State = Rank<S, Moment>;
     using Payload = typename Observer::Payload;
     using Worker = RankWorker<S, Observer>;
-    static constexpr bool journals = true;
-    using Layout = std::conditional_t<S::one_of_each, OneOfEachLayout, ClockLayout>;
+    static constexpr bool writes_undo = true;
+    static constexpr bool conservative_only =
+        Observer::observes;  // a moment with causes or slopes has no serialised form
+    using Layout = std::conditional_t<S::single_cpu_and_nic, SingleResourceLayout, ResourceLayout>;
 
     LogGops(const S& source_, const Machine& machine_, std::uint64_t seed_, Observer& observer_)
         : source(source_),
@@ -45,15 +47,15 @@ class LogGops {
           processed(source.ranks()),
           open(source.ranks()),
           noise(machine.noise.silent() ? 0 : source.ranks()),
-          clocks(layout.size() == std::tuple_size_v<decltype(State::clocks)>
-                     ? 0
-                     : std::size_t{source.ranks()} * layout.size()) {}
+          free_times(layout.size() == std::tuple_size_v<decltype(State::free_times)>
+                         ? 0
+                         : std::size_t{source.ranks()} * layout.size()) {}
 
     [[nodiscard]] std::uint32_t lps() const { return source.ranks(); }
     [[nodiscard]] Time lookahead() const { return machine.lookahead(); }
     /// Of a message that travels as a code.
     [[nodiscard]] const Payload& payload(std::uint16_t code) const {
-        if constexpr (!Observer::looks) {
+        if constexpr (!Observer::observes) {
             return classes[code].message;
         } else if constexpr (requires { observer.payload(code); }) {
             return observer.payload(code);
@@ -62,15 +64,16 @@ class LogGops {
         }
     }
 
-    [[nodiscard]] Moment* clocks_of(std::uint32_t r, State& rank) {
-        return clocks.empty() ? rank.clocks.data() : &clocks[std::size_t{r} * layout.size()];
+    [[nodiscard]] Moment* free_times_of(std::uint32_t r, State& rank) {
+        return free_times.empty() ? rank.free_times.data() : &free_times[std::size_t{r} * layout.size()];
     }
 
     /// When rank `r` has finished: the latest of an op's end, a CPU free, a message processed.
     [[nodiscard]] Moment finish(std::uint32_t r, const State& rank) const {
         Moment finish = processed[r];
         for (std::uint16_t i = 0; i < layout.cpus; ++i) {
-            finish = latest(finish, clocks.empty() ? rank.clocks[i] : clocks[std::size_t{r} * layout.size() + i]);
+            finish = latest(finish,
+                            free_times.empty() ? rank.free_times[i] : free_times[std::size_t{r} * layout.size() + i]);
         }
         return finish;
     }
@@ -86,7 +89,7 @@ class LogGops {
     HugeArray<Moment> processed;     ///< by rank: when the last message was, where that is later than a CPU was free
     HugeArray<OpenRendezvous> open;  ///< by rank
     HugeArray<NoiseState> noise;     ///< by rank, if there is any
-    HugeArray<Moment> clocks;        ///< by rank, if there are more than a State holds
+    HugeArray<Moment> free_times;    ///< by rank, if there are more than a State holds
 
   private:
     Payload unknown_{};

@@ -11,14 +11,14 @@ struct Overhead {
     bool reached = true;
 };
 
-/// When a CPU that transmits or receives is done with the overhead, and when with all further bytes.
+/// The time at which a CPU that transmits or receives is done with the overhead, and that at which it is free.
 struct Occupied {
     Time overhead = 0;
     Time end = 0;
 };
 
-/// A CPU's part in a transmission begun at `t`: first the overhead, then the time `bytes` for what O costs. What noise
-/// does not reach takes its own time, and moves what follows.
+/// The CPU's part in a transmission or reception that begins at `t`: first the overhead, then the time `bytes` that O
+/// costs. A part that noise does not reach takes its plain time, and delays what follows (docs/model.md, R17).
 inline Occupied occupy(const Machine& machine, NoiseState& state, Time t, Overhead first, Time bytes) {
     const bool bytes_reached = machine.noise_reach.O;
     Occupied done;
@@ -30,7 +30,7 @@ inline Occupied occupy(const Machine& machine, NoiseState& state, Time t, Overhe
     } else if (first.reached) {
         done.end = machine.noise.finish(state, t, later(first.length, bytes));
     } else {
-        NoiseState ahead = state;  // other work of the rank may still begin before the overhead's end
+        NoiseState ahead = state;  // a copy: other work of the rank may still begin before the overhead ends
         done.end = machine.noise.finish(ahead, done.overhead, bytes);
     }
     return done;

@@ -51,13 +51,14 @@ std::uint32_t RankWorker<S, Observer>::send_of(const Message& clearance) {
 
 /// The message that data are for, in the same way.
 template <Source S, class Observer>
-std::uint32_t RankWorker<S, Observer>::stray_of(const Event& data) {
+std::uint32_t RankWorker<S, Observer>::message_of(const Event& data) {
     const std::uint32_t handle = data.payload->receiving;
-    if (strays_.has(handle) && strays_[handle].awaits_data && strays_[handle].source == data.source &&
-        strays_[handle].number == data.payload->tag) [[likely]] {
+    if (arrived_messages_.has(handle) && arrived_messages_[handle].awaits_data &&
+        arrived_messages_[handle].source == data.source && arrived_messages_[handle].number == data.payload->tag)
+        [[likely]] {
         return handle;
     }
-    return moved_strays_.take(data.source, data.payload->tag);
+    return moved_messages_.take(data.source, data.payload->tag);
 }
 
 /// A message of the protocol itself, which counts as one byte.
@@ -81,7 +82,7 @@ void RankWorker<S, Observer>::request_to_send(const Ready& ready, const Moment& 
             .tag = op.tag,
             .number = context.sent(),
             .open = true,
-            .op = handed_over(ready)};
+            .op = started_op(ready)};
     link(sends_, model_.open[self_].send, handle);
     send_control(send.op, op.peer, {.size = 1, .tag = op.tag, .sending = handle, .kind = MessageKind::request_to_send},
                  now, context);
@@ -94,74 +95,76 @@ void RankWorker<S, Observer>::arrive_control(const Event& event) {
         const std::uint32_t handle = send_of(message);
         OpenSend<Cookie>& send = sends_[handle];
         send.receiving = message.receiving;
-        ask_to_receive(event, send.op, Work::receive_clear_to_send, handle);
+        request_reception(event, send.op, RequestKind::receive_clear_to_send, handle);
     } else if (message.kind == MessageKind::rendezvous_data) {
-        const std::uint32_t handle = stray_of(event);
-        Stray<Cookie, Moment>& stray = strays_[handle];
-        unlink(strays_, model_.open[self_].stray, handle);
-        stray.awaits_data = false;
-        stray.kind = message.kind;
-        stray.processed = false;
-        stray.matched_at = model_.observer.arrival(message, event.time);
-        ask_to_receive(event, stray.receive, Work::receive_data, handle);
+        const std::uint32_t handle = message_of(event);
+        ArrivedMessage<Cookie, Moment>& arrived = arrived_messages_[handle];
+        unlink(arrived_messages_, model_.open[self_].arrived, handle);
+        arrived.awaits_data = false;
+        arrived.kind = message.kind;
+        arrived.processed = false;
+        arrived.matched_at = model_.observer.arrival(message, event.time);
+        request_reception(event, arrived.receive, RequestKind::receive_data, handle);
     } else {
-        const std::uint32_t handle = add_stray(event);
-        Stray<Cookie, Moment>& stray = strays_[handle];
-        if (take_posted(event.source, message.tag, stray.receive)) {
-            stray.matched = true;
-            stray.matched_at = stray.arrived_at;
+        const std::uint32_t handle = add_arrived_message(event);
+        ArrivedMessage<Cookie, Moment>& arrived = arrived_messages_[handle];
+        if (take_posted(event.source, message.tag, arrived.receive)) {
+            arrived.matched = true;
+            arrived.matched_at = arrived.arrived_at;
         } else {
             add_unexpected(handle);
         }
-        ask_to_receive(event, stray.receive, Work::receive_request_to_send, handle);
+        request_reception(event, arrived.receive, RequestKind::receive_request_to_send, handle);
     }
 }
 
 /// A message of the protocol that may go at `time`, in the order of the transmissions that it answers.
 template <Source S, class Observer>
-void RankWorker<S, Observer>::ask_to_send(Work work, std::uint32_t handle, std::uint32_t peer, std::uint32_t number,
-                                          const Receive<Cookie>& op, const Moment& time) {
+void RankWorker<S, Observer>::request_protocol_send(RequestKind kind, std::uint32_t handle, std::uint32_t peer,
+                                                    std::uint32_t number, const Receive<Cookie>& op,
+                                                    const Moment& time) {
     Request<Cookie, Moment>& request = new_request();
     request.ready.at = time;
     request.ready.op.peer = peer;
-    request.ready.op.size = asked_++;
-    request.ready.place = number;
+    request.ready.op.size = next_request_id_++;
+    request.ready.op_index = number;
     request.handle = handle;
-    request.first_need = Layout::cpu(op.cpu);
-    request.second_need = model_.layout.tx(op.nic);
-    request.turn = Turn::protocol;
-    request.work = work;
+    request.first_resource = Layout::cpu(op.cpu);
+    request.second_resource = model_.layout.tx(op.nic);
+    request.priority = Priority::protocol;
+    request.kind = kind;
     agenda_.added();
 }
 
 /// The receiver's side: the request is processed and the receive posted at `time`, so it may clear the sender.
 template <Source S, class Observer>
-void RankWorker<S, Observer>::plan_clear_to_send(std::uint32_t handle, const Moment& time) {
-    const Stray<Cookie, Moment>& stray = strays_[handle];
-    ask_to_send(Work::send_clear_to_send, handle, stray.source, stray.number, stray.receive, time);
+void RankWorker<S, Observer>::request_clear_to_send(std::uint32_t handle, const Moment& time) {
+    const ArrivedMessage<Cookie, Moment>& arrived = arrived_messages_[handle];
+    request_protocol_send(RequestKind::send_clear_to_send, handle, arrived.source, arrived.number, arrived.receive,
+                          time);
 }
 
 template <Source S, class Observer>
 template <class Context>
 void RankWorker<S, Observer>::send_clear_to_send(const Request<Cookie, Moment>& request, const Moment& now,
                                                  Context& context) {
-    Stray<Cookie, Moment>& stray = strays_[request.handle];
-    send_control(stray.receive, stray.source,
+    ArrivedMessage<Cookie, Moment>& arrived = arrived_messages_[request.handle];
+    send_control(arrived.receive, arrived.source,
                  {.size = 1,
-                  .tag = stray.number,
-                  .sending = stray.sending,
+                  .tag = arrived.number,
+                  .sending = arrived.sending,
                   .receiving = request.handle,
                   .kind = MessageKind::clear_to_send},
                  now, context);
-    stray.awaits_data = true;
-    link(strays_, model_.open[self_].stray, request.handle);
+    arrived.awaits_data = true;
+    link(arrived_messages_, model_.open[self_].arrived, request.handle);
 }
 
 /// The sender's side: the clear to send for the open send `handle` is processed, so its data may go.
 template <Source S, class Observer>
 void RankWorker<S, Observer>::cleared_to_send(std::uint32_t handle, const Moment& time) {
     const OpenSend<Cookie>& send = sends_[handle];
-    ask_to_send(Work::send_data, handle, send.peer, send.number, send.op, time);
+    request_protocol_send(RequestKind::send_data, handle, send.peer, send.number, send.op, time);
 }
 
 /// The send ends when its CPU is free of the data.
@@ -174,7 +177,7 @@ void RankWorker<S, Observer>::send_data(const Request<Cookie, Moment>& request, 
         .size = send.size, .tag = send.number, .receiving = send.receiving, .kind = MessageKind::rendezvous_data};
     const Moment end =
         transmit(send.op, send.peer, data, costs_of(Message::no_class, send.size, send.peer), now, context);
-    op_ended(send.op.place, send.op.cookie, end);
+    op_ended(send.op.op_index, send.op.cookie, end);
 }
 
 }  // namespace idlewave

@@ -10,10 +10,10 @@
 namespace idlewave {
 
 /// Who goes first among requests that are ready at one time (docs/model.md, "Who goes first").
-enum class Turn : std::uint8_t { arrival, protocol, send, post, calc };
+enum class Priority : std::uint8_t { arrival, protocol, send, post, calc };
 
 /// What a request will do when it has what it needs.
-enum class Work : std::uint8_t {
+enum class RequestKind : std::uint8_t {
     receive_expected,         ///< a message whose receive was posted: the usual case
     receive_unexpected,       ///< one that had none when it arrived
     receive_request_to_send,  ///< the three messages of a rendezvous
@@ -26,35 +26,35 @@ enum class Work : std::uint8_t {
     calc
 };
 
-constexpr Turn turn_of(OpKind kind) {
-    return kind == OpKind::send ? Turn::send : kind == OpKind::recv ? Turn::post : Turn::calc;
+constexpr Priority priority_of(OpKind kind) {
+    return kind == OpKind::send ? Priority::send : kind == OpKind::recv ? Priority::post : Priority::calc;
 }
-constexpr Work work_of(OpKind kind) {
-    return kind == OpKind::send ? Work::send : kind == OpKind::recv ? Work::post : Work::calc;
+constexpr RequestKind request_kind_of(OpKind kind) {
+    return kind == OpKind::send ? RequestKind::send : kind == OpKind::recv ? RequestKind::post : RequestKind::calc;
 }
 
 /// Whether it is an op, or the reception of a message whose receive was posted: what makes ops ready one by one.
-constexpr bool is_simple(Work work) {
-    return work >= Work::send || work == Work::receive_expected;
+constexpr bool is_simple(RequestKind kind) {
+    return kind >= RequestKind::send || kind == RequestKind::receive_expected;
 }
 
 /// Of which things a request's handle is one: messages that had no receive, or open sends.
-constexpr bool is_about_stray(Work work) {
-    return work == Work::receive_unexpected || work == Work::receive_request_to_send || work == Work::receive_data ||
-           work == Work::send_clear_to_send;
+constexpr bool concerns_arrived_message(RequestKind kind) {
+    return kind == RequestKind::receive_unexpected || kind == RequestKind::receive_request_to_send ||
+           kind == RequestKind::receive_data || kind == RequestKind::send_clear_to_send;
 }
-constexpr bool is_about_send(Work work) {
-    return work == Work::receive_clear_to_send || work == Work::send_data;
+constexpr bool concerns_open_send(RequestKind kind) {
+    return kind == RequestKind::receive_clear_to_send || kind == RequestKind::send_data;
 }
 
 /// The message that a reception is about.
-constexpr MessageKind kind_of(Work reception) {
+constexpr MessageKind kind_of(RequestKind reception) {
     switch (reception) {
-        case Work::receive_request_to_send:
+        case RequestKind::receive_request_to_send:
             return MessageKind::request_to_send;
-        case Work::receive_clear_to_send:
+        case RequestKind::receive_clear_to_send:
             return MessageKind::clear_to_send;
-        case Work::receive_data:
+        case RequestKind::receive_data:
             return MessageKind::rendezvous_data;
         default:
             return MessageKind::data;
@@ -65,38 +65,39 @@ constexpr MessageKind kind_of(Work reception) {
 template <class Cookie, class Moment = Time>
 struct Request {
     /// The op, and when it was ready. Of a message: `at` is when it came or may go, `op.size` and `op.peer` its size
-    /// and the other rank, `place` the count of transmissions that orders it; of an expected one `cookie` is its
+    /// and the other rank, `op_index` the count of transmissions that orders it; of an expected one `cookie` is its
     /// receive's.
     ReadyOp<Cookie, Moment> ready;
-    std::uint32_t handle = 0;  ///< of an expected arrival the receive's place; else of the stray or of the open send
-    std::uint16_t message_class = 0;  ///< of an arrival
-    std::uint16_t first_need = 0;     ///< the clock of its CPU
-    std::uint16_t second_need = 0;    ///< the clock of its NIC's side; again the CPU's if it takes no NIC
-    Turn turn = Turn::calc;
-    Work work = Work::calc;
+    std::uint32_t handle =
+        0;  ///< of an expected arrival the receive's op_index; else of the arrived or of the open send
+    std::uint16_t message_class = 0;    ///< of an arrival
+    std::uint16_t first_resource = 0;   ///< the clock of its CPU
+    std::uint16_t second_resource = 0;  ///< the clock of its NIC's side; again the CPU's if it takes no NIC
+    Priority priority = Priority::calc;
+    RequestKind kind = RequestKind::calc;
 
-    /// The order of requests: ready time, then turn, then messages by (peer, count) and ops by place. A clear to send
-    /// and the data of a send may agree in all of it, since each counts its own side's transmissions: then the one that
-    /// was asked for first.
+    /// The order of requests: ready time, then priority, then messages by (peer, count) and ops by op index. A clear to
+    /// send and the data of a send may agree in all of it, since each counts its own side's transmissions: then the one
+    /// that was asked for first.
     [[nodiscard]] bool before(const Request& other) const {
         if (time_of(ready.at) != time_of(other.ready.at)) {
             return time_of(ready.at) < time_of(other.ready.at);
         }
-        if (turn != other.turn) {
-            return turn < other.turn;
+        if (priority != other.priority) {
+            return priority < other.priority;
         }
-        if (turn <= Turn::protocol && ready.op.peer != other.ready.op.peer) {
+        if (priority <= Priority::protocol && ready.op.peer != other.ready.op.peer) {
             return ready.op.peer < other.ready.op.peer;
         }
-        if (turn == Turn::protocol && ready.place == other.ready.place) {
+        if (priority == Priority::protocol && ready.op_index == other.ready.op_index) {
             return ready.op.size < other.ready.op.size;
         }
-        return ready.place < other.ready.place;
+        return ready.op_index < other.ready.op_index;
     }
 };
 
 /// Where a rank keeps the times from which its CPUs and its NICs' send and receive sides are free: in one array.
-struct ClockLayout {
+struct ResourceLayout {
     std::uint16_t cpus = 1;
     std::uint16_t nics = 1;
 
@@ -107,7 +108,7 @@ struct ClockLayout {
 };
 
 /// The same where every rank has one CPU and one NIC.
-struct OneOfEachLayout {
+struct SingleResourceLayout {
     std::uint16_t cpus = 1;
     std::uint16_t nics = 1;
 

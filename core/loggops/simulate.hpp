@@ -16,54 +16,53 @@
 
 namespace idlewave {
 
-/// How to run a simulation.
+/// Options of a simulation.
 struct SimulationOptions {
     std::uint64_t seed = 0;          ///< of the noise phases
-    std::uint32_t threads = 1;       ///< the answer is the same on any number
-    std::function<void(Time)> poll;  ///< called now and then with the simulated time; may throw to end the run
+    std::uint32_t threads = 1;       ///< the result is the same on any number
+    std::function<void(Time)> poll;  ///< called now and then with the simulated time; an exception ends the run
 };
 
-/// What a simulation found.
+/// The result of a simulation.
 template <class Moment>
-struct Simulated {
+struct SimulationResult {
     std::vector<Moment> finish;  ///< one a rank
     std::uint64_t messages = 0;  ///< transmissions, rendezvous control messages included
 };
 
-/// Simulates the schedule of `source` on `machine`, while `observer` looks on. Throws Standstill, TimeOverflow, or what
-/// `options.poll` throws.
+/// Simulates the schedule of `source` on `machine`; `observer` attaches its data to the simulated times. Throws
+/// Standstill, TimeOverflow, and any exception of `options.poll`.
 template <Source S, class Observer>
-Simulated<typename Observer::Moment> simulate(const S& source, const Machine& machine, const SimulationOptions& options,
-                                              Observer& observer) {
+SimulationResult<typename Observer::Moment> simulate(const S& source, const Machine& machine,
+                                                     const SimulationOptions& options, Observer& observer) {
     using Model = LogGops<S, Observer>;
     Model model(source, machine, options.seed, observer);
-    pdes::Lps<typename Model::State> ranks(source.ranks());
-    Left left;
-    Simulated<typename Observer::Moment> result;
-    pdes::run(model, ranks, options.threads, options.poll, [&](auto& scheduler) {
+    Unfinished unfinished;
+    SimulationResult<typename Observer::Moment> result;
+    const auto ranks = pdes::run(model, options.threads, options.poll, [&](auto& scheduler) {
         scheduler.each_worker([&](auto& worker) {
             result.messages += worker.messages();
-            worker.unfinished_sends(left);
+            worker.collect_unfinished_sends(unfinished);
         });
-        for (std::uint32_t r = 0; r < ranks.size(); ++r) {
-            scheduler.worker_of(r).unfinished(r, ranks[r].state, left);
-        }
+        scheduler.each_lp_of_worker([&](auto& worker, std::uint32_t r, const typename Model::State& rank) {
+            worker.collect_unfinished(r, rank, unfinished);
+        });
     });
-    if (!left.empty()) {
-        throw standstill(std::move(left), source);
+    if (!unfinished.empty()) {
+        throw standstill(std::move(unfinished), source);
     }
-    // Only now, when the scheduler's memory is free again.
-    result.finish.resize(ranks.size());
-    for (std::uint32_t r = 0; r < ranks.size(); ++r) {
-        result.finish[r] = model.finish(r, ranks[r].state);
+    // The finish times are allocated only now, after the scheduler has released its memory.
+    result.finish.resize(ranks->size());
+    for (std::uint32_t r = 0; r < ranks->size(); ++r) {
+        result.finish[r] = model.finish(r, (*ranks)[r].state);
     }
     return result;
 }
 
-/// The finish times alone.
+/// The same without an observer.
 template <Source S>
-Simulated<Time> simulate(const S& source, const Machine& machine, const SimulationOptions& options) {
-    Unobserved observer;
+SimulationResult<Time> simulate(const S& source, const Machine& machine, const SimulationOptions& options) {
+    NoObserver observer;
     return simulate(source, machine, options, observer);
 }
 

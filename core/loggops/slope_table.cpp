@@ -3,17 +3,17 @@
 namespace idlewave {
 namespace {
 
-/// How many steps and ties the table may hold: with the slopes to which they lead some 160 MB.
+/// The most steps and ties that the table may hold. With their slopes they take some 160 MB.
 constexpr std::size_t most_items = 1 << 17;
-/// After so many it is asked whether sharing pays: whether there were this many messages for each. What is made for
-/// fewer costs more than if each moment had its own.
+/// After this many new items the table checks whether sharing pays: an item that served fewer messages than
+/// `fewest_messages` costs more than slopes of each moment's own.
 constexpr std::size_t items_to_check = 1 << 10;
 constexpr std::uint64_t fewest_messages = 8;
-/// A list of steps is gone through for each activity, one of ties more seldom: most things do not come at one time.
+/// Each activity searches a list of steps. Ties are rarer, so their lists may be longer.
 constexpr std::uint32_t most_steps = 64;
 constexpr std::uint32_t most_ties = 512;
 
-/// Lists grow at the head; or behind it, where the head is the slopes' own.
+/// Ties are added at the head of their list; steps behind the head, which is part of the entry.
 std::uint32_t length_of(const SlopeTie* first) {
     return first == nullptr ? 0 : first->number + 1;
 }
@@ -27,7 +27,7 @@ std::uint32_t length_of(const SlopeStep& first) {
 
 }  // namespace
 
-SlopeTable::SlopeTable() : none_(known({})), next_check_(items_to_check) {}
+SlopeTable::SlopeTable() : zero_(intern({})), next_check_(items_to_check) {}
 
 std::size_t SlopeTable::Hash::operator()(const Slopes<2>& slopes) const {
     // Odd constants of many bits: the fractions of the golden ratio and of the square root of 3.
@@ -39,11 +39,11 @@ std::size_t SlopeTable::Hash::operator()(const Slopes<2>& slopes) const {
     return hash ^ (hash >> 32);
 }
 
-KnownSlopes* SlopeTable::known(const Slopes<2>& slopes) {
+InternedSlopes* SlopeTable::intern(const Slopes<2>& slopes) {
     if (const auto found = found_.find(slopes); found != found_.end()) {
         return *found;
     }
-    KnownSlopes& added = *make<KnownSlopes>();
+    InternedSlopes& added = *make<InternedSlopes>();
     added.slopes = slopes;
     added.slopes.time = 0;
     added.table = this;
@@ -54,7 +54,7 @@ KnownSlopes* SlopeTable::known(const Slopes<2>& slopes) {
 void SlopeTable::refuse_too_many(std::uint32_t steps, MessageCount& messages) {
     messages_ += messages.sent - messages.counted;
     messages.counted = messages.sent;
-    if (crowded_ || steps >= most_steps || items_ >= most_items) {
+    if (tie_list_full_ || steps >= most_steps || items_ >= most_items) {
         throw TooManySlopes();
     }
     if (items_ >= next_check_) {
@@ -66,30 +66,30 @@ void SlopeTable::refuse_too_many(std::uint32_t steps, MessageCount& messages) {
     }
 }
 
-const SlopeStep& SlopeTable::add_step(KnownSlopes& from, const Activity& activity, MessageCount& messages) {
+const SlopeStep& SlopeTable::add_step(InternedSlopes& from, const Activity& activity, MessageCount& messages) {
     using Rules = Differentiation<2>;
     const std::lock_guard lock(mutex_);
     if (const SlopeStep* known = find_step(from, activity)) {
         return *known;
     }
-    SlopeStep& first = from.steps[static_cast<std::size_t>(activity.doing)];
+    SlopeStep& first = from.steps[static_cast<std::size_t>(activity.kind)];
     const std::uint32_t number = length_of(first);
     refuse_too_many(number, messages);
     SlopeStep& step = number == 0 ? first : *make<SlopeStep>();
     step.number = number;
-    step.size = activity.size;
-    const Rules::Begun begun = Rules::begin(0, from.slopes, activity, messages);
-    const auto at = [&](Point point) { return known(Rules::at(begun, point, 0)); };
-    switch (activity.doing) {
-        case Doing::computation:
+    step.amount = activity.amount;
+    const Rules::ActivityRef ref = Rules::begin(0, from.slopes, activity, messages);
+    const auto at = [&](Point point) { return intern(Rules::at(ref, point, 0)); };
+    switch (activity.kind) {
+        case ActivityKind::computation:
             step.cpu = at(Point::computed);
             break;
-        case Doing::transmission:
+        case ActivityKind::transmission:
             step.cpu = at(Point::sender_free);
             step.nic = at(Point::sender_gap);
-            step.message = known(Rules::post(begun));
+            step.message = intern(Rules::annotate(ref));
             break;
-        case Doing::reception:
+        case ActivityKind::reception:
             step.cpu = at(Point::receiver_free);
             step.nic = at(Point::receiver_gap);
             step.message = at(Point::wire);
@@ -104,7 +104,7 @@ const SlopeStep& SlopeTable::add_step(KnownSlopes& from, const Activity& activit
     return step;
 }
 
-KnownSlopes* SlopeTable::find_tie(const KnownSlopes& a, const KnownSlopes& b) {
+InternedSlopes* SlopeTable::find_tie(const InternedSlopes& a, const InternedSlopes& b) {
     const SlopeTie* tie = a.ties.load(std::memory_order_acquire);
     while (tie != nullptr && tie->other != &b) {
         tie = tie->next;
@@ -112,7 +112,7 @@ KnownSlopes* SlopeTable::find_tie(const KnownSlopes& a, const KnownSlopes& b) {
     return tie == nullptr ? nullptr : tie->steepest;
 }
 
-KnownSlopes* SlopeTable::steepest(KnownSlopes& a, KnownSlopes& b) {
+InternedSlopes* SlopeTable::steepest(InternedSlopes& a, InternedSlopes& b) {
     const Slopes<2> both = Slopes<2>::steepest(a.slopes, b.slopes);
     if (both.has_slopes_of(a.slopes)) {
         return &a;
@@ -120,17 +120,17 @@ KnownSlopes* SlopeTable::steepest(KnownSlopes& a, KnownSlopes& b) {
     if (both.has_slopes_of(b.slopes)) {
         return &b;
     }
-    if (KnownSlopes* known = find_tie(a, b)) {
+    if (InternedSlopes* known = find_tie(a, b)) {
         return known;
     }
     const std::lock_guard lock(mutex_);
-    if (KnownSlopes* known = find_tie(a, b)) {
+    if (InternedSlopes* known = find_tie(a, b)) {
         return known;
     }
     const SlopeTie* first = a.ties.load(std::memory_order_relaxed);
     auto* tie = make<SlopeTie>();
-    *tie = {.other = &b, .steepest = known(both), .next = first, .number = length_of(first)};
-    crowded_ = crowded_ || tie->number >= most_ties;
+    *tie = {.other = &b, .steepest = intern(both), .next = first, .number = length_of(first)};
+    tie_list_full_ = tie_list_full_ || tie->number >= most_ties;
     a.ties.store(tie, std::memory_order_release);
     ++items_;
     return tie->steepest;

@@ -10,12 +10,12 @@
 
 namespace idlewave {
 
-/// How a time grows with the parameters of one level of the network: how often each counts in it.
+/// The derivatives of a time by the parameters of one level of the network: how often each parameter counts in it.
 struct LevelSlopes {
     std::uint32_t L = 0;
     std::uint32_t o_s = 0;
     std::uint32_t o_r = 0;
-    std::uint32_t o = 0;  ///< o_s and o_r growing together: less than their sum where either alone delays one of two
+    std::uint32_t o = 0;  ///< o_s and o_r growing together: below their sum where each alone delays another of two ties
     std::uint32_t g = 0;
     std::uint64_t G = 0;  ///< bytes
     std::uint64_t O = 0;  ///< bytes
@@ -23,19 +23,19 @@ struct LevelSlopes {
     bool operator==(const LevelSlopes&) const = default;
 };
 
-/// Two words that are copied and added together. Slopes are copied more often than anything else is done with them: in
-/// pieces of one size, so that what is read was written in one piece.
+/// Two words that are copied and added as one. Copies are the most frequent operation on slopes; pieces of one size
+/// keep each read in the piece in which it was written (store forwarding).
 using SlopeWords = std::uint64_t __attribute__((vector_size(16)));
 
-/// A time, and its derivatives: those to the right, for each parameter on its own. Where two things come at one time,
-/// what waits for both is delayed by the one that a growing parameter delays more.
+/// A time and its derivatives to the right by each parameter. Of two moments at one time, the one that a growing
+/// parameter delays more decides about everything that waits for both: so `latest` takes the larger derivative.
 template <unsigned Levels>
 struct Slopes {
-    /// For each level (o_s and L, o and o_r), (g, G), (O, and of the first level the computation).
+    /// Three for each level: (L and o_s, o_r and o), (g, G), (O, and in the first level the computation).
     std::array<SlopeWords, std::size_t{3} * Levels> words = {};
     Time time = 0;
 
-    // A compiler's own copy of so many bytes may be a string instruction, which takes longer to begin than this takes.
+    // The compiler's own copy may be a string instruction (rep movs), whose start-up takes longer than this copy.
     Slopes() = default;
     [[gnu::always_inline]] Slopes(const Slopes& other) : time(other.time) { copy(other); }
     [[gnu::always_inline]] Slopes& operator=(const Slopes& other) {
@@ -58,10 +58,10 @@ struct Slopes {
                 .O = w[2][0]};
     }
 
-    /// ps that it holds of calcs: its derivative by a factor of their lengths.
+    /// The derivative by a common factor of all calcs: the picoseconds of calcs in this time.
     [[nodiscard]] Time computation() const { return static_cast<Time>(words[2][1]); }
 
-    /// Adds counts of one level.
+    /// Adds the counts of one level.
     [[gnu::always_inline]] void add(unsigned level, const LevelSlopes& more) {
         SlopeWords* w = &words[std::size_t{3} * level];
         w[0] += SlopeWords{more.L | std::uint64_t{more.o_s} << 32, more.o_r | std::uint64_t{more.o} << 32};
@@ -80,7 +80,7 @@ struct Slopes {
         }
         return a.has_slopes_of(b) ? a : steepest(a, b);
     }
-    /// Of three; most often one comes last, and only that is copied.
+    /// The latest of three. Most often one of them is later than the others, and only that one is copied.
     [[gnu::always_inline]] friend Slopes latest(const Slopes& a, const Slopes& b, const Slopes& c) {
         const Slopes& last = a.time < b.time ? b : a;
         const Slopes& other = a.time < b.time ? a : b;
@@ -93,7 +93,7 @@ struct Slopes {
         return latest(latest(a, b), c);
     }
 
-    /// What comes at one time is often the same thing, known by two names.
+    /// Two moments at one time often have the same slopes, since both follow from one event.
     [[nodiscard, gnu::always_inline]] bool has_slopes_of(const Slopes& other) const {
         SlopeWords differ = {};
         for (std::size_t i = 0; i < words.size(); ++i) {
@@ -102,7 +102,7 @@ struct Slopes {
         return (differ[0] | differ[1]) == 0;
     }
 
-    /// Of two at one time.
+    /// The steepest of two moments at one time.
     [[gnu::noinline]] static Slopes steepest(const Slopes& a, const Slopes& b) {
         Slopes both;
         both.time = a.time;
@@ -124,17 +124,17 @@ struct Slopes {
     }
 };
 
-/// Differentiates the simulation by its parameters, while it runs: every moment carries its slopes. `Levels` is 2 if
-/// the machine has a network within nodes, which then is the second.
+/// The observer that differentiates the simulation by its parameters while it runs: every moment carries its slopes.
+/// `Levels` is 2 if the machine has a network within nodes. That network is the second level.
 template <unsigned Levels>
-struct Differentiation : RecordsNothing {
+struct Differentiation : NoRecording {
     using Moment = Slopes<Levels>;
 
     struct Payload : Message {
-        Moment sent = {};  ///< the arrival
+        Moment sent = {};  ///< the slopes of the arrival
 
         Payload() = default;
-        /// Field by field: what was just written in small pieces would be read in a large one only after a delay.
+        /// Copies field by field: reading in one piece what was just written in small ones stalls on store forwarding.
         [[gnu::always_inline]] Payload(const Message& message, const Moment& arrival) : sent(arrival) {
             size = message.size;
             tag = message.tag;
@@ -145,45 +145,46 @@ struct Differentiation : RecordsNothing {
         }
     };
 
-    struct Begun {
+    struct ActivityRef {
         const Moment& now;
-        std::uint64_t size;  ///< bytes; of a computation ps
+        std::uint64_t amount;  ///< of the Activity
         unsigned level;
-        bool stands;  ///< as of the Activity
-        bool stands_late;
+        bool in_detour;  ///< of the Activity, as the next
+        bool bytes_in_detour;
     };
 
-    using Sent = Moment;
+    using Annotation = Moment;
 
-    static constexpr bool looks = true;
+    static constexpr bool observes = true;
 
-    [[gnu::always_inline]] static Begun begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity,
-                                              MessageCount& /*messages*/) {
+    [[gnu::always_inline]] static ActivityRef begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity,
+                                                    MessageCount& /*messages*/) {
         const unsigned level = Levels > 1 && activity.within_node ? Levels - 1 : 0;
-        return {now, activity.size, level, activity.stands, activity.stands_late};
+        return {now, activity.amount, level, activity.in_detour, activity.bytes_in_detour};
     }
 
-    /// Work that begins inside a detour begins at that detour's end, whatever came before.
-    [[gnu::always_inline]] static Moment at(const Begun& begun, Point point, Time time) {
+    /// Work that begins inside a detour begins at the end of that detour. No parameter moves that end: the slopes are
+    /// 0.
+    [[gnu::always_inline]] static Moment at(const ActivityRef& ref, Point point, Time time) {
         const bool gap = point == Point::sender_gap || point == Point::receiver_gap;
         const bool bytes = point == Point::sender_free || point == Point::receiver_free;
-        const bool late = bytes && begun.stands_late;
-        const bool cut = late || (!gap && begun.stands);
+        const bool late = bytes && ref.bytes_in_detour;
+        const bool cut = late || (!gap && ref.in_detour);
         Moment moment;
         for (std::size_t i = 0; i < moment.words.size(); ++i) {
-            moment.words[i] = cut ? SlopeWords{} : begun.now.words[i];
+            moment.words[i] = cut ? SlopeWords{} : ref.now.words[i];
         }
-        moment.add(begun.level, late ? LevelSlopes{.O = bytes_of(begun)} : counts(begun, point));
+        moment.add(ref.level, late ? LevelSlopes{.O = bytes_of(ref)} : counts(ref, point));
         if (point == Point::computed) {
-            moment.words[2] += SlopeWords{0, begun.size};
+            moment.words[2] += SlopeWords{0, ref.amount};
         }
         moment.time = time;
         return moment;
     }
 
-    /// What a message carries: the moment of its arrival, but for the time.
-    [[gnu::always_inline]] static Moment post(const Begun& begun) {
-        const Moment moment = at(begun, Point::arrival, 0);
+    /// The slopes of the message's arrival. The time travels with the event.
+    [[gnu::always_inline]] static Moment annotate(const ActivityRef& ref) {
+        const Moment moment = at(ref, Point::arrival, 0);
         for (unsigned i = 0; i < Levels; ++i) {
             const std::uint64_t counts = moment.words[std::size_t{3} * i][0] | moment.words[std::size_t{3} * i][1];
             if ((counts & most_counted) != 0) [[unlikely]] {
@@ -197,28 +198,28 @@ struct Differentiation : RecordsNothing {
         moment.time = time;
         return moment;
     }
-    static std::uint16_t code(const Message& /*message*/, const Sent& /*sent*/) { return Message::no_class; }
+    static std::uint16_t code(const Message& /*message*/, const Annotation& /*sent*/) { return Message::no_class; }
 
   private:
-    /// The highest bits of two counts in a word.
+    /// The highest bits of the two counts in a word.
     static constexpr std::uint64_t most_counted = 0x8000000080000000;
 
-    static std::uint64_t bytes_of(const Begun& begun) { return begun.size > 0 ? begun.size - 1 : 0; }
+    static std::uint64_t bytes_of(const ActivityRef& ref) { return ref.amount > 0 ? ref.amount - 1 : 0; }
 
-    /// What the time from an activity's start to a point holds (docs/model.md, "The rank").
-    [[gnu::always_inline]] static LevelSlopes counts(const Begun& begun, Point point) {
+    /// How often each parameter counts in the time from an activity's beginning to a point (docs/model.md, R5 to R8).
+    [[gnu::always_inline]] static LevelSlopes counts(const ActivityRef& ref, Point point) {
         switch (point) {
             case Point::sender_free:
-                return {.o_s = 1, .o = 1, .O = bytes_of(begun)};
+                return {.o_s = 1, .o = 1, .O = bytes_of(ref)};
             case Point::receiver_free:
-                return {.o_r = 1, .o = 1, .O = bytes_of(begun)};
+                return {.o_r = 1, .o = 1, .O = bytes_of(ref)};
             case Point::arrival:
                 return {.L = 1, .o_s = 1, .o = 1};
             case Point::wire:
-                return {.o_r = 1, .o = 1, .G = bytes_of(begun)};
+                return {.o_r = 1, .o = 1, .G = bytes_of(ref)};
             case Point::sender_gap:
             case Point::receiver_gap:
-                return {.g = 1, .G = bytes_of(begun)};
+                return {.g = 1, .G = bytes_of(ref)};
             default:
                 return {};
         }

@@ -14,9 +14,9 @@
 #include "base/slab.hpp"
 #include "loggops/agenda.hpp"
 #include "loggops/model.hpp"
-#include "loggops/moved.hpp"
+#include "loggops/moved_handles.hpp"
 #include "pdes/event.hpp"
-#include "standstill/left.hpp"
+#include "standstill/unfinished.hpp"
 
 namespace idlewave {
 
@@ -49,14 +49,14 @@ class RankWorker {
         }
         model_.source.begin(self_, rank.source, scratch_, *ready_);
         follow_all(until, context);
-        return go_through({}, until, context);
+        return run_until({}, until, context);
     }
 
     template <class Context>
     Time run(State& rank, std::span<const Event> events, Time until, Context& context) {
         remember(rank, context);
         enter(rank, context.self());
-        return go_through(events, until, context);
+        return run_until(events, until, context);
     }
 
     /// The same with one event: most often all that a rank is told, while nothing waits.
@@ -64,11 +64,11 @@ class RankWorker {
     [[gnu::always_inline]] Time run_one(State& rank, const Event& event, Time until, Context& context) {
         remember(rank, context);
         enter(rank, context.self());
-        if (agenda_.idle() && !rank.posted.to_be_told && event.payload->kind == MessageKind::data) [[likely]] {
+        if (agenda_.idle() && !rank.posted.end_pending && event.payload->kind == MessageKind::data) [[likely]] {
             meet_alone(event, until, context);
-            return agenda_.idle() ? leave(next_told()) : go_through({}, until, context);
+            return agenda_.idle() ? leave(pending_end()) : run_until({}, until, context);
         }
-        return go_through(std::span(&event, 1), until, context);
+        return run_until(std::span(&event, 1), until, context);
     }
 
     template <class Context>
@@ -77,12 +77,12 @@ class RankWorker {
         for (const Event& event : events) {
             arrive(event);
         }
-        const auto next = agenda_.next(clocks());
+        const auto next = agenda_.next(free_times());
         if (next.at > now) {
             return leave(next.at);
         }
         perform({now, next.index}, context);
-        ask_for_ready();
+        request_ready_ops();
         leave();
         return now;
     }
@@ -95,36 +95,36 @@ class RankWorker {
         if constexpr (requires { model_.source.prefetch(r, rank.source); }) {
             model_.source.prefetch(r, rank.source);
         }
-        if ((rank.pending | rank.crowd) != 0) {
+        if ((rank.pending | rank.overflow) != 0) {
             agenda_.prefetch(rank.pending);
-            strays_.prefetch(rank.first_stray());
-            if (rank.has_crowd()) {
-                crowds_.prefetch(rank.crowd);
+            arrived_messages_.prefetch(rank.first_unexpected());
+            if (rank.has_overflow()) {
+                overflows_.prefetch(rank.overflow);
             }
         }
     }
 
     /// All that rank `r` is, to be unpacked by this worker or another one, of this process or another one.
-    void pack(const State& rank, std::uint32_t r, Packer& packer);
+    void pack(const State& rank, std::uint32_t r, Serialiser& packer);
     /// Makes a rank what was packed, in the place of what it is.
-    void unpack(State& rank, std::uint32_t r, Unpacker& unpacker);
-    /// What it was before a visit, of which `journal` was written.
-    void undo(State& rank, std::span<const std::byte> journal, std::uint32_t r) {
+    void unpack(State& rank, std::uint32_t r, Deserialiser& unpacker);
+    /// What it was before a visit, of which `undo_data` was written.
+    void undo(State& rank, std::span<const std::byte> undo_data, std::uint32_t r) {
         discard(rank, r);
-        Unpacker unpacker(journal);
+        Deserialiser unpacker(undo_data);
         unpack(rank, r, unpacker);
     }
 
     /// A rank with much to pack, or with open rendezvous, of which others know where they are kept, goes ahead of
     /// nothing; nor does one that is told of a rendezvous, since only a true one can go on.
-    [[nodiscard]] bool certain_only(const State& rank, std::uint32_t r) const {
-        return rank.has_crowd() || !model_.open[r].none();
+    [[nodiscard]] bool is_conservative(const State& rank, std::uint32_t r) const {
+        return rank.has_overflow() || !model_.open[r].none();
     }
-    [[nodiscard]] static bool certain_only(const Payload& message) { return message.kind != MessageKind::data; }
+    [[nodiscard]] static bool is_conservative(const Payload& message) { return message.kind != MessageKind::data; }
 
     /// A message from another process: its class here, if it has one.
-    [[nodiscard]] std::uint16_t adopt(Payload& message)
-        requires(!Observer::looks)
+    [[nodiscard]] std::uint16_t assign_code(Payload& message)
+        requires(!Observer::observes)
     {
         message.message_class =
             message.kind == MessageKind::data ? recent_.number(message.size, message.tag) : Message::no_class;
@@ -132,11 +132,11 @@ class RankWorker {
     }
 
     /// The messages that it has sent: what the kernel may take back.
-    [[nodiscard]] std::uint64_t& counted() { return messages_.sent; }
+    [[nodiscard]] std::uint64_t& executed() { return messages_.sent; }
 
     /// What is left of rank `r` when nothing can happen any more, its sends apart.
-    void unfinished(std::uint32_t r, const State& rank, Left& left) const;
-    void unfinished_sends(Left& left) const;
+    void collect_unfinished(std::uint32_t r, const State& rank, Unfinished& unfinished) const;
+    void collect_unfinished_sends(Unfinished& unfinished) const;
 
   private:
     // ---- one rank at a time
@@ -144,59 +144,60 @@ class RankWorker {
     [[gnu::always_inline]] void enter(State& rank, std::uint32_t self) {
         rank_ = &rank;
         self_ = self;
-        if constexpr (!S::one_of_each) {
-            clocks_ = model_.clocks_of(self, rank);
+        if constexpr (!S::single_cpu_and_nic) {
+            free_times_ = model_.free_times_of(self, rank);
         }
         RequestQueues<Cookie, Moment>* queues = nullptr;
-        if (rank.has_crowd() && !crowds_[rank.crowd].requests.empty()) [[unlikely]] {
-            queues = &crowds_[rank.crowd].requests;
+        if (rank.has_overflow() && !overflows_[rank.overflow].requests.empty()) [[unlikely]] {
+            queues = &overflows_[rank.overflow].requests;
         }
         agenda_.open(rank.pending, queues);
     }
 
     /// From when on the rank's CPUs and NICs are free, as Layout says.
-    [[nodiscard, gnu::always_inline]] Moment* clocks() const {
-        if constexpr (S::one_of_each) {
-            return rank_->clocks.data();
+    [[nodiscard, gnu::always_inline]] Moment* free_times() const {
+        if constexpr (S::single_cpu_and_nic) {
+            return rank_->free_times.data();
         } else {
-            return clocks_;
+            return free_times_;
         }
     }
 
     /// `next` is when the rank goes on by itself.
     [[gnu::always_inline]] Time leave(Time next) {
         rank_->pending = agenda_.close();
-        if (rank_->has_crowd() && crowds_[rank_->crowd].empty()) {
-            crowds_.remove(rank_->crowd);
-            rank_->crowd = 0;
+        if (rank_->has_overflow() && overflows_[rank_->overflow].empty()) {
+            overflows_.remove(rank_->overflow);
+            rank_->overflow = 0;
         }
         return next;
     }
 
-    Time leave() { return leave(agenda_.next(clocks()).at); }
+    Time leave() { return leave(agenda_.next(free_times()).at); }
 
-    /// The rank's crowd, into which its few unexpected messages move.
-    Crowd<Cookie, Moment>& crowd() {
-        if (!rank_->has_crowd()) {
-            std::uint32_t stray = rank_->first_stray();
-            rank_->crowd = crowds_.add();
-            for (; stray != 0; stray = strays_[stray].next) {
-                crowds_[rank_->crowd].unexpected.add(strays_[stray].source, strays_[stray].tag, stray);
+    /// The rank's overflow, into which its few unexpected messages move.
+    Overflow<Cookie, Moment>& overflow() {
+        if (!rank_->has_overflow()) {
+            std::uint32_t arrived = rank_->first_unexpected();
+            rank_->overflow = overflows_.add();
+            for (; arrived != 0; arrived = arrived_messages_[arrived].next) {
+                overflows_[rank_->overflow].unexpected.add(arrived_messages_[arrived].source,
+                                                           arrived_messages_[arrived].tag, arrived);
             }
         }
-        return crowds_[rank_->crowd];
+        return overflows_[rank_->overflow];
     }
 
     /// Where to write a new request, which then has to be `agenda_.added()`.
     Request<Cookie, Moment>& new_request() {
         if (agenda_.full()) [[unlikely]] {
-            agenda_.use(crowd().requests, performing_);
+            agenda_.use(overflow().requests, performing_);
         }
         return agenda_.make();
     }
 
     /// Whether a detour holds the CPU at `t`.
-    [[nodiscard]] bool stands_still(Time t) const {
+    [[nodiscard]] bool is_in_detour(Time t) const {
         NoiseState ahead = model_.noise[self_];
         return model_.machine.noise.finish(ahead, t, 0) > t;
     }
@@ -204,18 +205,18 @@ class RankWorker {
     // ---- what is next: following.hpp
 
     template <class Context>
-    Time go_through(std::span<const Event> events, Time until, Context& context);
-    bool take_up(const typename Agenda<Cookie, Moment>::Next& next);
+    Time run_until(std::span<const Event> events, Time until, Context& context);
+    bool start_only_request(const typename Agenda<Cookie, Moment>::Next& next);
     template <class Context>
     void perform(const typename Agenda<Cookie, Moment>::Next& next, Context& context);
     template <class Context>
     void perform(const Ready& ready, const Moment& now, Context& context);
     /// When the rank goes on by itself, while nothing waits.
-    [[nodiscard]] Time next_told() const {
-        return rank_->posted.to_be_told ? time_of(clocks()[Layout::cpu(0)]) : never;
+    [[nodiscard]] Time pending_end() const {
+        return rank_->posted.end_pending ? time_of(free_times()[Layout::cpu(0)]) : never;
     }
     template <class Context>
-    void tell_late(Time until, Context& context);
+    void report_pending_end(Time until, Context& context);
     template <class Context>
     void follow(bool there, Time until, Context& context);
     template <class Context>
@@ -228,108 +229,109 @@ class RankWorker {
             case OpKind::recv:
                 return ready.at;
             default:
-                return latest(ready.at, clocks()[Layout::cpu(ready.op.cpu)]);
+                return latest(ready.at, free_times()[Layout::cpu(ready.op.cpu)]);
         }
     }
     [[nodiscard, gnu::always_inline]] Moment start_of_send(const Ready& ready) const {
-        return latest(ready.at, clocks()[Layout::cpu(ready.op.cpu)], clocks()[model_.layout.tx(ready.op.nic)]);
+        return latest(ready.at, free_times()[Layout::cpu(ready.op.cpu)], free_times()[model_.layout.tx(ready.op.nic)]);
     }
 
     /// The moment at which a request starts, whose time is known.
     [[nodiscard, gnu::always_inline]] Moment start_of(const Request<Cookie, Moment>& request, Time at) const {
-        if constexpr (!Observer::looks) {
+        if constexpr (!Observer::observes) {
             return at;
-        } else if (request.work == Work::post) {
+        } else if (request.kind == RequestKind::post) {
             return request.ready.at;
         } else {
-            return latest(request.ready.at, clocks()[request.first_need], clocks()[request.second_need]);
+            return latest(request.ready.at, free_times()[request.first_resource],
+                          free_times()[request.second_resource]);
         }
     }
 
-    /// The order of docs/model.md among ops: the first to start, then ready time, kind, and place.
+    /// The order of docs/model.md among ops: the first to start, then ready time, kind, and op index.
     [[nodiscard]] bool goes_first(const Ready& a, const Ready& b) const {
         if (a.op.kind == OpKind::send && b.op.kind == OpKind::recv) [[likely]] {
             return time_of(start_of(a)) <=
                    time_of(b.at);  // at one time the send was ready no later, and sends go first
         }
         const auto order = [this](const Ready& ready) {
-            return std::tuple(time_of(start_of(ready)), time_of(ready.at), turn_of(ready.op.kind), ready.place);
+            return std::tuple(time_of(start_of(ready)), time_of(ready.at), priority_of(ready.op.kind), ready.op_index);
         };
         return order(a) < order(b);
     }
 
     // ---- ops
 
-    [[gnu::always_inline]] void ask_for_ready() {
+    [[gnu::always_inline]] void request_ready_ops() {
         if (!ready_->empty()) {
-            ask_for_all_ready();
+            request_all_ready();
         }
     }
 
-    [[gnu::noinline]] void ask_for_all_ready() {
+    [[gnu::noinline]] void request_all_ready() {
         for (const Ready& ready : *ready_) {
-            ask_for(ready);
+            request_op(ready);
         }
         ready_->clear();
     }
 
-    [[gnu::noinline]] void ask_for(const Ready& ready) {
+    [[gnu::noinline]] void request_op(const Ready& ready) {
         const Op& op = ready.op;
         Request<Cookie, Moment>& request = new_request();
         request.ready = ready;
-        request.first_need = Layout::cpu(op.cpu);
-        request.second_need = op.kind == OpKind::send ? model_.layout.tx(op.nic) : request.first_need;
-        request.turn = turn_of(op.kind);
-        request.work = work_of(op.kind);
+        request.first_resource = Layout::cpu(op.cpu);
+        request.second_resource = op.kind == OpKind::send ? model_.layout.tx(op.nic) : request.first_resource;
+        request.priority = priority_of(op.kind);
+        request.kind = request_kind_of(op.kind);
         agenda_.added();
     }
 
     /// An op starts: those who look on are told.
-    [[gnu::always_inline]] void show_start(const Ready& ready, const Moment& now) {
+    [[gnu::always_inline]] void record_start(const Ready& ready, const Moment& now) {
         if constexpr (Observer::records) {
             const Op& op = ready.op;
             model_.observer.started(
-                self_, ready.place,
+                self_, ready.op_index,
                 {op.kind, op.peer, op.tag, op.size, model_.source.call(self_, rank_->source, ready.cookie)}, ready.at,
                 now);
         }
     }
 
     /// The source is told; whether this made an op ready that is now in `next`.
-    [[gnu::always_inline]] bool tell_start(Place place, Cookie cookie, const Moment& now, Ready& next) {
-        return model_.source.started(self_, rank_->source, scratch_, {now, place, cookie}, next, *ready_);
+    [[gnu::always_inline]] bool report_start(OpIndex op_index, Cookie cookie, const Moment& now, Ready& next) {
+        return model_.source.started(self_, rank_->source, scratch_, {now, op_index, cookie}, next, *ready_);
     }
     /// Whether a receive brings a send along.
     [[nodiscard]] static bool brings_send(const Ready& receive) {
-        if constexpr (S::exchanges) {
-            return receive.along.to != nobody;
+        if constexpr (S::has_exchanges) {
+            return receive.exchange.send_to != no_rank;
         } else {
             return false;
         }
     }
-    /// The same as `tell_start` of a receive, which may bring a send along; `next` may be `posted`.
-    [[gnu::always_inline]] bool tell_posted(const Ready& posted, const Moment& now, Ready& next) {
-        if constexpr (S::exchanges) {
+    /// The same as `report_start` of a receive, which may bring a send along; `next` may be `posted`.
+    [[gnu::always_inline]] bool report_posted(const Ready& posted, const Moment& now, Ready& next) {
+        if constexpr (S::has_exchanges) {
             if (brings_send(posted)) {
                 next.at = now;
                 next.op.size = posted.op.size;
-                next.op.peer = posted.along.to;
+                next.op.peer = posted.exchange.send_to;
                 next.op.tag = posted.op.tag;
                 next.op.kind = OpKind::send;
                 next.op.cpu = posted.op.cpu;
                 next.op.nic = posted.op.nic;
                 next.op.reduction = false;
-                next.place = posted.place + 1;
+                next.op_index = posted.op_index + 1;
                 next.cookie = posted.cookie;
-                next.along.to = nobody;
+                next.exchange.send_to = no_rank;
                 return true;
             }
         }
-        return tell_start(posted.place, posted.cookie, now, next);
+        return report_start(posted.op_index, posted.cookie, now, next);
     }
-    [[gnu::always_inline]] bool tell_end(Place place, Cookie cookie, const Moment& end, Ready& next) {
-        model_.observer.ended(self_, place, end);
-        return model_.source.ended(self_, rank_->source, scratch_, {end, place, cookie}, next, *ready_);
+    [[gnu::always_inline]] bool report_end(OpIndex op_index, Cookie cookie, const Moment& end, Ready& next) {
+        model_.observer.ended(self_, op_index, end);
+        return model_.source.ended(self_, rank_->source, scratch_, {end, op_index, cookie}, next, *ready_);
     }
 
     [[gnu::always_inline]] void keep(bool there, const Ready& next) {
@@ -340,11 +342,11 @@ class RankWorker {
 
     void op_started(const Ready& ready, const Moment& now) {
         Ready next;
-        keep(tell_start(ready.place, ready.cookie, now, next), next);
+        keep(report_start(ready.op_index, ready.cookie, now, next), next);
     }
-    void op_ended(Place place, Cookie cookie, const Moment& end) {
+    void op_ended(OpIndex op_index, Cookie cookie, const Moment& end) {
         Ready next;
-        keep(tell_end(place, cookie, end, next), next);
+        keep(report_end(op_index, cookie, end, next), next);
     }
 
     void calc(const Ready& ready, const Moment& now);
@@ -356,12 +358,15 @@ class RankWorker {
     template <class Context>
     Moment begin_send(const Ready& ready, const Moment& now, Context& context);
     /// What is needed of an op once it has started; of a receive, that waits.
-    [[nodiscard, gnu::always_inline]] static Receive<Cookie> handed_over(const Ready& ready) {
-        if constexpr (S::one_of_each) {
-            return {.place = ready.place, .cookie = ready.cookie, .waits = true};
+    [[nodiscard, gnu::always_inline]] static Receive<Cookie> started_op(const Ready& ready) {
+        if constexpr (S::single_cpu_and_nic) {
+            return {.op_index = ready.op_index, .cookie = ready.cookie, .waits = true};
         } else {
-            return {
-                .place = ready.place, .cookie = ready.cookie, .cpu = ready.op.cpu, .nic = ready.op.nic, .waits = true};
+            return {.op_index = ready.op_index,
+                    .cookie = ready.cookie,
+                    .cpu = ready.op.cpu,
+                    .nic = ready.op.nic,
+                    .waits = true};
         }
     }
 
@@ -382,8 +387,8 @@ class RankWorker {
         Activity activity;
         Occupied cpu;
     };
-    [[nodiscard]] Transfer transfer(Doing doing, const Overhead& overhead, const Costs& costs, const About& message,
-                                    Place place, Time begin);
+    [[nodiscard]] Transfer transfer(ActivityKind kind, const Overhead& overhead, const Costs& costs,
+                                    const About& message, OpIndex op_index, Time begin);
     /// Whether detours hold the CPU when a transfer begins, and when noise reaches it only later: when it goes on to
     /// the bytes.
     struct Stands {
@@ -392,12 +397,12 @@ class RankWorker {
     };
     [[nodiscard]] Stands stands_of(const Overhead& overhead, Time bytes, Time begin) const;
     /// What a transmission leads to.
-    struct Sent {
-        Moment free;                                            ///< the CPU
-        Time arrival;                                           ///< of the message
-        [[no_unique_address]] typename Observer::Sent carried;  ///< by the message, beside itself
+    struct Departure {
+        Moment free;                                                  ///< the CPU
+        Time arrival;                                                 ///< of the message
+        [[no_unique_address]] typename Observer::Annotation carried;  ///< by the message, beside itself
     };
-    Sent occupy_sender(const Receive<Cookie>& op, const About& message, const Costs& costs, const Moment& now);
+    Departure occupy_sender(const Receive<Cookie>& op, const About& message, const Costs& costs, const Moment& now);
     template <class Context>
     Moment transmit(const Receive<Cookie>& op, std::uint32_t peer, const Message& message, const Costs& costs,
                     const Moment& now, Context& context);
@@ -416,9 +421,9 @@ class RankWorker {
     void arrive(const Event& event);
     void await_receive(const Event& event);
     void await_receive_alone(const Event& event, Time until);
-    void ask_to_receive(const Event& event, const Receive<Cookie>& receive, Work work, std::uint32_t handle);
-    std::uint32_t add_stray(const Event& event);
-    [[nodiscard]] Place place_of(const Request<Cookie, Moment>& reception) const;
+    void request_reception(const Event& event, const Receive<Cookie>& receive, RequestKind kind, std::uint32_t handle);
+    std::uint32_t add_arrived_message(const Event& event);
+    [[nodiscard]] OpIndex place_of(const Request<Cookie, Moment>& reception) const;
     Moment receive(const Request<Cookie, Moment>& request, const Moment& now);
     void message_processed(std::uint32_t handle, const Moment& time);
 
@@ -426,11 +431,11 @@ class RankWorker {
 
     bool take_posted(std::uint32_t source, std::uint32_t tag, Receive<Cookie>& receive);
     [[nodiscard]] std::uint32_t posted_receives() const;
-    void add_unexpected(std::uint32_t stray);
-    bool take_unexpected(std::uint32_t source, std::uint32_t tag, std::uint32_t& stray);
+    void add_unexpected(std::uint32_t arrived);
+    bool take_unexpected(std::uint32_t source, std::uint32_t tag, std::uint32_t& arrived);
     [[nodiscard]] std::uint32_t unexpected_messages() const;
     /// Whether a receive that is posted now is the only one, and no message waits for it.
-    [[nodiscard]] bool waits_alone() const { return rank_->crowd == 0 && !rank_->posted.waits; }
+    [[nodiscard]] bool posts_alone() const { return rank_->overflow == 0 && !rank_->posted.waits; }
     bool post_alone(Ready& ready, const Moment& now);
     bool post_among_others(const Ready& ready, const Moment& now, Ready& next);
     void look_for_message(const Receive<Cookie>& receive, std::uint32_t source, std::uint32_t tag, const Moment& now);
@@ -445,16 +450,16 @@ class RankWorker {
     static void unlink(Slab<T>& slab, std::uint32_t& first, std::uint32_t handle);
     void remove_send(std::uint32_t handle);
     [[nodiscard]] std::uint32_t send_of(const Message& clearance);
-    [[nodiscard]] std::uint32_t stray_of(const Event& data);
+    [[nodiscard]] std::uint32_t message_of(const Event& data);
     template <class Context>
     Moment send_control(const Receive<Cookie>& op, std::uint32_t peer, const Message& message, const Moment& now,
                         Context& context);
     template <class Context>
     void request_to_send(const Ready& ready, const Moment& now, Context& context);
     void arrive_control(const Event& event);
-    void ask_to_send(Work work, std::uint32_t handle, std::uint32_t peer, std::uint32_t number,
-                     const Receive<Cookie>& op, const Moment& time);
-    void plan_clear_to_send(std::uint32_t handle, const Moment& time);
+    void request_protocol_send(RequestKind kind, std::uint32_t handle, std::uint32_t peer, std::uint32_t number,
+                               const Receive<Cookie>& op, const Moment& time);
+    void request_clear_to_send(std::uint32_t handle, const Moment& time);
     void cleared_to_send(std::uint32_t handle, const Moment& time);
     template <class Context>
     void send_clear_to_send(const Request<Cookie, Moment>& request, const Moment& now, Context& context);
@@ -463,18 +468,18 @@ class RankWorker {
 
     // ---- a rank as it is: packing.hpp
 
-    struct Belongings;
-    [[nodiscard]] Belongings belongings_of(const State& rank, std::uint32_t r) const;
+    struct DetachedState;
+    [[nodiscard]] DetachedState detached_state_of(const State& rank, std::uint32_t r) const;
     template <class Archive>
-    void keep_plain(State& rank, std::uint32_t r, Archive& archive);
-    void unpack_belongings(Unpacker& unpacker);
-    std::uint32_t unpack_stray(Unpacker& unpacker);
+    void serialise_fixed(State& rank, std::uint32_t r, Archive& archive);
+    void unpack_detached_state(Deserialiser& unpacker);
+    std::uint32_t unpack_arrived_message(Deserialiser& unpacker);
     void discard(State& rank, std::uint32_t r);
     template <class Context>
     void remember(State& rank, Context& context) {
-        if constexpr (requires { context.journal->size(); }) {
-            if (context.journal != nullptr) [[unlikely]] {
-                Packer packer(*context.journal);
+        if constexpr (requires { context.undo_data->size(); }) {
+            if (context.undo_data != nullptr) [[unlikely]] {
+                Serialiser packer(*context.undo_data);
                 pack(rank, context.self(), packer);
             }
         }
@@ -485,12 +490,12 @@ class RankWorker {
     bool noisy_;
     bool levels_;  ///< a network within nodes
     MessageCount messages_;
-    std::uint64_t asked_ = 0;  ///< requests of the protocol so far
+    std::uint64_t next_request_id_ = 0;  ///< requests of the protocol so far
 
     State* rank_ = nullptr;
-    Moment* clocks_ = nullptr;  ///< where ranks may have several CPUs or NICs
+    Moment* free_times_ = nullptr;  ///< where ranks may have several CPUs or NICs
     std::uint32_t self_ = 0;
-    Costs odd_costs_;  ///< of a message that has no message_class
+    Costs unclassified_costs_;  ///< of a message that has no message_class
     Agenda<Cookie, Moment> agenda_;
     static constexpr std::uint32_t nothing = 31;
     std::uint32_t performing_ = nothing;  ///< the slot of the request that is being performed
@@ -500,20 +505,20 @@ class RankWorker {
     std::array<ReadyList, 2> ready_lists_;
     ReadyList* ready_ = &ready_lists_[0];  ///< ops that have just become ready; in the other list one may be starting
 
-    Slab<Crowd<Cookie, Moment>> crowds_;
-    Slab<Stray<Cookie, Moment>> strays_;
+    Slab<Overflow<Cookie, Moment>> overflows_;
+    Slab<ArrivedMessage<Cookie, Moment>> arrived_messages_;
     Slab<OpenSend<Cookie>> sends_;
-    Moved moved_sends_;   ///< open sends that came from elsewhere, by their ranks and numbers
-    Moved moved_strays_;  ///< messages that await data, by their senders and numbers
+    MovedHandles moved_sends_;     ///< open sends that came from elsewhere, by their ranks and numbers
+    MovedHandles moved_messages_;  ///< messages that await data, by their senders and numbers
 };
 
 }  // namespace idlewave
 
 #include "loggops/arrival.hpp"
-#include "loggops/following.hpp"
-#include "loggops/meeting.hpp"
+#include "loggops/dependencies.hpp"
+#include "loggops/matching.hpp"
 #include "loggops/ops.hpp"
-#include "loggops/packing.hpp"
 #include "loggops/rendezvous.hpp"
+#include "loggops/serialisation.hpp"
 #include "loggops/transmission.hpp"
 #include "loggops/unfinished.hpp"

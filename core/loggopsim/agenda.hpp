@@ -10,14 +10,15 @@
 
 namespace idlewave::loggopsim {
 
-/// What there is to do, in LogGOPSim's order: by time, then by number.
+/// The pending events in LogGOPSim's order: by time, then by number.
 ///
-/// LogGOPSim puts what finds its CPU or NIC taken back into its heap, with the time at which that will be free and the
-/// old number; everyone who waits is taken out and put back each time that somebody goes first. Here those who wait for
-/// the same things stand in one line, by number, and only a look at the line is in the queue. That is the same order:
-/// clocks only go forward, so when the queue comes to the time at which the things are free, LogGOPSim has put back
-/// everybody with that very time, and takes the lowest number among them and among those who come just then. Where
-/// clocks can go back (a message of 0 bytes, see costs.hpp) this does not hold, and events are put back as there.
+/// If the CPU or NIC of an event is busy, LogGOPSim puts the event back into its heap, with its old number and the time
+/// at which the resource will be free. So every waiting event is popped and pushed again each time that another one
+/// goes first. Here the events that wait for the same resources are in one wait queue, by number, and the event queue
+/// holds only a *check* of the wait queue. The order is the same: free times only grow, so at the time at which the
+/// resource is free LogGOPSim has put back every waiting event with that time, and takes the lowest number among these
+/// and the events of that time. Where free times can shrink (a message of 0 bytes, see costs.hpp) this does not hold,
+/// and events are put back as in LogGOPSim.
 class Agenda {
   public:
     explicit Agenda(bool put_back) : put_back_(put_back) {}
@@ -28,14 +29,14 @@ class Agenda {
         queue_.push(event);
     }
 
-    /// Takes out the next event that can go on, at its `time`. `free_from(event)` says from when on what the event
-    /// needs is free, and `things_of(event)` which things that is, as a number. Returns false when there is none.
+    /// Removes the next event that can start, at its `time`. `free_from(event)` is the time from which the resources of
+    /// the event are free, and `resources_of(event)` a number for these resources. Returns false if there is no event.
     template <class FreeFrom, class ThingsOf>
-    bool next(Event& event, FreeFrom free_from, ThingsOf things_of) {
+    bool next(Event& event, FreeFrom free_from, ThingsOf resources_of) {
         while (!queue_.empty()) {
             event = queue_.pop();
-            if (event.kind == Event::Kind::line) {
-                if (look_at(event, free_from)) {
+            if (event.kind == Event::Kind::check) {
+                if (check(event, free_from)) {
                     return true;
                 }
                 continue;
@@ -44,73 +45,75 @@ class Agenda {
             if (free <= event.time) {
                 return true;
             }
-            wait(event, free, things_of(event));
+            wait(event, free, resources_of(event));
         }
         return false;
     }
 
   private:
-    /// Those who wait for the same things. The one valid look at it is at `look_time`, with the number of the first.
-    struct Line {
+    /// The events that wait for the same resources. The only valid check is the one at `check_time` with
+    /// `check_number`.
+    struct WaitQueue {
         std::priority_queue<Event, std::vector<Event>, LowestNumberFirst> waiting;
-        Time look_time = never;
-        std::uint64_t look_number = 0;
+        Time check_time = never;
+        std::uint64_t check_number = 0;
     };
 
-    void wait(Event event, Time until, std::uint64_t things) {
+    void wait(Event event, Time until, std::uint64_t resources) {
         if (put_back_) {
             event.time = until;
             queue_.push(event);
             return;
         }
-        const auto [found, is_new] = line_of_.try_emplace(things, static_cast<std::uint32_t>(lines_.size()));
+        const auto [found, is_new] =
+            wait_queue_of_.try_emplace(resources, static_cast<std::uint32_t>(wait_queues_.size()));
         if (is_new) {
-            lines_.emplace_back();
+            wait_queues_.emplace_back();
         }
-        Line& line = lines_[found->second];
-        const bool first = line.waiting.empty() || event.number < line.waiting.top().number;
-        line.waiting.push(event);
+        WaitQueue& queue = wait_queues_[found->second];
+        const bool first = queue.waiting.empty() || event.number < queue.waiting.top().number;
+        queue.waiting.push(event);
         if (first) {
-            plan_look(found->second, until);
+            schedule_check(found->second, until);
         }
     }
 
-    void plan_look(std::uint32_t index, Time time) {
-        Line& line = lines_[index];
-        const Event& first = line.waiting.top();
-        line.look_time = time;
-        line.look_number = first.number;
+    void schedule_check(std::uint32_t index, Time time) {
+        WaitQueue& queue = wait_queues_[index];
+        const Event& first = queue.waiting.top();
+        queue.check_time = time;
+        queue.check_number = first.number;
         queue_.push(
-            {.time = time, .number = first.number, .rank = first.rank, .place = index, .kind = Event::Kind::line});
+            {.time = time, .number = first.number, .rank = first.rank, .op_index = index, .kind = Event::Kind::check});
     }
 
-    /// Makes of a look at a line the event that goes first there. Returns false if it has to wait longer, or if the
-    /// look is an old one.
+    /// Replaces the check of a wait queue by the first event in it. Returns false if that event has to wait longer, or
+    /// if the check is no longer valid.
     template <class FreeFrom>
-    bool look_at(Event& event, FreeFrom free_from) {
-        const std::uint32_t index = event.place;
-        Line& line = lines_[index];
-        if (line.waiting.empty() || line.look_time != event.time || line.look_number != event.number) {
+    bool check(Event& event, FreeFrom free_from) {
+        const std::uint32_t index = event.op_index;
+        WaitQueue& queue = wait_queues_[index];
+        if (queue.waiting.empty() || queue.check_time != event.time || queue.check_number != event.number) {
             return false;
         }
-        const Time free = free_from(line.waiting.top());
+        const Time free = free_from(queue.waiting.top());
         if (free > event.time) {
-            plan_look(index, free);
+            schedule_check(index, free);
             return false;
         }
         const Time now = event.time;
-        event = line.waiting.top();
+        event = queue.waiting.top();
         event.time = now;
-        line.waiting.pop();
-        if (!line.waiting.empty()) {
-            plan_look(index, now);
+        queue.waiting.pop();
+        if (!queue.waiting.empty()) {
+            schedule_check(index, now);
         }
         return true;
     }
 
     EventQueue queue_;
-    std::vector<Line> lines_;
-    std::unordered_map<std::uint64_t, std::uint32_t> line_of_;
+    std::vector<WaitQueue> wait_queues_;
+    std::unordered_map<std::uint64_t, std::uint32_t> wait_queue_of_;
     std::uint64_t next_number_ = 0;
     bool put_back_;
 };

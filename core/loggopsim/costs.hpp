@@ -18,11 +18,11 @@ struct Costs {
     std::uint64_t S = 0;  ///< largest message in bytes whose send does not wait for the receive
 };
 
-/// What LogGOPSim would be told of `machine`. Throws InputError that names the parameter which it cannot express.
+/// LogGOPSim's parameters for `machine`. Throws an InputError that names a parameter which LogGOPSim cannot express.
 Costs costs_of(const Machine& machine);
 
-/// `cost` for each byte after the first. LogGOPSim counts size - 1 without a sign, and what wraps there comes out here
-/// as what its sums wrap back to: a message of 0 bytes earns the cost of one. Throws TimeOverflow.
+/// `cost` for each byte after the first. LogGOPSim computes size - 1 without a sign, and its sums wrap back: so a
+/// message of 0 bytes costs minus the cost of one byte. Throws TimeOverflow.
 inline Time further_bytes(Time cost, std::uint64_t size) {
     if (size == 0) {
         return -cost;
@@ -34,15 +34,15 @@ inline Time further_bytes(Time cost, std::uint64_t size) {
     return product;
 }
 
-/// The CPU's part of a reception beyond o. LogGOPSim compares without a sign, so anything below 0 is the larger one.
+/// The CPU time of a reception beyond o. LogGOPSim compares without a sign, so a negative cost is the larger one.
 inline Time reception(const Costs& costs, std::uint64_t size) {
     const auto over = static_cast<std::uint64_t>(further_bytes(costs.O, size));
     const auto gap = static_cast<std::uint64_t>(further_bytes(costs.G, size));
     return static_cast<Time>(std::max(over, gap));
 }
 
-/// Whether a message of 0 bytes can make a CPU or a NIC free earlier than it was.
-inline bool zero_bytes_turn_clocks_back(const Costs& costs) {
+/// Whether a message of 0 bytes can make the free time of a CPU or a NIC smaller.
+inline bool zero_bytes_reduce_free_times(const Costs& costs) {
     return costs.O > costs.o || costs.G > costs.o || costs.G > costs.g;
 }
 

@@ -14,28 +14,28 @@
 
 namespace idlewave::loggopsim {
 
-/// Something to do: an op, a message that has come, or a look at a line of those who wait.
+/// An op that starts, a message that arrives, or a check of a wait queue.
 struct Event {
-    enum class Kind : std::uint8_t { send, recv, calc, message, line };
+    enum class Kind : std::uint8_t { send, recv, calc, message, check };
 
     Time time = 0;
-    std::uint64_t number = 0;  ///< counts ops that became free and messages that were created
-    std::uint32_t rank = 0;    ///< where it happens
-    std::uint32_t source = 0;  ///< of a message: the rank that sent it
-    Place place = 0;           ///< of the op, or of the op that sent the message; of a line its index
+    std::uint64_t number = 0;  ///< in order of creation: an op that is released or a message that is sent
+    std::uint32_t rank = 0;    ///< the rank that executes it
+    std::uint32_t source = 0;  ///< of a message: its sender
+    OpIndex op_index = 0;      ///< the op, or the op that sent the message; of a check the number of the wait queue
     Kind kind = Kind::calc;
-    std::uint8_t cpu = 0;  ///< that it takes, and the NIC: of a message those whose numbers its *send* has
+    std::uint8_t cpu = 0;  ///< the CPU that it takes, as the NIC below: of a message the numbers in its *send*
     std::uint8_t nic = 0;
 };
 
-/// For the queues of the standard library, which begin with the last.
+/// Comparison for std::priority_queue, whose top is the largest element.
 struct LowestNumberFirst {
     bool operator()(const Event& a, const Event& b) const { return a.number > b.number; }
 };
 
-/// Events by time, then by number. Without noise many have the same time, and most are added in the order of their
-/// numbers: those of one time stand in a row, and only the times are in a heap. So most events are written once and
-/// read once, one behind the other, where a heap of all of them would touch as many places as its logarithm.
+/// A priority queue of events by time, then by number. Without noise many events have the same time, and most are added
+/// in the order of their numbers. So the events of one time are in one vector, and only the times are in a heap. Most
+/// events are written once and read once, in sequence, where one heap of all events would touch log n places for each.
 class EventQueue {
   public:
     [[nodiscard]] bool empty() const { return times_.empty(); }
@@ -53,7 +53,7 @@ class EventQueue {
         }
     }
 
-    /// Takes out the first event. There must be one.
+    /// Removes the first event. The queue must not be empty.
     Event pop() {
         const std::uint32_t index = times_.top().second;
         Row& row = rows_[index];
@@ -72,10 +72,10 @@ class EventQueue {
     }
 
   private:
-    /// The events of one time. A row that is empty is used again for another time, with its memory.
+    /// The events of one time. An empty row is reused for another time, with its memory.
     struct Row {
         LargeVector<Event> ordered;  ///< by number
-        std::size_t next = 0;        ///< of these; those before it are gone
+        std::size_t next = 0;        ///< the first of `ordered` that was not removed
         std::priority_queue<Event, std::vector<Event>, LowestNumberFirst> others;
     };
 
@@ -103,7 +103,7 @@ class EventQueue {
         return found->second;
     }
 
-    /// The first row, which is empty.
+    /// Frees the row of the first time, which is empty.
     void close(std::uint32_t index, Time time) {
         times_.pop();
         row_of_.erase(time);
@@ -122,7 +122,7 @@ class EventQueue {
     std::vector<Row> rows_;
     std::vector<std::uint32_t> unused_;  ///< rows
     std::unordered_map<Time, std::uint32_t> row_of_;
-    std::priority_queue<TimeOfRow, std::vector<TimeOfRow>, std::greater<>> times_;  ///< of rows that are not empty
+    std::priority_queue<TimeOfRow, std::vector<TimeOfRow>, std::greater<>> times_;  ///< the rows that are not empty
     TimeOfRow recent_[8] = {{0, none}, {0, none}, {0, none}, {0, none}, {0, none}, {0, none}, {0, none}, {0, none}};
 };
 

@@ -16,11 +16,11 @@ Result simulate(const Graph& schedule, const Machine& machine, const std::functi
             poll(simulator.now());
         }
     }
-    if (Left left = simulator.unfinished(); !left.empty()) {
-        throw standstill(std::move(left),
-                         {.listing = [&](std::uint32_t rank) { return schedule.listing(rank); },
-                          .name = [&](std::uint32_t rank, Place place) { return schedule.name(rank, place); },
-                          .left = [&](std::uint32_t rank) { return simulator.left(rank); }});
+    if (Unfinished unfinished = simulator.unfinished(); !unfinished.empty()) {
+        throw standstill(std::move(unfinished),
+                         {.rank_schedule = [&](std::uint32_t rank) { return schedule.rank_schedule(rank); },
+                          .name = [&](std::uint32_t rank, OpIndex op_index) { return schedule.name(rank, op_index); },
+                          .unmet = [&](std::uint32_t rank) { return simulator.unmet_requirements(rank); }});
     }
     return {.finish = simulator.finish(), .messages = simulator.messages()};
 }

@@ -10,15 +10,15 @@
 
 namespace idlewave::loggopsim {
 
-/// What LogGOPSim would print.
+/// LogGOPSim's results.
 struct Result {
-    std::vector<Time> finish;    ///< one a rank, ps: when the last of its CPUs is free
-    std::uint64_t messages = 0;  ///< one a send
+    std::vector<Time> finish;    ///< by rank: the time from which its last CPU is free
+    std::uint64_t messages = 0;  ///< one for each send
 };
 
-/// Simulates `schedule` on `machine` by LogGOPSim's rules (docs/loggopsim.md). `poll`, which may be empty, is called
-/// now and then with the simulated time. Throws InputError if the machine has what LogGOPSim cannot express, or if a
-/// clock would go below 0; Standstill if ops, receives or messages are left; TimeOverflow; and what `poll` throws.
+/// Simulates `schedule` on `machine` by LogGOPSim's rules (docs/loggopsim.md). `poll` may be empty; it is called now
+/// and then with the simulated time. Throws InputError if LogGOPSim cannot express the machine or if a free time would
+/// be negative, Standstill if ops, receives or messages are left, TimeOverflow, and any exception of `poll`.
 Result simulate(const Graph& schedule, const Machine& machine, const std::function<void(Time)>& poll);
 
 }  // namespace idlewave::loggopsim

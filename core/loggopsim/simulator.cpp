@@ -11,8 +11,8 @@ namespace {
 
 bool has_message_of_zero_bytes(const Graph& schedule) {
     for (std::uint32_t rank = 0; rank < schedule.ranks(); ++rank) {
-        for (Place place = 0; place < schedule.size(rank); ++place) {
-            const Op op = schedule.op(rank, place);
+        for (OpIndex op_index = 0; op_index < schedule.size(rank); ++op_index) {
+            const Op op = schedule.op(rank, op_index);
             if (op.kind == OpKind::send && op.size == 0) {
                 return true;
             }
@@ -21,13 +21,14 @@ bool has_message_of_zero_bytes(const Graph& schedule) {
     return false;
 }
 
-/// `t` plus what a transmission costs. LogGOPSim's clocks have no sign: below 0 they wrap to a time that never comes.
-Time clock_after(Time t, Time cost) {
+/// `t` plus the cost of a transmission. LogGOPSim's times have no sign: a negative one wraps to a time that never
+/// comes.
+Time free_time_after(Time t, Time cost) {
     const Time sum = later(t, cost);
     return sum < 0 ? never : sum;
 }
 
-[[noreturn]] void refuse_clock_below_zero(std::uint32_t rank) {
+[[noreturn]] void refuse_negative_free_time(std::uint32_t rank) {
     throw InputError("rank " + std::to_string(rank) +
                      ": a message of 0 bytes turns a clock back below 0, as it costs less than nothing by LogGOPSim's "
                      "rules, which give no sensible time then: use 1 byte");
@@ -44,11 +45,11 @@ Simulator::Simulator(const Graph& schedule, const Costs& costs)
       posted_(schedule.ranks()),
       unexpected_(schedule.ranks()),
       requirements_(schedule),
-      agenda_(zero_bytes_turn_clocks_back(costs) && has_message_of_zero_bytes(schedule)) {
+      agenda_(zero_bytes_reduce_free_times(costs) && has_message_of_zero_bytes(schedule)) {
     for (std::uint32_t rank = 0; rank < schedule.ranks(); ++rank) {
-        for (Place place = 0; place < schedule.size(rank); ++place) {
-            if (requirements_.left(rank, place) == 0) {
-                released_.emplace_back(rank, place);
+        for (OpIndex op_index = 0; op_index < schedule.size(rank); ++op_index) {
+            if (requirements_.unmet(rank, op_index) == 0) {
+                released_.emplace_back(rank, op_index);
             }
         }
     }
@@ -58,7 +59,8 @@ Simulator::Simulator(const Graph& schedule, const Costs& costs)
 bool Simulator::step() {
     Event event;
     if (!agenda_.next(
-            event, [this](const Event& e) { return free_from(e); }, [this](const Event& e) { return things_of(e); })) {
+            event, [this](const Event& e) { return free_from(e); },
+            [this](const Event& e) { return resources_of(e); })) {
         return false;
     }
     now_ = event.time;
@@ -75,8 +77,8 @@ bool Simulator::step() {
         case Event::Kind::message:
             receive(event);
             break;
-        case Event::Kind::line:
-            throw LogicError("the agenda handed out a look at a line");
+        case Event::Kind::check:
+            throw LogicError("the agenda handed out a check of a wait queue");
     }
     add_released();
     return true;
@@ -88,34 +90,34 @@ std::vector<Time> Simulator::finish() const {
     for (std::uint32_t rank = 0; rank < schedule_.ranks(); ++rank) {
         times.push_back(std::ranges::max(cpu_.all(rank)));
         if (times.back() == never) {
-            refuse_clock_below_zero(rank);
+            refuse_negative_free_time(rank);
         }
     }
     return times;
 }
 
-/// The op that the event is about: of a message the one that sent it.
+/// The op of an event; of a message the op that sent it.
 Op Simulator::op_of(const Event& event) const {
-    return schedule_.op(event.kind == Event::Kind::message ? event.source : event.rank, event.place);
+    return schedule_.op(event.kind == Event::Kind::message ? event.source : event.rank, event.op_index);
 }
 
-/// A receive needs nothing.
+/// The time from which the resources of an event are free. A receive needs none.
 Time Simulator::free_from(const Event& event) const {
     if (event.kind == Event::Kind::recv) {
         return 0;
     }
     Time free = cpu_.of(event.rank, event.cpu);
     if (event.kind != Event::Kind::calc) {
-        const Clocks& nic = event.kind == Event::Kind::send ? tx_ : rx_;
+        const FreeTimes& nic = event.kind == Event::Kind::send ? tx_ : rx_;
         free = std::max(free, nic.of(event.rank, event.nic));
     }
     if (free == never) {
-        refuse_clock_below_zero(event.rank);
+        refuse_negative_free_time(event.rank);
     }
     return free;
 }
 
-std::uint64_t Simulator::things_of(const Event& event) const {
+std::uint64_t Simulator::resources_of(const Event& event) const {
     const std::uint64_t nic = event.kind == Event::Kind::calc ? 0 : event.nic;
     return (std::uint64_t{event.rank} << 24U) | (static_cast<std::uint64_t>(event.kind) << 16U) |
            (std::uint64_t{event.cpu} << 8U) | nic;
@@ -128,86 +130,86 @@ void Simulator::calc(const Event& event) {
         throw TimeOverflow();
     }
     cpu_.of(event.rank, op.cpu) = later(event.time, work);
-    started(event.rank, event.place);
-    ended(event.rank, event.place);
+    started(event.rank, event.op_index);
+    ended(event.rank, event.op_index);
 }
 
-/// The message leaves at once, also when a rendezvous will keep the send from ending; O does not delay it.
+/// The message leaves at once, also in a rendezvous, where only the end of the send waits. O does not delay it.
 void Simulator::send(const Event& event) {
     const Op op = op_of(event);
     const Time busy = later(costs_.o, further_bytes(costs_.O, op.size));
-    cpu_.of(event.rank, op.cpu) = clock_after(event.time, busy);
+    cpu_.of(event.rank, op.cpu) = free_time_after(event.time, busy);
     const Time gap = later(costs_.g, further_bytes(costs_.G, op.size));
-    tx_.of(event.rank, op.nic) = clock_after(event.time, gap);
-    started(event.rank, event.place);
+    tx_.of(event.rank, op.nic) = free_time_after(event.time, gap);
+    started(event.rank, event.op_index);
     agenda_.add({.time = later(later(event.time, costs_.o), costs_.L),
                  .rank = op.peer,
                  .source = event.rank,
-                 .place = event.place,
+                 .op_index = event.op_index,
                  .kind = Event::Kind::message,
                  .cpu = op.cpu,
                  .nic = op.nic});
     ++messages_;
     if (op.size <= costs_.S) {
-        ended(event.rank, event.place);
+        ended(event.rank, event.op_index);
     }
 }
 
-/// A receive takes nothing and waits for nothing. It is the *receive's* size that says whether a message that has
-/// come already was a rendezvous.
+/// A receive needs no resource and is posted at once. If its message has arrived already, the *receive's* size decides
+/// whether it was a rendezvous.
 void Simulator::post(const Event& event) {
     const Op op = op_of(event);
-    started(event.rank, event.place);
-    Half message;
-    if (!unexpected_[event.rank].take({op.peer, op.tag, event.place}, message)) {
-        posted_[event.rank].add({op.peer, op.tag, event.place});
+    started(event.rank, event.op_index);
+    MatchEntry message;
+    if (!unexpected_[event.rank].take({op.peer, op.tag, event.op_index}, message)) {
+        posted_[event.rank].add({op.peer, op.tag, event.op_index});
         return;
     }
     if (op.size > costs_.S) {
-        release_send(message.source, message.place, op.cpu, op.nic, event.time);
+        release_send(message.source, message.op_index, op.cpu, op.nic, event.time);
     }
-    ended(event.rank, event.place);
+    ended(event.rank, event.op_index);
 }
 
-/// A message is charged when it comes, on the CPU and NIC whose numbers its *send* has, o and G one after the other.
-/// Here the message's size says whether it was a rendezvous.
+/// A message takes, at its arrival, the CPU and NIC whose numbers are those of its *send*, for o and G in sequence. If
+/// its receive is posted, the message's size decides whether it was a rendezvous.
 void Simulator::receive(const Event& event) {
     const Op op = op_of(event);
     const Time busy = later(costs_.o, reception(costs_, op.size));
-    cpu_.of(event.rank, op.cpu) = clock_after(event.time, busy);
+    cpu_.of(event.rank, op.cpu) = free_time_after(event.time, busy);
     const Time gap = later(costs_.g, further_bytes(costs_.G, op.size));
-    rx_.of(event.rank, op.nic) = clock_after(event.time, gap);
-    Half posted;
-    if (!posted_[event.rank].take({event.source, op.tag, event.place}, posted)) {
-        unexpected_[event.rank].add({event.source, op.tag, event.place});
+    rx_.of(event.rank, op.nic) = free_time_after(event.time, gap);
+    MatchEntry posted;
+    if (!posted_[event.rank].take({event.source, op.tag, event.op_index}, posted)) {
+        unexpected_[event.rank].add({event.source, op.tag, event.op_index});
         return;
     }
     if (op.size > costs_.S) {
-        release_send(event.source, event.place, op.cpu, op.nic, event.time);
+        release_send(event.source, event.op_index, op.cpu, op.nic, event.time);
     }
-    ended(event.rank, posted.place);
+    ended(event.rank, posted.op_index);
 }
 
-/// A rendezvous ends its send when the receive has met the message: from afar, at no cost, and by setting the sender's
-/// clocks with the numbers that the matching side has at hand.
-void Simulator::release_send(std::uint32_t rank, Place place, std::uint8_t cpu, std::uint8_t nic, Time now) {
-    ended(rank, place);
+/// A rendezvous ends its send when message and receive match: at no cost, and the receiver sets the sender's free
+/// times, with the CPU and NIC numbers of the op that matched.
+void Simulator::release_send(std::uint32_t rank, OpIndex op_index, std::uint8_t cpu, std::uint8_t nic, Time now) {
+    ended(rank, op_index);
     cpu_.of(rank, cpu) = std::max(cpu_.of(rank, cpu), now);
     tx_.of(rank, nic) = std::max(tx_.of(rank, nic), now);
 }
 
-void Simulator::release(std::uint32_t rank, Place place, Edge edge) {
-    Followers followers = schedule_.block(rank).followers(place, edge);
-    for (Place follower = 0; followers.next(follower);) {
-        if (requirements_.meet(rank, follower)) {
-            released_.emplace_back(rank, follower);
+void Simulator::release(std::uint32_t rank, OpIndex op_index, Edge edge) {
+    Successors successors = schedule_.block(rank).successors(op_index, edge);
+    for (OpIndex successor = 0; successors.next(successor);) {
+        if (requirements_.meet(rank, successor)) {
+            released_.emplace_back(rank, successor);
         }
     }
 }
 
-/// What became free goes on by rank, then send, recv, calc, then in the order in which it became free. Its time is that
-/// of its *own* CPU and NIC: when what it required has ended is not asked. (LogGOPSim's sort keeps the order of equals
-/// only up to 16 of them.)
+/// Released ops are added by rank, then kind (send, recv, calc), then in the order of their release. The time of an op
+/// is the free time of its *own* CPU and NIC: the ends of the ops that it requires do not count. (LogGOPSim's sort is
+/// stable only for up to 16 ops.)
 void Simulator::add_released() {
     const auto kind_of = [this](const auto& op) { return schedule_.op(op.first, op.second).kind; };
     if (released_.size() > 1) {  // a sort of one would still allocate
@@ -215,9 +217,9 @@ void Simulator::add_released() {
             return std::pair(a.first, kind_of(a)) < std::pair(b.first, kind_of(b));
         });
     }
-    for (const auto& [rank, place] : released_) {
-        const Op op = schedule_.op(rank, place);
-        Event event{.rank = rank, .place = place, .cpu = op.cpu, .nic = op.nic};
+    for (const auto& [rank, op_index] : released_) {
+        const Op op = schedule_.op(rank, op_index);
+        Event event{.rank = rank, .op_index = op_index, .cpu = op.cpu, .nic = op.nic};
         event.time = cpu_.of(rank, op.cpu);
         switch (op.kind) {
             case OpKind::send:
@@ -236,42 +238,42 @@ void Simulator::add_released() {
     released_.clear();
 }
 
-/// A message above S that has arrived is a rendezvous, whose send waits for its receive.
-Left Simulator::unfinished() const {
-    Left left;
+/// A message above S that has arrived is a rendezvous: its send waits for the receive.
+Unfinished Simulator::unfinished() const {
+    Unfinished unfinished;
     for (std::uint32_t rank = 0; rank < schedule_.ranks(); ++rank) {
-        for (const Half& receive : posted_[rank].all()) {
-            left.add(PendingOp{.rank = rank,
-                               .place = receive.place,
-                               .peer = receive.source,
-                               .tag = receive.tag,
-                               .kind = OpKind::recv});
+        for (const MatchEntry& receive : posted_[rank].all()) {
+            unfinished.add(PendingOp{.rank = rank,
+                                     .op_index = receive.op_index,
+                                     .peer = receive.source,
+                                     .tag = receive.tag,
+                                     .kind = OpKind::recv});
         }
         std::uint32_t number = 0;
-        for (const Half& message : unexpected_[rank].all()) {
-            const std::uint64_t size = schedule_.op(message.source, message.place).size;
+        for (const MatchEntry& message : unexpected_[rank].all()) {
+            const std::uint64_t size = schedule_.op(message.source, message.op_index).size;
             if (size > costs_.S) {
-                left.add(PendingOp{.size = size,
-                                   .rank = message.source,
-                                   .place = message.place,
-                                   .peer = rank,
-                                   .tag = message.tag,
-                                   .kind = OpKind::send});
+                unfinished.add(PendingOp{.size = size,
+                                         .rank = message.source,
+                                         .op_index = message.op_index,
+                                         .peer = rank,
+                                         .tag = message.tag,
+                                         .kind = OpKind::send});
             } else {
-                left.add(UnexpectedMessage{.size = size,
-                                           .receiver = rank,
-                                           .number = number++,
-                                           .sender = message.source,
-                                           .tag = message.tag,
-                                           .send = message.place});
+                unfinished.add(UnexpectedMessage{.size = size,
+                                                 .receiver = rank,
+                                                 .number = number++,
+                                                 .sender = message.source,
+                                                 .tag = message.tag,
+                                                 .send = message.op_index});
             }
         }
-        const std::vector<std::uint32_t> requirements = requirements_.left(rank);
+        const std::vector<std::uint32_t> requirements = requirements_.unmet(rank);
         if (std::ranges::any_of(requirements, [](std::uint32_t n) { return n > 0; })) {
-            left.add(StuckRank{rank, {}});
+            unfinished.add(UnfinishedRank{rank, {}});
         }
     }
-    return left;
+    return unfinished;
 }
 
 }  // namespace idlewave::loggopsim

@@ -9,54 +9,56 @@
 #include "loggopsim/agenda.hpp"
 #include "loggopsim/costs.hpp"
 #include "loggopsim/state.hpp"
-#include "standstill/left.hpp"
+#include "standstill/unfinished.hpp"
 
 namespace idlewave::loggopsim {
 
-/// One run by LogGOPSim's rules. What it does that the model (docs/model.md) does not is said where it is done.
+/// One run by LogGOPSim's rules. Comments mark each difference from the model (docs/model.md).
 class Simulator {
   public:
     Simulator(const Graph& schedule, const Costs& costs);
 
-    /// Carry out the next event. Returns false when nothing can happen any more.
+    /// Executes the next event. Returns false if there is none.
     bool step();
 
     [[nodiscard]] Time now() const { return now_; }
     [[nodiscard]] std::uint64_t messages() const { return messages_; }
 
-    /// When each rank's last CPU is free.
+    /// By rank: the time from which the last CPU is free.
     [[nodiscard]] std::vector<Time> finish() const;
 
-    /// What is left: receives, messages, and ranks with ops that never became free.
-    [[nodiscard]] Left unfinished() const;
-    /// How many requirements of each op of a rank are not met.
-    [[nodiscard]] std::vector<std::uint32_t> left(std::uint32_t rank) const { return requirements_.left(rank); }
+    /// Unmatched receives and messages, and ranks with ops that were never released.
+    [[nodiscard]] Unfinished unfinished() const;
+    /// The number of unmet requirements of each op of a rank.
+    [[nodiscard]] std::vector<std::uint32_t> unmet_requirements(std::uint32_t rank) const {
+        return requirements_.unmet(rank);
+    }
 
   private:
     void calc(const Event& event);
     void send(const Event& event);
     void post(const Event& event);
     void receive(const Event& event);
-    void release_send(std::uint32_t rank, Place place, std::uint8_t cpu, std::uint8_t nic, Time now);
+    void release_send(std::uint32_t rank, OpIndex op_index, std::uint8_t cpu, std::uint8_t nic, Time now);
 
-    void started(std::uint32_t rank, Place place) { release(rank, place, Edge::start); }
-    void ended(std::uint32_t rank, Place place) { release(rank, place, Edge::end); }
-    void release(std::uint32_t rank, Place place, Edge edge);
+    void started(std::uint32_t rank, OpIndex op_index) { release(rank, op_index, Edge::start); }
+    void ended(std::uint32_t rank, OpIndex op_index) { release(rank, op_index, Edge::end); }
+    void release(std::uint32_t rank, OpIndex op_index, Edge edge);
     void add_released();
 
     [[nodiscard]] Op op_of(const Event& event) const;
     [[nodiscard]] Time free_from(const Event& event) const;
-    [[nodiscard]] std::uint64_t things_of(const Event& event) const;
+    [[nodiscard]] std::uint64_t resources_of(const Event& event) const;
 
     const Graph& schedule_;
     Costs costs_;
-    Clocks cpu_;
-    Clocks tx_;
-    Clocks rx_;
-    std::vector<Halves> posted_;
-    std::vector<Halves> unexpected_;
+    FreeTimes cpu_;
+    FreeTimes tx_;
+    FreeTimes rx_;
+    std::vector<MatchQueue> posted_;
+    std::vector<MatchQueue> unexpected_;
     Requirements requirements_;
-    std::vector<std::pair<std::uint32_t, Place>> released_;  ///< by the present event, in this order
+    std::vector<std::pair<std::uint32_t, OpIndex>> released_;  ///< ops that the present event has released, in order
     Agenda agenda_;
     Time now_ = 0;
     std::uint64_t messages_ = 0;

@@ -12,10 +12,10 @@
 
 namespace idlewave::loggopsim {
 
-/// From when on each rank's CPUs, or one side of its NICs, are free.
-class Clocks {
+/// By rank: the times from which its CPUs, or one side of its NICs, are free.
+class FreeTimes {
   public:
-    Clocks(std::uint32_t ranks, std::uint32_t each) : each_(each), times_(std::size_t{ranks} * each, 0) {}
+    FreeTimes(std::uint32_t ranks, std::uint32_t each) : each_(each), times_(std::size_t{ranks} * each, 0) {}
 
     Time& of(std::uint32_t rank, std::uint8_t index) { return times_[std::size_t{rank} * each_ + index]; }
     [[nodiscard]] Time of(std::uint32_t rank, std::uint8_t index) const {
@@ -30,80 +30,82 @@ class Clocks {
     std::vector<Time> times_;
 };
 
-/// A posted receive, or a message that no receive has met: where its op is, and what it matches.
-struct Half {
+/// A posted receive or an unexpected message, with its op.
+struct MatchEntry {
     std::uint32_t source = 0;  ///< may be `any` in a receive
     std::uint32_t tag = 0;     ///< may be `any`
-    Place place = 0;           ///< of the receive, or of the send at `source`
+    OpIndex op_index = 0;      ///< of the receive, or of the send at `source`
 };
 
-/// One rank's posted receives, or its unexpected messages, oldest first.
-class Halves {
+/// The posted receive queue or the unexpected message queue of a rank, oldest first.
+class MatchQueue {
   public:
-    void add(const Half& half) { halves_.push_back(half); }
+    void add(const MatchEntry& entry) { entries_.push_back(entry); }
 
-    /// Takes out the oldest that agrees with the source and tag of `other`. Returns whether there is one.
-    bool take(const Half& other, Half& taken) {
+    /// Removes the oldest entry that matches the source and tag of `other`. Returns whether there is one.
+    bool take(const MatchEntry& other, MatchEntry& taken) {
         const auto agree = [](std::uint32_t a, std::uint32_t b) { return a == any || b == any || a == b; };
-        const auto found = std::find_if(halves_.begin(), halves_.end(), [&](const Half& half) {
-            return agree(half.source, other.source) && agree(half.tag, other.tag);
+        const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const MatchEntry& entry) {
+            return agree(entry.source, other.source) && agree(entry.tag, other.tag);
         });
-        if (found == halves_.end()) {
+        if (found == entries_.end()) {
             return false;
         }
         taken = *found;
-        halves_.erase(found);
+        entries_.erase(found);
         return true;
     }
 
-    [[nodiscard]] const std::list<Half>& all() const { return halves_; }
+    [[nodiscard]] const std::list<MatchEntry>& all() const { return entries_; }
 
   private:
-    std::list<Half> halves_;
+    std::list<MatchEntry> entries_;
 };
 
-/// How many requirements of each op are not met yet.
+/// The number of unmet requirements of each op.
 class Requirements {
   public:
     explicit Requirements(const Graph& schedule) {
         for (std::uint32_t rank = 0; rank < schedule.ranks(); ++rank) {
-            first_.push_back(left_.size());
-            left_.resize(left_.size() + schedule.size(rank), 0);
-            for (Place place = 0; place < schedule.size(rank); ++place) {
+            first_.push_back(unmet_.size());
+            unmet_.resize(unmet_.size() + schedule.size(rank), 0);
+            for (OpIndex op_index = 0; op_index < schedule.size(rank); ++op_index) {
                 for (const Edge edge : {Edge::start, Edge::end}) {
-                    Followers followers = schedule.block(rank).followers(place, edge);
-                    for (Place follower = 0; followers.next(follower);) {
-                        ++left_[first_[rank] + follower];
+                    Successors successors = schedule.block(rank).successors(op_index, edge);
+                    for (OpIndex successor = 0; successors.next(successor);) {
+                        ++unmet_[first_[rank] + successor];
                     }
                 }
             }
         }
     }
 
-    [[nodiscard]] std::uint32_t left(std::uint32_t rank, Place place) const { return left_[first_[rank] + place]; }
+    [[nodiscard]] std::uint32_t unmet(std::uint32_t rank, OpIndex op_index) const {
+        return unmet_[first_[rank] + op_index];
+    }
 
-    /// Of all ops of a rank.
-    [[nodiscard]] std::vector<std::uint32_t> left(std::uint32_t rank) const {
-        const auto begin = left_.begin() + static_cast<std::ptrdiff_t>(first_[rank]);
+    /// The same for all ops of a rank.
+    [[nodiscard]] std::vector<std::uint32_t> unmet(std::uint32_t rank) const {
+        const auto begin = unmet_.begin() + static_cast<std::ptrdiff_t>(first_[rank]);
         const auto end =
-            rank + 1 < first_.size() ? left_.begin() + static_cast<std::ptrdiff_t>(first_[rank + 1]) : left_.end();
+            rank + 1 < first_.size() ? unmet_.begin() + static_cast<std::ptrdiff_t>(first_[rank + 1]) : unmet_.end();
         return {begin, end};
     }
 
-    /// One more is met; returns whether the op is now free. A rendezvous may release a send twice (docs/loggopsim.md);
-    /// its followers then count down below 0, which frees nobody again.
-    bool meet(std::uint32_t rank, Place place) {
-        std::uint32_t& left = left_[first_[rank] + place];
-        if (left == 0) {
+    /// Counts one more met requirement. Returns whether the op is now released. A rendezvous may end a send twice
+    /// (docs/loggopsim.md): an op without unmet requirements is not released again.
+    bool meet(std::uint32_t rank, OpIndex op_index) {
+        std::uint32_t& unmet = unmet_[first_[rank] + op_index];
+        if (unmet == 0) {
             return false;
         }
-        --left;
-        return left == 0;
+        --unmet;
+        return unmet == 0;
     }
 
   private:
     std::vector<std::size_t> first_;
-    std::vector<std::uint32_t> left_;
+    std::vector<std::uint32_t> unmet_;
 };
 
 }  // namespace idlewave::loggopsim

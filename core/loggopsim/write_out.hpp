@@ -5,33 +5,34 @@
 
 #include "base/error.hpp"
 #include "goal/graph.hpp"
-#include "goal/listing.hpp"
+#include "goal/rank_schedule.hpp"
 
 namespace idlewave::loggopsim {
 
-/// How many ops a schedule may have that is written out into memory: some ten gigabytes, as they run.
+/// The most ops of a schedule that is written out into memory. A run of this many takes some ten gigabytes.
 inline constexpr std::uint64_t most_ops_written_out = 100'000'000;
 
-/// A schedule that is made on demand, `listing_of(rank)` for each of its ranks, written out: LogGOPSim's rules look at
-/// an op from afar, so all of it has to be there. Throws InputError if it has more than `most_ops` ops.
+/// Writes a schedule that is generated on demand into memory: `listing_of(rank)` is the schedule of a rank. By
+/// LogGOPSim's rules a rank reads ops of other ranks, so all of them must be in memory. Throws InputError if there are
+/// more than `most_ops` ops.
 template <class ListingOf>
 Graph write_out(std::uint32_t ranks, ListingOf listing_of, std::uint64_t most_ops = most_ops_written_out) {
     GraphBuilder builder;
     std::uint64_t ops = 0;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        const Listing listing = listing_of(rank);
-        ops += listing.ops.size();
+        const RankSchedule rank_schedule = listing_of(rank);
+        ops += rank_schedule.ops.size();
         if (ops > most_ops) {
             throw InputError("the loggopsim dialect writes a schedule out in memory, and this one has more than " +
                              std::to_string(most_ops) + " ops in its first " + std::to_string(rank + 1) +
                              " ranks: simulate fewer ranks");
         }
         builder.begin_rank();
-        for (const Op& op : listing.ops) {
+        for (const Op& op : rank_schedule.ops) {
             builder.add(op);
         }
-        for (const Requirement& r : listing.requirements) {
-            builder.require(r.waiting, r.other, r.edge);
+        for (const Requirement& r : rank_schedule.requirements) {
+            builder.require(r.successor, r.predecessor, r.edge);
         }
     }
     return builder.finish();

@@ -7,14 +7,15 @@
 
 namespace idlewave {
 
-/// What a message of one size costs on one level of the network, in ps: the parameters with their sizes multiplied.
+/// The costs of a message of one size on one level of the network, in ps: the costs per byte are multiplied by the size
+/// k = size − 1.
 struct Costs {
     Time o_s = 0;
     Time o_r = 0;
     Time L = 0;
-    Time over = 0;   ///< kO: CPU time at both ends beside o_s and o_r
-    Time bytes = 0;  ///< kG: the wire's time for what follows the first byte
-    Time gap = 0;    ///< g + kG: until the NIC's side is free again
+    Time over = 0;   ///< kO: CPU time at each end in addition to o_s or o_r
+    Time bytes = 0;  ///< kG: time between the arrivals of the first and the last byte
+    Time gap = 0;    ///< g + kG: time until the sending or receiving side of the NIC is free again
 };
 
 inline Costs costs(const Level& level, std::uint64_t size) {

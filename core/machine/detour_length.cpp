@@ -25,7 +25,7 @@ Time rounded(double length) {
     return static_cast<Time>(whole);
 }
 
-/// Checks a law by its kind.
+/// Checks the parameters of each kind of law.
 struct Check {
     void operator()(const FixedLength& law) const {
         expect(law.length >= 0, "a length of detours that is not negative");
@@ -51,7 +51,7 @@ struct Check {
     }
 };
 
-/// Draws by a law's kind: the law's quantile at a random place.
+/// Draws from each kind of law by inverting its distribution function.
 struct Draw {
     std::uint64_t bits;
 

@@ -8,12 +8,12 @@
 
 namespace idlewave {
 
-/// How long detours are: all alike, …
+/// The length of detours: constant, …
 struct FixedLength {
     Time length = 0;
 };
 
-/// … at least `min`, and beyond it as memoryless as their arrivals, …
+/// … `min` plus an exponentially distributed time, …
 struct ExponentialLength {
     double mean = 0;  ///< ps, `min` included
     double min = 0;   ///< ps
@@ -25,19 +25,19 @@ struct UniformLength {
     Time max = 0;
 };
 
-/// … lognormal: median · exp(sigma · z), z standard normal, …
+/// … lognormal: median · exp(sigma · z) with z standard normal, …
 struct LognormalLength {
     double median = 0;  ///< ps
     double sigma = 0;
 };
 
-/// … heavy-tailed: longer than x with probability (min / x)^alpha, …
+/// … Pareto (heavy-tailed): longer than x with probability (min / x)^alpha, …
 struct ParetoLength {
     double min = 0;  ///< ps
     double alpha = 0;
 };
 
-/// … or one of those that were measured.
+/// … or drawn from measured lengths, each with the same probability.
 struct EmpiricalLength {
     std::vector<Time> lengths;
 };
@@ -45,10 +45,11 @@ struct EmpiricalLength {
 using DetourLength =
     std::variant<FixedLength, ExponentialLength, UniformLength, LognormalLength, ParetoLength, EmpiricalLength>;
 
-/// Throws InputError that says what is wrong with the law's numbers.
+/// Throws an InputError that names the parameter of `law` which is out of range.
 void check(const DetourLength& law);
 
-/// A length, ps, rounded to the nearest, as 64 random bits have it. Throws TimeOverflow where it exceeds all times.
+/// Draws a length in ps, rounded to the nearest, from 64 random bits. Throws TimeOverflow if it exceeds the range of
+/// Time.
 Time draw_length(const DetourLength& law, std::uint64_t bits);
 
 }  // namespace idlewave

@@ -18,11 +18,12 @@ struct Parameters {
     Time o_s = 0;  ///< CPU time to send
     Time o_r = 0;  ///< CPU time to receive
     Time g = 0;    ///< least time between two injections, and two receptions, of one NIC
-    double G = 0;  ///< g's part per further byte
+    double G = 0;  ///< gap per further byte
     double O = 0;  ///< CPU time per further byte, at both ends
 };
 
-/// What G and O cost for a message of `size` bytes: `cost` per byte after the first, rounded once, halves up.
+/// The time that G or O adds for a message of `size` bytes: `cost` for each byte after the first. The product is
+/// rounded once, halves up.
 inline Time per_byte(double cost, std::uint64_t size) {
     if (cost == 0 || size <= 1) {
         return 0;
@@ -34,7 +35,7 @@ inline Time per_byte(double cost, std::uint64_t size) {
     return static_cast<Time>(product);
 }
 
-/// Parameters that hold for messages of at least `from` bytes, up to the next segment's.
+/// Parameters for messages of at least `from` bytes and less than the next segment's `from`.
 struct Segment {
     std::uint64_t from = 0;
     Parameters parameters;
@@ -68,7 +69,7 @@ struct Machine {
         return node && a / node_ranks == b / node_ranks ? *node : network;
     }
 
-    /// What a rank does at t reaches another rank no sooner than t + lookahead (docs/model.md).
+    /// The least time after which an action of one rank can affect another: min (o_s + L) (docs/model.md).
     [[nodiscard]] Time lookahead() const;
 };
 

@@ -8,19 +8,20 @@
 namespace idlewave {
 namespace {
 
-/// Where a mixture's random detours are is kept in a NoiseState as times below 0, so that no time of the simulation
-/// lies in what a state calls a quiet stretch: that would be one of the trace, too.
-constexpr Time aside = std::numeric_limits<Time>::min();
+/// A mixture stores the quiet interval of its random detours as times below 0. Noise::finish uses a quiet interval that
+/// holds the present time without asking further; a quiet interval of the random detours alone must never look so,
+/// since the trace may have detours in it.
+constexpr Time offset = std::numeric_limits<Time>::min();
 
-NoiseState put_aside(NoiseState state) {
-    state.quiet_from += aside;
-    state.quiet_until += aside;
+NoiseState hidden(NoiseState state) {
+    state.quiet_from += offset;
+    state.quiet_until += offset;
     return state;
 }
 
-NoiseState taken_back(NoiseState state) {
-    state.quiet_from -= aside;
-    state.quiet_until -= aside;
+NoiseState revealed(NoiseState state) {
+    state.quiet_from -= offset;
+    state.quiet_until -= offset;
     return state;
 }
 
@@ -33,15 +34,15 @@ MixedNoise::MixedNoise(NoiseTrace trace, PoissonNoise random) : trace_(std::move
 }
 
 NoiseState MixedNoise::begin(std::uint64_t seed, std::uint32_t rank) const {
-    return put_aside(random_.begin(seed, rank));
+    return hidden(random_.begin(seed, rank));
 }
 
 Time MixedNoise::run(NoiseState& state, Time t, Time w) const {
     const Time phase = trace_.phase(state.origin, state.entity);
-    NoiseState random = taken_back(state);
+    NoiseState random = revealed(state);
     const Time free = trace_.free_before(phase, t);
     const Time done = random_.run(random, free, w);
-    state = put_aside(random);
+    state = hidden(random);
     return trace_.finish(phase, t, done - free);
 }
 

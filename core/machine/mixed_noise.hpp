@@ -9,17 +9,18 @@
 
 namespace idlewave {
 
-/// Detours of two kinds: those of a trace, whose times are the clock's (a timer's tick), and random ones. The random
-/// ones count the time that the trace leaves, and stand still during its detours: work of both adds up, as an interrupt
-/// lengthens the daemon that it hits.
+/// Detours of two kinds: those of a trace, which begin at times of the clock (such as timer ticks), and random ones.
+/// The gaps between random detours are CPU time outside the trace's detours, and a trace's detour that falls into a
+/// random one lengthens it: an interrupt delays the daemon that it interrupts.
 class MixedNoise {
   public:
-    /// `trace` has a phase that is not given; its phase kind holds for both. Throws InputError.
+    /// The phase kind of both must be the same, and not `given`. Throws InputError.
     MixedNoise(NoiseTrace trace, PoissonNoise random);
 
     [[nodiscard]] NoiseState begin(std::uint64_t seed, std::uint32_t rank) const;
 
-    /// When work `w`, begun at `t`, is done; as of NoiseTrace. The state serves the random detours alone.
+    /// The time at which work `w`, begun at `t`, is done, with the rules of NoiseTrace. The state belongs to the random
+    /// detours; those of the trace need none.
     Time run(NoiseState& state, Time t, Time w) const;
 
   private:

@@ -20,7 +20,7 @@ NoiseState Noise::begin(std::uint64_t seed, std::uint32_t rank) const {
     return {.origin = static_cast<std::uint64_t>(std::get<NoiseTrace>(kind_).phase(seed, rank))};
 }
 
-Time Noise::finish_elsewhere(NoiseState& state, Time t, Time w) const {
+Time Noise::finish_with_detours(NoiseState& state, Time t, Time w) const {
     if (const auto* poisson = std::get_if<PoissonNoise>(&kind_)) {
         return poisson->run(state, t, w);
     }
@@ -30,7 +30,7 @@ Time Noise::finish_elsewhere(NoiseState& state, Time t, Time w) const {
     if (const auto* trace = std::get_if<NoiseTrace>(&kind_)) {
         const auto phase = static_cast<Time>(state.origin);
         const bool known = state.quiet_until > 0 && state.quiet_from <= t;
-        const NoiseTrace::Done done =
+        const NoiseTrace::Completion done =
             known ? trace->run_from(state.quiet_until, state.index, phase, t, w) : trace->run(phase, t, w);
         state.quiet_from = done.quiet_from;
         state.quiet_until = done.quiet_until;

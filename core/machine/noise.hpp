@@ -12,8 +12,8 @@
 
 namespace idlewave {
 
-/// The noise of a machine's CPUs: none, recorded, random detours, or both. What a rank remembers of it is in a
-/// NoiseState.
+/// The noise of a machine's CPUs: none, recorded detours, random detours, or both. A NoiseState holds the position of
+/// one rank in it.
 class Noise {
   public:
     Noise() = default;
@@ -21,24 +21,24 @@ class Noise {
     Noise(PoissonNoise poisson) : kind_(std::move(poisson)) {}  // NOLINT(google-explicit-constructor)
     Noise(MixedNoise mixed) : kind_(std::move(mixed)) {}        // NOLINT(google-explicit-constructor)
 
-    /// Whether no work ever suffers.
+    /// Whether there are no detours.
     [[nodiscard]] bool silent() const;
 
-    /// What rank `rank` has to remember under `seed`.
+    /// The initial state of `rank` under `seed`.
     [[nodiscard]] NoiseState begin(std::uint64_t seed, std::uint32_t rank) const;
 
-    /// When work `w`, begun at `t` by the rank of `state`, is done: a pure function of seed, rank, `t` and `w`. Work
-    /// that is done exactly when a detour begins does not suffer from it; a start inside a detour waits for its end,
-    /// even with no work. Fast when `t` never decreases. Throws TimeOverflow.
+    /// The time at which work `w`, begun at `t` by the rank of `state`, is done: a pure function of seed, rank, `t` and
+    /// `w`. A detour that begins exactly when the work is done does not delay it. Work that begins inside a detour
+    /// waits for the detour's end, even if `w` is 0. Fast when `t` never decreases. Throws TimeOverflow.
     Time finish(NoiseState& state, Time t, Time w) const {
         if (state.quiet_from <= t && t < state.quiet_until && w <= state.quiet_until - t) {
             return t + w;
         }
-        return finish_elsewhere(state, t, w);
+        return finish_with_detours(state, t, w);
     }
 
   private:
-    Time finish_elsewhere(NoiseState& state, Time t, Time w) const;
+    Time finish_with_detours(NoiseState& state, Time t, Time w) const;
 
     std::variant<std::monostate, NoiseTrace, PoissonNoise, MixedNoise> kind_;
 };

@@ -2,7 +2,7 @@
 
 namespace idlewave {
 
-/// Which of a CPU's work a detour lengthens. What noise does not reach takes its time as on a quiet machine.
+/// The kinds of CPU work that a detour delays. Other work takes as long as on a machine without noise.
 struct NoiseReach {
     bool o_s = true;
     bool o_r = true;

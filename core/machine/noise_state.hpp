@@ -7,14 +7,14 @@
 
 namespace idlewave {
 
-/// What a rank remembers of its noise: a stretch without detours, in which most work lies, and where to go on from it.
-/// A memory only: times do not depend on it.
+/// The position of a rank in its noise: an interval without detours, in which most work falls, and the detour that
+/// follows it. It is a cache: the times of the simulation do not depend on it.
 struct NoiseState {
-    Time quiet_from = 0;       ///< no detour begins or lasts from here
-    Time quiet_until = 0;      ///< up to here, where one may begin
-    std::uint64_t origin = 0;  ///< a trace's phase in ps; the seed of Poisson and mixed noise
-    std::uint32_t entity = 0;  ///< Poisson and mixed noise: whose detours these are
-    std::uint32_t index = 0;   ///< the number of the detour that begins at `quiet_until`
+    Time quiet_from = 0;       ///< begin of the interval
+    Time quiet_until = 0;      ///< end of the interval; a detour may begin here
+    std::uint64_t origin = 0;  ///< trace: the phase in ps; Poisson and mixed noise: the seed
+    std::uint32_t entity = 0;  ///< Poisson and mixed noise: the rank, or one number for all ranks
+    std::uint32_t index = 0;   ///< number of the detour that begins at `quiet_until`
 };
 
 static_assert(sizeof(NoiseState) <= 32 && std::is_trivially_copyable_v<NoiseState>);

@@ -76,7 +76,7 @@ Time NoiseTrace::phase(std::uint64_t seed, std::uint32_t rank) const {
     return static_cast<Time>(draw(seed, Stream::noise_phase, entity, static_cast<std::uint64_t>(period_)));
 }
 
-/// How many detours begin at `position` or before.
+/// The number of detours that begin at `position` or before.
 std::size_t NoiseTrace::detours_begun(Time position) const {
     const auto [first, last] = by_start_.around(position);
     const auto found = std::partition_point(entries_.begin() + static_cast<std::ptrdiff_t>(first),
@@ -85,7 +85,7 @@ std::size_t NoiseTrace::detours_begun(Time position) const {
     return static_cast<std::size_t>(found - entries_.begin());
 }
 
-/// How many detours are entered before `free` CPU time of a period is used.
+/// The number of detours that begin before `free` CPU time of a period is used.
 std::size_t NoiseTrace::detours_entered(Time free) const {
     const auto [first, last] = by_free_.around(free);
     const auto found = std::partition_point(entries_.begin() + static_cast<std::ptrdiff_t>(first),
@@ -94,7 +94,7 @@ std::size_t NoiseTrace::detours_entered(Time free) const {
     return static_cast<std::size_t>(found - entries_.begin());
 }
 
-/// How much of a period's time up to `position` is outside of detours.
+/// The CPU time of a period outside detours up to `position`.
 Time NoiseTrace::free_of(Time position) const {
     const std::size_t begun = detours_begun(position);
     if (begun == 0) {
@@ -112,17 +112,17 @@ Time NoiseTrace::free_before(Time phase, Time t) const {
     return there / period_ * (period_ - stolen_) + free_of(there % period_) - free_of(phase);
 }
 
-/// Where the first detour begins that is not among the first `begun`; it may be in the next period.
+/// The begin of the detour that follows the first `begun` detours; it may lie in the next period.
 Time NoiseTrace::next_start(std::size_t begun) const {
     return begun < entries_.size() ? entries_[begun].start : period_ + entries_.front().start;
 }
 
-/// The number of a detour that is counted from the period's beginning on, and may be one of the next period.
+/// The number of detour `begun`, which may count on into the next period.
 std::uint32_t NoiseTrace::number(std::size_t begun) const {
     return static_cast<std::uint32_t>(begun % entries_.size());
 }
 
-NoiseTrace::Done NoiseTrace::run_from(Time next_begins, std::uint32_t next, Time phase, Time t, Time w) const {
+NoiseTrace::Completion NoiseTrace::run_from(Time next_begins, std::uint32_t next, Time phase, Time t, Time w) const {
     constexpr int few = 4;
     Time now = t;
     Time left = w;
@@ -142,7 +142,7 @@ NoiseTrace::Done NoiseTrace::run_from(Time next_begins, std::uint32_t next, Time
     return run(phase, t, w);
 }
 
-NoiseTrace::Done NoiseTrace::run(Time phase, Time t, Time w) const {
+NoiseTrace::Completion NoiseTrace::run(Time phase, Time t, Time w) const {
     if (entries_.empty()) {
         return {later(t, w), 0, never, 0};
     }
@@ -154,13 +154,13 @@ NoiseTrace::Done NoiseTrace::run(Time phase, Time t, Time w) const {
         if (w <= quiet) {
             return {later(t, w), t, later(t, quiet), number(begun)};
         }
-        return run_far(t, position, free_of(position), w);
+        return run_over_detours(t, position, free_of(position), w);
     }
     const Entry& detour = entries_[begun - 1];
     if (w > 0) {
-        return run_far(t, position, detour.free(), w);
+        return run_over_detours(t, position, detour.free(), w);
     }
-    // Nothing is left to do but to wait; at the period's end the next detour may follow at once.
+    // No work, so only the detour's end is awaited; at the end of a period the next detour may follow at once.
     Time out = detour.end;
     std::size_t passed = begun;
     if (out == period_ && entries_.front().start == 0) {
@@ -174,9 +174,10 @@ NoiseTrace::Done NoiseTrace::run(Time phase, Time t, Time w) const {
     return {end, end, later(t, next - position), number(passed)};
 }
 
-/// In CPU time detours are points: go there, add the work, and come back. The way back is to the earliest position, so
-/// a detour that begins just when the work is done is not entered. `w` > 0.
-NoiseTrace::Done NoiseTrace::run_far(Time t, Time position, Time free_here, Time w) const {
+/// On the axis of CPU time a detour is a point: convert `t` to CPU time, add the work, and convert back. The conversion
+/// back takes the earliest position, so that a detour that begins exactly when the work is done is not entered. `w` >
+/// 0.
+NoiseTrace::Completion NoiseTrace::run_over_detours(Time t, Time position, Time free_here, Time w) const {
     const Time free_period = period_ - stolen_;
     const Time goal = later(free_here, w);
     const Time cycles = (goal - 1) / free_period;

@@ -10,7 +10,7 @@ namespace idlewave {
 
 /// How the ranks' phases in a noise trace are chosen.
 enum class Phase : std::uint8_t {
-    random,  ///< one per rank, drawn from the seed
+    random,  ///< one for each rank, drawn from the seed
     same,    ///< one for all, drawn from the seed: co-scheduled noise
     given    ///< a list, repeated over the ranks
 };
@@ -21,45 +21,46 @@ struct Detour {
     Time length = 0;
 };
 
-/// Detours of one period, repeated for ever. Without detours there is no noise.
+/// The detours of one period, which is repeated without end.
 class NoiseTrace {
   public:
     NoiseTrace() = default;
 
-    /// `detours` in ascending order, not overlapping, inside [0, period), and not all of it. Throws InputError.
+    /// `detours` must ascend, must not overlap, and must lie inside [0, period) without filling it. Throws InputError.
     NoiseTrace(const std::vector<Detour>& detours, Time period, Phase phase, std::vector<Time> phases = {});
 
     [[nodiscard]] bool silent() const { return entries_.empty(); }
     [[nodiscard]] Time period() const { return period_; }
     [[nodiscard]] Phase phase_kind() const { return phase_; }
 
-    /// The phase of rank `rank` under `seed`: where in the trace it is at time 0, in [0, period).
+    /// The phase of `rank` under `seed`: its position in the trace at time 0, in [0, period).
     [[nodiscard]] Time phase(std::uint64_t seed, std::uint32_t rank) const;
 
-    /// When a work is done, and a stretch of time that touches it and has no detour.
-    struct Done {
+    /// The end of a piece of work, and an interval without detours that touches it.
+    struct Completion {
         Time end = 0;
         Time quiet_from = 0;
-        Time quiet_until = 0;    ///< where the next detour begins
-        std::uint32_t next = 0;  ///< which detour that is
+        Time quiet_until = 0;    ///< begin of the next detour
+        std::uint32_t next = 0;  ///< number of that detour
     };
 
-    /// When work `w`, begun at `t` by a rank of phase `phase`, is done. Work that is done exactly when a detour
-    /// begins does not suffer from it; a start inside a detour waits for its end, even with no work.
-    [[nodiscard]] Done run(Time phase, Time t, Time w) const;
+    /// The time at which work `w`, begun at `t` by a rank of phase `phase`, is done. A detour that begins exactly when
+    /// the work is done does not delay it. Work that begins inside a detour waits for the detour's end, even if `w` is
+    /// 0.
+    [[nodiscard]] Completion run(Time phase, Time t, Time w) const;
 
-    /// The same for one who knows that detour number `next` begins at `next_begins`, and that it is quiet from `t`
-    /// until then if `t` lies before it. Fast where few detours lie between.
-    [[nodiscard]] Done run_from(Time next_begins, std::uint32_t next, Time phase, Time t, Time w) const;
+    /// The same for a caller that knows detour number `next`, which begins at `next_begins`, and that there is no
+    /// detour between `t` and `next_begins`. Fast if few detours lie between `next_begins` and the end of the work.
+    [[nodiscard]] Completion run_from(Time next_begins, std::uint32_t next, Time phase, Time t, Time w) const;
 
-    /// How much of the time from 0 to `t` is outside of detours, for a rank of phase `phase`. Throws TimeOverflow.
+    /// The CPU time outside detours from 0 to `t` for a rank of phase `phase`. Throws TimeOverflow.
     [[nodiscard]] Time free_before(Time phase, Time t) const;
 
-    /// The end alone.
+    /// `run`, without the interval.
     [[nodiscard]] Time finish(Time phase, Time t, Time w) const { return run(phase, t, w).end; }
 
   private:
-    /// A detour with what the formulas need; `before` is the sum of the lengths of the detours before it.
+    /// A detour in the form of the formulas; `before` is the sum of the lengths of the detours before it.
     struct Entry {
         Time start;
         Time end;
@@ -68,12 +69,13 @@ class NoiseTrace {
         [[nodiscard]] Time free() const { return start - before; }  ///< CPU time available before it
     };
 
-    /// Where to look for a value among ascending ones: how many lie before each of equally wide cells of their range.
+    /// An index into an ascending list of values: the range is cut into cells of equal width, and `before` counts the
+    /// values before each cell.
     struct Grid {
         std::vector<std::uint32_t> before;
         unsigned shift = 0;  ///< a cell is 2^shift ps wide
 
-        /// The values that can be next to `value`: from the first index up to, and not including, the second.
+        /// The half-open range of indices among which the neighbours of `value` lie.
         [[nodiscard]] std::pair<std::size_t, std::size_t> around(Time value) const {
             const auto cell = static_cast<std::size_t>(value >> shift);
             return {before[cell], before[cell + 1]};
@@ -87,13 +89,13 @@ class NoiseTrace {
     [[nodiscard]] Time next_start(std::size_t begun) const;
     [[nodiscard]] Time free_of(Time position) const;
     [[nodiscard]] std::uint32_t number(std::size_t begun) const;
-    [[nodiscard]] Done run_far(Time t, Time position, Time free_here, Time w) const;
+    [[nodiscard]] Completion run_over_detours(Time t, Time position, Time free_here, Time w) const;
 
     std::vector<Entry> entries_;
-    Grid by_start_;  ///< by where they begin
-    Grid by_free_;   ///< by the CPU time available before them
+    Grid by_start_;  ///< by the begin of the detours
+    Grid by_free_;   ///< by the CPU time available before the detours
     Time period_ = 1;
-    Time stolen_ = 0;  ///< by all detours of a period
+    Time stolen_ = 0;  ///< sum of the lengths of a period's detours
     Phase phase_ = Phase::random;
     std::vector<Time> phases_;
 };

@@ -15,7 +15,7 @@ namespace idlewave {
 namespace {
 
 void check(const PoissonSource& source) {
-    // False for no number, too.
+    // Also false for NaN.
     const bool possible = source.interval >= picoseconds_per_nanosecond && source.interval < 0x1p62;
     if (!possible) {
         throw InputError("noise: expected a mean interval between detours of at least 1 ns and below 50 days, found " +
@@ -56,15 +56,16 @@ NoiseState PoissonNoise::begin(std::uint64_t seed, std::uint32_t rank) const {
 
 Time PoissonNoise::length_of(const NoiseState& state) const {
     const Philox bits = draws(state.origin, Stream::poisson_detours, state.entity, state.index);
-    const double place = between_0_and_1(bits[2]);
+    const double sample = between_0_and_1(bits[2]);
     std::size_t source = 0;
-    while (source + 1 < sources_.size() && place > shares_[source]) {
+    while (source + 1 < sources_.size() && sample > shares_[source]) {
         ++source;
     }
     return draw_length(sources_[source].length, bits[1]);
 }
 
-/// From `end` on it is quiet until detour number `state.index`. At least a picosecond: detours do not touch.
+/// Sets the quiet interval between `end` and detour number `state.index`. It has at least one picosecond, so that
+/// detours do not touch.
 void PoissonNoise::quiet_after(NoiseState& state, Time end) const {
     const std::uint64_t bits = draws(state.origin, Stream::poisson_detours, state.entity, state.index)[0];
     const double gap = std::max(1.0, std::ceil(-interval_ * natural_logarithm(between_0_and_1(bits))));
@@ -74,7 +75,7 @@ void PoissonNoise::quiet_after(NoiseState& state, Time end) const {
     }
 }
 
-/// Over the detour that ends the quiet stretch, to the next one.
+/// Advances the state over the next detour.
 void PoissonNoise::pass(NoiseState& state) const {
     const Time end = later(state.quiet_until, length_of(state));
     if (++state.index == 0) {

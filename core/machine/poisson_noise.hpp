@@ -17,12 +17,14 @@ struct PoissonSource {
     DetourLength length;
 };
 
-/// Detours that come at random: after each the CPU is available for an exponential time until the next begins, so they
-/// never overlap. Gap, source and length of a detour are pure functions of (seed, rank, the detour's number).
+/// Random detours: between the end of a detour and the begin of the next one the CPU is available for an exponentially
+/// distributed time, so detours never overlap. Gap, source and length of a detour are pure functions of (seed, rank,
+/// number of the detour).
 class PoissonNoise {
   public:
-    /// Sources add up: gaps are as short as those of all together, and a detour is a source's in proportion to its
-    /// rate. `phase` random: each rank has detours of its own; same: all have the same ones. Throws InputError.
+    /// The rates of the sources add up, and a detour belongs to a source with a probability proportional to the
+    /// source's rate. `phase` random: each rank has its own detours; same: all ranks have the same ones. Throws
+    /// InputError.
     PoissonNoise(std::vector<PoissonSource> sources, Phase phase);
 
     PoissonNoise(double interval, DetourLength length, Phase phase)
@@ -32,10 +34,9 @@ class PoissonNoise {
 
     [[nodiscard]] NoiseState begin(std::uint64_t seed, std::uint32_t rank) const;
 
-    /// When work `w`, begun at `t`, is done; as of NoiseTrace: work that is done exactly when a detour begins does not
-    /// suffer from it, and a start inside a detour waits for its end, even with no work. The state stays at `t`, so a
-    /// detour is drawn a few times in all when `t` never decreases; when it does, counting begins anew. Throws
-    /// TimeOverflow.
+    /// The time at which work `w`, begun at `t`, is done, with the rules of NoiseTrace::run. The state remains at the
+    /// detours around `t`: each detour is drawn a few times if `t` never decreases. If `t` decreases, counting starts
+    /// again at the first detour. Throws TimeOverflow.
     Time run(NoiseState& state, Time t, Time w) const;
 
     /// The detours of a rank that begin before `until`.
@@ -47,7 +48,7 @@ class PoissonNoise {
     void pass(NoiseState& state) const;
 
     std::vector<PoissonSource> sources_;
-    std::vector<double> shares_;  ///< by source: the part of all detours that are its own or a former one's
+    std::vector<double> shares_;  ///< cumulative share of the detours, by source
     double interval_ = 0;         ///< mean gap between any two detours
     Phase phase_;
 };

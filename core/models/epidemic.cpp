@@ -7,13 +7,14 @@
 namespace idlewave {
 namespace {
 
-/// Of a mean, s: the longest time drawn is 37.4 means, and three of them do not exceed an int64.
+/// Longest mean that is accepted, s. The largest exponential sample is 37.4 times its mean, so the sum of three times
+/// does not exceed an int64.
 constexpr Time longest_mean = Time{1} << 50;
 
-constexpr double all = 0x1p53;  ///< of what is compared with 53 random bits
+constexpr double all = 0x1p53;  ///< number of values of 53 random bits
 
 void check_share(const char* name, double share) {
-    const bool possible = share >= 0 && share <= 1;  // false for no number, too
+    const bool possible = share >= 0 && share <= 1;  // false for NaN, too
     if (!possible) {
         throw InputError(std::string("epidemic: ") + name + ": expected a share from 0 to 1, found " +
                          std::to_string(share));
@@ -63,15 +64,16 @@ EpidemicParameters checked(const EpidemicParameters& parameters) {
     return parameters;
 }
 
-/// LPs have numbers of 32 bits: what they draw never meets this entity, nor those of the city.
-constexpr std::uint64_t first_entity = std::uint64_t{4} << 32;
+/// The entity of the random order of persons. Numbers of LPs have 32 bits, and the city has entities below this one, so
+/// neither draws from it.
+constexpr std::uint64_t order_entity = std::uint64_t{4} << 32;
 
 }  // namespace
 
 Epidemic::Epidemic(const EpidemicParameters& parameters)
     : parameters_(checked(parameters)),
       city_(parameters.city, parameters.seed),
-      first_(parameters.city.persons, draws(parameters.seed, Stream::model, first_entity, 0)[0]),
+      order_(parameters.city.persons, draws(parameters.seed, Stream::model, order_entity, 0)[0]),
       vaccinated_(static_cast<std::uint32_t>(parameters.interventions.vaccinated * parameters.city.persons)),
       isolated_below_(static_cast<std::uint64_t>(parameters.interventions.isolated * all)) {
     if (parameters.first_infectious > parameters.city.persons) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "base/elementary.hpp"
 #include "base/random.hpp"
@@ -11,46 +13,72 @@
 
 namespace idlewave {
 
-/// What is done against an epidemic.
+/// Measures against an epidemic.
 struct Interventions {
-    double vaccinated = 0;           ///< the share of persons that are immune from the beginning
-    double isolated = 0;             ///< the share of the infected that meet nobody outside their homes, ...
-    Time isolated_after = 0;         ///< ... once they have been infectious for so long, s
-    Time workplaces_close = never;   ///< nobody meets colleagues from then on, s, ...
-    Time workplaces_reopen = never;  ///< ... until then
+    double vaccinated = 0;           ///< share of persons that are immune from the beginning
+    double isolated = 0;             ///< share of the infected that isolate: they have contacts at home only
+    Time isolated_after = 0;         ///< time from becoming infectious to isolation, s
+    Time workplaces_close = never;   ///< when workplaces close, s: there are no contacts at work from then on
+    Time workplaces_reopen = never;  ///< when workplaces reopen, s
+
+    /// The fields by name.
+    static constexpr auto fields() {
+        using P = Interventions;
+        return std::tuple{std::pair{"vaccinated", &P::vaccinated}, std::pair{"isolated", &P::isolated},
+                          std::pair{"isolated_after", &P::isolated_after},
+                          std::pair{"workplaces_close", &P::workplaces_close},
+                          std::pair{"workplaces_reopen", &P::workplaces_reopen}};
+    }
 };
 
 /// An epidemic in a city, after the structure of N. M. Ferguson et al.: Strategies for mitigating an influenza
-/// pandemic, Nature 442, 2006: contacts at home, at work or school, and anywhere. Times are whole SECONDS here (the
-/// kernel does not mind). By default there are 13 contacts a day, about as J. Mossong et al. (PLoS Medicine 5(3), 2008)
-/// found, a third of each kind; the periods are those of I. M. Longini et al. (Am. J. Epidemiol. 159, 2004); and in a
-/// city that is well mixed the first person would infect 2.1 others (R0): in this one less, since homes and places of
-/// work soon hold few who can still be infected, and some live alone or do not work.
+/// pandemic, Nature 442, 2006: contacts at home, at work or school, and anywhere. Times are whole SECONDS here; the
+/// kernel accepts any unit.
+///
+/// By default a person has 13 contacts a day, about as many as J. Mossong et al. (PLoS Medicine 5(3), 2008) found, a
+/// third of each kind. The periods are those of I. M. Longini et al. (Am. J. Epidemiol. 159, 2004). In a well-mixed
+/// city the basic reproduction number R0 would be 2.1. In this city it is less, since homes and workplaces soon have
+/// few susceptible persons, and some persons live alone or do not work.
 struct EpidemicParameters {
     static constexpr Time day = 86'400;  ///< s
 
     CityParameters city;
     Interventions interventions;
-    double home_contacts = 4;             ///< a day and person, with those of the same home
-    double work_contacts = 4.5;           ///< a day and person, with those of the same place of work
-    double travel_contacts = 4.5;         ///< a day and person, with anybody
-    double transmission = 0.04;           ///< the probability that a contact with an infectious person infects
+    double home_contacts = 4;             ///< contacts per day and person with others of the same home
+    double work_contacts = 4.5;           ///< contacts per day and person with others of the same workplace
+    double travel_contacts = 4.5;         ///< contacts per day and person with anybody
+    double transmission = 0.04;           ///< probability that a contact with an infectious person infects
     Time latent = 164'160;                ///< mean of the exponential time from exposed to infectious, s: 1.9 days
     Time infectious = 354'240;            ///< mean of the exponential time from infectious to recovered, s: 4.1 days
-    Time contact = 900;                   ///< how long a contact takes, s: the lookahead
-    std::uint32_t first_infectious = 10;  ///< persons anywhere who are infectious at time 0
+    Time contact = 900;                   ///< duration of a contact, s: the lookahead
+    std::uint32_t first_infectious = 10;  ///< random persons who are infectious at time 0
     Time end = 180 * day;                 ///< no contact begins then or later, s
     std::uint64_t seed = 1;
+
+    /// The fields by name.
+    static constexpr auto fields() {
+        using P = EpidemicParameters;
+        return std::tuple{std::pair{"home_contacts", &P::home_contacts},
+                          std::pair{"work_contacts", &P::work_contacts},
+                          std::pair{"travel_contacts", &P::travel_contacts},
+                          std::pair{"transmission", &P::transmission},
+                          std::pair{"latent", &P::latent},
+                          std::pair{"infectious", &P::infectious},
+                          std::pair{"contact", &P::contact},
+                          std::pair{"first_infectious", &P::first_infectious},
+                          std::pair{"end", &P::end},
+                          std::pair{"seed", &P::seed}};
+    }
 };
 
-/// Persons are LPs. All are susceptible (S) until they are exposed (E), become infectious (I), and are removed (R). An
-/// infectious person has the contacts that infect, a Poisson process (those that do not infect are thinned out of it,
-/// which leaves one); with somebody of its home, its place of work, or the city, to whom it sends an event.
+/// Persons are LPs. A person is susceptible (S), then exposed (E), then infectious (I), then recovered (R). An
+/// infectious person has contacts with persons of its home, its workplace or the city, and sends each of them an event.
+/// Only the contacts that infect are simulated: they are a Poisson process, too (thinning).
 ///
-/// The event comes when the contact ends, after `contact`, and the infection is dated back to when it began: since all
-/// contacts take the same time, persons are infected in the right order, by the right ones, at the right times. What
-/// it changes is only that nobody is infectious before the contact ends at which he was infected: the mean latent
-/// period L grows to d + L exp(-d / L), which is L + d^2 / 2 L for contacts of d: of 1.9 days by 2.5 s, or 2e-5.
+/// The event arrives when the contact ends, and the infection is dated back to the beginning of the contact. All
+/// contacts have the same duration d, so the order, the sources and the times of infections are right. There is one
+/// deviation: nobody is infectious before the end of the contact that infected him. The mean latent period L grows to
+/// d + L exp(-d / L), about L + d^2 / 2 L: 1.9 days grow by 2.5 s, or 2e-5.
 class Epidemic {
   public:
     static constexpr std::uint32_t nobody = 0xffffffff;
@@ -58,28 +86,29 @@ class Epidemic {
     enum class Place : std::uint16_t { home, work, travel };
 
     struct State {
-        Time exposed = never;  ///< when: with the next two, also if it is after the end
-        Time infectious = never;
-        Time recovered = never;
+        Time exposed = never;     ///< when the person became exposed
+        Time infectious = never;  ///< when it becomes infectious, which may lie after the end
+        Time recovered = never;   ///< when it recovers, which may lie after the end
         std::uint64_t handled = 0;
-        std::uint64_t digest = 0;  ///< of when it handled what, in that order
+        std::uint64_t digest = 0;  ///< of all events, in the order in which they were handled
         std::uint32_t infected_by = nobody;
-        Place infected_at = Place::home;  ///< if somebody has infected it
+        Place infected_at = Place::home;  ///< where; of a person that was infected by another one
         bool immune = false;              ///< vaccinated
-        bool isolates = false;
+        bool isolates = false;            ///< while it is ill
     };
 
-    enum class What : std::uint16_t { meets, is_exposed };
+    /// A person has its next contact, or was exposed at a contact.
+    enum class EventKind : std::uint16_t { contact, exposure };
 
     struct Payload {
-        std::uint32_t by = nobody;
-        What what = What::meets;
+        std::uint32_t infected_by = nobody;
+        EventKind kind = EventKind::contact;
         Place place = Place::home;
 
         bool operator==(const Payload&) const = default;
     };
 
-    /// No padding: the kernel may compare them byte by byte.
+    /// The scheduler `check` compares states byte by byte, so they have no padding.
     static_assert(std::has_unique_object_representations_v<State> && std::has_unique_object_representations_v<Payload>);
 
     /// Throws InputError.
@@ -90,62 +119,62 @@ class Epidemic {
     [[nodiscard]] std::uint64_t seed() const { return parameters_.seed; }
     [[nodiscard]] const City& city() const { return city_; }
 
-    template <class Situation>
-    void start(State& state, Situation& situation) const {
-        const std::uint32_t order = first_.forward(situation.self());
+    template <class Context>
+    void start(State& state, Context& context) const {
+        const std::uint32_t order = order_.forward(context.self());
         state.immune = order >= parameters_.first_infectious && order - parameters_.first_infectious < vaccinated_;
         if (order < parameters_.first_infectious) {
             state.exposed = 0;
-            fall_ill(state, 0, situation);
+            draw_course(state, 0, context);
         }
     }
 
-    template <class Situation>
-    void handle(State& state, const Payload& payload, Situation& situation) const {
-        note(state, payload, situation.now());
-        if (payload.what == What::meets) {
-            meet(state, situation);
+    template <class Context>
+    void handle(State& state, const Payload& payload, Context& context) const {
+        update_digest(state, payload, context.now());
+        if (payload.kind == EventKind::contact) {
+            have_contact(state, context);
         } else if (state.exposed == never && !state.immune) {
-            state.exposed = situation.now() - parameters_.contact;
-            state.infected_by = payload.by;
+            state.exposed = context.now() - parameters_.contact;
+            state.infected_by = payload.infected_by;
             state.infected_at = payload.place;
-            fall_ill(state, parameters_.latent, situation);
+            draw_course(state, parameters_.latent, context);
         }
     }
 
   private:
-    /// The course of the illness of a person that has just been exposed.
-    template <class Situation>
-    void fall_ill(State& state, Time latent, Situation& situation) const {
-        const Philox bits = situation.draws();
-        state.infectious = std::max(situation.now(), state.exposed + time_of_mean(latent, bits[0]));
-        state.recovered = state.infectious + time_of_mean(parameters_.infectious, bits[1]);
+    /// Draws the course of the illness of a person that has just been exposed.
+    template <class Context>
+    void draw_course(State& state, Time latent, Context& context) const {
+        const Philox bits = context.random_bits();
+        state.infectious = std::max(context.now(), state.exposed + exponential_time(latent, bits[0]));
+        state.recovered = state.infectious + exponential_time(parameters_.infectious, bits[1]);
         state.isolates = bits[2] >> 11 < isolated_below_;
-        meet_next(state, state.infectious, bits[3], situation);
+        schedule_contact(state, state.infectious, bits[3], context);
     }
 
-    /// A contact that infects whom it is with, if it takes place and he can be infected.
-    template <class Situation>
-    void meet(State& state, Situation& situation) const {
-        const Philox bits = situation.draws();
+    /// Has a contact, unless an intervention prevents it, and schedules the next one.
+    template <class Context>
+    void have_contact(State& state, Context& context) const {
+        const Philox bits = context.random_bits();
         const Place place = place_of(bits[0]);
-        if (takes_place(state, place, situation.now())) {
-            const std::uint32_t partner = partner_of(situation.self(), place, bits[1]);
-            if (partner != situation.self()) {
-                situation.send(partner, parameters_.contact, {situation.self(), What::is_exposed, place});
+        if (takes_place(state, place, context.now())) {
+            const std::uint32_t partner = partner_of(context.self(), place, bits[1]);
+            if (partner != context.self()) {
+                context.send(partner, parameters_.contact, {context.self(), EventKind::exposure, place});
             }
         }
-        meet_next(state, situation.now(), bits[2], situation);
+        schedule_contact(state, context.now(), bits[2], context);
     }
 
-    /// The first contact after `from`, unless the person has recovered before.
-    template <class Situation>
-    void meet_next(const State& state, Time from, std::uint64_t bits, Situation& situation) const {
+    /// Schedules the first contact after `from`, unless the person recovers before it.
+    template <class Context>
+    void schedule_contact(const State& state, Time from, std::uint64_t bits, Context& context) const {
         const Time until = std::min(state.recovered, parameters_.end);
         const double gap = -natural_logarithm(between_0_and_1(bits)) * mean_gap_;  // infinite without contacts
         if (gap < static_cast<double>(until - from)) {
             const Time next = from + static_cast<Time>(gap);
-            situation.send(situation.self(), next - situation.now(), {});
+            context.send(context.self(), next - context.now(), {});
         }
     }
 
@@ -175,25 +204,25 @@ class Epidemic {
         }
     }
 
-    [[nodiscard]] static Time time_of_mean(Time mean, std::uint64_t bits) {
+    [[nodiscard]] static Time exponential_time(Time mean, std::uint64_t bits) {
         return static_cast<Time>(-natural_logarithm(between_0_and_1(bits)) * static_cast<double>(mean));
     }
 
-    static void note(State& state, const Payload& payload, Time now) {
+    static void update_digest(State& state, const Payload& payload, Time now) {
         ++state.handled;
-        const std::uint64_t word = static_cast<std::uint64_t>(now) << 24 ^ payload.by;
+        const std::uint64_t word = static_cast<std::uint64_t>(now) << 24 ^ payload.infected_by;
         state.digest = (state.digest ^ word) * 0x9e3779b97f4a7c15U;
         state.digest ^= state.digest >> 32;
     }
 
     EpidemicParameters parameters_;
     City city_;
-    Permutation first_;             ///< who is infectious at first, and after those who is vaccinated
-    std::uint32_t vaccinated_ = 0;  ///< persons
-    double mean_gap_ = 0;           ///< between contacts that infect, s
-    std::uint64_t home_below_ = 0;  ///< in units of 2^-53: such a contact is at home
-    std::uint64_t work_below_ = 0;  ///< at home or at work
-    std::uint64_t isolated_below_ = 0;
+    Permutation order_;  ///< a random order of persons: the first ones are infectious at time 0, the next vaccinated
+    std::uint32_t vaccinated_ = 0;      ///< number of persons
+    double mean_gap_ = 0;               ///< mean time between two contacts that infect, s
+    std::uint64_t home_below_ = 0;      ///< probability that a contact is at home, in units of 2^-53
+    std::uint64_t work_below_ = 0;      ///< probability that it is at home or at work, in units of 2^-53
+    std::uint64_t isolated_below_ = 0;  ///< probability that a person isolates, in units of 2^-53
 };
 
 }  // namespace idlewave

@@ -9,11 +9,11 @@
 namespace idlewave {
 namespace {
 
-/// What a draw of the city is for. LPs have numbers of 32 bits: what they draw never meets these entities.
-enum class Of : std::uint64_t { homes = 1, work_places = 2, seats = 3 };
+/// The entities of the city's random draws, above the numbers of LPs, which have 32 bits.
+enum class Entity : std::uint64_t { homes = 1, workplaces = 2, seats = 3 };
 
-Philox draws_of(std::uint64_t seed, Of of, std::uint32_t number, std::uint32_t index) {
-    return draws(seed, Stream::model, static_cast<std::uint64_t>(of) << 32 | number, index);
+Philox draws_of(std::uint64_t seed, Entity entity, std::uint32_t number, std::uint32_t index) {
+    return draws(seed, Stream::model, static_cast<std::uint64_t>(entity) << 32 | number, index);
 }
 
 void check(const CityParameters& city) {
@@ -24,7 +24,7 @@ void check(const CityParameters& city) {
         throw InputError("epidemic: districts: expected 1 to as many as there are persons, found " +
                          std::to_string(city.districts));
     }
-    const bool share = city.working >= 0 && city.working <= 1;  // false for no number, too
+    const bool share = city.working >= 0 && city.working <= 1;  // false for NaN, too
     if (!share) {
         throw InputError("epidemic: working: expected a share from 0 to 1, found " + std::to_string(city.working));
     }
@@ -36,7 +36,7 @@ void check(const CityParameters& city) {
     }
 }
 
-/// Throws InputError if there is no home.
+/// Sum of the frequencies of home sizes. Throws InputError if it is 0, or one of them is not possible.
 double sum_of(const std::array<double, CityParameters::largest_home>& shares) {
     constexpr double largest = 1e9;
     double sum = 0;
@@ -53,7 +53,7 @@ double sum_of(const std::array<double, CityParameters::largest_home>& shares) {
     return sum;
 }
 
-/// One of the others of a group, as if the one at `place` were not there.
+/// A member of a group other than the one at `place`, chosen uniformly.
 std::uint32_t other_of(const City::Group& group, std::uint32_t place, std::uint64_t bits) {
     const auto other = group.first + static_cast<std::uint32_t>(below(group.size - 1, bits));
     return other < place ? other : other + 1;
@@ -85,7 +85,7 @@ City::Group City::home_of(std::uint32_t person) const {
     std::uint32_t first = begin;
     for (std::uint32_t i = 0;; ++i) {
         if (i % sizes_a_draw == 0) {
-            bits = draws_of(seed_, Of::homes, number, i / sizes_a_draw);
+            bits = draws_of(seed_, Entity::homes, number, i / sizes_a_draw);
         }
         const std::uint64_t sixteen = bits[i / 4 % 4] >> (16 * (i % 4)) & 0xffff;
         const auto* const found = std::ranges::find_if(home_below_, [&](std::uint32_t b) { return sixteen < b; });
@@ -108,11 +108,12 @@ std::uint32_t City::size_of(std::uint32_t district) const {
 }
 
 City::District City::district(std::uint32_t number) const {
-    return {number * district_size_, Permutation(size_of(number), draws_of(seed_, Of::seats, number, 0)[0])};
+    return {number * district_size_, Permutation(size_of(number), draws_of(seed_, Entity::seats, number, 0)[0])};
 }
 
-/// Stretches of `largest_workplace` seats are cut into places of one size each.
-City::Group City::place_of_seat(std::uint32_t district, std::uint32_t seat) const {
+/// The seats of a district are divided into ranges of `largest_workplace` seats, each of which has workplaces of one
+/// size.
+City::Group City::workplace_of_seat(std::uint32_t district, std::uint32_t seat) const {
     const auto taken = static_cast<std::uint32_t>(parameters_.working * size_of(district));
     if (seat >= taken) {
         return {};
@@ -120,27 +121,27 @@ City::Group City::place_of_seat(std::uint32_t district, std::uint32_t seat) cons
     const int smallest = std::countr_zero(parameters_.smallest_workplace);
     const int largest = std::countr_zero(parameters_.largest_workplace);
     const std::uint64_t sizes = static_cast<std::uint64_t>(largest) - smallest + 1;
-    const Philox bits = draws_of(seed_, Of::work_places, district, seat >> largest);
+    const Philox bits = draws_of(seed_, Entity::workplaces, district, seat >> largest);
     const std::uint64_t size = smallest + below(sizes, bits[0]);
     const std::uint32_t first = seat >> size << size;
     return {first, std::min(1U << size, taken - first)};
 }
 
-City::Group City::work_place_of(std::uint32_t person) const {
+City::Group City::workplace_of(std::uint32_t person) const {
     const std::uint32_t number = district_of(person);
     const District here = district(number);
-    return place_of_seat(number, here.seats.forward(person - here.first));
+    return workplace_of_seat(number, here.seats.forward(person - here.first));
 }
 
 std::uint32_t City::colleague(std::uint32_t person, std::uint64_t bits) const {
     const std::uint32_t number = district_of(person);
     const District here = district(number);
     const std::uint32_t seat = here.seats.forward(person - here.first);
-    const Group place = place_of_seat(number, seat);
-    if (place.size <= 1) {
+    const Group workplace = workplace_of_seat(number, seat);
+    if (workplace.size <= 1) {
         return person;
     }
-    return here.first + here.seats.backward(other_of(place, seat, bits));
+    return here.first + here.seats.backward(other_of(workplace, seat, bits));
 }
 
 }  // namespace idlewave

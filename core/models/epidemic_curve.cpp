@@ -5,7 +5,7 @@
 namespace idlewave {
 namespace {
 
-/// Counts a time for the first day that does not begin before it, if there is one.
+/// Adds 1 to the first day that begins at `time` or later, if there is one.
 void count(std::vector<std::uint64_t>& days, Time time) {
     constexpr Time day = EpidemicParameters::day;
     const auto first = static_cast<std::uint64_t>(time / day + (time % day > 0 ? 1 : 0));

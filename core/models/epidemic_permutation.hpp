@@ -6,10 +6,10 @@
 
 namespace idlewave {
 
-/// A pseudo-random permutation of [0, size) that is not stored: a Feistel network of four rounds (M. Luby, C. Rackoff:
-/// How to construct pseudorandom permutations, SIAM J. Comput. 17(2), 1988) over the next power of four, walked until
-/// it is back below `size` (J. Black, P. Rogaway: Ciphers with arbitrary finite domains, CT-RSA 2002), which takes less
-/// than four steps on average. `size` > 0; the same key gives the same permutation.
+/// A pseudo-random permutation of [0, size) that takes no memory: a Feistel network of four rounds (M. Luby, C.
+/// Rackoff: How to construct pseudorandom permutations, SIAM J. Comput. 17(2), 1988) over the next power of four. It is
+/// applied again until the result is below `size` (cycle walking; J. Black, P. Rogaway: Ciphers with arbitrary finite
+/// domains, CT-RSA 2002): less than four times on average. `size` > 0; the same key gives the same permutation.
 class Permutation {
   public:
     Permutation(std::uint32_t size, std::uint64_t key)
@@ -22,7 +22,7 @@ class Permutation {
         return x;
     }
 
-    /// The `x` of which `y` is `forward`.
+    /// The inverse of `forward`.
     [[nodiscard]] std::uint32_t backward(std::uint32_t y) const {
         do {
             const Halves swapped = rounds(swap(split(y)), last_round, -1);
@@ -39,7 +39,7 @@ class Permutation {
         std::uint32_t right;
     };
 
-    /// All rounds; backwards they undo themselves, halves exchanged.
+    /// All rounds; in reverse order, with halves swapped, they are the inverse.
     [[nodiscard]] Halves rounds(Halves halves, int first, int step) const {
         for (int i = 0, round = first; i <= last_round; ++i, round += step) {
             halves = {halves.right, halves.left ^ mixed(halves.right, round)};
@@ -47,8 +47,8 @@ class Permutation {
         return halves;
     }
 
-    /// `half_` bits that depend on all of the key and of `x`: the finalizer of SplitMix64 (G. L. Steele, D. Lea, C. H.
-    /// Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
+    /// `half_` bits that depend on all bits of the key and of `x`: the finalizer of SplitMix64 (G. L. Steele, D. Lea,
+    /// C. H. Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
     [[nodiscard]] std::uint32_t mixed(std::uint32_t x, int round) const {
         std::uint64_t z = key_ + x + (static_cast<std::uint64_t>(round + 1) << 32);
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -62,7 +62,7 @@ class Permutation {
 
     std::uint32_t size_;
     std::uint64_t key_;
-    unsigned half_;  ///< bits of either half
+    unsigned half_;  ///< number of bits of a half
 };
 
 }  // namespace idlewave

@@ -7,7 +7,8 @@
 namespace idlewave {
 namespace {
 
-/// Of a time, ps: more than half a day. The longest time drawn is 37.4 means, and does not exceed an int64.
+/// Longest time that is accepted, ps: more than half a day. The largest exponential sample is 37.4 times its mean, so
+/// no time exceeds an int64.
 constexpr Time longest = Time{1} << 56;
 
 void check_time(const char* name, Time time, Time least) {
@@ -19,7 +20,7 @@ void check_time(const char* name, Time time, Time least) {
 
 void check_positive(const char* name, double value) {
     constexpr double most = 1e6;
-    const bool possible = value > 0 && value <= most;  // false for no number, too
+    const bool possible = value > 0 && value <= most;  // false for NaN, too
     if (!possible) {
         throw InputError(std::string("flood: ") + name + ": expected above 0 to 1e6, found " + std::to_string(value));
     }
@@ -66,13 +67,13 @@ Flood::Flood(const FloodParameters& parameters)
     : parameters_(checked(parameters)),
       topology_(parameters.routers, parameters.hosts, parameters.seed),
       service_mean_(topology_.first_host()) {
-    constexpr double shortest = 1000;  // ps: to cut it to whole ones changes it by 0.1 % at most
+    constexpr double shortest = 1000;  // ps: rounding down to whole ps then changes a time by 0.1 % at most
     for (std::uint32_t lp = FloodTopology::victim + 1; lp < topology_.first_host(); ++lp) {
         const bool access = topology_.next_hop(lp) == FloodTopology::victim;
         const double utilization = access ? parameters.access_utilization : parameters.utilization;
         const std::uint32_t hosts = topology_.hosts_behind(lp);
         if (hosts == 0) {
-            continue;  // nothing passes it
+            continue;  // no packet passes this router
         }
         service_mean_[lp] = utilization * static_cast<double>(parameters.legitimate_gap) / hosts;
         const double least = service_mean_[lp] * std::min(1.0, parameters.attack_size);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/elementary.hpp"
@@ -13,9 +15,9 @@
 
 namespace idlewave {
 
-/// A distributed denial-of-service attack: from a moment on, bots among the hosts flood the victim with packets. Times
-/// are in ps. The default is a second of 1024 hosts with 100 packets a second each, and, in its second half, of 128
-/// bots that send 4000 each besides: three times what the victim's access link carries.
+/// A distributed denial-of-service attack: during a time, bots among the hosts flood the victim with packets. Times are
+/// in ps. By default 1024 hosts send 100 packets a second each for a second. In its second half 128 bots send 4000 more
+/// a second each: the load of the victim's access link is then 3.
 struct FloodParameters {
     static constexpr std::uint32_t unlimited = 0xffffffff;
 
@@ -23,62 +25,84 @@ struct FloodParameters {
 
     std::uint32_t routers = 64;
     std::uint32_t hosts = 1024;
-    std::uint32_t bots = 128;              ///< of the hosts, spread evenly over their numbers
-    Time link_delay = 1'000'000'000;       ///< of every link: the lookahead
+    std::uint32_t bots = 128;              ///< hosts that attack, spread evenly over the numbers of the hosts
+    Time link_delay = 1'000'000'000;       ///< propagation delay of every link: the lookahead
     Time legitimate_gap = 10'000'000'000;  ///< mean of the exponential time between two packets of a host
-    Time attack_gap = 250'000'000;         ///< and between two attack packets of a bot
-    Time attack_from = 500'000'000'000;    ///< from then on bots attack, ...
-    Time attack_until = never;             ///< ... until then
-    double attack_size = 1;                ///< the size of an attack packet, in those of a legitimate one
-    double access_utilization = 0.5;       ///< the share of the victim's access link that legitimate packets take
-    double utilization = 0.2;              ///< and of every other link that hosts lie behind
-    Service service = Service::fixed;      ///< time on the link: by size alone, or exponential with that mean
-    std::uint32_t buffer = 64;             ///< packets that a router holds, the one on the link included
-    Time measured_from = 0;                ///< only packets that are sent from then on are counted
-    Time end = 1'000'000'000'000;          ///< no packet is sent then or later; those under way arrive
+    Time attack_gap = 250'000'000;         ///< mean of the exponential time between two attack packets of a bot
+    Time attack_from = 500'000'000'000;    ///< when bots begin to attack
+    Time attack_until = never;             ///< when bots cease to attack
+    double attack_size = 1;                ///< size of an attack packet, as a multiple of a legitimate packet
+    double access_utilization = 0.5;       ///< load of the victim's access link by legitimate packets
+    double utilization = 0.2;              ///< load of every other link by legitimate packets
+    Service service = Service::fixed;      ///< whether service times on a link are fixed, or exponential
+    std::uint32_t buffer = 64;             ///< most packets in a router's queue, with the one on the link
+    Time measured_from = 0;                ///< packets that were sent earlier are not counted
+    Time end = 1'000'000'000'000;          ///< no packet is sent then or later; packets in flight arrive
     std::uint64_t seed = 1;
+
+    /// The fields by name.
+    static constexpr auto fields() {
+        using P = FloodParameters;
+        return std::tuple{std::pair{"routers", &P::routers},
+                          std::pair{"hosts", &P::hosts},
+                          std::pair{"bots", &P::bots},
+                          std::pair{"link_delay", &P::link_delay},
+                          std::pair{"legitimate_gap", &P::legitimate_gap},
+                          std::pair{"attack_gap", &P::attack_gap},
+                          std::pair{"attack_from", &P::attack_from},
+                          std::pair{"attack_until", &P::attack_until},
+                          std::pair{"attack_size", &P::attack_size},
+                          std::pair{"access_utilization", &P::access_utilization},
+                          std::pair{"utilization", &P::utilization},
+                          std::pair{"service", &P::service},
+                          std::pair{"buffer", &P::buffer},
+                          std::pair{"measured_from", &P::measured_from},
+                          std::pair{"end", &P::end},
+                          std::pair{"seed", &P::seed}};
+    }
 };
 
-/// Hosts send packets to the victim as Poisson processes. A router puts what arrives on its link, one after the other
-/// as they came (FIFO); a packet that finds the buffer full is lost. The victim's access link is that of the first
-/// router. A single router is an M/M/1, M/D/1, M/M/1/K or M/D/1/K queue, and many with exponential times and unlimited
-/// buffers are a Jackson network (L. Kleinrock: Queueing Systems I and II, 1975, 1976: a packet's time on the next link
-/// is drawn anew, his independence assumption).
+/// Hosts send packets to the victim; the packets of each host are a Poisson process. A router is a FIFO queue: it
+/// serves one packet after another by putting it on its link. A packet that arrives while the buffer is full is lost.
+/// The victim's access link is the link of the first router.
+///
+/// A single router is an M/M/1, M/D/1, M/M/1/K or M/D/1/K queue. Routers with exponential service times and unlimited
+/// buffers are a Jackson network (L. Kleinrock: Queueing Systems I and II, 1975, 1976). Kleinrock's independence
+/// assumption holds, since the service time of a packet is drawn anew on each link.
 class Flood {
   public:
-    enum Class : std::uint32_t { legitimate, attack };
+    enum PacketClass : std::uint32_t { legitimate, attack };
     static constexpr std::size_t classes = 2;
 
-    /// What an LP has counted of the packets of a class.
+    /// The packets of a class that an LP has counted.
     struct Count {
-        std::uint64_t packets = 0;  ///< a host has sent; that arrived at a router; that were delivered to the victim
-        std::uint64_t lost = 0;     ///< at a router: of those
-        /// At a router, how long those that are not lost waited before they were put on the link; at the victim, how
-        /// long they were under way; all together.
-        Time delay = 0;
+        std::uint64_t packets = 0;  ///< at a host: sent; at a router: arrived; at the victim: delivered
+        std::uint64_t lost = 0;     ///< at a router: packets that found the buffer full
+        Time delay = 0;  ///< sum over packets; at a router: waiting times; at the victim: times from host to victim
     };
 
     struct State {
         std::array<Count, classes> counts;
-        std::uint64_t found = 0;  ///< how many packets those that were counted found at the router, all together
-        Time free_at = 0;         ///< when the link has sent all that the router holds
-        std::uint32_t held = 0;   ///< packets at the router, the one on the link included
-        std::uint32_t most = 0;   ///< that it has ever held
+        std::uint64_t queue_length_sum = 0;  ///< sum of the queue lengths that counted packets found at their arrival
+        Time link_free_at = 0;               ///< when the router will have served its whole queue
+        std::uint32_t queue_length = 0;      ///< packets in the router's queue, with the one on the link
+        std::uint32_t max_queue_length = 0;
         std::uint64_t handled = 0;
-        std::uint64_t digest = 0;  ///< of when it handled what, in that order
+        std::uint64_t digest = 0;  ///< of all events, in the order in which they were handled
     };
 
-    enum class What : std::uint32_t { sends, arrives, has_left };
+    /// A host sends its next packet, a packet arrives at an LP, or a packet leaves a router's queue.
+    enum class EventKind : std::uint32_t { send, arrival, departure };
 
     struct Payload {
-        Time sent = 0;
-        What what = What::sends;
-        Class of = legitimate;
+        Time sent = 0;  ///< when the packet was sent
+        EventKind kind = EventKind::send;
+        PacketClass packet_class = legitimate;
 
         bool operator==(const Payload&) const = default;
     };
 
-    /// No padding: the kernel may compare them byte by byte.
+    /// The scheduler `check` compares states byte by byte, so they have no padding.
     static_assert(std::has_unique_object_representations_v<State> && std::has_unique_object_representations_v<Payload>);
 
     /// Throws InputError.
@@ -89,7 +113,7 @@ class Flood {
     [[nodiscard]] std::uint64_t seed() const { return parameters_.seed; }
     [[nodiscard]] const FloodTopology& topology() const { return topology_; }
 
-    /// How long a legitimate packet is on the link of a router that hosts lie behind, on average, ps.
+    /// Mean service time of a legitimate packet on a router's link, ps; 0 if the packets of no host pass the router.
     [[nodiscard]] double service_mean(std::uint32_t router) const { return service_mean_[router]; }
 
     [[nodiscard]] bool is_bot(std::uint32_t lp) const {
@@ -101,96 +125,98 @@ class Flood {
         return host * bots / parameters_.hosts != (host + 1) * bots / parameters_.hosts;
     }
 
-    template <class Situation>
-    void start(State& /*state*/, Situation& situation) const {
-        if (topology_.is_host(situation.self())) {
-            send_next(legitimate, 0, situation);
+    template <class Context>
+    void start(State& /*state*/, Context& context) const {
+        if (topology_.is_host(context.self())) {
+            schedule_send(legitimate, 0, context);
         }
-        if (is_bot(situation.self())) {
-            send_next(attack, parameters_.attack_from, situation);
+        if (is_bot(context.self())) {
+            schedule_send(attack, parameters_.attack_from, context);
         }
     }
 
-    template <class Situation>
-    void handle(State& state, const Payload& payload, Situation& situation) const {
-        note(state, payload, situation.now());
-        if (payload.what == What::has_left) {
-            --state.held;
-        } else if (payload.what == What::sends) {
-            send(state, payload.of, situation);
-        } else if (situation.self() == FloodTopology::victim) {
-            Count& count = state.counts[payload.of];
+    template <class Context>
+    void handle(State& state, const Payload& payload, Context& context) const {
+        update_digest(state, payload, context.now());
+        if (payload.kind == EventKind::departure) {
+            --state.queue_length;
+        } else if (payload.kind == EventKind::send) {
+            send(state, payload.packet_class, context);
+        } else if (context.self() == FloodTopology::victim) {
+            Count& count = state.counts[payload.packet_class];
             if (is_counted(payload)) {
                 ++count.packets;
-                count.delay += situation.now() - payload.sent;
+                count.delay += context.now() - payload.sent;
             }
         } else {
-            route(state, payload, situation);
+            enqueue(state, payload, context);
         }
     }
 
   private:
-    /// A host's packet, and when the next one goes.
-    template <class Situation>
-    void send(State& state, Class of, Situation& situation) const {
-        const Payload packet{situation.now(), What::arrives, of};
-        state.counts[of].packets += is_counted(packet) ? 1 : 0;
-        situation.send(topology_.next_hop(situation.self()), parameters_.link_delay, packet);
-        send_next(of, situation.now(), situation);
+    /// Sends a packet of a host, and schedules the next one.
+    template <class Context>
+    void send(State& state, PacketClass packet_class, Context& context) const {
+        const Payload packet{context.now(), EventKind::arrival, packet_class};
+        state.counts[packet_class].packets += is_counted(packet) ? 1 : 0;
+        context.send(topology_.next_hop(context.self()), parameters_.link_delay, packet);
+        schedule_send(packet_class, context.now(), context);
     }
 
-    /// Lets the host send a packet, an exponential time after `from`.
-    template <class Situation>
-    void send_next(Class of, Time from, Situation& situation) const {
-        const Time mean = of == attack ? parameters_.attack_gap : parameters_.legitimate_gap;
-        const Time until = of == attack ? std::min(parameters_.attack_until, parameters_.end) : parameters_.end;
-        const double gap = exponential_sample(situation.draws()[0]) * static_cast<double>(mean);
+    /// Schedules a host's next packet, an exponential time after `from`.
+    template <class Context>
+    void schedule_send(PacketClass packet_class, Time from, Context& context) const {
+        const bool attacks = packet_class == attack;
+        const Time mean = attacks ? parameters_.attack_gap : parameters_.legitimate_gap;
+        const Time until = attacks ? std::min(parameters_.attack_until, parameters_.end) : parameters_.end;
+        const double gap = exponential_sample(context.random_bits()[0]) * static_cast<double>(mean);
         if (gap < static_cast<double>(until - from)) {
-            situation.send(situation.self(), from + static_cast<Time>(gap) - situation.now(), {0, What::sends, of});
+            context.send(context.self(), from + static_cast<Time>(gap) - context.now(),
+                         {0, EventKind::send, packet_class});
         }
     }
 
-    /// What a router does with a packet: since what it holds leaves in order, it knows at once when this one will. That
-    /// it has left, it tells itself: so its state is small, however many packets it may hold.
-    template <class Situation>
-    void route(State& state, const Payload& packet, Situation& situation) const {
-        const bool lost = state.held >= parameters_.buffer;
-        const Time begin = std::max(situation.now(), state.free_at);
+    /// A packet arrives at a router. The queue is FIFO, so the router knows at once when the packet will depart, and
+    /// sends the departure to itself. The state therefore does not grow with the queue.
+    template <class Context>
+    void enqueue(State& state, const Payload& packet, Context& context) const {
+        const bool lost = state.queue_length >= parameters_.buffer;
+        const Time begin = std::max(context.now(), state.link_free_at);
         if (is_counted(packet)) {
-            Count& count = state.counts[packet.of];
+            Count& count = state.counts[packet.packet_class];
             ++count.packets;
-            state.found += state.held;
+            state.queue_length_sum += state.queue_length;
             count.lost += lost ? 1 : 0;
-            count.delay += lost ? 0 : begin - situation.now();
+            count.delay += lost ? 0 : begin - context.now();
         }
         if (lost) {
             return;
         }
-        state.most = std::max(state.most, ++state.held);
-        state.free_at = begin + service_time(packet.of, situation);
-        const Time leaves = state.free_at - situation.now();
-        situation.send(situation.self(), leaves, {0, What::has_left, packet.of});
-        situation.send(topology_.next_hop(situation.self()), leaves + parameters_.link_delay, packet);
+        state.max_queue_length = std::max(state.max_queue_length, ++state.queue_length);
+        state.link_free_at = begin + service_time(packet.packet_class, context);
+        const Time departure = state.link_free_at - context.now();
+        context.send(context.self(), departure, {0, EventKind::departure, packet.packet_class});
+        context.send(topology_.next_hop(context.self()), departure + parameters_.link_delay, packet);
     }
 
-    template <class Situation>
-    [[nodiscard]] Time service_time(Class of, Situation& situation) const {
-        const double mean = service_mean_[situation.self()] * (of == attack ? parameters_.attack_size : 1);
+    template <class Context>
+    [[nodiscard]] Time service_time(PacketClass packet_class, Context& context) const {
+        const double mean = service_mean_[context.self()] * (packet_class == attack ? parameters_.attack_size : 1);
         const bool fixed = parameters_.service == FloodParameters::Service::fixed;
-        const double time = fixed ? mean : mean * exponential_sample(situation.draws()[0]);
+        const double time = fixed ? mean : mean * exponential_sample(context.random_bits()[0]);
         return static_cast<Time>(time);
     }
 
     [[nodiscard]] bool is_counted(const Payload& packet) const { return packet.sent >= parameters_.measured_from; }
 
-    /// Of mean 1.
+    /// An exponential sample of mean 1.
     [[nodiscard]] static double exponential_sample(std::uint64_t bits) {
         return -natural_logarithm(between_0_and_1(bits));
     }
 
-    static void note(State& state, const Payload& payload, Time now) {
+    static void update_digest(State& state, const Payload& payload, Time now) {
         ++state.handled;
-        const auto kind = static_cast<std::uint64_t>(payload.what) * classes + payload.of;
+        const auto kind = static_cast<std::uint64_t>(payload.kind) * classes + payload.packet_class;
         const std::uint64_t word =
             static_cast<std::uint64_t>(now) << 3 ^ static_cast<std::uint64_t>(payload.sent) ^ kind;
         state.digest = (state.digest ^ word) * 0x9e3779b97f4a7c15U;
@@ -199,18 +225,18 @@ class Flood {
 
     FloodParameters parameters_;
     FloodTopology topology_;
-    std::vector<double> service_mean_;  ///< by LP, of routers; ps
+    std::vector<double> service_mean_;  ///< of routers, by LP; ps
 };
 
-/// What all LPs of a flood have counted of the packets of a class.
+/// The packets of a class, summed over all LPs.
 struct FloodTotals {
     std::uint64_t sent = 0;
     std::uint64_t delivered = 0;
     std::uint64_t lost = 0;
-    Time waited = 0;  ///< at all routers; ps
-    Time delay = 0;   ///< from host to victim, of all that were delivered; ps
+    Time waited = 0;  ///< sum of the waiting times at all routers, ps
+    Time delay = 0;   ///< sum of the times from host to victim of delivered packets, ps
 
-    /// Once for every LP.
+    /// Adds the count of an LP; to be called once for each LP.
     void add(const Flood& flood, std::uint32_t lp, const Flood::Count& count);
 
     [[nodiscard]] double share_lost() const { return static_cast<double>(lost) / static_cast<double>(sent); }

@@ -5,7 +5,7 @@
 namespace idlewave {
 namespace {
 
-/// What a draw of the topology is for. LPs have numbers of 32 bits: what they draw never meets this entity.
+/// The entity of the topology's random draws. Numbers of LPs have 32 bits, so no LP draws from this entity.
 constexpr std::uint64_t topology_entity = std::uint64_t{1} << 32;
 
 constexpr std::uint32_t first_router = FloodTopology::victim + 1;
@@ -17,15 +17,16 @@ FloodTopology::FloodTopology(std::uint32_t routers, std::uint32_t hosts, std::ui
     next_hop_[first_router] = victim;
     const auto draws_of = [&](std::uint32_t lp) { return draws(seed, Stream::model, topology_entity, lp); };
     for (std::uint32_t lp = first_router + 1; lp < first_host(); ++lp) {
-        // One end of a connection that is chosen among all there are: of that which any router but the first has made.
+        // Preferential attachment: a random end of a random connection. Each router but the first one has made one
+        // connection, to an earlier router.
         const Philox bits = draws_of(lp);
-        const std::uint32_t made = lp - first_router - 1;
-        if (made == 0) {
+        const std::uint32_t connections = lp - first_router - 1;
+        if (connections == 0) {
             next_hop_[lp] = first_router;
             continue;
         }
-        const auto maker = first_router + 1 + static_cast<std::uint32_t>(below(made, bits[0]));
-        next_hop_[lp] = below(2, bits[1]) == 0 ? maker : next_hop_[maker];
+        const auto router = first_router + 1 + static_cast<std::uint32_t>(below(connections, bits[0]));
+        next_hop_[lp] = below(2, bits[1]) == 0 ? router : next_hop_[router];
     }
     for (std::uint32_t lp = first_host(); lp < lps(); ++lp) {
         next_hop_[lp] = first_router + static_cast<std::uint32_t>(below(routers, draws_of(lp)[0]));

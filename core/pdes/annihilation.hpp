@@ -10,51 +10,51 @@
 #include "base/error.hpp"
 #include "base/time.hpp"
 #include "pdes/event.hpp"
-#include "pdes/parcels.hpp"
+#include "pdes/payload_store.hpp"
 
 namespace idlewave::pdes {
 
-/// Events and what takes them back, where both have come to one bucket: they vanish.
+/// Anti-messages annihilate their events when the bucket is opened in which both lie.
 template <class Payload>
 class Annihilation {
   public:
-    explicit Annihilation(ParcelPool<Payload>& parcels) : parcels_(parcels) {}
+    explicit Annihilation(PayloadPool<Payload>& payloads) : payloads_(payloads) {}
 
-    /// What is left of what one LP is told in one cell, which begins at `begins`. Of one source and sequence all is in
-    /// the order in which it was told.
-    std::span<const Stored> left_of(std::span<const Stored> told, Time begins) {
-        left_.clear();
-        sorted_.assign(told.begin(), told.end());
-        const auto key = [this](const Stored& stored) {
-            return std::tuple(stored.source, sequence_of(stored), stored.offset);
+    /// The events of one LP in one cell, which begins at `begins`, that are not cancelled. Of one source and sequence,
+    /// event and anti-message are in the order in which they were sent.
+    std::span<const QueuedEvent> remaining(std::span<const QueuedEvent> events, Time begins) {
+        remaining_.clear();
+        sorted_.assign(events.begin(), events.end());
+        const auto key = [this](const QueuedEvent& event) {
+            return std::tuple(event.source, sequence_of(event), event.offset);
         };
         std::stable_sort(sorted_.begin(), sorted_.end(),
-                         [&](const Stored& a, const Stored& b) { return key(a) < key(b); });
-        for (const Stored& stored : sorted_) {
-            if (stored.code != Stored::anti) {
-                left_.push_back(stored);
+                         [&](const QueuedEvent& a, const QueuedEvent& b) { return key(a) < key(b); });
+        for (const QueuedEvent& event : sorted_) {
+            if (event.code != QueuedEvent::anti_message) {
+                remaining_.push_back(event);
                 continue;
             }
-            if (left_.empty() || key(left_.back()) != key(stored)) {
-                throw LogicError("an event from LP " + std::to_string(stored.source) + " at " +
-                                 std::to_string(begins + stored.offset) + " ps is taken back, and was never told");
+            if (remaining_.empty() || key(remaining_.back()) != key(event)) {
+                throw LogicError("an event from LP " + std::to_string(event.source) + " at " +
+                                 std::to_string(begins + event.offset) + " ps is cancelled, and was never sent");
             }
-            if (left_.back().code == Stored::in_parcel) {
-                parcels_.remove(left_.back().sequence);
+            if (remaining_.back().code == QueuedEvent::pooled) {
+                payloads_.remove(remaining_.back().sequence);
             }
-            left_.pop_back();
+            remaining_.pop_back();
         }
-        return left_;
+        return remaining_;
     }
 
   private:
-    [[nodiscard]] std::uint32_t sequence_of(const Stored& stored) const {
-        return stored.code == Stored::in_parcel ? parcels_[stored.sequence].sequence : stored.sequence;
+    [[nodiscard]] std::uint32_t sequence_of(const QueuedEvent& event) const {
+        return event.code == QueuedEvent::pooled ? payloads_[event.sequence].sequence : event.sequence;
     }
 
-    ParcelPool<Payload>& parcels_;
-    std::vector<Stored> sorted_;
-    std::vector<Stored> left_;
+    PayloadPool<Payload>& payloads_;
+    std::vector<QueuedEvent> sorted_;
+    std::vector<QueuedEvent> remaining_;
 };
 
 }  // namespace idlewave::pdes

@@ -21,15 +21,17 @@
 #include "base/quote.hpp"
 #include "base/version.hpp"
 #include "pdes/exchange.hpp"
+#include "pdes/snapshot.hpp"
+#include "pdes/transport.h"
 
 namespace idlewave::pdes {
 namespace {
 
-/// How a file begins; the version changes with anything that follows.
+/// The first bytes of a file. The version changes with any change of what follows.
 constexpr std::array<char, 8> magic = {'i', 'd', 'l', 'e', 'k', 'e', 'p', 't'};
 constexpr std::uint32_t version_of_format = 1;
 
-/// What goes before each part of a file.
+/// The header of each part of a file.
 struct PartHead {
     std::uint64_t bytes = 0;
     std::uint32_t crc = 0;
@@ -42,7 +44,7 @@ void append_part(OutputFile& out, std::span<const std::byte> part) {
     out.append(part);
 }
 
-/// The part that begins at `offset`, which then is where the next one begins.
+/// Reads the part at `offset`, and moves `offset` to the next one.
 std::vector<std::byte> read_part(const InputFile& file, std::uint64_t& offset) {
     const auto refuse = [&] {
         return InputError(file.name() + ": the checkpoint is damaged at byte " + std::to_string(offset) +
@@ -67,7 +69,7 @@ std::vector<std::byte> read_part(const InputFile& file, std::uint64_t& offset) {
 
 std::vector<std::byte> header_of(const Checkpoint& checkpoint, std::uint64_t parts, const std::string& run) {
     std::vector<std::byte> bytes;
-    Packer packer(bytes);
+    Serialiser packer(bytes);
     packer(parts);
     packer(checkpoint.from);
     packer(checkpoint.seconds);
@@ -77,9 +79,9 @@ std::vector<std::byte> header_of(const Checkpoint& checkpoint, std::uint64_t par
     return bytes;
 }
 
-/// How many parts follow; the rest of the header goes to `checkpoint`, and to `run`.
+/// Reads the header into `checkpoint` and `description`; returns the number of parts.
 std::uint64_t read_header(const std::vector<std::byte>& header, Checkpoint& checkpoint, std::string& run) {
-    Unpacker unpacker(header);
+    Deserialiser unpacker(header);
     const auto parts = unpacker.next<std::uint64_t>();
     unpacker(checkpoint.from);
     unpacker(checkpoint.seconds);
@@ -90,10 +92,10 @@ std::uint64_t read_header(const std::vector<std::byte>& header, Checkpoint& chec
     return parts;
 }
 
-std::uint64_t parts_of(const Image& image) {
+std::uint64_t parts_of(const Snapshot& snapshot) {
     std::uint64_t parts = 0;
-    for (std::uint32_t partition = 0; partition < image.partitions(); ++partition) {
-        parts += image.of(partition).size();
+    for (std::uint32_t partition = 0; partition < snapshot.partitions(); ++partition) {
+        parts += snapshot.of(partition).size();
     }
     return parts;
 }
@@ -137,22 +139,22 @@ void CheckpointFolder::prepare() const {
     }
 }
 
-void CheckpointFolder::write(const Checkpoint& header, const Image& image, const idlewave_wire* wire) {
-    const auto process = static_cast<std::uint32_t>(wire == nullptr ? 0 : wire->process);
-    const auto processes = static_cast<std::uint32_t>(wire == nullptr ? 1 : wire->processes);
+void CheckpointFolder::write(const Checkpoint& header, const Snapshot& snapshot, const idlewave_transport* transport) {
+    const auto process = static_cast<std::uint32_t>(transport == nullptr ? 0 : transport->process);
+    const auto processes = static_cast<std::uint32_t>(transport == nullptr ? 1 : transport->processes);
     const Latest next{latest().number + 1, processes};
     OutputFile out(name_of(next.number, process));
     out.append(std::string_view(magic.data(), magic.size()));
     out.append(std::as_bytes(std::span(&version_of_format, 1)));
-    append_part(out, header_of(header, parts_of(image), run_));
-    for (std::uint32_t partition = 0; partition < image.partitions(); ++partition) {
-        for (const Image::Piece& piece : image.of(partition)) {
-            append_part(out, piece);
+    append_part(out, header_of(header, parts_of(snapshot), run_));
+    for (std::uint32_t partition = 0; partition < snapshot.partitions(); ++partition) {
+        for (const Snapshot::Part& part : snapshot.of(partition)) {
+            append_part(out, part);
         }
     }
     out.sync();
     out.commit();
-    meet(wire);
+    barrier(transport);
     if (process == 0) {
         OutputFile latest(name_of_latest());
         latest.append(std::to_string(next.number) + " " + std::to_string(next.files) + "\n");
@@ -160,10 +162,10 @@ void CheckpointFolder::write(const Checkpoint& header, const Image& image, const
         latest.commit();
         remove_others(next.number);
     }
-    meet(wire);  // nobody looks for the latest one before it is written
+    barrier(transport);  // no process looks for the latest checkpoint before it is written
 }
 
-/// Files of other checkpoints, and what was left of one whose run died.
+/// Removes the files of other checkpoints, and those of one whose run died.
 void CheckpointFolder::remove_others(std::uint64_t number) const {
     const std::string own = std::string(begin_of_name) + std::to_string(number) + ".";
     std::error_code error;
@@ -206,7 +208,7 @@ void CheckpointFolder::read_file(const Latest& latest, std::uint32_t process, Ch
         throw InputError(file.name() + ": it is of another run:\n  " + run + "\nand this one is:\n  " + run_);
     }
     for (; parts > 0; --parts) {
-        checkpoint.pieces.push_back(read_part(file, offset));
+        checkpoint.parts.push_back(read_part(file, offset));
     }
     if (offset != file.size()) {
         throw InputError(file.name() + ": the checkpoint is damaged: it goes on behind its end");

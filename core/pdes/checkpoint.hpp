@@ -5,37 +5,37 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "pdes/image.hpp"
+#include "pdes/snapshot.hpp"
 #include "pdes/statistics.hpp"
-#include "pdes/wire.h"
+#include "pdes/transport.h"
 
 namespace idlewave::pdes {
 
-/// A run as it was between two legs: all before `from` is done.
+/// A run between two segments: all events before `from` are committed.
 struct Checkpoint {
     Time from = 0;
-    double seconds = 0;     ///< that it took
-    Statistics statistics;  ///< of all processes
-    std::vector<Image::Piece> pieces;
+    double seconds = 0;     ///< of the run so far
+    Statistics statistics;  ///< summed over all processes
+    std::vector<Snapshot::Part> parts;
 };
 
-/// Where checkpoints of one run are: a directory with a file for each process, and `latest`, which says which files
-/// belong together, and is written when all are there. What is older is removed then, and not before.
+/// The directory of the checkpoints of one run: a file for each process, and the file `latest`, which names the files
+/// of one checkpoint and is written after them. Older files are removed after that.
 class CheckpointFolder {
   public:
-    /// `run` says in a line which model runs, and with what: only such a run, by the same version of Idlewave, can go
-    /// on from what is there.
+    /// `description` names the model and its parameters in one line. Only a run with the same description, of the same
+    /// version of Idlewave, can continue from a checkpoint.
     CheckpointFolder(std::string directory, std::string run);
 
-    /// Before a run begins that does not go on from what is there. Throws InputError if a checkpoint is there already,
-    /// or none can be written.
+    /// Prepares the directory for a new run. Throws InputError if it has a checkpoint, or none can be written.
     void prepare() const;
 
-    /// All processes write, each its own pieces. Throws InputError if a file cannot be written, TransportError.
-    void write(const Checkpoint& header, const Image& image, const idlewave_wire* wire);
+    /// All processes call it; each writes its own parts. Throws InputError if a file cannot be written, and
+    /// TransportError.
+    void write(const Checkpoint& header, const Snapshot& snapshot, const idlewave_transport* transport);
 
-    /// The last one that is whole, of all processes. Throws InputError if there is none, it is damaged, or of another
-    /// run.
+    /// Reads the last complete checkpoint, with the parts of all processes. Throws InputError if there is none, or it
+    /// is damaged or of another run.
     [[nodiscard]] Checkpoint read() const;
 
   private:

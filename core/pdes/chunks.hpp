@@ -10,30 +10,30 @@
 
 namespace idlewave::pdes {
 
-/// A piece of a bucket: events one after the other, behind a link to the chunk that was filled before. It is aligned to
-/// its size, so an address says where in its chunk it lies.
+/// A part of a bucket: a link to the chunk that was filled before, and events. It is aligned to its size, so an
+/// event's address gives its chunk.
 struct alignas(4096) Chunk {
     static constexpr std::size_t bytes = 4096;
-    static constexpr std::size_t capacity = bytes / sizeof(Stored) - 1;
+    static constexpr std::size_t capacity = bytes / sizeof(QueuedEvent) - 1;
 
     Chunk* before = nullptr;
     std::uint64_t unused = 0;
-    Stored events[capacity];
+    QueuedEvent events[capacity];
 
-    [[nodiscard]] static Chunk* of(Stored* last) {
+    [[nodiscard]] static Chunk* of(QueuedEvent* last) {
         auto* address = reinterpret_cast<std::byte*>(last);
         return reinterpret_cast<Chunk*>(address - (reinterpret_cast<std::uintptr_t>(address) & (bytes - 1)));
     }
-    [[nodiscard]] static bool is_boundary(const Stored* end) {
+    [[nodiscard]] static bool is_boundary(const QueuedEvent* end) {
         return (reinterpret_cast<std::uintptr_t>(end) & (bytes - 1)) == 0;
     }
 };
 static_assert(sizeof(Chunk) == Chunk::bytes);
 
-/// Where chunks come from, for all threads: slabs of them, and those that one thread had left over.
+/// The chunks of all threads: slabs of new ones, and lists that threads have returned.
 class ChunkStore {
   public:
-    /// Chunks linked by `before`: never none.
+    /// A list of chunks, linked by `before`; never empty.
     Chunk* take() {
         const std::lock_guard lock(mutex_);
         if (!left_over_.empty()) {
@@ -69,7 +69,7 @@ class ChunkStore {
     std::vector<Chunk*> left_over_;
 };
 
-/// A thread's chunks.
+/// The unused chunks of a thread.
 class ChunkPool {
   public:
     explicit ChunkPool(ChunkStore& store) : store_(store) {}
@@ -99,7 +99,7 @@ class ChunkPool {
   private:
     static constexpr std::size_t most = 4096;
 
-    /// A thread that receives more than it sends passes half of what piles up on to the others.
+    /// A thread that receives more than it sends collects chunks: it returns half of them to the store.
     void give_away() {
         Chunk* list = first_;
         Chunk* last = list;

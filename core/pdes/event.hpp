@@ -6,13 +6,13 @@
 
 namespace idlewave::pdes {
 
-/// What a logical process (LP) is told, and when. The order in which one LP handles its events is (time, source,
-/// sequence): it depends on no placement and no scheduler.
+/// An event as a logical process (LP) receives it. An LP executes its events in the order of (time, source, sequence),
+/// which depends on no placement and no scheduler.
 template <class Payload>
 struct Event {
     Time time = 0;
-    std::uint32_t source = 0;
-    std::uint32_t sequence = 0;  ///< how many events the source had sent before
+    std::uint32_t source = 0;    ///< the LP that sent it
+    std::uint32_t sequence = 0;  ///< number of events that the source had sent before
     const Payload* payload = nullptr;
 
     [[nodiscard]] bool before(const Event& other) const {
@@ -23,18 +23,39 @@ struct Event {
     }
 };
 
-/// An event as it waits, in 16 bytes: all of its bucket's events lie in one cell of time and go to one block of LPs.
-struct Stored {
-    std::uint32_t offset = 0;    ///< ps after the beginning of its cell; of its window once that is open
-    std::uint32_t source = 0;    ///< `timer`: no event, the LP wants to be visited
-    std::uint32_t sequence = 0;  ///< where `code` is `in_parcel`, the number of its parcel
-    std::uint16_t lp = 0;        ///< in the block
-    std::uint16_t code = 0;      ///< of the payload, as the model says
+/// An event in a bucket of the calendar queue, in 16 bytes: all events of a bucket lie in one cell of time and go to
+/// LPs of one block.
+struct QueuedEvent {
+    std::uint32_t offset = 0;    ///< ps after the beginning of its cell; after that of its window once that is open
+    std::uint32_t source = 0;    ///< `timer`: it is no event, but wakes the LP up
+    std::uint32_t sequence = 0;  ///< where `code` is `pooled`: the slot of the PayloadPool
+    std::uint16_t lp = 0;        ///< index in the block
+    std::uint16_t code = 0;      ///< stands for a payload, as the model says
 
     static constexpr std::uint32_t timer = 0xffffffff;
-    static constexpr std::uint16_t in_parcel = 0xffff;
-    static constexpr std::uint16_t anti = 0xfffe;  ///< takes back an event, that of the same source and sequence
+    static constexpr std::uint16_t pooled = 0xffff;        ///< the payload lies in the PayloadPool
+    static constexpr std::uint16_t anti_message = 0xfffe;  ///< cancels the event of the same source and sequence
 };
-static_assert(sizeof(Stored) == 16);
+static_assert(sizeof(QueuedEvent) == 16);
+
+/// An event or anti-message outside of a bucket: on its way to a partition, in the overflow of the calendar queue, or
+/// held back.
+struct PendingEvent {
+    Time time = 0;
+    std::uint32_t lp = 0;  ///< the receiver's index in its partition
+    std::uint32_t source = 0;
+    std::uint32_t sequence = 0;
+    std::uint16_t code = 0;  ///< as in QueuedEvent; in a message batch `pooled` stands for the batch's next payload
+    std::uint16_t unused = 0;
+};
+
+/// An event that an LP has sent, as far as it is needed to cancel the event, or to compare it with another one.
+struct SentEvent {
+    Time time = 0;
+    std::uint32_t destination = 0;
+    std::uint32_t code = 0;  ///< as in QueuedEvent
+
+    bool operator==(const SentEvent&) const = default;
+};
 
 }  // namespace idlewave::pdes

@@ -3,22 +3,22 @@
 #include <cstdint>
 #include <span>
 
-#include "pdes/image.hpp"
+#include "pdes/snapshot.hpp"
 #include "pdes/statistics.hpp"
-#include "pdes/wire.h"
+#include "pdes/transport.h"
 
+/// Collective operations of the processes of a run. All processes call them, and have no message batches under way.
 namespace idlewave::pdes {
 
-/// Gives every process the pieces that are for its partitions, of which each process has `threads` and the first one
-/// the first: what is then in `image` is for this process. All processes call it, none of which has anything else on
-/// the wire. Throws TransportError.
-void exchange(Image& image, const idlewave_wire& wire, std::uint32_t threads);
+/// Gives each process the parts that are for its partitions: process p has the partitions from p * threads on.
+/// Afterwards `snapshot` holds what is for this process. Throws TransportError.
+void exchange(Snapshot& snapshot, const idlewave_transport& transport, std::uint32_t threads);
 
-/// Nobody goes on before all have come here; `wire`: null if there is one process. Throws TransportError.
-void meet(const idlewave_wire* wire);
+/// Waits until all processes have come here; `transport`: null if there is one process. Throws TransportError.
+void barrier(const idlewave_transport* transport);
 
-/// The sums over all processes, in each; `wire`: null if there is one process. Throws TransportError.
-void add_up(std::span<std::uint64_t> values, const idlewave_wire* wire);
-void add_up(Statistics& statistics, const idlewave_wire* wire);
+/// Sums values over all processes, in each; `transport`: null if there is one process. Throws TransportError.
+void sum_over_processes(std::span<std::uint64_t> values, const idlewave_transport* transport);
+void sum_over_processes(Statistics& statistics, const idlewave_transport* transport);
 
 }  // namespace idlewave::pdes

@@ -9,17 +9,17 @@
 
 namespace idlewave::pdes {
 
-/// An LP as a scheduler keeps it: the model's state, and what the scheduler itself has to know.
+/// An LP: the model's state, and what the scheduler keeps of it.
 template <class State>
 struct Lp {
     static constexpr std::uint32_t no_timer = 0xffffffff;
 
     State state;
     std::uint32_t sequence = 0;      ///< events sent so far
-    std::uint32_t timer = no_timer;  ///< the cell in which it will be visited by its own wish
+    std::uint32_t timer = no_timer;  ///< the cell in which it continues by itself
 
-    /// Whether the LP has to be visited in `cell` by its own wish: not if it is visited before.
-    bool wants_visit_in(std::int64_t cell) {
+    /// Returns whether a timer has to be set for `cell`: not if an earlier one is set.
+    bool needs_timer(std::int64_t cell) {
         if (cell < timer) {
             timer = static_cast<std::uint32_t>(cell);
             return true;
@@ -28,7 +28,7 @@ struct Lp {
     }
 };
 
-/// All LPs. They are made where they are first used, which on large machines decides where their memory lies.
+/// The LPs of a thread or process. The thread that uses an LP first makes it, which decides on which NUMA node it lies.
 template <class State>
 class Lps {
   public:
@@ -67,7 +67,7 @@ class Lps {
 
     HugeMemory memory_;
     std::uint32_t count_;
-    /// After a failure only a part of them exists.
+    /// After a failure only some of them were made.
     std::unique_ptr<bool[]> made_ = std::make_unique<bool[]>(std::is_trivially_destructible_v<State> ? 0 : count_);
 };
 

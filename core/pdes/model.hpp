@@ -3,73 +3,190 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
+#include "base/archive.hpp"
+#include "base/random.hpp"
 #include "base/time.hpp"
 #include "pdes/event.hpp"
 
 namespace idlewave::pdes {
 
-/// What every scheduler offers to a model while it simulates an LP. This one only says what there is.
+// ---- a model that handles one event after the other
+
+/// What a model is given while it handles an event.
 template <class Payload>
-struct ContextShape {
-    /// The LP that is being simulated.
+struct ContextInterface {
+    /// The LP that handles the event.
     [[nodiscard]] std::uint32_t self() const;
-    /// How many events it has sent.
+    /// The event's time.
+    [[nodiscard]] Time now() const;
+    /// Sends an event, which `destination` handles after `delay`: at least the lookahead, or anything from 0 on to the
+    /// LP itself.
+    void send(std::uint32_t destination, Time delay, const Payload& payload);
+    /// 256 random bits, new ones at each call: a pure function of the seed, the LP and the number of its earlier calls.
+    Philox random_bits();
+    /// Puts out a record, which becomes visible when the event is committed. For models with a `Record`.
+    template <class Record>
+    void emit(const Record& record);
+    /// Called by a model with `saves_fields` before it writes to a field of its state, or of what it keeps elsewhere.
+    template <class Field>
+    void save(Field& field);
+};
+
+/// What a model is given while it undoes an event: the same time, and the same random bits as it drew then.
+struct ReverseContextInterface {
+    [[nodiscard]] std::uint32_t self() const;
+    [[nodiscard]] Time now() const;
+    Philox random_bits();
+};
+
+/// A model: LPs with a state that can be copied byte by byte, which handle one event after the other. `start` is what
+/// an LP does at time 0. Events of one time are handled in the order of their depth (an event that was sent with delay
+/// 0 is one deeper than the event that sent it), then of their source, then of their sequence.
+template <class M>
+concept Model = std::is_trivially_copyable_v<typename M::State> && std::is_trivially_copyable_v<typename M::Payload> &&
+                requires(const M& model, typename M::State& state, const typename M::Payload& payload,
+                         ContextInterface<typename M::Payload>& context) {
+                    { model.lps() } -> std::convertible_to<std::uint32_t>;
+                    { model.lookahead() } -> std::convertible_to<Time>;
+                    { model.seed() } -> std::convertible_to<std::uint64_t>;
+                    model.start(state, context);
+                    model.handle(state, payload, context);
+                };
+
+// What a model may have besides. Time Warp copies an LP's state before it executes events, unless the model has one of
+// the first two.
+
+/// The model calls `context.save(field)` before it writes to a field: `static constexpr bool saves_fields = true`.
+template <class M>
+concept has_save = requires { requires M::saves_fields; };
+
+/// The model undoes an event: `reverse(state, payload, context)`. The latest event is undone first.
+template <class M>
+concept has_reverse = requires(const M& model, typename M::State& state, const typename M::Payload& payload,
+                               ReverseContextInterface& context) { model.reverse(state, payload, context); };
+
+/// Some LPs never execute an event that may be rolled back: `conservative(lp)`.
+template <class M>
+concept has_conservative = requires(const M& model, std::uint32_t lp) {
+    { model.conservative(lp) } -> std::same_as<bool>;
+};
+
+/// The model receives the records that its LPs emit: `commit(lp, time, record)`, in the order of each LP, on the thread
+/// that simulates it. Such records are not kept, neither to the end of the run nor in a checkpoint.
+template <class M>
+concept has_commit = requires(const M& model, std::uint32_t lp, Time time, const typename M::Record& record) {
+    model.commit(lp, time, record);
+};
+
+/// The model keeps something of an LP elsewhere than in its state: `serialise(lp, archive)` calls `archive(field)` for
+/// each such field, for a checkpoint or for migration to another thread.
+template <class M>
+concept has_serialise = requires(const M& model, std::uint32_t lp, Serialiser& packer, Deserialiser& unpacker) {
+    model.serialise(lp, packer);
+    model.serialise(lp, unpacker);
+};
+
+// ---- a model that executes a whole window at once
+
+/// What a scheduler offers to a WindowModel while it executes events of an LP.
+template <class Payload>
+struct WindowContextInterface {
+    /// The LP that is executed.
+    [[nodiscard]] std::uint32_t self() const;
+    /// Number of events that it has sent.
     [[nodiscard]] std::uint32_t sent() const;
-    /// Tell `destination` something at `time`, not before the present plus the lookahead: what the model knows as
-    /// `code`, or a payload that it does not (or what that is made of).
+    /// Sends an event, which `destination` receives at `time`, not before the present plus the lookahead: with a
+    /// payload that the model knows as `code`, or with another one (or the arguments of its constructor).
     void send(std::uint32_t destination, Time time, std::uint16_t code);
     void send(std::uint32_t destination, Time time, const Payload& payload);
 };
 
-/// A model: LPs with a typed state, told of typed events. Beside the events that it is sent, an LP does things by
-/// itself.
+/// The refinement that schedulers run: it executes all events of an LP in a window of time at once, and does what the
+/// LP does between them of its own accord. HandlerModel makes one of a Model.
 ///
-/// The model itself is shared by all threads and changes nothing but what is made for that; each thread has a Worker.
-/// - `start` is called once for every LP, before it is told anything: it does all that the LP does by itself up to but
-///   not including `until`. Returns when there is more to do (`never`: nothing).
-/// - `run` handles `events`, in their order, each at its time, and does all that the LP does by itself before, between
-///   and after them, up to but not including `until`. Returns the same.
-/// - `run_one` is the same with one event, as it most often is.
-/// - `step` does one thing that the LP can do by itself at `now`, after handling `events`, all of that time; for
-///   schedulers that have no lookahead.
-/// - `prefetch` brings what lies apart from an LP's state into the cache; it changes nothing.
-/// - `payload` is what a code stands for: codes are agreed upon by model and payload, and below Stored::anti.
-/// - `lookahead` is the least time between an event and what it causes at any LP through an event.
+/// All threads share the model and each has a Worker.
+/// - `start` is called once for each LP before its first event. It does what the LP does by itself before `until`, and
+///   returns when the LP has more to do (`never`: only after an event).
+/// - `run` executes `events` in their order, and what the LP does by itself before, between and after them, up to but
+/// not
+///   including `until`. It returns the same.
+/// - `run_one` is `run` with one event, the most frequent case.
+/// - `step` executes `events`, all of time `now`, and one thing that the LP can do by itself at `now`; for the event
+/// list
+///   of a model without a lookahead.
+/// - `prefetch` brings memory outside of the LP's state into the cache.
+/// - `executed` counts the events that the worker has executed; a scheduler lowers it when it rolls events back.
+/// - `payload` is the payload that a code below QueuedEvent::anti_message stands for.
+/// - `lookahead` is the least time between an event and an event that it causes at another LP.
 ///
-/// Some of it need not be there. A worker may `pack` and `unpack` an LP where copying its state byte by byte would not
-/// do, and `adopt` a payload where codes mean something in this process alone: returns the code that it has here, or
-/// Stored::in_parcel. Of what is `certain_only`, an LP as it is or a payload, Time Warp does nothing before it is
-/// certain: conservative LPs among optimistic ones. A model that packs also `journals`, and what it emits has a field
-/// `lp`; its worker may `commit` that, when it is certain, and else it is kept to the end.
+/// Optional members:
+/// - `pack` and `unpack` of a worker serialise an LP whose state cannot be copied byte by byte.
+/// - `assign_code` of a worker gives a payload from another process its code in this process, or QueuedEvent::pooled.
+/// - `is_conservative(state, lp)` and `is_conservative(payload)`: Time Warp does not execute the LP, or the event,
+/// before
+///   it is certain.
+/// - `writes_undo`: the model writes what is needed to undo it to `context.undo_data`, and a worker's `undo` reads
+/// that.
+/// - `conservative_only`, `may_lack_lookahead`: see below.
+/// - `Emitted`, with a field `lp`: what `context.emit` takes; a worker's `commit` receives it.
 template <class M>
-concept Model = requires(M& model, typename M::Worker& worker, typename M::State& state, std::uint32_t lp,
-                         std::span<const Event<typename M::Payload>> events, Time time,
-                         ContextShape<typename M::Payload>& context) {
+concept WindowModel = requires(M& model, typename M::Worker& worker, typename M::State& state, std::uint32_t lp,
+                               std::span<const Event<typename M::Payload>> events, Time time,
+                               WindowContextInterface<typename M::Payload>& context) {
     { worker.start(state, time, context) } -> std::same_as<Time>;
     { worker.run(state, events, time, context) } -> std::same_as<Time>;
     { worker.run_one(state, events.front(), time, context) } -> std::same_as<Time>;
     { worker.step(state, events, time, context) } -> std::same_as<Time>;
+    { worker.executed() } -> std::same_as<std::uint64_t&>;
     { model.payload(std::uint16_t{}) } -> std::same_as<const typename M::Payload&>;
     { model.lookahead() } -> std::convertible_to<Time>;
     { model.lps() } -> std::convertible_to<std::uint32_t>;
 };
 
-/// What a model puts out by `context.emit`, to appear once it is certain; of models that do not, nothing.
+/// The type of what a WindowModel emits; empty if it emits nothing.
 struct NothingEmitted {};
 template <class M>
-struct EmittedBy {
+struct EmittedOf {
     using Type = NothingEmitted;
 };
 template <class M>
     requires requires { typename M::Emitted; }
-struct EmittedBy<M> {
+struct EmittedOf<M> {
     using Type = typename M::Emitted;
 };
 
-/// Whether a model undoes what it did by a journal of its own, instead of getting a copy of its state back:
-/// `context.journal` is where it writes, `worker.undo` what reads it.
+// Which optional members a WindowModel has.
+
 template <class M>
-inline constexpr bool journals = requires { requires M::journals; };
+inline constexpr bool writes_undo = requires { requires M::writes_undo; };
+
+template <class M>
+inline constexpr bool serialises = requires(typename M::Worker& worker, const typename M::State& state,
+                                            Serialiser& packer, std::uint32_t lp) { worker.pack(state, lp, packer); };
+
+template <class M>
+inline constexpr bool assigns_codes =
+    requires(typename M::Worker& worker, typename M::Payload& payload) { worker.assign_code(payload); };
+
+template <class M>
+inline constexpr bool has_conservative_lps = requires(const typename M::Worker& worker, const typename M::State& state,
+                                                      const typename M::Payload& payload, std::uint32_t lp) {
+    worker.is_conservative(state, lp);
+    worker.is_conservative(payload);
+};
+
+/// A model that can neither undo its LPs nor serialise them: it runs under the conservative scheduler, without
+/// checkpoints and checks.
+template <class M>
+inline constexpr bool conservative_only = requires { requires M::conservative_only; };
+
+/// A model that may run without a lookahead; the conservative scheduler needs one.
+template <class M>
+inline constexpr bool may_lack_lookahead = requires { requires M::may_lack_lookahead; };
+
+template <class M>
+inline constexpr bool emits = !std::is_empty_v<typename EmittedOf<M>::Type>;
 
 }  // namespace idlewave::pdes

@@ -5,16 +5,18 @@
 #include <vector>
 
 #include "pdes/gvt.hpp"
-#include "pdes/mail.hpp"
-#include "pdes/mailboxes.hpp"
+#include "pdes/message_batch.hpp"
+#include "pdes/thread_transport.hpp"
+#include "pdes/transport.h"
 
 namespace idlewave::pdes {
 
-/// What a partition tells others, in mails that are on their way or still being written.
-template <class Payload, class Port>
+/// The message batches that a partition is filling, one for each receiver.
+template <class Payload, class Endpoint>
 class Outbox {
   public:
-    Outbox(std::uint32_t partitions, Port& port, Gvt& gvt) : port_(port), gvt_(gvt), mails_(partitions) {}
+    Outbox(std::uint32_t partitions, Endpoint& endpoint, Gvt& gvt)
+        : endpoint_(endpoint), gvt_(gvt), batches_(partitions) {}
 
     Outbox(const Outbox&) = delete;
     Outbox& operator=(const Outbox&) = delete;
@@ -23,66 +25,68 @@ class Outbox {
 
     ~Outbox() {
         for (const std::uint32_t partition : written_) {
-            MailStack<Payload>::drop(mails_[partition]);
+            BatchStack<Payload>::drop(batches_[partition]);
         }
     }
 
-    /// `cell`: in which the record lies there.
-    void tell(std::uint32_t partition, const Record& told, std::int64_t cell) {
-        mail_for(partition).records.push_back(told);
-        gvt_.told(cell);
-        ++told_;
+    [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
+
+    /// Sends an event, which lies in `cell` at the receiver.
+    void send(std::uint32_t partition, const PendingEvent& event, std::int64_t cell) {
+        batch_for(partition).events.push_back(event);
+        gvt_.note_sent(cell);
+        ++events_;
     }
-    void tell(std::uint32_t partition, const Record& told, std::int64_t cell, const Payload& payload) {
-        Mail<Payload>& mail = mail_for(partition);
-        mail.records.push_back(told);
-        mail.payloads.push_back(payload);
-        gvt_.told(cell);
-        ++told_;
+    void send(std::uint32_t partition, const PendingEvent& event, std::int64_t cell, const Payload& payload) {
+        MessageBatch<Payload>& batch = batch_for(partition);
+        batch.events.push_back(event);
+        batch.payloads.push_back(payload);
+        gvt_.note_sent(cell);
+        ++events_;
     }
 
-    void send_all() {
+    void flush() {
         for (const std::uint32_t partition : written_) {
-            send(partition);
+            send_batch(partition);
         }
         written_.clear();
     }
 
-    /// How many records there were, and how many mails.
-    [[nodiscard]] std::uint64_t told() const { return told_; }
-    [[nodiscard]] std::uint64_t sent() const { return sent_; }
+    /// Number of events and of batches sent.
+    [[nodiscard]] std::uint64_t events() const { return events_; }
+    [[nodiscard]] std::uint64_t batches() const { return sent_batches_; }
 
   private:
-    static constexpr std::size_t full = 1 << 12;  ///< records
+    static constexpr std::size_t full = 1 << 12;  ///< events
 
-    Mail<Payload>& mail_for(std::uint32_t partition) {
-        Mail<Payload>*& mail = mails_[partition];
-        if (mail == nullptr) {
+    MessageBatch<Payload>& batch_for(std::uint32_t partition) {
+        MessageBatch<Payload>*& batch = batches_[partition];
+        if (batch == nullptr) {
             written_.push_back(partition);
-            mail = port_.blank();
-        } else if (mail->records.size() >= full) {
-            send(partition);
-            mail = port_.blank();
+            batch = endpoint_.empty_batch();
+        } else if (batch->events.size() >= full) {
+            send_batch(partition);
+            batch = endpoint_.empty_batch();
         }
-        return *mail;
+        return *batch;
     }
 
-    void send(std::uint32_t partition) {
-        Mail<Payload>* mail = mails_[partition];
-        mails_[partition] = nullptr;
-        mail->next = nullptr;
-        mail->epoch = gvt_.epoch();
-        gvt_.sent();
-        ++sent_;
-        port_.send(partition, mail);
+    void send_batch(std::uint32_t partition) {
+        MessageBatch<Payload>* batch = batches_[partition];
+        batches_[partition] = nullptr;
+        batch->next = nullptr;
+        batch->epoch = gvt_.epoch();
+        gvt_.count_sent_batch();
+        ++sent_batches_;
+        endpoint_.send(partition, batch);
     }
 
-    Port& port_;
+    Endpoint& endpoint_;
     Gvt& gvt_;
-    std::vector<Mail<Payload>*> mails_;   ///< by partition; null if there is nothing to tell
-    std::vector<std::uint32_t> written_;  ///< the partitions for which there is one
-    std::uint64_t told_ = 0;
-    std::uint64_t sent_ = 0;
+    std::vector<MessageBatch<Payload>*> batches_;  ///< by partition; null if it is empty
+    std::vector<std::uint32_t> written_;           ///< partitions with a batch
+    std::uint64_t events_ = 0;
+    std::uint64_t sent_batches_ = 0;
 };
 
 }  // namespace idlewave::pdes

@@ -16,80 +16,83 @@
 #include "base/error.hpp"
 #include "base/pinned.hpp"
 #include "base/time.hpp"
-#include "pdes/image.hpp"
 #include "pdes/model.hpp"
 #include "pdes/partition.hpp"
+#include "pdes/partition_options.hpp"
 #include "pdes/placement.hpp"
-#include "pdes/series.hpp"
+#include "pdes/progress_series.hpp"
+#include "pdes/snapshot.hpp"
 #include "pdes/statistics.hpp"
-#include "pdes/team.hpp"
+#include "pdes/threads.hpp"
 
 namespace idlewave::pdes {
 
-/// The partitions of a run in this process, a thread each. `Transport` is how they reach each other and those of other
-/// processes: Mailboxes or Processes.
-template <Model M, class Transport>
+/// The partitions of this process, each on a thread. `Transport` connects them with each other and with those of other
+/// processes.
+template <WindowModel M, class Transport>
 class Partitions {
   public:
-    using Port = typename Transport::Port;
+    using Endpoint = typename Transport::Endpoint;
 
-    /// `placement`: of LPs on as many partitions as the transport connects.
-    Partitions(M& model, const Placement& placement, Transport& transport, const Manner& manner, bool pin = false)
+    /// `placement`: of the LPs on as many partitions as the transport connects.
+    Partitions(M& model, const Placement& placement, Transport& transport, const PartitionOptions& options,
+               bool pin = false)
         : first_(transport.first()), pin_(pin) {
         for (std::uint32_t i = 0; i < transport.threads(); ++i) {
-            ports_.push_back(std::make_unique<Port>(transport, i));
-            partitions_.push_back(
-                std::make_unique<Partition<M, Port>>(model, placement, transport.first() + i, *ports_[i], manner));
+            endpoints_.push_back(std::make_unique<Endpoint>(transport, i));
+            partitions_.push_back(std::make_unique<Partition<M, Endpoint>>(model, placement, transport.first() + i,
+                                                                           *endpoints_[i], options));
         }
     }
 
-    /// Makes all LPs.
+    /// Makes all LPs, which start.
     void begin() {
-        on_all([](Partition<M, Port>& partition, Port& /*port*/) { partition.begin(); });
+        on_all([](Partition<M, Endpoint>& partition, Endpoint& /*endpoint*/) { partition.begin(); });
     }
 
-    /// Goes on from an image of what all partitions of this process were, and from pieces that may be of any.
-    void load(Image& image, std::span<const Image::Piece> pieces) {
-        on_all([&](Partition<M, Port>& partition, Port& /*port*/) {
-            partition.load(pieces);
-            for (Image::Piece& piece : image.of(partition.number())) {
-                partition.load(std::span(&piece, 1));
-                piece = {};
+    /// Restores the partitions from the snapshot, which has the parts for each, and from parts that may be for any
+    /// partition.
+    void restore(Snapshot& snapshot, std::span<const Snapshot::Part> parts) {
+        on_all([&](Partition<M, Endpoint>& partition, Endpoint& /*endpoint*/) {
+            partition.restore(parts);
+            for (Snapshot::Part& part : snapshot.of(partition.number())) {
+                partition.restore(std::span(&part, 1));
+                part = {};
             }
-            image.of(partition.number()).clear();
-            partition.check_loaded();
+            snapshot.of(partition.number()).clear();
+            partition.check_restored();
         });
     }
 
-    /// What all partitions of this process were when they paused, for a next leg.
-    Image unload(const Placement& next) {
-        Image image(next.partitions());
+    /// The state of all paused partitions, sorted by the partitions of the next segment.
+    Snapshot save(const Placement& next) {
+        Snapshot snapshot(next.partitions());
         std::mutex mutex;
-        on_all([&](Partition<M, Port>& partition, Port& /*port*/) {
-            Image own(next.partitions());
-            partition.unload(next, own);
+        on_all([&](Partition<M, Endpoint>& partition, Endpoint& /*endpoint*/) {
+            Snapshot own(next.partitions());
+            partition.save(next, own);
             const std::lock_guard lock(mutex);
-            image.add(std::move(own));
+            snapshot.add(std::move(own));
         });
-        return image;
+        return snapshot;
     }
 
     /// Runs to the end, or until all pause. Throws what a model or a poll throws, on whatever thread it happened.
-    /// `poll`, and `wants_pause`, are called now and then on this thread.
+    /// `poll` and `wants_pause` are called a few times a second on the caller's thread.
     void run(const std::function<void(Time)>& poll, const std::function<bool()>& wants_pause = {}) {
-        on_all([&](Partition<M, Port>& partition, Port& port) {
+        on_all([&](Partition<M, Endpoint>& partition, Endpoint& endpoint) {
             constexpr std::uint32_t poll_interval = 1 << 8;
-            constexpr std::uint32_t patience = 1 << 10;  // steps: then others get the processor, if any want it
-            const bool is_first = &port == ports_.front().get();
+            constexpr std::uint32_t patience = 1 << 10;  // idle steps, after which it yields the processor
+            const bool is_first = &endpoint == endpoints_.front().get();
             std::uint32_t steps = 0;
-            std::uint32_t waited = 0;
-            while (!port.given_up()) {
+            std::uint32_t idle = 0;
+            while (!endpoint.aborted()) {
                 const Step step = partition.step();
                 if (step == Step::ended) {
                     return;
                 }
-                waited = step == Step::waited ? waited + 1 : 0;
-                if (waited > patience) {
+                idle = step == Step::idle ? idle + 1 : 0;
+                if (idle > patience) {
                     std::this_thread::yield();
                 }
                 if (is_first && ++steps % poll_interval == 0) {
@@ -104,7 +107,7 @@ class Partitions {
         });
     }
 
-    /// Does one partition after the other a step, in an order that `choose` decides: it returns the next one's number.
+    /// Runs the partitions on one thread, step by step: `choose` returns the number of the next one.
     template <class Choose>
     void run_in_turns(Choose choose) {
         std::vector<bool> done(partitions_.size());
@@ -118,9 +121,9 @@ class Partitions {
         }
     }
 
-    /// Whether nothing is left to do; else all have paused.
+    /// Whether no event is left; else all partitions have paused.
     [[nodiscard]] bool at_end() const { return partitions_.front()->at_end(); }
-    [[nodiscard]] bool paused_as_uneven() const { return partitions_.front()->paused_as_uneven(); }
+    [[nodiscard]] bool paused_for_migration() const { return partitions_.front()->paused_for_migration(); }
     [[nodiscard]] Time paused_at() const { return partitions_.front()->paused_at(); }
 
     void add_weights(std::span<std::uint64_t> weights, std::uint32_t group) const {
@@ -129,10 +132,10 @@ class Partitions {
         }
     }
 
-    /// Of Traffic, what all partitions of this process counted.
+    /// Adds the communication matrices of this process's partitions.
     void add_between(std::span<std::uint64_t> sum) const {
         for (const auto& partition : partitions_) {
-            partition->traffic().add_between(sum);
+            partition->communication().add_between(sum);
         }
     }
 
@@ -143,6 +146,21 @@ class Partitions {
         }
     }
 
+    /// Calls `use` with the worker of each partition.
+    template <class Use>
+    void each_worker(Use use) {
+        for (const auto& partition : partitions_) {
+            use(partition->worker());
+        }
+    }
+    /// Calls `use` with the worker, the number and the state of each LP of this process.
+    template <class Use>
+    void each_lp_of_worker(Use use) {
+        for (const auto& partition : partitions_) {
+            partition->each_lp([&](std::uint32_t lp, const auto& state) { use(partition->worker(), lp, state); });
+        }
+    }
+
     template <class Use>
     void each_lp(Use use) const {
         for (const auto& partition : partitions_) {
@@ -150,7 +168,7 @@ class Partitions {
         }
     }
 
-    /// Shows all that was put out to `use`, each LP's in its order.
+    /// Calls `use` with all emitted records, those of an LP in its order.
     template <class Use>
     void each_emitted(Use use) const {
         for (const auto& partition : partitions_) {
@@ -168,9 +186,9 @@ class Partitions {
         return sum;
     }
 
-    /// How far all partitions of this process were after rounds of GVT.
-    [[nodiscard]] std::vector<Sample> series() const {
-        std::vector<Sample> sum;
+    /// The progress of all partitions of this process, summed by sample.
+    [[nodiscard]] std::vector<ProgressSample> series() const {
+        std::vector<ProgressSample> sum;
         for (const auto& partition : partitions_) {
             add_samples(sum, partition->series().samples());
         }
@@ -188,10 +206,10 @@ class Partitions {
                 pinned.emplace(first_ + static_cast<std::uint32_t>(i));
             }
             try {
-                work(*partitions_[i], *ports_[i]);
+                work(*partitions_[i], *endpoints_[i]);
             } catch (...) {
                 error.keep(std::current_exception());
-                ports_[i]->give_up();
+                endpoints_[i]->abort();
             }
         };
         std::vector<std::thread> others;
@@ -200,12 +218,12 @@ class Partitions {
                 others.emplace_back(guarded, i);
             }
         } catch (const std::system_error& failure) {
-            ports_[0]->give_up();
+            endpoints_[0]->abort();
             error.keep(std::make_exception_ptr(InputError("only " + std::to_string(others.size() + 1) + " of " +
                                                           std::to_string(partitions_.size()) +
                                                           " threads could be started: " + failure.what())));
         } catch (const std::bad_alloc&) {
-            ports_[0]->give_up();
+            endpoints_[0]->abort();
             error.keep(std::current_exception());
         }
         guarded(0);
@@ -215,10 +233,10 @@ class Partitions {
         error.rethrow();
     }
 
-    std::uint32_t first_;  ///< the number of this process's first partition
+    std::uint32_t first_;  ///< number of the first partition of this process
     bool pin_;
-    std::vector<std::unique_ptr<Port>> ports_;
-    std::vector<std::unique_ptr<Partition<M, Port>>> partitions_;
+    std::vector<std::unique_ptr<Endpoint>> endpoints_;
+    std::vector<std::unique_ptr<Partition<M, Endpoint>>> partitions_;
 };
 
 }  // namespace idlewave::pdes

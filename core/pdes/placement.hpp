@@ -12,8 +12,9 @@
 
 namespace idlewave::pdes {
 
-/// Which partition of a run an LP belongs to, and where in it; any LP's place is known to all. LPs side by side, as
-/// many on each (`block`) or not (`ranges`), dealt out one by one (`cyclic`), or as a table says.
+/// The partition of each LP, and the LP's index there. Every partition knows the place of every LP. The LPs of a
+/// partition are neighbours, equally many on each (`block`) or not (`ranges`), every n-th LP (`cyclic`), or what a
+/// table gives.
 class Placement {
   public:
     struct Place {
@@ -22,7 +23,9 @@ class Placement {
     };
 
     static Placement block(std::uint32_t lps, std::uint32_t partitions) {
-        return {Kind::block, lps, partitions, (lps + partitions - 1) / partitions};
+        Placement placement(Kind::block, lps, partitions, (lps + partitions - 1) / partitions);
+        placement.is_default_ = true;
+        return placement;
     }
     static Placement cyclic(std::uint32_t lps, std::uint32_t partitions) {
         return {Kind::cyclic, lps, partitions, partitions};
@@ -44,7 +47,7 @@ class Placement {
         return placement;
     }
 
-    /// `partition_of`: by groups of `group` LPs, a power of two; it never falls.
+    /// `partition_of`: by groups of `group` LPs, a power of two; ascending.
     static Placement ranges(const std::vector<std::uint32_t>& partition_of, std::uint32_t group, std::uint32_t lps,
                             std::uint32_t partitions) {
         Placement placement(Kind::ranges, lps, partitions, 1);
@@ -63,6 +66,8 @@ class Placement {
         return placement;
     }
 
+    /// Whether it is the default, `block`, on which a scheduler may improve.
+    [[nodiscard]] bool is_default() const { return is_default_; }
     [[nodiscard]] std::uint32_t lps() const { return lps_; }
     [[nodiscard]] std::uint32_t partitions() const { return partitions_; }
 
@@ -93,7 +98,7 @@ class Placement {
         }
     }
 
-    /// How many LPs a partition has.
+    /// Number of LPs of a partition.
     [[nodiscard]] std::uint32_t size(std::uint32_t partition) const {
         switch (kind_) {
             case Kind::block: {
@@ -114,21 +119,23 @@ class Placement {
 
     Placement(Kind kind, std::uint32_t lps, std::uint32_t partitions, std::uint32_t divisor)
         : kind_(kind), lps_(lps), partitions_(partitions), divisor_(std::max(divisor, 1U)) {
-        // Rounded up, and so exact for all numerators of 32 bits; by 1 it is not used, since 2^64 does not fit.
+        // Rounded up, the inverse is exact for all numerators of 32 bits. It is not used for 1, since 2^64 does not
+        // fit.
         inverse_ = ~std::uint64_t{0} / divisor_ + 1;
         if (divisor_ == 1 && kind_ == Kind::block) {
-            kind_ = Kind::cyclic;  // the same, where every partition has one LP or none
+            kind_ = Kind::cyclic;  // equivalent, where a partition has at most one LP
             divisor_ = partitions_;
             inverse_ = ~std::uint64_t{0} / divisor_ + 1;
         }
         if (divisor_ == 1 && kind_ == Kind::cyclic) {
-            kind_ = Kind::block;  // one partition has all
+            kind_ = Kind::block;  // equivalent, where one partition has all LPs
             divisor_ = std::max(lps_, 2U);
             inverse_ = ~std::uint64_t{0} / divisor_ + 1;
         }
     }
 
     Kind kind_;
+    bool is_default_ = false;
     std::uint32_t lps_;
     std::uint32_t partitions_;
     std::uint32_t divisor_;

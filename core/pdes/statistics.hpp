@@ -6,53 +6,53 @@
 
 namespace idlewave::pdes {
 
-/// What a partition counted. Events that a model counts (Worker::counted) are those that it handled.
+/// Counts of a partition, or of all partitions of a run. A model's worker counts the events that it executes.
 struct Statistics {
-    std::uint64_t committed = 0;            ///< events that are handled for good
-    std::uint64_t rolled_back = 0;          ///< events that were handled, and then undone
-    std::uint64_t primary_rollbacks = 0;    ///< of an LP, for something told late
-    std::uint64_t secondary_rollbacks = 0;  ///< of an LP, for something taken back
-    std::uint64_t taken_back = 0;           ///< events that were sent, and are not to be
-    std::uint64_t sent_again = 0;           ///< events that were sent, and after a rollback the same once more
-    std::uint64_t told_elsewhere = 0;       ///< events, and what takes them back, for another partition
-    std::uint64_t mails = 0;                ///< in so many pieces
+    std::uint64_t committed = 0;            ///< events executed and not rolled back
+    std::uint64_t rolled_back = 0;          ///< events executed and rolled back
+    std::uint64_t primary_rollbacks = 0;    ///< rollbacks of an LP by a straggler
+    std::uint64_t secondary_rollbacks = 0;  ///< rollbacks of an LP by an anti-message
+    std::uint64_t cancelled = 0;            ///< anti-messages sent
+    std::uint64_t resent = 0;           ///< events that were sent again unchanged after a rollback (lazy cancellation)
+    std::uint64_t remote_events = 0;    ///< events and anti-messages sent to another partition
+    std::uint64_t message_batches = 0;  ///< batches in which these travelled
     std::uint64_t gvt_rounds = 0;
-    std::uint64_t ties = 0;       ///< events that an LP was told for the time of another, rolled back or not
-    std::uint64_t log_bytes = 0;  ///< the most memory that visits took until they were committed
+    std::uint64_t ties = 0;       ///< events that an LP received for the same time as another event, rolled back or not
+    std::uint64_t log_bytes = 0;  ///< largest memory of the undo logs
 
-    /// Of all partitions; rounds of GVT are the same ones for all.
+    /// Adds the counts of another partition. All partitions take part in the same rounds of GVT.
     Statistics& operator+=(const Statistics& other) {
         committed += other.committed;
         rolled_back += other.rolled_back;
         primary_rollbacks += other.primary_rollbacks;
         secondary_rollbacks += other.secondary_rollbacks;
-        taken_back += other.taken_back;
-        sent_again += other.sent_again;
-        told_elsewhere += other.told_elsewhere;
-        mails += other.mails;
+        cancelled += other.cancelled;
+        resent += other.resent;
+        remote_events += other.remote_events;
+        message_batches += other.message_batches;
         gvt_rounds = other.gvt_rounds;
         ties += other.ties;
         log_bytes += other.log_bytes;
         return *this;
     }
 
-    /// What a later leg of the run counted.
-    void go_on(const Statistics& leg) {
+    /// Adds the counts of a later segment of the same run.
+    void add_segment(const Statistics& segment) {
         const std::uint64_t rounds = gvt_rounds;
         const std::uint64_t log = log_bytes;
-        *this += leg;
-        gvt_rounds = rounds + leg.gvt_rounds;
-        log_bytes = std::max(log, leg.log_bytes);
+        *this += segment;
+        gvt_rounds = rounds + segment.gvt_rounds;
+        log_bytes = std::max(log, segment.log_bytes);
     }
 
-    /// All that adds up over the processes of a run.
+    /// The counts that are summed over the processes of a run.
     [[nodiscard]] std::array<std::uint64_t*, 10> sums() {
-        return {&committed,  &rolled_back, &primary_rollbacks, &secondary_rollbacks,
-                &taken_back, &sent_again,  &told_elsewhere,    &mails,
-                &ties,       &log_bytes};
+        return {&committed, &rolled_back, &primary_rollbacks, &secondary_rollbacks,
+                &cancelled, &resent,      &remote_events,     &message_batches,
+                &ties,      &log_bytes};
     }
 
-    /// As ROSS defines it (tw_net_stats): 1 less the events rolled back for one that was not.
+    /// ROSS's event efficiency (tw_net_stats): 1 - rolled back / committed.
     [[nodiscard]] double efficiency() const {
         return committed == 0 ? 1 : 1 - static_cast<double>(rolled_back) / static_cast<double>(committed);
     }

@@ -5,15 +5,15 @@
 
 namespace idlewave::pdes {
 
-/// How far a partition goes ahead of GVT: less far when much of what it did was undone, further when little was.
+/// Limits how far a partition runs ahead of GVT: less far when many events were rolled back, further when few were.
 class Throttle {
   public:
-    /// In cells.
+    /// Cells ahead of GVT.
     [[nodiscard]] std::int64_t cells_ahead() const { return ahead_; }
-    /// After how many events GVT is asked for.
+    /// Events after which a round of GVT begins.
     [[nodiscard]] std::uint64_t interval() const { return interval_; }
 
-    /// `handled`: all events that were not undone so far; `undone`: those that were.
+    /// `executed`: events so far that were not rolled back; `rolled_back`: those that were.
     void adapt(std::uint64_t handled, std::uint64_t undone) {
         const std::uint64_t more = handled - handled_;
         const std::uint64_t less = undone - undone_;
@@ -29,7 +29,7 @@ class Throttle {
         }
     }
 
-    /// More cells than that it never is.
+    /// The furthest it ever is.
     static constexpr std::int64_t furthest = 48;
 
   private:

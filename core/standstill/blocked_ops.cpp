@@ -15,95 +15,97 @@ void make_unique(std::vector<std::uint32_t>& numbers) {
 
 }  // namespace
 
-BlockedOps::BlockedOps(const Listing& listing, std::span<const Place> pending, std::vector<std::uint32_t> left)
-    : required_(links_by(listing, &Requirement::waiting)),
-      followers_(links_by(listing, &Requirement::other)),
-      pending_(listing.ops.size(), not_pending),
-      left_(std::move(left)),
-      cause_(listing.ops.size(), unknown) {
+BlockedOps::BlockedOps(const RankSchedule& rank_schedule, std::span<const OpIndex> pending,
+                       std::vector<std::uint32_t> unmet)
+    : required_(links_by(rank_schedule, &Requirement::successor)),
+      followers_(links_by(rank_schedule, &Requirement::predecessor)),
+      pending_(rank_schedule.ops.size(), not_pending),
+      unmet_(std::move(unmet)),
+      cause_(rank_schedule.ops.size(), unknown) {
     for (std::uint32_t i = 0; i < pending.size(); ++i) {
         pending_[pending[i]] = i;
     }
-    if (left_.empty()) {
+    if (unmet_.empty()) {
         find_blocked();
     }
-    count_ = static_cast<std::uint64_t>(std::count_if(left_.begin(), left_.end(), [](auto n) { return n > 0; }));
+    count_ = static_cast<std::uint64_t>(std::count_if(unmet_.begin(), unmet_.end(), [](auto n) { return n > 0; }));
     find_causes();
 }
 
-auto BlockedOps::links_by(const Listing& listing, Place Requirement::* key) -> Links {
-    Links links{std::vector<std::uint32_t>(listing.ops.size() + 1), std::vector<Wait>(listing.requirements.size())};
-    for (const Requirement& r : listing.requirements) {
+auto BlockedOps::links_by(const RankSchedule& rank_schedule, OpIndex Requirement::* key) -> Links {
+    Links links{std::vector<std::uint32_t>(rank_schedule.ops.size() + 1),
+                std::vector<Wait>(rank_schedule.requirements.size())};
+    for (const Requirement& r : rank_schedule.requirements) {
         ++links.begin[r.*key + 1];
     }
     for (std::size_t i = 1; i < links.begin.size(); ++i) {
         links.begin[i] += links.begin[i - 1];
     }
     std::vector<std::uint32_t> next(links.begin.begin(), links.begin.end() - 1);
-    for (const Requirement& r : listing.requirements) {
-        links.waits[next[r.*key]++] = {r.waiting, r.other, r.edge};
+    for (const Requirement& r : rank_schedule.requirements) {
+        links.waits[next[r.*key]++] = {r.successor, r.predecessor, r.edge};
     }
     return links;
 }
 
-/// What has become ready has started; and it has ended, unless it is pending.
+/// Every op that has become ready has started; it has ended, too, unless it is pending.
 void BlockedOps::find_blocked() {
-    left_.resize(pending_.size());
-    std::vector<Place> ready;
-    for (Place place = 0; place < left_.size(); ++place) {
-        left_[place] = static_cast<std::uint32_t>(of(required_, place).size());
-        if (left_[place] == 0) {
-            ready.push_back(place);
+    unmet_.resize(pending_.size());
+    std::vector<OpIndex> ready;
+    for (OpIndex op_index = 0; op_index < unmet_.size(); ++op_index) {
+        unmet_[op_index] = static_cast<std::uint32_t>(of(required_, op_index).size());
+        if (unmet_[op_index] == 0) {
+            ready.push_back(op_index);
         }
     }
     while (!ready.empty()) {
-        const Place place = ready.back();
+        const OpIndex op_index = ready.back();
         ready.pop_back();
-        for (const Wait& wait : of(followers_, place)) {
-            if (is_met(wait) && --left_[wait.place] == 0) {
-                ready.push_back(wait.place);
+        for (const Wait& wait : of(followers_, op_index)) {
+            if (is_met(wait) && --unmet_[wait.op_index] == 0) {
+                ready.push_back(wait.op_index);
             }
         }
     }
 }
 
-/// One op after the other, each behind all that it requires; those that are never reached wait for themselves.
+/// Handles the ops in topological order. Ops that this order never reaches wait for themselves.
 void BlockedOps::find_causes() {
-    std::vector<std::uint32_t> before(left_.size());  // of each op, required ones whose cause is not known
-    std::vector<Place> known;
-    for (Place place = 0; place < left_.size(); ++place) {
-        if (!blocks(place)) {
+    std::vector<std::uint32_t> before(unmet_.size());  // by op: the number of its required ops whose cause is not known
+    std::vector<OpIndex> known;
+    for (OpIndex op_index = 0; op_index < unmet_.size(); ++op_index) {
+        if (!blocks(op_index)) {
             continue;
         }
-        const auto required = of(required_, place);
-        before[place] = static_cast<std::uint32_t>(
+        const auto required = of(required_, op_index);
+        before[op_index] = static_cast<std::uint32_t>(
             std::count_if(required.begin(), required.end(), [this](const Wait& wait) { return blocks(wait.other); }));
-        if (before[place] == 0) {
-            known.push_back(place);
+        if (before[op_index] == 0) {
+            known.push_back(op_index);
         }
     }
     while (!known.empty()) {
-        const Place place = known.back();
+        const OpIndex op_index = known.back();
         known.pop_back();
-        cause_[place] = cause_of(place);
-        for (const Wait& wait : of(followers_, place)) {
-            if (blocks(wait.place) && --before[wait.place] == 0) {
-                known.push_back(wait.place);
+        cause_[op_index] = cause_of(op_index);
+        for (const Wait& wait : of(followers_, op_index)) {
+            if (blocks(wait.op_index) && --before[wait.op_index] == 0) {
+                known.push_back(wait.op_index);
             }
         }
     }
-    for (Place place = 0; place < left_.size(); ++place) {
-        if (blocks(place) && cause_[place] == unknown) {
-            cause_[place] = itself;
+    for (OpIndex op_index = 0; op_index < unmet_.size(); ++op_index) {
+        if (blocks(op_index) && cause_[op_index] == unknown) {
+            cause_[op_index] = itself;
         }
     }
 }
 
-/// Of an op all of whose required ops have one.
-std::uint32_t BlockedOps::cause_of(Place place) {
+/// The cause of an op whose required ops all have one.
+std::uint32_t BlockedOps::cause_of(OpIndex op_index) {
     Set own;
     Set inherited;
-    for (const Wait& wait : of(required_, place)) {
+    for (const Wait& wait : of(required_, op_index)) {
         if (blocks(wait.other)) {
             inherited.push_back(cause_[wait.other]);
         } else if (!is_met(wait)) {
@@ -139,24 +141,24 @@ auto BlockedOps::cycle() const -> std::vector<Wait> {
     if (first == cause_.end()) {
         return {};
     }
-    const auto next = [this](Place place) {
-        const auto required = of(required_, place);
+    const auto next = [this](OpIndex op_index) {
+        const auto required = of(required_, op_index);
         return *std::find_if(required.begin(), required.end(),
                              [this](const Wait& wait) { return cause_[wait.other] == itself; });
     };
-    auto place = static_cast<Place>(first - cause_.begin());
-    for (std::vector<bool> seen(cause_.size()); !seen[place]; place = next(place).other) {
-        seen[place] = true;
+    auto op_index = static_cast<OpIndex>(first - cause_.begin());
+    for (std::vector<bool> seen(cause_.size()); !seen[op_index]; op_index = next(op_index).other) {
+        seen[op_index] = true;
     }
     std::vector<Wait> waits;
     do {
-        waits.push_back(next(place));
-        place = waits.back().other;
-    } while (place != waits.front().place);
-    std::rotate(
-        waits.begin(),
-        std::min_element(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) { return a.place < b.place; }),
-        waits.end());
+        waits.push_back(next(op_index));
+        op_index = waits.back().other;
+    } while (op_index != waits.front().op_index);
+    std::rotate(waits.begin(),
+                std::min_element(waits.begin(), waits.end(),
+                                 [](const Wait& a, const Wait& b) { return a.op_index < b.op_index; }),
+                waits.end());
     return waits;
 }
 

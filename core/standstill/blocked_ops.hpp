@@ -6,62 +6,63 @@
 #include <span>
 #include <vector>
 
-#include "goal/listing.hpp"
 #include "goal/op.hpp"
+#include "goal/rank_schedule.hpp"
 
 namespace idlewave {
 
-/// Of one rank that cannot go on: which of its ops have not become ready, and on which of its *pending* ops, which have
-/// started and not ended, each of them waits in the end.
+/// The blocked ops of one rank, which have not become ready, and the *pending* ops that each of them waits for in the
+/// end. A pending op has started and has not ended.
 class BlockedOps {
   public:
-    /// The cause of an op that waits for itself.
+    /// The cause of an op that waits for itself: it is in, or behind, a cycle of requirements.
     static constexpr std::uint32_t itself = 0xffffffff;
 
-    /// An op that waits for another one to start or to end.
+    /// A requirement that is not met: `op_index` waits for `other` to start or to end.
     struct Wait {
-        Place place = 0;
-        Place other = 0;
+        OpIndex op_index = 0;
+        OpIndex other = 0;
         Edge edge = Edge::end;
     };
 
-    /// `pending`: places of `listing`, each once. `left`: of each op how many requirements are not met, if that does
-    /// not follow from what is pending; else empty.
-    BlockedOps(const Listing& listing, std::span<const Place> pending, std::vector<std::uint32_t> left = {});
+    /// `pending` are places of `rank_schedule`, each once. `unmet` is the number of unmet requirements of each op; it
+    /// is empty if this follows from the pending ops.
+    BlockedOps(const RankSchedule& rank_schedule, std::span<const OpIndex> pending,
+               std::vector<std::uint32_t> unmet = {});
 
-    [[nodiscard]] bool blocks(Place place) const { return left_[place] > 0; }
-    /// How many requirements of an op are not met.
-    [[nodiscard]] std::uint32_t left(Place place) const { return left_[place]; }
-    /// How many ops are blocked.
+    [[nodiscard]] bool blocks(OpIndex op_index) const { return unmet_[op_index] > 0; }
+    /// The number of unmet requirements of an op.
+    [[nodiscard]] std::uint32_t unmet(OpIndex op_index) const { return unmet_[op_index]; }
+    /// The number of blocked ops.
     [[nodiscard]] std::uint64_t count() const { return count_; }
 
-    /// What a blocked op waits for in the end: a number for `pending_of`, or `itself`. Ops may share it.
-    [[nodiscard]] std::uint32_t cause(Place place) const { return cause_[place]; }
-    /// Places in `pending`, ascending, all of which have to end before an op with that cause can start. There may be
-    /// more, but not fewer: where the sets of a rank take too much memory some are cut short.
+    /// The cause of a blocked op: a number for `pending_of`, or `itself`. Ops may share a cause.
+    [[nodiscard]] std::uint32_t cause(OpIndex op_index) const { return cause_[op_index]; }
+    /// Indices into `pending`, ascending: all of these ops have to end before an op with that cause can start. The list
+    /// may be incomplete, where the sets of a rank take too much memory.
     [[nodiscard]] std::span<const std::uint32_t> pending_of(std::uint32_t cause) const { return *sets_[cause]; }
 
-    /// Ops that require each other in a circle, if there are any: each waits for the next, and the last for the first.
+    /// A cycle of requirements, if there is one: each op waits for the next, and the last for the first.
     [[nodiscard]] std::vector<Wait> cycle() const;
 
   private:
     using Set = std::vector<std::uint32_t>;
 
-    /// The requirements of a rank, by the op that waits, or by the other.
+    /// The requirements of a rank, grouped by the waiting op or by the other op.
     struct Links {
         std::vector<std::uint32_t> begin;  ///< of each op, and the end
         std::vector<Wait> waits;
     };
-    static Links links_by(const Listing& listing, Place Requirement::* key);
+    static Links links_by(const RankSchedule& rank_schedule, OpIndex Requirement::* key);
 
     void find_blocked();
     void find_causes();
-    [[nodiscard]] std::uint32_t cause_of(Place place);
+    [[nodiscard]] std::uint32_t cause_of(OpIndex op_index);
     [[nodiscard]] std::uint32_t number_of(Set set);
-    [[nodiscard]] std::span<const Wait> of(const Links& links, Place place) const {
-        return std::span(links.waits).subspan(links.begin[place], links.begin[place + 1] - links.begin[place]);
+    [[nodiscard]] std::span<const Wait> of(const Links& links, OpIndex op_index) const {
+        return std::span(links.waits).subspan(links.begin[op_index], links.begin[op_index + 1] - links.begin[op_index]);
     }
-    [[nodiscard]] bool is_pending(Place place) const { return pending_[place] != not_pending; }
+    [[nodiscard]] bool is_pending(OpIndex op_index) const { return pending_[op_index] != not_pending; }
     [[nodiscard]] bool is_met(const Wait& wait) const {
         return !blocks(wait.other) && (wait.edge == Edge::start || !is_pending(wait.other));
     }
@@ -72,7 +73,7 @@ class BlockedOps {
     Links required_;   ///< by the op that waits
     Links followers_;  ///< by the other op
     std::vector<std::uint32_t> pending_;
-    std::vector<std::uint32_t> left_;
+    std::vector<std::uint32_t> unmet_;
     std::uint64_t count_ = 0;
     std::vector<std::uint32_t> cause_;
     std::map<Set, std::uint32_t> numbers_;

@@ -4,23 +4,23 @@
 #include <optional>
 #include <tuple>
 
-#include "standstill/words.hpp"
+#include "standstill/report_text.hpp"
 
 namespace idlewave {
 namespace {
 
 constexpr std::size_t most_explained = 100;
 
-using Places = std::vector<Place>;
+using Places = std::vector<OpIndex>;
 
-/// A rank's ops, kept as long as it is asked for the same rank.
+/// The ops of the rank that was asked for last.
 class LastListing {
   public:
     explicit LastListing(const ScheduleView& schedule) : schedule_(schedule) {}
 
-    const Listing& of(std::uint32_t rank) {
+    const RankSchedule& of(std::uint32_t rank) {
         if (rank_ != rank) {
-            listing_ = schedule_.listing(rank);
+            listing_ = schedule_.rank_schedule(rank);
             rank_ = rank;
         }
         return listing_;
@@ -29,40 +29,40 @@ class LastListing {
   private:
     const ScheduleView& schedule_;
     std::optional<std::uint32_t> rank_;
-    Listing listing_;
+    RankSchedule listing_;
 };
 
-/// The ops of one rank for which `holds`.
+/// The places of the ops for which `holds` returns true.
 template <class Holds>
-Places places_of(const Listing& listing, Holds holds) {
+Places places_of(const RankSchedule& rank_schedule, Holds holds) {
     Places places;
-    for (Place place = 0; place < listing.ops.size(); ++place) {
-        if (holds(listing.ops[place])) {
-            places.push_back(place);
+    for (OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
+        if (holds(rank_schedule.ops[op_index])) {
+            places.push_back(op_index);
         }
     }
     return places;
 }
 
-/// Explains one message after the other.
+/// Explains lost messages one by one.
 class NearMisses {
   public:
-    NearMisses(const std::vector<Unreceived>& messages, std::span<const PendingOp> pending,
+    NearMisses(const std::vector<LostMessage>& messages, std::span<const PendingOp> pending,
                const ScheduleView& schedule)
         : messages_(messages), pending_(pending), schedule_(schedule), sender_(schedule), receiver_(schedule) {}
 
     UnmatchedMessage explain(std::size_t i) {
-        const Unreceived& message = messages_[i];
+        const LostMessage& message = messages_[i];
         UnmatchedMessage found = as_it_is(message);
-        const Place send = message.send != unknown_place ? message.send : send_of(i);
-        if (send != unknown_place) {
+        const OpIndex send = message.send != unknown_op_index ? message.send : send_of(i);
+        if (send != unknown_op_index) {
             found.op = schedule_.name(message.sender, send);
         }
         found.hint = hint(message);
         return found;
     }
 
-    static UnmatchedMessage as_it_is(const Unreceived& message) {
+    static UnmatchedMessage as_it_is(const LostMessage& message) {
         return {.sender = message.sender,
                 .op = {},
                 .receiver = message.receiver,
@@ -72,29 +72,29 @@ class NearMisses {
     }
 
   private:
-    static bool alike(const Unreceived& a, const Unreceived& b) {
+    static bool alike(const LostMessage& a, const LostMessage& b) {
         return std::tuple(a.sender, a.receiver, a.tag, a.size) == std::tuple(b.sender, b.receiver, b.tag, b.size);
     }
 
-    /// Which send a message that has arrived is from: certain if as many are alike as there are such sends.
-    Place send_of(std::size_t i) {
-        const Unreceived& message = messages_[i];
+    /// The send of a message that has arrived. It is certain if there are as many equal messages as such sends.
+    OpIndex send_of(std::size_t i) {
+        const LostMessage& message = messages_[i];
         const Places sends = places_of(sender_.of(message.sender), [&](const Op& op) {
             return op.kind == OpKind::send && op.peer == message.receiver && op.tag == message.tag &&
                    op.size == message.size;
         });
-        const auto is_alike = [&](const Unreceived& other) { return other.arrived && alike(other, message); };
+        const auto is_alike = [&](const LostMessage& other) { return other.arrived && alike(other, message); };
         const auto own = messages_.begin() + static_cast<std::ptrdiff_t>(i);
         const auto before = static_cast<std::size_t>(std::count_if(messages_.begin(), own, is_alike));
         const auto all = before + static_cast<std::size_t>(std::count_if(own, messages_.end(), is_alike));
-        return sends.size() == all ? sends[before] : unknown_place;
+        return sends.size() == all ? sends[before] : unknown_op_index;
     }
 
-    std::string hint(const Unreceived& message) {
+    std::string hint(const LostMessage& message) {
         const std::string who = text_of_rank(message.receiver);
-        const Listing& listing = receiver_.of(message.receiver);
-        const Places agreeing = places_of(listing, [&](const Op& op) {
-            return op.kind == OpKind::recv && agree(op.peer, message.sender) && agree(op.tag, message.tag);
+        const RankSchedule& rank_schedule = receiver_.of(message.receiver);
+        const Places agreeing = places_of(rank_schedule, [&](const Op& op) {
+            return op.kind == OpKind::recv && matches(op.peer, message.sender) && matches(op.tag, message.tag);
         });
         if (!agreeing.empty()) {
             return taken_by_others(message, agreeing.size());
@@ -102,18 +102,18 @@ class NearMisses {
         if (std::string waits = of_pending(message); !waits.empty()) {
             return waits;
         }
-        const Places other_tags =
-            places_of(listing, [&](const Op& op) { return op.kind == OpKind::recv && agree(op.peer, message.sender); });
+        const Places other_tags = places_of(
+            rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.peer, message.sender); });
         if (!other_tags.empty()) {
-            const Op& op = listing.ops[other_tags.front()];
+            const Op& op = rank_schedule.ops[other_tags.front()];
             return who + " receives from " + text_of_rank(op.peer) + " with " + text_of_tag(op.tag) + " (" +
                    schedule_.name(message.receiver, other_tags.front()) + ')' + and_others(other_tags.size()) +
                    ", and never with " + text_of_tag(message.tag);
         }
-        const Places other_ranks =
-            places_of(listing, [&](const Op& op) { return op.kind == OpKind::recv && agree(op.tag, message.tag); });
+        const Places other_ranks = places_of(
+            rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.tag, message.tag); });
         if (!other_ranks.empty()) {
-            const Op& op = listing.ops[other_ranks.front()];
+            const Op& op = rank_schedule.ops[other_ranks.front()];
             return who + " receives with " + text_of_tag(op.tag) + " from " + text_of_rank(op.peer) + " (" +
                    schedule_.name(message.receiver, other_ranks.front()) + ')' + and_others(other_ranks.size()) +
                    ", and never from " + text_of_rank(message.sender);
@@ -121,11 +121,11 @@ class NearMisses {
         return who + " has no receive from " + text_of_rank(message.sender);
     }
 
-    /// There are receives that agree with the message, all of which have ended.
-    std::string taken_by_others(const Unreceived& message, std::size_t receives) {
+    /// The hint for a message that matches some receives, all of which have ended.
+    std::string taken_by_others(const LostMessage& message, std::size_t receives) {
         const std::size_t sends =
             places_of(sender_.of(message.sender), [&](const Op& op) {
-                return op.kind == OpKind::send && op.peer == message.receiver && agree(op.tag, message.tag);
+                return op.kind == OpKind::send && op.peer == message.receiver && matches(op.tag, message.tag);
             }).size();
         const std::string who = text_of_rank(message.receiver);
         if (sends > receives) {
@@ -137,16 +137,16 @@ class NearMisses {
                    : "the " + number_of(receives, "receive") + " of " + who + " that agree with it have taken others";
     }
 
-    /// A receive that waits, and misses the message by its tag or its source alone.
-    std::string of_pending(const Unreceived& message) {
+    /// The hint about a posted receive that differs from the message in its tag or its source alone; or nothing.
+    std::string of_pending(const LostMessage& message) {
         const auto begin = std::lower_bound(pending_.begin(), pending_.end(), message.receiver,
                                             [](const PendingOp& op, std::uint32_t rank) { return op.rank < rank; });
         const PendingOp* by_source = nullptr;
         for (auto op = begin; op != pending_.end() && op->rank == message.receiver; ++op) {
-            if (op->kind == OpKind::recv && agree(op->peer, message.sender)) {
+            if (op->kind == OpKind::recv && matches(op->peer, message.sender)) {
                 return text_of(*op);
             }
-            if (op->kind == OpKind::recv && by_source == nullptr && agree(op->tag, message.tag)) {
+            if (op->kind == OpKind::recv && by_source == nullptr && matches(op->tag, message.tag)) {
                 by_source = &*op;
             }
         }
@@ -154,7 +154,7 @@ class NearMisses {
     }
 
     std::string text_of(const PendingOp& receive) {
-        return schedule_.name(receive.rank, receive.place) + " of " + text_of_rank(receive.rank) +
+        return schedule_.name(receive.rank, receive.op_index) + " of " + text_of_rank(receive.rank) +
                " waits for a message from " + text_of_rank(receive.peer) + " with " + text_of_tag(receive.tag);
     }
 
@@ -162,7 +162,7 @@ class NearMisses {
         return all == 1 ? "" : " and in " + number_of(all - 1, "other op");
     }
 
-    const std::vector<Unreceived>& messages_;
+    const std::vector<LostMessage>& messages_;
     std::span<const PendingOp> pending_;
     const ScheduleView& schedule_;
     LastListing sender_;
@@ -171,8 +171,8 @@ class NearMisses {
 
 }  // namespace
 
-std::vector<UnmatchedMessage> explain_unreceived(const std::vector<Unreceived>& messages,
-                                                 std::span<const PendingOp> pending, const ScheduleView& schedule) {
+std::vector<UnmatchedMessage> explain_lost_messages(const std::vector<LostMessage>& messages,
+                                                    std::span<const PendingOp> pending, const ScheduleView& schedule) {
     NearMisses misses(messages, pending, schedule);
     std::vector<UnmatchedMessage> found;
     found.reserve(messages.size());

@@ -8,33 +8,33 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "goal/listing.hpp"
-#include "standstill/left.hpp"
+#include "goal/rank_schedule.hpp"
+#include "standstill/unfinished.hpp"
 
 namespace idlewave {
 
-/// The schedule of a simulation, as far as its end can be explained by it.
+/// Read access to the schedule of the simulation.
 struct ScheduleView {
-    std::function<Listing(std::uint32_t rank)> listing;
-    std::function<std::string(std::uint32_t rank, Place place)> name;
-    /// Of each op how many requirements are not met, if that does not follow from what is pending; else not there.
-    std::function<std::vector<std::uint32_t>(std::uint32_t rank)> left = {};
+    std::function<RankSchedule(std::uint32_t rank)> rank_schedule;
+    std::function<std::string(std::uint32_t rank, OpIndex op_index)> name;
+    /// The number of unmet requirements of each op. Empty if this follows from the pending ops.
+    std::function<std::vector<std::uint32_t>(std::uint32_t rank)> unmet = {};
 };
 
-/// A message without a receive: one that has arrived, or one that a rendezvous is for.
-struct Unreceived {
+/// A lost message: no op receives it. It has arrived, or it is the message of a send by rendezvous.
+struct LostMessage {
     std::uint32_t sender = 0;
-    Place send = unknown_place;  ///< if it is known
+    OpIndex send = unknown_op_index;  ///< if it is known
     std::uint32_t receiver = 0;
     std::uint32_t tag = 0;
     std::uint64_t size = 0;
     bool arrived = false;
 };
 
-/// Says of messages without a receive which send each of them is from, as far as that is certain, and what to look at:
-/// a receive that waits for another tag, how many receives there are for how many sends, …. Of very many messages only
-/// the first ones are looked at. `pending`: of all ranks, as Left sorts them.
-std::vector<UnmatchedMessage> explain_unreceived(const std::vector<Unreceived>& messages,
-                                                 std::span<const PendingOp> pending, const ScheduleView& schedule);
+/// Finds the send of each lost message, as far as it is certain, and a hint for the user: a receive that waits for
+/// another tag, the numbers of sends and receives, …. Of very many messages only the first ones are explained.
+/// `pending` are the pending ops of all ranks, in the order of Unfinished::sort.
+std::vector<UnmatchedMessage> explain_lost_messages(const std::vector<LostMessage>& messages,
+                                                    std::span<const PendingOp> pending, const ScheduleView& schedule);
 
 }  // namespace idlewave

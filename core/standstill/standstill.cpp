@@ -6,106 +6,108 @@
 #include <vector>
 
 #include "standstill/blocked_ops.hpp"
-#include "standstill/wait_graph.hpp"
-#include "standstill/words.hpp"
+#include "standstill/report_text.hpp"
+#include "standstill/wait_for_graph.hpp"
 
 namespace idlewave {
 namespace {
 
-/// An op that has not become ready.
+/// A blocked op: it has not become ready.
 struct BlockedOp {
     std::uint32_t rank = 0;
-    Place place = 0;
-    std::uint32_t left = 0;  ///< requirements that are not met
+    OpIndex op_index = 0;
+    std::uint32_t unmet = 0;  ///< requirements
 };
 
-/// Goes through the ranks that have not come to their end, and finds out who waits for whom.
+/// Reads the schedules of the unfinished ranks and finds the unmatched messages and receives, and the cycle.
 class Explanation {
   public:
-    Explanation(const Left& left, const ScheduleView& schedule)
-        : left_(left),
+    Explanation(const Unfinished& unfinished, const ScheduleView& schedule)
+        : unfinished_(unfinished),
           schedule_(schedule),
-          graph_(left.pending()),
-          stuck_(left.stuck()),
-          expected_(left.messages().size(), unknown_place) {
+          graph_(unfinished.pending()),
+          ranks_(unfinished.ranks()),
+          expected_(unfinished.messages().size(), unknown_op_index) {
         look_at_ranks();
         graph_.solve();
     }
 
     Standstill give() {
         LeftOver found;
-        found.cycle_length = circle_.empty() ? add_cycle(found.cycle) : add_circle(found.cycle);
-        const std::vector<Unreceived> unreceived = find_unreceived();
-        found.messages = explain_unreceived(unreceived, left_.pending(), schedule_);
+        found.cycle_length = requirement_cycle_.empty() ? add_cycle(found.cycle) : add_requirement_cycle(found.cycle);
+        const std::vector<LostMessage> lost = find_lost_messages();
+        found.messages = explain_lost_messages(lost, unfinished_.pending(), schedule_);
         found.waiting = waiting();
-        found.left = left_.pending().size() + left_.message_count() + standing_ + blocked_count_;
+        found.left = unfinished_.pending().size() + unfinished_.message_count() + standing_ + blocked_count_;
         const UnmatchedReceives receives = unmatched_receives();
-        const std::uint64_t messages = unreceived.size() + left_.message_count() - left_.messages().size();
-        const bool sends = !unreceived.empty() && !unreceived.back().arrived;
-        return {kind_of(found, receives, sends), message_of(found, receives, messages), std::move(found)};
+        const std::uint64_t messages = lost.size() + unfinished_.message_count() - unfinished_.messages().size();
+        const bool lost_rendezvous = !lost.empty() && !lost.back().arrived;
+        return {kind_of(found, receives, lost_rendezvous), message_of(found, receives, messages), std::move(found)};
     }
 
   private:
     // ---- ranks
 
     void look_at_ranks() {
-        const auto pending = left_.pending();
-        auto stuck = stuck_.begin();
+        const auto pending = unfinished_.pending();
+        auto stuck = ranks_.begin();
         std::size_t first = 0;
-        while (stuck != stuck_.end() || first < pending.size()) {
+        while (stuck != ranks_.end() || first < pending.size()) {
             const std::uint32_t rank =
-                std::min(stuck != stuck_.end() ? stuck->rank : any, first < pending.size() ? pending[first].rank : any);
-            const bool stands = stuck != stuck_.end() && stuck->rank == rank;
-            std::vector<Place> places;
+                std::min(stuck != ranks_.end() ? stuck->rank : any, first < pending.size() ? pending[first].rank : any);
+            const bool stands = stuck != ranks_.end() && stuck->rank == rank;
+            std::vector<OpIndex> places;
             for (std::size_t i = first; i < pending.size() && pending[i].rank == rank; ++i) {
-                places.push_back(pending[i].place);
+                places.push_back(pending[i].op_index);
             }
-            look_at(rank, first, places, !stands || stuck->stand.kind == Stand::Kind::ops);
+            look_at(rank, first, places, !stands || stuck->stand.kind == StopPosition::Kind::ops);
             first += places.size();
             stuck += stands ? 1 : 0;
         }
     }
 
-    /// `names_ops`: what is left of the rank are its blocked ops; else it is known where it stands.
-    void look_at(std::uint32_t rank, std::size_t first, const std::vector<Place>& places, bool names_ops) {
-        const Listing listing = schedule_.listing(rank);
-        const BlockedOps blocked(listing, places, schedule_.left ? schedule_.left(rank) : std::vector<std::uint32_t>());
-        graph_.add_rank(rank, listing, blocked, first);
-        if (circle_.empty()) {
-            circle_ = blocked.cycle();
-            circle_rank_ = rank;
+    /// `names_ops`: the blocked ops of the rank are reported one by one; else the rank's position in its schedule is.
+    void look_at(std::uint32_t rank, std::size_t first, const std::vector<OpIndex>& places, bool names_ops) {
+        const RankSchedule rank_schedule = schedule_.rank_schedule(rank);
+        const BlockedOps blocked(rank_schedule, places,
+                                 schedule_.unmet ? schedule_.unmet(rank) : std::vector<std::uint32_t>());
+        graph_.add_rank(rank, rank_schedule, blocked, first);
+        if (requirement_cycle_.empty()) {
+            requirement_cycle_ = blocked.cycle();
+            requirement_cycle_rank_ = rank;
         }
         if (names_ops) {
             blocked_count_ += blocked.count();
-            for (Place place = 0; place < listing.ops.size() && blocked_.size() < most_named; ++place) {
-                if (blocked.blocks(place)) {
-                    blocked_.push_back({rank, place, blocked.left(place)});
+            for (OpIndex op_index = 0; op_index < rank_schedule.ops.size() && blocked_.size() < most_named;
+                 ++op_index) {
+                if (blocked.blocks(op_index)) {
+                    blocked_.push_back({rank, op_index, blocked.unmet(op_index)});
                 }
             }
         } else {
             ++standing_;
         }
-        find_expected(rank, listing, blocked);
+        find_expected(rank, rank_schedule, blocked);
     }
 
-    /// Which messages of a rank have a receive that is not posted yet.
-    void find_expected(std::uint32_t rank, const Listing& listing, const BlockedOps& blocked) {
-        const auto messages = left_.messages();
+    /// Finds the messages of a rank whose receive is not posted yet.
+    void find_expected(std::uint32_t rank, const RankSchedule& rank_schedule, const BlockedOps& blocked) {
+        const auto messages = unfinished_.messages();
         const auto own = std::lower_bound(messages.begin(), messages.end(), rank,
                                           [](const UnexpectedMessage& m, std::uint32_t r) { return m.receiver < r; });
         if (own == messages.end() || own->receiver != rank || blocked.count() == 0) {
             return;
         }
-        std::vector<Place> receives;
-        for (Place place = 0; place < listing.ops.size(); ++place) {
-            if (listing.ops[place].kind == OpKind::recv && blocked.blocks(place)) {
-                receives.push_back(place);
+        std::vector<OpIndex> receives;
+        for (OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
+            if (rank_schedule.ops[op_index].kind == OpKind::recv && blocked.blocks(op_index)) {
+                receives.push_back(op_index);
             }
         }
         for (auto message = own; message != messages.end() && message->receiver == rank; ++message) {
-            const auto found = std::find_if(receives.begin(), receives.end(), [&](Place place) {
-                const Op& op = listing.ops[place];
-                return agree(op.peer, message->sender) && agree(op.tag, message->tag);
+            const auto found = std::find_if(receives.begin(), receives.end(), [&](OpIndex op_index) {
+                const Op& op = rank_schedule.ops[op_index];
+                return matches(op.peer, message->sender) && matches(op.tag, message->tag);
             });
             if (found != receives.end()) {
                 expected_[static_cast<std::size_t>(message - messages.begin())] = *found;
@@ -113,21 +115,21 @@ class Explanation {
         }
     }
 
-    // ---- what there is no other half for
+    // ---- messages and receives without a match
 
-    /// Messages that have arrived, then those of sends by rendezvous.
-    [[nodiscard]] std::vector<Unreceived> find_unreceived() const {
-        std::vector<Unreceived> found;
+    /// Lost messages that have arrived, then those of sends by rendezvous.
+    [[nodiscard]] std::vector<LostMessage> find_lost_messages() const {
+        std::vector<LostMessage> found;
         for (std::size_t i = 0; i < expected_.size(); ++i) {
-            const UnexpectedMessage& message = left_.messages()[i];
-            if (expected_[i] == unknown_place) {
+            const UnexpectedMessage& message = unfinished_.messages()[i];
+            if (expected_[i] == unknown_op_index) {
                 found.push_back({message.sender, message.send, message.receiver, message.tag, message.size, true});
             }
         }
-        for (std::size_t i = 0; i < left_.pending().size() && found.size() < 2 * most_named; ++i) {
-            const PendingOp& op = left_.pending()[i];
-            if (op.kind == OpKind::send && !graph_.has_way(i)) {
-                found.push_back({op.rank, op.place, op.peer, op.tag, op.size, false});
+        for (std::size_t i = 0; i < unfinished_.pending().size() && found.size() < 2 * most_named; ++i) {
+            const PendingOp& op = unfinished_.pending()[i];
+            if (op.kind == OpKind::send && !graph_.has_match(i)) {
+                found.push_back({op.rank, op.op_index, op.peer, op.tag, op.size, false});
             }
         }
         return found;
@@ -135,8 +137,8 @@ class Explanation {
 
     [[nodiscard]] UnmatchedReceives unmatched_receives() const {
         UnmatchedReceives found;
-        for (std::size_t i = 0; i < left_.pending().size(); ++i) {
-            if (left_.pending()[i].kind == OpKind::recv && !graph_.has_way(i)) {
+        for (std::size_t i = 0; i < unfinished_.pending().size(); ++i) {
+            if (unfinished_.pending()[i].kind == OpKind::recv && !graph_.has_match(i)) {
                 ++found.count;
                 if (found.first.size() < most_lines) {
                     found.first.push_back(waiting_of_pending(i));
@@ -146,74 +148,77 @@ class Explanation {
         return found;
     }
 
-    /// `sends`: there are sends by rendezvous that no op receives.
-    [[nodiscard]] StandstillKind kind_of(const LeftOver& found, const UnmatchedReceives& receives, bool sends) const {
+    /// `lost_rendezvous`: some send by rendezvous has no matching receive.
+    [[nodiscard]] StandstillKind kind_of(const LeftOver& found, const UnmatchedReceives& receives,
+                                         bool lost_rendezvous) const {
         if (found.cycle_length > 0) {
             return StandstillKind::deadlock;
         }
-        if (left_.pending().empty() && stuck_.empty()) {
+        if (unfinished_.pending().empty() && ranks_.empty()) {
             return StandstillKind::unmatched_send;
         }
         if (receives.count > 0) {
             return StandstillKind::unmatched_receive;
         }
-        return sends ? StandstillKind::unmatched_rendezvous : StandstillKind::deadlock;
+        return lost_rendezvous ? StandstillKind::unmatched_rendezvous : StandstillKind::deadlock;
     }
 
     // ---- cycles
 
-    /// Ops of one rank that require each other. Returns how many.
-    std::uint64_t add_circle(std::vector<Waiting>& cycle) const {
-        for (std::size_t i = 0; i < std::min(circle_.size(), most_named); ++i) {
-            const BlockedOps::Wait& wait = circle_[i];
-            cycle.push_back({circle_rank_, name(circle_rank_, wait.place),
-                             "waits for " + name(circle_rank_, wait.other) + " of its rank to " +
+    /// Adds a cycle of requirements in one rank. Returns its length.
+    std::uint64_t add_requirement_cycle(std::vector<Waiting>& cycle) const {
+        for (std::size_t i = 0; i < std::min(requirement_cycle_.size(), most_named); ++i) {
+            const BlockedOps::Wait& wait = requirement_cycle_[i];
+            cycle.push_back({requirement_cycle_rank_, name(requirement_cycle_rank_, wait.op_index),
+                             "waits for " + name(requirement_cycle_rank_, wait.other) + " of its rank to " +
                                  (wait.edge == Edge::end ? "end" : "start")});
         }
-        return circle_.size();
+        return requirement_cycle_.size();
     }
 
-    /// Pending ops that wait for each other. Returns how many.
+    /// Adds a cycle of pending ops. Returns its length.
     std::uint64_t add_cycle(std::vector<Waiting>& cycle) const {
-        const std::vector<WaitGraph::Hop> hops = graph_.cycle();
-        for (std::size_t i = 0; i < std::min(hops.size(), most_named); ++i) {
-            const PendingOp& op = left_.pending()[hops[i].pending];
-            cycle.push_back({op.rank, name(op.rank, op.place), why(op) + by_way(op, hops[i].way)});
+        const std::vector<WaitForGraph::CycleStep> steps = graph_.cycle();
+        for (std::size_t i = 0; i < std::min(steps.size(), most_named); ++i) {
+            const PendingOp& op = unfinished_.pending()[steps[i].pending];
+            cycle.push_back({op.rank, name(op.rank, op.op_index), why(op) + by_match(op, steps[i].match)});
         }
-        return hops.size();
+        return steps.size();
     }
 
-    // ---- words
+    // ---- texts
 
-    [[nodiscard]] std::string name(std::uint32_t rank, Place place) const { return schedule_.name(rank, place); }
+    [[nodiscard]] std::string name(std::uint32_t rank, OpIndex op_index) const {
+        return schedule_.name(rank, op_index);
+    }
 
-    /// Who would let a pending op end, and what has to end before.
-    [[nodiscard]] std::string by_way(const PendingOp& op, const WaitGraph::Way& way) const {
+    /// The op that would match a pending op, and the pending op that has to end before it can start.
+    [[nodiscard]] std::string by_match(const PendingOp& op, const WaitForGraph::PotentialMatch& match) const {
         const std::string does = op.kind == OpKind::send ? " does so" : op.peer == any ? " sends one" : " sends it";
-        std::string text = "; " + text_of_rank(way.rank) + does + " in " + name(way.rank, way.place);
-        if (way.after != WaitGraph::none) {
-            text += ", after " + name(way.rank, left_.pending()[way.after].place) + " has ended";
+        std::string text = "; " + text_of_rank(match.rank) + does + " in " + name(match.rank, match.op_index);
+        if (match.after != WaitForGraph::none) {
+            text += ", after " + name(match.rank, unfinished_.pending()[match.after].op_index) + " has ended";
         }
-        if (way.others > 0) {
-            text += ", and " + number_of(way.others, "other op") + " would, but cannot start either";
+        if (match.others > 0) {
+            text += ", and " + number_of(match.others, "other op") + " would, but cannot start either";
         }
         return text;
     }
 
     [[nodiscard]] Waiting waiting_of_pending(std::size_t i) const {
-        const PendingOp& op = left_.pending()[i];
+        const PendingOp& op = unfinished_.pending()[i];
         std::string text = why(op);
-        if (const auto way = graph_.way_of(i)) {
-            text += by_way(op, *way);
-        } else if (!graph_.has_way(i)) {
-            text += op.kind == OpKind::recv ? ", which nobody sends" : ", which no op does";
+        if (const auto match = graph_.match_of(i)) {
+            text += by_match(op, *match);
+        } else if (!graph_.has_match(i)) {
+            text += op.kind == OpKind::recv ? ", which no_rank sends" : ", which no op does";
         }
-        return {op.rank, name(op.rank, op.place), std::move(text)};
+        return {op.rank, name(op.rank, op.op_index), std::move(text)};
     }
 
     [[nodiscard]] Waiting waiting_of_message(std::size_t i) const {
-        const UnexpectedMessage& message = left_.messages()[i];
-        const std::string fate = expected_[i] == unknown_place
+        const UnexpectedMessage& message = unfinished_.messages()[i];
+        const std::string fate = expected_[i] == unknown_op_index
                                      ? "is received by no op"
                                      : name(message.receiver, expected_[i]) + ", which receives it, is not posted";
         return {
@@ -223,10 +228,10 @@ class Explanation {
 
     [[nodiscard]] Waiting waiting_of_blocked(std::size_t i) const {
         const BlockedOp& op = blocked_[i];
-        return {op.rank, name(op.rank, op.place), "waits for " + number_of(op.left, "other op") + " of its rank"};
+        return {op.rank, name(op.rank, op.op_index), "waits for " + number_of(op.unmet, "other op") + " of its rank"};
     }
 
-    /// All that is left, rank by rank, as far as it is named.
+    /// The unfinished things, rank by rank, as many as the error names.
     [[nodiscard]] std::vector<Waiting> waiting() const {
         enum class Kind : std::uint8_t { pending, message, stand, blocked };
         struct Item {
@@ -240,12 +245,12 @@ class Explanation {
                 items.push_back({rank_of(things[i]), kind, i});
             }
         };
-        add(Kind::pending, left_.pending(), [](const PendingOp& op) { return op.rank; });
-        add(Kind::message, left_.messages(), [](const UnexpectedMessage& message) { return message.receiver; });
-        add(Kind::stand, stuck_, [](const StuckRank& stuck) { return stuck.rank; });
+        add(Kind::pending, unfinished_.pending(), [](const PendingOp& op) { return op.rank; });
+        add(Kind::message, unfinished_.messages(), [](const UnexpectedMessage& message) { return message.receiver; });
+        add(Kind::stand, ranks_, [](const UnfinishedRank& stuck) { return stuck.rank; });
         add(Kind::blocked, blocked_, [](const BlockedOp& op) { return op.rank; });
         std::erase_if(items, [this](const Item& item) {
-            return item.kind == Kind::stand && stuck_[item.index].stand.kind == Stand::Kind::ops;
+            return item.kind == Kind::stand && ranks_[item.index].stand.kind == StopPosition::Kind::ops;
         });
         std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.rank < b.rank; });
         items.resize(std::min(items.size(), most_named));
@@ -254,29 +259,29 @@ class Explanation {
         for (const Item& item : items) {
             found.push_back(item.kind == Kind::pending   ? waiting_of_pending(item.index)
                             : item.kind == Kind::message ? waiting_of_message(item.index)
-                            : item.kind == Kind::stand   ? waiting_of(stuck_[item.index])
+                            : item.kind == Kind::stand   ? waiting_of(ranks_[item.index])
                                                          : waiting_of_blocked(item.index));
         }
         return found;
     }
 
-    const Left& left_;
+    const Unfinished& unfinished_;
     const ScheduleView& schedule_;
-    WaitGraph graph_;
-    std::span<const StuckRank> stuck_;
-    std::vector<BlockedOps::Wait> circle_;  ///< of one rank
-    std::uint32_t circle_rank_ = 0;
+    WaitForGraph graph_;
+    std::span<const UnfinishedRank> ranks_;
+    std::vector<BlockedOps::Wait> requirement_cycle_;  ///< a cycle of requirements in one rank
+    std::uint32_t requirement_cycle_rank_ = 0;
     std::vector<BlockedOp> blocked_;  ///< the first ones
     std::uint64_t blocked_count_ = 0;
-    std::uint64_t standing_ = 0;   ///< ranks of which it is known where they stand
-    std::vector<Place> expected_;  ///< by message: its receive, which is not posted; or `unknown_place`
+    std::uint64_t standing_ = 0;     ///< ranks whose position in the schedule is reported
+    std::vector<OpIndex> expected_;  ///< by message: its receive that is not posted yet, or `unknown_op_index`
 };
 
 }  // namespace
 
-Standstill standstill(Left left, const ScheduleView& schedule) {
-    left.sort();
-    return Explanation(left, schedule).give();
+Standstill standstill(Unfinished unfinished, const ScheduleView& schedule) {
+    unfinished.sort();
+    return Explanation(unfinished, schedule).give();
 }
 
 }  // namespace idlewave

@@ -5,26 +5,28 @@
 
 #include "base/error.hpp"
 #include "goal/source.hpp"
-#include "standstill/left.hpp"
 #include "standstill/near_miss.hpp"
+#include "standstill/unfinished.hpp"
 
 namespace idlewave {
 
-/// How many of the things that are left are named, and how many ops of a cycle.
+/// The most unfinished things, and the most ops of a cycle, that the error names.
 inline constexpr std::size_t most_named = 65'536;
 
-/// The error that `left` amounts to: what is left of all ranks of a schedule when nothing can happen any more. It says
-/// the same whoever has simulated it. Looks at every op of the ranks that have not come to their end.
-Standstill standstill(Left left, const ScheduleView& schedule);
+/// The error for a simulation that ended with something unfinished: a deadlock, or messages or receives without a match
+/// (docs/model.md, R20). It depends on the schedule and `unfinished` alone, so it is the same for every scheduler.
+/// Reads every op of the unfinished ranks.
+Standstill standstill(Unfinished unfinished, const ScheduleView& schedule);
 
 /// The same for a source, which must live as long as this runs.
 template <Source S>
-Standstill standstill(Left left, const S& source) {
-    return standstill(std::move(left),
-                      ScheduleView{
-                          .listing = [&source](std::uint32_t rank) { return source.listing(rank); },
-                          .name = [&source](std::uint32_t rank, Place place) { return source.name(rank, place); },
-                      });
+Standstill standstill(Unfinished unfinished, const S& source) {
+    return standstill(
+        std::move(unfinished),
+        ScheduleView{
+            .rank_schedule = [&source](std::uint32_t rank) { return source.rank_schedule(rank); },
+            .name = [&source](std::uint32_t rank, OpIndex op_index) { return source.name(rank, op index); },
+        });
 }
 
 }  // namespace idlewave

@@ -4,13 +4,14 @@
 
 namespace idlewave {
 
-std::vector<PathStep> critical_path(const Record& record, const std::vector<Caused>& finish, const Machine& machine) {
+std::vector<PathStep> critical_path(const SimulationRecord& record, const std::vector<CausedTime>& finish,
+                                    const Machine& machine) {
     std::vector<PathStep> path;
     if (finish.empty()) {
         return path;
     }
-    Caused end = *std::max_element(finish.begin(), finish.end(),
-                                   [](const Caused& a, const Caused& b) { return a.time < b.time; });
+    CausedTime end = *std::max_element(finish.begin(), finish.end(),
+                                       [](const CausedTime& a, const CausedTime& b) { return a.time < b.time; });
     while (end.cause.known()) {
         const ActivityRecord& done = record.activities[end.cause.rank][end.cause.index];
         path.push_back({end.cause.rank, done.activity, end.cause.point, done.start.time, end.time,

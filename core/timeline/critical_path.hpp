@@ -10,7 +10,7 @@
 
 namespace idlewave {
 
-/// A part of the critical path: what a rank did, from its start to the point from which the path goes on.
+/// One step of the critical path: an activity of a rank, from its beginning to the point from which the path goes on.
 struct PathStep {
     std::uint32_t rank = 0;
     Activity activity = {};
@@ -20,11 +20,11 @@ struct PathStep {
     Spans spans = {};
 };
 
-/// The chain of activities that decides when the last rank finishes, from time 0 on: each begins at the very time at
-/// which the one before it lets it, so that nothing is waited for on it. Of several such chains the one that ends at
-/// the lowest rank, and of two causes at one time what the op required, then
-/// its CPU, then its NIC.
-/// Needs a record of all ranks and times.
-std::vector<PathStep> critical_path(const Record& record, const std::vector<Caused>& finish, const Machine& machine);
+/// The critical path: the chain of activities that decides when the last rank finishes. It begins at time 0, and each
+/// activity begins at the time at which the previous one allows it, so there is no waiting on the path. Of several such
+/// chains it is the one that ends at the lowest rank. Of two causes at one time a requirement of the op counts, then
+/// its CPU, then its NIC. Needs a record of all ranks and times.
+std::vector<PathStep> critical_path(const SimulationRecord& record, const std::vector<CausedTime>& finish,
+                                    const Machine& machine);
 
 }  // namespace idlewave

@@ -9,15 +9,15 @@
 namespace idlewave {
 namespace {
 
-/// What a rank did; null if it was not recorded.
-const ActivityRecord* activity_of(const Record& record, const Cause& cause) {
+/// The activity of a cause; null if it was not recorded.
+const ActivityRecord* activity_of(const SimulationRecord& record, const Cause& cause) {
     return cause.recorded() ? &record.activities[cause.rank][cause.index] : nullptr;
 }
 
-/// The op that an activity belongs to; -1 if none is known.
-std::int64_t op_of(const Record& record, const Cause& cause) {
+/// The op of the activity; -1 if none is known.
+std::int64_t op_of(const SimulationRecord& record, const Cause& cause) {
     const ActivityRecord* done = activity_of(record, cause);
-    return done == nullptr || done->activity.place == unknown_place ? -1 : std::int64_t{done->activity.place};
+    return done == nullptr || done->activity.op_index == unknown_op_index ? -1 : std::int64_t{done->activity.op_index};
 }
 
 CauseKind kind_of(Point point) {
@@ -34,15 +34,15 @@ CauseKind kind_of(Point point) {
     }
 }
 
-/// Names the op that made something happen when it did.
-void blame(OpRow& row, const Record& record, const Cause& cause) {
+/// Writes the cause, its rank and its op into the row.
+void blame(OpRow& row, const SimulationRecord& record, const Cause& cause) {
     row.cause = kind_of(cause.point);
     row.cause_rank = cause.known() ? std::int64_t{cause.rank} : -1;
     row.cause_op = op_of(record, cause);
 }
 
-/// What was free only at `start`, although the rest was there at `ready`.
-void blame_resource(OpRow& row, const Record& record, Time ready, const Caused& start) {
+/// An op that was ready at `ready` and started later waited for the resource that was free only at `start`.
+void blame_resource(OpRow& row, const SimulationRecord& record, Time ready, const CausedTime& start) {
     if (start.time <= ready) {
         return;
     }
@@ -52,7 +52,7 @@ void blame_resource(OpRow& row, const Record& record, Time ready, const Caused& 
 }
 
 /// A send or a calc waits for its CPU, and a send for its NIC.
-void explain_start(OpRow& row, const Record& record) {
+void explain_start(OpRow& row, const SimulationRecord& record) {
     row.wait = row.op.start.time - row.op.ready.time;
     blame(row, record, row.op.ready.cause);
     blame_resource(row, record, row.op.ready.time, row.op.start);
@@ -61,17 +61,17 @@ void explain_start(OpRow& row, const Record& record) {
     row.free = last == nullptr ? row.op.end.time : last->free;
 }
 
-/// A receive waits for its message, and then for what receives it.
-void explain_receive(OpRow& row, const Record& record) {
+/// A receive waits for its message, then for the CPU and the NIC that receive it.
+void explain_receive(OpRow& row, const SimulationRecord& record) {
     const OpRecord& op = row.op;
     const Cause& sent = op.arrived.cause;
     row.match_rank = sent.rank;
     row.match_op = op_of(record, sent);
     const ActivityRecord* received = activity_of(record, op.processed.cause);
-    const Caused reception = received == nullptr ? op.came : received->start;
+    const CausedTime reception = received == nullptr ? op.data_arrived : received->start;
     row.work = reception.time;
     row.free = received == nullptr ? op.processed.time : received->free;
-    const Time here = std::max(op.start.time, op.came.time);
+    const Time here = std::max(op.start.time, op.data_arrived.time);
     blame(row, record, op.end.time > op.processed.time ? op.start.cause : sent);
     if (op.arrived.time > op.start.time) {
         row.wait = reception.time - op.start.time;
@@ -82,49 +82,49 @@ void explain_receive(OpRow& row, const Record& record) {
     }
 }
 
-/// A rendezvous that was asked for before its receive was posted holds up its sender.
+/// A request to send that arrived before its receive was posted makes the sender wait.
 void explain_late_receiver(const OpRow& receive, OpRow& send) {
     const Time late = receive.op.start.time - receive.op.arrived.time;
     if (late <= send.wait) {
-        return;  // what kept it from starting took longer
+        return;  // an op has one wait: the longer one
     }
     send.wait = late;
     send.state = WaitState::late_receiver;
     send.cause = CauseKind::end;
     send.cause_rank = receive.op.rank;
-    send.cause_op = receive.op.place;
+    send.cause_op = receive.op.op_index;
 }
 
-/// The row of an op, among those of its rank; null if it was not recorded.
-OpRow* row_of(std::span<OpRow> rows, std::int64_t place) {
-    const auto found = std::lower_bound(rows.begin(), rows.end(), place,
-                                        [](const OpRow& row, std::int64_t wanted) { return row.op.place < wanted; });
-    return found != rows.end() && found->op.place == place ? &*found : nullptr;
+/// The row of an op among the rows of its rank; null if it was not recorded.
+OpRow* row_of(std::span<OpRow> rows, std::int64_t op_index) {
+    const auto found = std::lower_bound(rows.begin(), rows.end(), op_index,
+                                        [](const OpRow& row, std::int64_t wanted) { return row.op.op_index < wanted; });
+    return found != rows.end() && found->op.op_index == op_index ? &*found : nullptr;
 }
 
-/// Shares out what detours took to the ops of one rank.
+/// Adds the length of the detours in each activity to the op of that activity.
 void add_noise(std::span<OpRow> rows, const std::vector<ActivityRecord>& activities, const Machine& machine) {
     for (const ActivityRecord& done : activities) {
         const Activity& activity = done.activity;
-        OpRow* row = activity.place == unknown_place ? nullptr : row_of(rows, activity.place);
+        OpRow* row = activity.op_index == unknown_op_index ? nullptr : row_of(rows, activity.op_index);
         if (row == nullptr) {
             continue;
         }
-        const Point point = activity.doing == Doing::transmission ? Point::sender_free
-                            : activity.doing == Doing::reception  ? Point::receiver_free
-                                                                  : Point::computed;
+        const Point point = activity.kind == ActivityKind::transmission ? Point::sender_free
+                            : activity.kind == ActivityKind::reception  ? Point::receiver_free
+                                                                        : Point::computed;
         row->noise += spans_of(activity, point, done.free - done.start.time, machine).noise;
     }
 }
 
-bool by_rendezvous(const Record& record, const OpRow& receive) {
+bool by_rendezvous(const SimulationRecord& record, const OpRow& receive) {
     const ActivityRecord* sent = activity_of(record, receive.op.arrived.cause);
     return sent != nullptr && sent->activity.message == MessageKind::request_to_send;
 }
 
 }  // namespace
 
-std::vector<OpRow> op_rows(const Record& record, const Machine& machine) {
+std::vector<OpRow> op_rows(const SimulationRecord& record, const Machine& machine) {
     std::vector<OpRow> rows;
     std::vector<std::size_t> first;
     for (const std::vector<OpRecord>& own : record.ops) {

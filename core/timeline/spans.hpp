@@ -7,7 +7,7 @@
 
 namespace idlewave {
 
-/// What a span of time was spent on, in ps.
+/// The division of a span of time, in picoseconds.
 struct Spans {
     Time latency = 0;      ///< L
     Time overhead = 0;     ///< o_s, o_r
@@ -31,11 +31,11 @@ struct Spans {
     }
 };
 
-/// What the time from an activity's start to one of its points is spent on, `length` in all: what the model's
-/// parameters do not account for is noise (docs/model.md, "The rank").
+/// Divides the time from the beginning of an activity to one of its points, `length` in all. The parameters of the
+/// model account for a part of it (docs/model.md, R5 to R8); the rest is noise.
 inline Spans spans_of(const Activity& activity, Point point, Time length, const Machine& machine) {
     const Costs cost = costs(activity.within_node ? *machine.node : machine.network,
-                             activity.doing == Doing::computation ? 0 : activity.size);
+                             activity.kind == ActivityKind::computation ? 0 : activity.amount);
     Spans spans;
     switch (point) {
         case Point::start:
@@ -59,7 +59,7 @@ inline Spans spans_of(const Activity& activity, Point point, Time length, const 
             spans.wire_bytes = cost.bytes;
             break;
         case Point::computed:
-            spans.computation = static_cast<Time>(activity.size);
+            spans.computation = static_cast<Time>(activity.amount);
             break;
     }
     spans.noise = length - spans.total();

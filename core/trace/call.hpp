@@ -6,8 +6,8 @@
 
 namespace idlewave {
 
-/// What a record of a trace is about (docs/trace-format.md). Collectives are `collectives + c`, nonblocking ones
-/// `nonblocking_collectives + c`.
+/// The call that a record of a trace describes (docs/trace-format.md). Collective c is `collectives + c`, and
+/// nonblocking `nonblocking_collectives + c`.
 enum class Call : std::uint16_t {
     end_of_file = 0,
     init = 1,
@@ -51,7 +51,7 @@ enum class Call : std::uint16_t {
     nonblocking_collectives = 128
 };
 
-/// The collective operations as the trace counts them.
+/// The collective operations in the numbering of traces.
 enum class TracedCollective : std::uint8_t {
     barrier,
     bcast,
@@ -75,16 +75,16 @@ enum class TracedCollective : std::uint8_t {
 
 inline constexpr std::uint16_t traced_collectives = 18;
 
-/// What kind of thing a call is, for dividing a rank's time.
+/// The group of a call, by which the time of a rank is divided.
 enum class CallGroup : std::uint8_t { point_to_point, completion, collective, other };
 
-/// The MPI function's name, such as "MPI_Isend"; "?" for a number that means nothing.
+/// The name of the MPI function, such as "MPI_Isend"; "?" for an unknown number.
 std::string call_name(Call call);
 
 CallGroup call_group(Call call);
 
-/// The fewest words that a record of `call` has. False if the number means nothing.
-bool least_words(Call call, std::size_t& words);
+/// Sets `words` to the least number of words of a record of `call`. False for an unknown number.
+bool min_words(Call call, std::size_t& words);
 
 inline bool is_collective(Call call) {
     const auto number = static_cast<std::uint16_t>(call);

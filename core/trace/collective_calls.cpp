@@ -13,8 +13,8 @@ std::vector<std::uint64_t> counts_at(const TraceRecord& r, std::size_t begin, st
     return {words.begin(), words.end()};
 }
 
-/// One rank's part, or the whole vector: what the algorithms call `bytes`. A root and the others may know it by
-/// different names.
+/// The `bytes` of CollectiveCall: the block of one rank, or the whole vector. At the root it may be the received size,
+/// and elsewhere the sent one.
 std::int64_t bytes_of(TracedCollective traced, bool at_root, std::int64_t sent, std::int64_t received) {
     switch (traced) {
         case TracedCollective::gather:
@@ -29,17 +29,18 @@ std::int64_t bytes_of(TracedCollective traced, bool at_root, std::int64_t sent, 
     }
 }
 
-/// Of a gatherv and a scatterv only the root knows all sizes; of the other v-variants everyone knows what MPI tells it.
-bool carries(const Algorithm& algorithm, TracedCollective traced) {
+/// Whether an algorithm can execute the operation: in a gatherv and a scatterv only the root knows all counts, in the
+/// other v-variants every rank does.
+bool supports(const Algorithm& algorithm, TracedCollective traced) {
     switch (traced) {
         case TracedCollective::gatherv:
         case TracedCollective::scatterv:
-            return algorithm.uneven == Uneven::as_in_mpi;
+            return algorithm.vector_counts == VectorCounts::as_in_mpi;
         case TracedCollective::allgatherv:
         case TracedCollective::alltoallv:
         case TracedCollective::alltoallw:
         case TracedCollective::reduce_scatter:
-            return algorithm.uneven != Uneven::refused;
+            return algorithm.vector_counts != VectorCounts::unsupported;
         default:
             return true;
     }
@@ -84,7 +85,7 @@ Collective operation_of(TracedCollective traced) {
 
 void RankConverter::collective(const TraceRecord& r) {
     const bool blocking = is_collective(r.call);
-    const Communicators::Known& communicator = known(r, r.words[0]);
+    const Communicators::Group& communicator = communicator_of(r, r.words[0]);
     if (collective_of(r.call) == TracedCollective::neighbor) {
         fail(r, "is a neighbourhood collective, for which there is no algorithm yet");
     }
@@ -103,7 +104,7 @@ void RankConverter::collective(const TraceRecord& r) {
 
 CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at) {
     const TracedCollective traced = collective_of(r.call);
-    const auto& members = known(r, r.words[0]).members;
+    const auto& members = communicator_of(r, r.words[0]).members;
     const auto me = std::find(members.begin(), members.end(), trace_.header().rank);
     if (me == members.end()) {
         fail(r, "is on a communicator of which this rank is no member");
@@ -143,9 +144,9 @@ CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at
     const Collective operation = operation_of(traced);
     const auto chosen = options_.algorithms.find(operation);
     const Algorithm& algorithm_used = algorithm(operation, chosen == options_.algorithms.end() ? "" : chosen->second);
-    if (!carries(algorithm_used, traced)) {
-        fail(r, "has parts of different sizes, which the algorithm 'linear' can carry and '" +
-                    std::string(algorithm_used.name) + "' cannot");
+    if (!supports(algorithm_used, traced)) {
+        fail(r, "has unequal counts, which the algorithm 'linear' supports and '" + std::string(algorithm_used.name) +
+                    "' does not");
     }
     site.step = algorithm_used.step;
     site.tag = Tags::of_collective(site.communicator, collectives_begun_[site.communicator]++);

@@ -11,12 +11,12 @@ namespace idlewave {
 
 Communicators::Communicators(const Trace& trace) {
     const auto size = static_cast<std::uint32_t>(trace.ranks.size());
-    Known world;
+    Group world;
     world.members.resize(size);
     std::iota(world.members.begin(), world.members.end(), 0U);
-    known_[world_id].push_back(std::move(world));
+    groups_[world_id].push_back(std::move(world));
     for (std::uint32_t rank = 0; rank < size; ++rank) {
-        selves_.push_back({{rank}, false});
+        self_groups_.push_back({{rank}, false});
     }
     for (const RankTrace& rank : trace.ranks) {
         for (const TraceRecord& record : rank.records()) {
@@ -33,31 +33,31 @@ void Communicators::define(const RankTrace& rank, const TraceRecord& record) {
         throw InputError(rank.name() + ": a communicator of " + std::to_string(size) + " ranks lists " +
                          std::to_string(2 * (record.words.size() - 3)) + " members");
     }
-    Known known{.members = {}, .intercommunicator = (record.info & 2) != 0};
+    Group group{.members = {}, .intercommunicator = (record.info & 2) != 0};
     for (std::size_t i = 0; i < size; ++i) {
         const Pair two = record.pair(3 + i / 2);
-        known.members.push_back(static_cast<std::uint32_t>(i % 2 == 0 ? two.first : two.second));
+        group.members.push_back(static_cast<std::uint32_t>(i % 2 == 0 ? two.first : two.second));
     }
-    const std::set<std::uint32_t> distinct(known.members.begin(), known.members.end());
-    if (distinct.size() != size || (size > 0 && *distinct.rbegin() >= selves_.size())) {
+    const std::set<std::uint32_t> distinct(group.members.begin(), group.members.end());
+    if (distinct.size() != size || (size > 0 && *distinct.rbegin() >= self_groups_.size())) {
         throw InputError(rank.name() + ": a communicator has a member twice, or one that is no rank of the program");
     }
-    std::vector<Known>& groups = known_[record.words[0]];
-    if (!known.intercommunicator) {
+    std::vector<Group>& groups = groups_[record.words[0]];
+    if (!group.intercommunicator) {
         groups.clear();
     }
-    groups.push_back(std::move(known));
+    groups.push_back(std::move(group));
 }
 
-const Communicators::Known* Communicators::find(std::uint64_t id, std::uint32_t rank) const {
+const Communicators::Group* Communicators::find(std::uint64_t id, std::uint32_t rank) const {
     if (id == self_id) {
-        return &selves_[rank];
+        return &self_groups_[rank];
     }
-    const auto found = known_.find(id);
-    if (found == known_.end()) {
+    const auto found = groups_.find(id);
+    if (found == groups_.end()) {
         return nullptr;
     }
-    for (const Known& group : found->second) {
+    for (const Group& group : found->second) {
         const bool member = std::find(group.members.begin(), group.members.end(), rank) != group.members.end();
         if (!group.intercommunicator || !member) {
             return &group;
@@ -67,12 +67,12 @@ const Communicators::Known* Communicators::find(std::uint64_t id, std::uint32_t 
 }
 
 std::uint32_t Communicators::use(std::uint64_t id, std::uint32_t rank) {
-    const auto [place, added] =
+    const auto [entry, added] =
         index_.try_emplace({id, id == self_id ? rank : 0}, static_cast<std::uint32_t>(used_.size()));
     if (added) {
         used_.push_back(find(id, rank)->members);
     }
-    return place->second;
+    return entry->second;
 }
 
 }  // namespace idlewave

@@ -9,36 +9,37 @@
 
 namespace idlewave {
 
-/// The communicators of a trace, by the ids that their members agree on.
+/// The communicators of a trace, by the ids that all their members use.
 class Communicators {
   public:
     static constexpr std::uint64_t world_id = 1;
     static constexpr std::uint64_t self_id = 2;
 
-    struct Known {
+    struct Group {
         std::vector<std::uint32_t> members;  ///< world ranks
         bool intercommunicator = false;
     };
 
-    /// Collects the definitions in all ranks' files. Throws InputError naming file and call where one is impossible.
+    /// Collects the definitions from the files of all ranks. Throws an InputError with the file if one is invalid.
     explicit Communicators(const Trace& trace);
 
-    /// The communicator of this id as `rank` sees it (of an intercommunicator the other group); null if no member
-    /// defined it.
-    [[nodiscard]] const Known* find(std::uint64_t id, std::uint32_t rank) const;
+    /// The group of the communicator with this id, as seen by `rank`: of an intercommunicator the remote group. Null if
+    /// no member defined it.
+    [[nodiscard]] const Group* find(std::uint64_t id, std::uint32_t rank) const;
 
-    /// Its index in `used`, where it is put if it is not there.
+    /// The index of the communicator in `used`; adds it if it is not there.
     std::uint32_t use(std::uint64_t id, std::uint32_t rank);
 
-    /// The members of the communicators that were used, by index.
+    /// The members of the used communicators, by index.
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> used() const { return used_; }
 
   private:
     void define(const RankTrace& rank, const TraceRecord& record);
 
-    std::map<std::uint64_t, std::vector<Known>> known_;  ///< of an intercommunicator both groups
-    std::vector<Known> selves_;
-    std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> index_;  ///< by id, and by rank for self
+    std::map<std::uint64_t, std::vector<Group>> groups_;  ///< by id; an intercommunicator has two groups
+    std::vector<Group> self_groups_;
+    std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t>
+        index_;  ///< by id, and for MPI_COMM_SELF also by rank
     std::vector<std::vector<std::uint32_t>> used_;
 };
 

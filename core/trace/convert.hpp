@@ -9,17 +9,19 @@
 
 namespace idlewave {
 
-/// How a trace becomes a program.
+/// The options of the conversion of a trace to a program.
 struct ConvertOptions {
-    std::map<Collective, std::string> algorithms;  ///< by name; of a collective that is not named the default
-    double reduction_cost = 0;                     ///< ns of computation per byte that a reduction combines
+    std::map<Collective, std::string>
+        algorithms;             ///< names of algorithms; a collective that is missing uses its default
+    double reduction_cost = 0;  ///< ns of computation per byte reduced
 };
 
-/// The program that a trace is a run of: what lies between two calls is computation, as long as it took; calls become
-/// instructions, with the dependencies that MPI gives them; the time inside calls is for the simulation to find.
+/// Converts a trace to the program that it is a run of. The time between two calls becomes computation of the same
+/// length. Calls become instructions with the dependencies that MPI defines. The time inside calls is dropped: the
+/// simulation determines it.
 ///
-/// A wildcard receive gets the source and tag that it received from. Throws InputError naming the rank's file and the
-/// call where the trace is incomplete or has something that no program of this kind can have.
+/// A wildcard receive gets the source and tag of the message that it received. Throws an InputError with the file and
+/// the call if the trace is incomplete or has a call that cannot be converted.
 Program convert(const Trace& trace, const ConvertOptions& options);
 
 }  // namespace idlewave

@@ -11,7 +11,7 @@ bool is_send(Call call) {
     return call >= Call::send && call <= Call::irsend;
 }
 
-/// Fills in rows of one rank.
+/// Makes the rows of one rank.
 class Profiler {
   public:
     Profiler(const RankTrace& trace, const Communicators& communicators)

@@ -29,7 +29,7 @@ std::string text_of(const TraceRecord& r) {
 RankProgram RankConverter::convert(std::int64_t offset) {
     compute(offset);
     std::int64_t left_mpi = trace_.header().init_end;
-    std::int64_t aside = 0;  // time in unsuccessful tests and in the tracer since then: no computation
+    std::int64_t excluded = 0;  // time in unsuccessful tests and in the tracer since then, which is no computation
     for (const TraceRecord& r : trace_.records()) {
         if (r.call == Call::init) {
             left_mpi = std::max(left_mpi, r.end);
@@ -40,18 +40,18 @@ RankProgram RankConverter::convert(std::int64_t offset) {
                 fail(r, "expected a time inside the calls from 0 to " + std::to_string(r.end - r.begin) +
                             " ns, found " + std::to_string(r.number(1)));
             }
-            aside += r.number(1);
+            excluded += r.number(1);
             continue;
         }
         if (r.call == Call::tracer) {
-            aside += r.end - r.begin;
+            excluded += r.end - r.begin;
             continue;
         }
         if (r.begin < left_mpi) {
             fail(r, "overlaps the call before it: calls of several threads at a time have no order to simulate");
         }
-        compute(r.begin - left_mpi - aside);
-        aside = 0;
+        compute(r.begin - left_mpi - excluded);
+        excluded = 0;
         left_mpi = r.end;
         record(r);
     }
@@ -123,7 +123,7 @@ void RankConverter::record(const TraceRecord& r) {
         case Call::comm_free:
         case Call::cart:
         case Call::probe:
-            break;  // no messages of their own; a probe's wait is the receive's that follows
+            break;  // no messages of their own; the wait of a probe becomes the wait of the receive that follows
         default:
             collective(r);
     }
@@ -136,7 +136,7 @@ void RankConverter::compute(std::int64_t ns) {
     program_.instructions.push_back({.kind = Instruction::Kind::calc, .size = static_cast<std::uint64_t>(ns)});
 }
 
-/// A send or receive; returns its slot, or no_slot if nothing is sent (MPI_PROC_NULL).
+/// Adds a send or receive. Returns its slot, or no_slot for MPI_PROC_NULL.
 std::uint32_t RankConverter::message(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag,
                                      std::int64_t bytes) {
     if (peer_tag.first == proc_null) {
@@ -212,7 +212,7 @@ void RankConverter::cancel(const TraceRecord& r) {
     }
 }
 
-/// The op goes on, but nobody waits for it; its slot stays taken.
+/// The op continues, but no call waits for it; its slot stays in use.
 void RankConverter::free_request(const TraceRecord& r) {
     if (const auto found = pending_.find(r.words[0]); found != pending_.end()) {
         found->second.pop_back();
@@ -222,7 +222,7 @@ void RankConverter::free_request(const TraceRecord& r) {
     }
 }
 
-/// A wait or a successful test: wait for what completed.
+/// Converts a wait or a successful test to a wait for the requests that completed.
 void RankConverter::complete(const TraceRecord& r) {
     if (r.words.size() % 3 != 0) {
         fail(r, "expected three words for each request that completed");
@@ -231,7 +231,7 @@ void RankConverter::complete(const TraceRecord& r) {
     for (std::size_t i = 0; i < r.words.size(); i += 3) {
         const auto found = pending_.find(r.words[i]);
         if (found == pending_.end()) {
-            continue;  // made by a call that is not recorded
+            continue;  // started by a call that is not recorded
         }
         const Pending pending = found->second.front();
         found->second.pop_front();
@@ -254,7 +254,7 @@ void RankConverter::complete(const TraceRecord& r) {
     wait_for(slots);
 }
 
-/// A wildcard receive is told whom it received from.
+/// Replaces the wildcards of a receive by the source and tag of the message that it received.
 void RankConverter::resolve(const TraceRecord& r, const Pending& pending, Pair received) {
     Instruction& instruction = program_.instructions[pending.instruction];
     if (instruction.peer == any) {
@@ -280,8 +280,8 @@ void RankConverter::wait_for(const std::vector<std::uint32_t>& slots) {
     }
 }
 
-const Communicators::Known& RankConverter::known(const TraceRecord& r, std::uint64_t communicator) const {
-    const Communicators::Known* found = communicators_.find(communicator, trace_.header().rank);
+const Communicators::Group& RankConverter::communicator_of(const TraceRecord& r, std::uint64_t communicator) const {
+    const Communicators::Group* found = communicators_.find(communicator, trace_.header().rank);
     if (found == nullptr) {
         fail(r, "is on a communicator that no rank has defined");
     }
@@ -292,7 +292,7 @@ std::uint32_t RankConverter::peer_of(const TraceRecord& r, std::uint64_t communi
     if (peer == any_source || peer == not_known) {
         return any;
     }
-    const auto& members = known(r, communicator).members;
+    const auto& members = communicator_of(r, communicator).members;
     if (peer < 0 || static_cast<std::size_t>(peer) >= members.size()) {
         fail(r,
              "has peer " + std::to_string(peer) + " on a communicator of " + std::to_string(members.size()) + " ranks");

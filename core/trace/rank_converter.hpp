@@ -15,17 +15,17 @@
 
 namespace idlewave {
 
-/// Makes one rank's program of its trace, record by record.
+/// Converts the trace of one rank to its program, record by record.
 class RankConverter {
   public:
     RankConverter(const RankTrace& trace, Communicators& communicators, Tags& tags, const ConvertOptions& options)
         : trace_(trace), communicators_(communicators), tags_(tags), options_(options) {}
 
-    /// `offset` is how much later than the first rank this one began, ns.
+    /// `offset` is the time in ns by which this rank left MPI_Init later than the first one.
     RankProgram convert(std::int64_t offset);
 
   private:
-    /// A request that has been started: where it will be waited for.
+    /// A request that has been started and not completed.
     struct Pending {
         std::uint32_t slot = no_slot;
         std::uint32_t instruction = 0;
@@ -34,7 +34,7 @@ class RankConverter {
         bool cancelled = false;
     };
 
-    /// A persistent request, or a message that a matched probe took.
+    /// A persistent request, or a message that a matched probe has removed from the queue.
     struct Template {
         std::uint64_t communicator = 0;
         Pair peer_tag{};
@@ -62,7 +62,7 @@ class RankConverter {
     CollectiveSite site_of(const TraceRecord& r, std::size_t sizes_at);
     std::uint32_t peer_of(const TraceRecord& r, std::uint64_t communicator, std::int32_t peer) const;
     std::uint32_t tag_of(std::uint64_t communicator, std::int32_t tag);
-    const Communicators::Known& known(const TraceRecord& r, std::uint64_t communicator) const;
+    const Communicators::Group& communicator_of(const TraceRecord& r, std::uint64_t communicator) const;
     std::uint32_t new_slot();
     [[noreturn]] void fail(const TraceRecord& r, const std::string& what) const;
 
@@ -78,7 +78,7 @@ class RankConverter {
     std::map<std::uint32_t, std::uint64_t> collectives_begun_;        ///< by communicator index
 };
 
-/// What a traced collective is as an operation that algorithms exist for.
+/// The operation of a traced collective, by which its algorithm is chosen.
 Collective operation_of(TracedCollective traced);
 
 }  // namespace idlewave

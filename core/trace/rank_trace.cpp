@@ -22,7 +22,7 @@ constexpr std::string_view magic = "IDLEWTR1";
 constexpr std::uint32_t format_version = 1;
 constexpr std::size_t header_size = 256;
 constexpr std::size_t fixed_words = 3;
-constexpr std::int64_t latest = std::int64_t{1} << 60;  ///< ns; so that sums and differences of times stay in range
+constexpr std::int64_t latest = std::int64_t{1} << 60;  ///< in ns; sums and differences of such times stay in range
 
 template <class T>
 T at(const std::vector<std::uint64_t>& words, std::size_t byte) {
@@ -58,7 +58,7 @@ RankTrace::RankTrace(std::vector<std::uint64_t> words, std::size_t bytes, const 
 RankTrace RankTrace::read(const std::string& file) {
     std::error_code error;
     const auto status = std::filesystem::status(file, error);
-    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {  // opening a pipe would wait
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {  // opening a pipe would block
         throw InputError(file_name(file) + ": cannot be read as a trace: it is no file");
     }
     std::ifstream in(file, std::ios::binary | std::ios::ate);
@@ -127,7 +127,7 @@ void RankTrace::read_header() {
 }
 
 void RankTrace::read_records() {
-    // A killed rank leaves zeros after its last record; a record that was cut off ends a truncated file.
+    // A killed rank leaves zeros after its last record. A truncated file ends inside a record.
     std::size_t word = header_size / 8;
     const std::size_t end = bytes_ / 8;
     while (word < end) {
@@ -152,7 +152,7 @@ std::size_t RankTrace::read_record(std::size_t word, std::size_t end) {
         return word;
     }
     std::size_t least = 0;
-    if (!least_words(record.call, least)) {
+    if (!min_words(record.call, least)) {
         fail(word * 8, "no call has the number " + std::to_string(static_cast<unsigned>(record.call)));
     }
     if (end - word < fixed_words || end - word - fixed_words < count) {

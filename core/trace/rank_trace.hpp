@@ -10,7 +10,7 @@
 
 namespace idlewave {
 
-/// The head of a rank's file (docs/trace-format.md). Times in ns of the rank's own clock.
+/// The header of a rank's file (docs/trace-format.md). Times are in ns of the rank's own clock.
 struct TraceHeader {
     std::uint32_t rank = 0;
     std::uint32_t ranks = 0;
@@ -34,11 +34,11 @@ struct TraceHeader {
 
     [[nodiscard]] bool finalized() const { return state == 1; }
 
-    /// This rank's time `t` on rank 0's clock: offset and drift as they were measured at init and finalize.
+    /// The rank's time `t` on the clock of rank 0, by the offsets that were measured in MPI_Init and MPI_Finalize.
     [[nodiscard]] std::int64_t global(std::int64_t t) const;
 };
 
-/// Two 32-bit numbers in one word: a rank and a tag.
+/// Two 32-bit numbers that share a word: mostly a rank and a tag.
 struct Pair {
     std::int32_t first;
     std::int32_t second;
@@ -58,7 +58,7 @@ struct TraceRecord {
     [[nodiscard]] std::int64_t number(std::size_t i) const { return static_cast<std::int64_t>(words[i]); }
 };
 
-/// The file of one rank, read and checked.
+/// The trace of one rank, read from its file and checked.
 class RankTrace {
   public:
     RankTrace(RankTrace&&) = default;
@@ -67,10 +67,10 @@ class RankTrace {
     RankTrace& operator=(const RankTrace&) = delete;
     ~RankTrace() = default;
 
-    /// Reads `file`. Throws InputError naming file, byte and what was expected.
+    /// Reads `file`. Throws an InputError with the file, the byte and what was expected.
     static RankTrace read(const std::string& file);
 
-    /// The same from memory; `name` is what messages call it. `bytes` is copied.
+    /// The same from memory. `name` is its name in messages; `bytes` is copied.
     static RankTrace from_bytes(std::span<const std::byte> bytes, const std::string& name);
 
     [[nodiscard]] const TraceHeader& header() const { return header_; }
@@ -92,7 +92,7 @@ class RankTrace {
     std::vector<TraceRecord> records_;
 };
 
-/// A trace: the files of all ranks, in order.
+/// A trace: the traces of all ranks, in order.
 struct Trace {
     Trace() = default;
     Trace(Trace&&) = default;
@@ -103,14 +103,14 @@ struct Trace {
 
     std::vector<RankTrace> ranks;
 
-    /// Reads all rank files of `directory`. Throws InputError if one is missing, foreign or broken. A rank that did not
-    /// reach MPI_Finalize is no error here.
+    /// Reads the files of all ranks in `directory`. Throws InputError if one is missing, invalid, or of another run. A
+    /// rank that did not reach MPI_Finalize is no error here.
     static Trace read(const std::string& directory);
 
-    /// When the first rank left MPI_Init, ns of rank 0's clock.
+    /// The time at which the first rank left MPI_Init, in ns of rank 0's clock.
     [[nodiscard]] std::int64_t begin() const;
 
-    /// From the first rank's leaving MPI_Init to the last rank's calling MPI_Finalize, ns.
+    /// The time in ns from the first rank's return from MPI_Init to the last rank's call of MPI_Finalize.
     [[nodiscard]] std::int64_t duration() const;
 };
 

@@ -6,11 +6,11 @@
 
 namespace idlewave {
 
-/// A schedule knows no communicators, only sources and tags: tags of other communicators than the world's are mapped
-/// to numbers of their own, the same for all ranks.
+/// Schedules have no communicators, only sources and tags. Tags of communicators other than MPI_COMM_WORLD are
+/// therefore mapped to unused tags, which are the same for all ranks.
 class Tags {
   public:
-    /// The schedule's tag for messages with `tag` on the communicator with this index; `world` if it is the world's.
+    /// The schedule's tag for messages with `tag` on the communicator with this index; `world`: on MPI_COMM_WORLD.
     std::uint32_t message(std::uint32_t communicator, std::uint32_t tag, bool world) {
         if (world && tag < mapped) {
             return tag;
@@ -19,8 +19,8 @@ class Tags {
         return numbers_.try_emplace({world ? no_communicator : communicator, tag}, next).first->second;
     }
 
-    /// The tag of the `count`-th collective on a communicator. Collectives that follow each other must differ, as a
-    /// later message may overtake an earlier, larger one.
+    /// The tag of the `count`-th collective on a communicator. Consecutive collectives must have different tags, since
+    /// a small message may overtake a larger one of an earlier collective.
     static std::uint32_t of_collective(std::uint32_t communicator, std::uint64_t count) {
         const std::uint64_t number = (std::uint64_t{communicator} << 16) + count % (1 << 16);
         return collective + static_cast<std::uint32_t>(number % collective);

@@ -1,4 +1,4 @@
-/// Customers go round a ring of stations: a model of one's own, run one event after the other and under Time Warp.
+/// A model of your own: customers go round a ring of stations. It is run sequentially and under Time Warp.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -7,60 +7,60 @@
 #include "base/elementary.hpp"
 #include "base/random.hpp"
 #include "base/time.hpp"
-#include "pdes/run_events.hpp"
+#include "pdes/run_model.hpp"
 
 using idlewave::Time;
 namespace pdes = idlewave::pdes;
 
-/// A station serves one customer after the other, as they came, and sends it to the next station. Times are in ns.
+/// A station serves one customer after another (FIFO), and sends each one to the next station. Times are in ns.
 struct Ring {
     struct State {
         std::uint64_t handled = 0;
-        std::uint64_t digest = 0;  // of who came when, in that order
-        Time free_at = 0;          // when all that have come are served
-        std::uint64_t served = 0;
+        std::uint64_t digest = 0;  // of all arrivals, in the order in which they were handled
+        Time free_at = 0;          // when the station will have served all its customers
+        std::uint64_t served = 0;  // customers served before the end
     };
     struct Payload {
         std::uint32_t customer = 0;
         bool operator==(const Payload&) const = default;
     };
 
-    static constexpr std::uint32_t stations = 10'000;  // each with one customer at first
-    static constexpr Time service = 1000;              // mean of an exponential time
-    static constexpr Time way = 1000;                  // to the next station
-    static constexpr Time end = 1'000'000;             // nobody arrives then or later
+    static constexpr std::uint32_t stations = 10'000;  // each begins with one customer
+    static constexpr Time service = 1000;              // mean of the exponential service time
+    static constexpr Time travel = 1000;               // time to the next station
+    static constexpr Time end = 1'000'000;             // no customer arrives then or later
 
     static std::uint32_t lps() { return stations; }
-    static Time lookahead() { return way; }
+    static Time lookahead() { return travel; }
     static std::uint64_t seed() { return 1; }
 
-    template <class Situation>
-    void start(State& /*state*/, Situation& situation) const {
-        situation.send(situation.self(), 0, {situation.self()});
+    template <class Context>
+    void start(State& /*state*/, Context& context) const {
+        context.send(context.self(), 0, {context.self()});
     }
 
-    template <class Situation>
-    void handle(State& state, const Payload& payload, Situation& situation) const {
-        const Time now = situation.now();
+    template <class Context>
+    void handle(State& state, const Payload& payload, Context& context) const {
+        const Time now = context.now();
         ++state.handled;
         state.digest = (state.digest ^ static_cast<std::uint64_t>(now) ^ payload.customer) * 0x9e3779b97f4a7c15U;
-        const double sample = -idlewave::natural_logarithm(idlewave::between_0_and_1(situation.draws()[0]));
+        const double sample = -idlewave::natural_logarithm(idlewave::between_0_and_1(context.random_bits()[0]));
         state.free_at = std::max(now, state.free_at) + static_cast<Time>(sample * service);
         state.served += state.free_at < end ? 1 : 0;
-        if (state.free_at + way < end) {
-            situation.send((situation.self() + 1) % stations, state.free_at + way - now, payload);
+        if (state.free_at + travel < end) {
+            context.send((context.self() + 1) % stations, state.free_at + travel - now, payload);
         }
     }
 };
 
 void run(const char* name, pdes::Scheduler scheduler, std::uint32_t threads) {
     std::uint64_t served = 0;
-    const pdes::EventRun run =
-        pdes::run_events(Ring{}, {.scheduler = scheduler, .crew = {.threads = threads}},
-                         [&](std::uint32_t /*lp*/, const Ring::State& state) { served += state.served; });
+    const pdes::RunResult run =
+        pdes::run_model(Ring{}, {.scheduler = scheduler, .threads = threads},
+                        [&](std::uint32_t /*lp*/, const Ring::State& state) { served += state.served; });
     std::printf("%s: digest %016llx, %.1f million events a second, stations busy for %.3f of the time\n", name,
                 static_cast<unsigned long long>(run.digest),
-                static_cast<double>(run.counted.statistics.committed) / run.counted.seconds / 1e6,
+                static_cast<double>(run.statistics.counts.committed) / run.statistics.seconds / 1e6,
                 static_cast<double>(served) * Ring::service / Ring::stations / Ring::end);
 }
 

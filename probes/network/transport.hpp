@@ -1,7 +1,7 @@
 // What an assessment needs of a transport: messages to time, a control channel beside them, and a clock.
 //
 // The assessment is a template over the three, so that a call that is timed is the transport's own and nothing else.
-// Both sides have all three. The tests' emulated network (tests/probes) has a virtual clock, and nothing of
+// Both sides have all three. The tests' emulated network (tests/emulated_network) has a virtual clock, and nothing of
 // the assessment knows it.
 #pragma once
 

@@ -8,6 +8,7 @@ namespace idlewave {
 
 void bind_differentiate(nanobind::module_& m);
 void bind_errors(nanobind::module_& m);
+void bind_kernel_run(nanobind::module_& m);
 void bind_loggopsim(nanobind::module_& m);
 void bind_pdes(nanobind::module_& m);
 void bind_machine(nanobind::module_& m);

@@ -46,12 +46,12 @@ void put_slopes(nanobind::dict& answer, const std::vector<Slopes<Levels>>& finis
     answer["set"] = nanobind::none();
 }
 inline void put_slopes(nanobind::dict& answer, const std::vector<SharedSlopes>& finish, bool two_levels) {
-    std::unordered_map<const KnownSlopes*, std::uint32_t> numbers;
+    std::unordered_map<const InternedSlopes*, std::uint32_t> numbers;
     std::vector<SharedSlopes> sets;
     std::vector<std::uint32_t> set_of_rank;
     set_of_rank.reserve(finish.size());
     for (const SharedSlopes& moment : finish) {
-        const auto [number, added] = numbers.try_emplace(moment.known(), static_cast<std::uint32_t>(sets.size()));
+        const auto [number, added] = numbers.try_emplace(moment.interned(), static_cast<std::uint32_t>(sets.size()));
         if (added) {
             sets.push_back(moment);
         }
@@ -62,7 +62,7 @@ inline void put_slopes(nanobind::dict& answer, const std::vector<SharedSlopes>& 
 }
 
 template <class Moment>
-nanobind::dict columns_of(const Simulated<Moment>& found, bool two_levels) {
+nanobind::dict columns_of(const SimulationResult<Moment>& found, bool two_levels) {
     const std::vector<Moment>& finish = found.finish;
     Moment last = {};
     for (const Moment& moment : finish) {

@@ -1,12 +1,12 @@
 #include "kernel_run.hpp"
 
 #include <dlfcn.h>
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
 #include <span>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/memory.hpp"
@@ -14,6 +14,7 @@
 #include "bindings.hpp"
 #include "columns.hpp"
 #include "pdes/exchange.hpp"
+#include "pdes/transport.h"
 #include "poll.hpp"
 
 namespace nb = nanobind;
@@ -22,30 +23,7 @@ using namespace nb::literals;
 namespace idlewave {
 namespace {
 
-/// Samples by column.
-nb::dict series_of(const std::vector<pdes::Sample>& samples) {
-    nb::list seconds;
-    nb::list gvt;
-    nb::list committed;
-    nb::list rolled_back;
-    nb::list log_bytes;
-    for (const pdes::Sample& sample : samples) {
-        seconds.append(sample.seconds);
-        gvt.append(sample.gvt);
-        committed.append(sample.committed);
-        rolled_back.append(sample.rolled_back);
-        log_bytes.append(sample.log_bytes);
-    }
-    nb::dict series;
-    series["seconds"] = seconds;
-    series["gvt"] = gvt;
-    series["committed"] = committed;
-    series["rolled_back"] = rolled_back;
-    series["log_bytes"] = log_bytes;
-    return series;
-}
-
-/// Asks Python, which has a library for it, to cut the graph of who tells whom.
+/// Partitions the graph of communication with a library that Python loads.
 std::vector<std::uint32_t> place_by_graph(const std::vector<std::uint64_t>& between, std::uint32_t partitions) {
     const nb::gil_scoped_acquire gil;
     const nb::object place = nb::module_::import_("idlewave.placing").attr("place");
@@ -54,63 +32,118 @@ std::vector<std::uint32_t> place_by_graph(const std::vector<std::uint64_t>& betw
 
 }  // namespace
 
-Wire::Wire(const std::string& library) {
+Transport::Transport(const std::string& library) {
     void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
-    void* symbol = handle == nullptr ? nullptr : ::dlsym(handle, "idlewave_open_wire");
+    void* symbol = handle == nullptr ? nullptr : ::dlsym(handle, "idlewave_open_transport");
     if (symbol == nullptr) {
         throw TransportError(file_name(library) + " cannot be used: " + ::dlerror());
     }
     std::array<char, 512> error = {};
-    wire_ = reinterpret_cast<decltype(&idlewave_open_wire)>(symbol)(error.data(), error.size());
-    if (wire_ == nullptr) {
+    transport_ = reinterpret_cast<decltype(&idlewave_open_transport)>(symbol)(error.data(), error.size());
+    if (transport_ == nullptr) {
         throw TransportError("MPI could not be begun: " + std::string(error.data()));
     }
 }
 
-void Wire::close() const {
-    if (wire_->close() != 0) {
-        throw TransportError(wire_->error_text());
+void Transport::close() const {
+    if (transport_->close() != 0) {
+        throw TransportError(transport_->error_text());
     }
 }
 
-pdes::Crew crew_of(const nb::dict& manner, const nb::object& progress, const Wire* wire) {
-    const bool by_graph = get<bool>(manner, "by_graph");
-    return {.threads = get<std::uint32_t>(manner, "threads"),
-            .wire = wire == nullptr ? nullptr : &wire->functions(),
-            .pin = get<bool>(manner, "pin"),
-            .migrate_after = get<std::uint64_t>(manner, "migrate_after"),
-            .place = by_graph ? decltype(pdes::Crew::place)(place_by_graph) : nullptr,
-            .keeping = {.directory = get<std::filesystem::path>(manner, "checkpoint").string(),
-                        .run = get<std::string>(manner, "run"),
-                        .every = get<double>(manner, "checkpoint_every"),
-                        .restart = get<bool>(manner, "restart")},
-            .poll = Poll(progress)};
+pdes::RunConfiguration configured(pdes::RunConfiguration configuration, const nb::object& progress,
+                                  const Transport* transport) {
+    configuration.transport = transport == nullptr ? nullptr : &transport->functions();
+    configuration.poll = Poll(progress);
+    return configuration;
 }
 
-nb::dict counts_of(const pdes::Counted& run, std::uint64_t digest, const idlewave_wire* wire) {
-    std::uint64_t memory = peak_memory();
-    pdes::add_up(std::span(&memory, 1), wire);
-    const pdes::Statistics& counted = run.statistics;
-    nb::dict counts;
-    counts["committed"] = counted.committed;
-    counts["rolled_back"] = counted.rolled_back;
-    counts["primary_rollbacks"] = counted.primary_rollbacks;
-    counts["secondary_rollbacks"] = counted.secondary_rollbacks;
-    counts["taken_back"] = counted.taken_back;
-    counts["sent_again"] = counted.sent_again;
-    counts["told_elsewhere"] = counted.told_elsewhere;
-    counts["mails"] = counted.mails;
-    counts["gvt_rounds"] = counted.gvt_rounds;
-    counts["ties"] = counted.ties;
-    counts["log_bytes"] = counted.log_bytes;
-    counts["legs"] = run.legs;
-    counts["efficiency"] = counted.efficiency();
-    counts["init_seconds"] = run.init_seconds;
-    counts["seconds"] = run.seconds;
-    counts["digest"] = digest;
-    counts["peak_rss_bytes"] = memory;
-    counts["series"] = series_of(run.series);
-    return counts;
+RunReport report_of(pdes::RunStatistics statistics, std::uint64_t digest, const idlewave_transport* transport) {
+    RunReport report{.statistics = std::move(statistics), .digest = digest, .peak_rss_bytes = peak_memory()};
+    pdes::sum_over_processes(std::span(&report.peak_rss_bytes, 1), transport);
+    return report;
+}
+
+namespace {
+
+void bind_run_configuration(nb::module_& m) {
+    nb::enum_<pdes::Scheduler>(m, "Scheduler", "How the kernel schedules events.")
+        .value("sequential", pdes::Scheduler::sequential)
+        .value("yawns", pdes::Scheduler::yawns)
+        .value("timewarp", pdes::Scheduler::timewarp)
+        .value("check", pdes::Scheduler::check);
+    nb::enum_<pdes::PlacementKind>(m, "PlacementKind", "How LPs are placed on partitions.")
+        .value("block", pdes::PlacementKind::block)
+        .value("cyclic", pdes::PlacementKind::cyclic);
+    nb::class_<pdes::CheckpointOptions>(m, "CheckpointOptions", "Where and when a run writes checkpoints.")
+        .def(nb::init<>())
+        .def_rw("directory", &pdes::CheckpointOptions::directory)
+        .def_rw("description", &pdes::CheckpointOptions::description)
+        .def_rw("interval", &pdes::CheckpointOptions::interval)
+        .def_rw("restart", &pdes::CheckpointOptions::restart);
+    nb::class_<pdes::RunConfiguration>(m, "RunConfiguration", "How a run is made.")
+        .def(nb::init<>())
+        .def_rw("scheduler", &pdes::RunConfiguration::scheduler)
+        .def_rw("threads", &pdes::RunConfiguration::threads)
+        .def_rw("placement_kind", &pdes::RunConfiguration::placement_kind)
+        .def_rw("placement", &pdes::RunConfiguration::placement, "The partition of each LP; empty: by the kind.")
+        .def_rw("pin", &pdes::RunConfiguration::pin)
+        .def_rw("lazy_cancellation", &pdes::RunConfiguration::lazy_cancellation)
+        .def_rw("migrate_after", &pdes::RunConfiguration::migrate_after)
+        .def_rw("checkpoint", &pdes::RunConfiguration::checkpoint)
+        .def(
+            "place_by_graph", [](pdes::RunConfiguration& configuration) { configuration.place = place_by_graph; },
+            "Let METIS place the LPs when they migrate, by the graph of who sends events to whom.");
+}
+
+/// A read-only property for a member of the statistics' counts.
+template <std::uint64_t pdes::Statistics::* member>
+std::uint64_t count(const RunReport& report) {
+    return report.statistics.counts.*member;
+}
+
+void bind_run_report(nb::module_& m) {
+    using pdes::Statistics;
+    nb::class_<pdes::ProgressSample>(m, "ProgressSample", "The progress of a run after a round of GVT.")
+        .def_ro("seconds", &pdes::ProgressSample::seconds)
+        .def_ro("gvt", &pdes::ProgressSample::gvt)
+        .def_ro("committed", &pdes::ProgressSample::committed)
+        .def_ro("rolled_back", &pdes::ProgressSample::rolled_back)
+        .def_ro("log_bytes", &pdes::ProgressSample::log_bytes);
+    nb::class_<RunReport>(m, "RunReport", "The statistics of a run, summed over all processes.")
+        .def_prop_ro("committed", &count<&Statistics::committed>)
+        .def_prop_ro("rolled_back", &count<&Statistics::rolled_back>)
+        .def_prop_ro("primary_rollbacks", &count<&Statistics::primary_rollbacks>)
+        .def_prop_ro("secondary_rollbacks", &count<&Statistics::secondary_rollbacks>)
+        .def_prop_ro("cancelled", &count<&Statistics::cancelled>)
+        .def_prop_ro("resent", &count<&Statistics::resent>)
+        .def_prop_ro("remote_events", &count<&Statistics::remote_events>)
+        .def_prop_ro("message_batches", &count<&Statistics::message_batches>)
+        .def_prop_ro("gvt_rounds", &count<&Statistics::gvt_rounds>)
+        .def_prop_ro("ties", &count<&Statistics::ties>)
+        .def_prop_ro("log_bytes", &count<&Statistics::log_bytes>)
+        .def_prop_ro("segments", [](const RunReport& report) { return report.statistics.segments; })
+        .def_prop_ro("efficiency", [](const RunReport& report) { return report.statistics.counts.efficiency(); })
+        .def_prop_ro("init_seconds", [](const RunReport& report) { return report.statistics.init_seconds; })
+        .def_prop_ro("seconds", [](const RunReport& report) { return report.statistics.seconds; })
+        .def_ro("digest", &RunReport::digest)
+        .def_ro("peak_rss_bytes", &RunReport::peak_rss_bytes)
+        .def_prop_ro("series", [](const RunReport& report) { return report.statistics.series; });
+}
+
+}  // namespace
+
+void bind_kernel_run(nb::module_& m) {
+    m.def("peak_memory", &peak_memory, "The largest memory that this process has had, in bytes.");
+    nb::class_<Transport>(m, "Transport", "The transport to the other processes of a run, over MPI.")
+        .def(nb::init<const std::string&>(), "library"_a,
+             "Initialises MPI, with the library that was built with the site's MPI.")
+        .def_prop_ro("process", &Transport::process, "The number of this process.")
+        .def_prop_ro("processes", &Transport::processes, "The number of processes.")
+        .def("close", &Transport::close, "Finalises MPI, together with all processes.")
+        .def("abort", &Transport::abort, "status"_a, "Ends all processes at once.");
+    bind_run_configuration(m);
+    bind_run_report(m);
 }
 
 }  // namespace idlewave

@@ -5,39 +5,42 @@
 #include <cstdint>
 #include <string>
 
-#include "pdes/legs.hpp"
-#include "pdes/wire.h"
+#include "pdes/run_configuration.hpp"
+#include "pdes/run_statistics.hpp"
+#include "pdes/transport.h"
 
 namespace idlewave {
 
-/// The wire to the other processes of a run, from the library that was built with the site's MPI. It stays open until
-/// the process ends, since MPI can be begun only once.
-class Wire {
+/// The transport to the other processes of a run, from the library that was built with the site's MPI. It stays open
+/// until the process ends, because MPI can be initialised only once.
+class Transport {
   public:
     /// Throws TransportError.
-    explicit Wire(const std::string& library);
+    explicit Transport(const std::string& library);
 
-    [[nodiscard]] const idlewave_wire& functions() const { return *wire_; }
-    [[nodiscard]] std::int32_t process() const { return wire_->process; }
-    [[nodiscard]] std::int32_t processes() const { return wire_->processes; }
+    [[nodiscard]] const idlewave_transport& functions() const { return *transport_; }
+    [[nodiscard]] std::int32_t process() const { return transport_->process; }
+    [[nodiscard]] std::int32_t processes() const { return transport_->processes; }
     void close() const;
-    void abort(std::int32_t status) const { wire_->abort(status); }
+    void abort(std::int32_t status) const { transport_->abort(status); }
 
   private:
-    const idlewave_wire* wire_ = nullptr;
+    const idlewave_transport* transport_ = nullptr;
 };
 
-/// A value of a dict by its name.
-template <class T>
-T get(const nanobind::dict& values, const char* name) {
-    return nanobind::cast<T>(values[name]);
-}
+/// The statistics of a run, summed over all processes.
+struct RunReport {
+    pdes::RunStatistics statistics;
+    std::uint64_t digest = 0;          ///< of the states of all LPs at the end
+    std::uint64_t peak_rss_bytes = 0;  ///< sum over the processes of the largest memory of each
+};
 
-/// Who takes part in a run, and how it is kept, as `Manner.core` of idlewave.kernel says; `wire`: null if one process
-/// is alone.
-pdes::Crew crew_of(const nanobind::dict& manner, const nanobind::object& progress, const Wire* wire);
+/// The configuration with what only this process has: the callback for progress, or None, and the transport, null if
+/// there is one process. The callback must live as long as the run.
+pdes::RunConfiguration configured(pdes::RunConfiguration configuration, const nanobind::object& progress,
+                                  const Transport* transport);
 
-/// What a run counted, of all processes.
-nanobind::dict counts_of(const pdes::Counted& counted, std::uint64_t digest, const idlewave_wire* wire);
+/// All processes of a run call this together. Throws TransportError.
+RunReport report_of(pdes::RunStatistics statistics, std::uint64_t digest, const idlewave_transport* transport);
 
 }  // namespace idlewave

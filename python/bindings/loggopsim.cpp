@@ -25,7 +25,7 @@ loggopsim::Result simulate_source(const Graph& schedule, const Machine& machine,
 template <class S>
 loggopsim::Result simulate_source(const S& source, const Machine& machine, const std::function<void(Time)>& poll) {
     const Graph schedule =
-        loggopsim::write_out(source.ranks(), [&source](std::uint32_t rank) { return source.listing(rank); });
+        loggopsim::write_out(source.ranks(), [&source](std::uint32_t rank) { return source.rank_schedule(rank); });
     return loggopsim::simulate(schedule, machine, poll);
 }
 

@@ -37,7 +37,7 @@ Level level_from(const std::vector<SegmentTuple>& segments, std::optional<std::u
     return level;
 }
 
-NoiseTrace noise_from(const Times& starts, const Times& lengths, Time period, const std::string& phase,
+NoiseTrace noise_from(const Times& starts, const Times& lengths, Time period, Phase phase,
                       const std::vector<Time>& phases) {
     if (starts.shape(0) != lengths.shape(0)) {
         throw InputError("noise: expected as many lengths as starts");
@@ -47,8 +47,7 @@ NoiseTrace noise_from(const Times& starts, const Times& lengths, Time period, co
     for (std::size_t i = 0; i < starts.shape(0); ++i) {
         detours.push_back({starts(i), lengths(i)});
     }
-    const Phase kind = phase == "random" ? Phase::random : phase == "same" ? Phase::same : Phase::given;
-    return {detours, period, kind, phases};
+    return {detours, period, phase, phases};
 }
 
 EmpiricalLength empirical(const Times& lengths) {
@@ -76,15 +75,15 @@ void bind_noise(nb::module_& m) {
     nb::class_<EmpiricalLength>(m, "EmpiricalLength").def(nb::new_(&empirical), "lengths"_a);
 
     nb::class_<PoissonNoise>(m, "PoissonNoise", "Detours that come at random.")
-        .def(nb::new_([](const std::vector<std::pair<double, DetourLength>>& sources, const std::string& phase) {
+        .def(nb::new_([](const std::vector<std::pair<double, DetourLength>>& sources, Phase phase) {
                  std::vector<PoissonSource> all;
                  all.reserve(sources.size());
                  for (const auto& [interval, length] : sources) {
                      all.push_back({interval, length});
                  }
-                 return PoissonNoise(std::move(all), phase == "same" ? Phase::same : Phase::random);
+                 return PoissonNoise(std::move(all), phase);
              }),
-             "sources"_a, "phase"_a, "Sources are (mean gap in ps of CPU time, length); `phase` is random or same.")
+             "sources"_a, "phase"_a, "Sources are (mean gap in ps of CPU time, length).")
         .def(
             "detours",
             [](const PoissonNoise& noise, std::uint64_t seed, std::uint32_t rank, Time until) {
@@ -103,12 +102,16 @@ void bind_noise(nb::module_& m) {
 }  // namespace
 
 void bind_machine(nb::module_& m) {
+    nb::enum_<Phase>(m, "Phase", "The phases of the ranks in the noise.")
+        .value("random", Phase::random)
+        .value("same", Phase::same)
+        .value("given", Phase::given);
     nb::class_<NoiseTrace>(m, "NoiseTrace", "Detours of one period, repeated for ever.")
         .def(nb::new_(
-                 [](const Times& starts, const Times& lengths, Time period, const std::string& phase,
+                 [](const Times& starts, const Times& lengths, Time period, Phase phase,
                     const std::vector<Time>& phases) { return noise_from(starts, lengths, period, phase, phases); }),
              "starts"_a, "lengths"_a, "period"_a, "phase"_a, "phases"_a,
-             "Times in ps. `phase` is random, same or given (then `phases` is the list).")
+             "Times in ps. `phases` are the phases of the ranks where `phase` is given.")
         .def("finish", &NoiseTrace::finish, "phase"_a, "start"_a, "work"_a,
              "When `work`, begun at `start` by a rank of this phase, is done; ps.")
         .def("phase", &NoiseTrace::phase, "seed"_a, "rank"_a, "The phase of a rank under a seed; ps.");

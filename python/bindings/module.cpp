@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
     idlewave::bind_machine(m);
     idlewave::bind_trace(m);
     idlewave::bind_schedule(m);
+    idlewave::bind_kernel_run(m);
     idlewave::bind_simulate(m);
     idlewave::bind_record(m);
     idlewave::bind_differentiate(m);

@@ -3,10 +3,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
-#include <string>
+#include <cstdint>
+#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "base/memory.hpp"
 #include "bindings.hpp"
 #include "kernel_run.hpp"
 #include "models/epidemic.hpp"
@@ -14,7 +15,7 @@
 #include "models/flood.hpp"
 #include "models/phold.hpp"
 #include "pdes/exchange.hpp"
-#include "pdes/run_events.hpp"
+#include "pdes/run_model.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,181 +23,139 @@ using namespace nb::literals;
 namespace idlewave {
 namespace {
 
-/// A placement is the name of a deal, or a partition by LP.
-pdes::EventRunOptions options_of(const nb::dict& manner, const nb::object& progress, const Wire* wire) {
-    const auto scheduler = get<std::string>(manner, "scheduler");
-    pdes::EventRunOptions options;
-    options.scheduler = scheduler == "timewarp" ? pdes::Scheduler::timewarp
-                        : scheduler == "yawns"  ? pdes::Scheduler::yawns
-                        : scheduler == "check"  ? pdes::Scheduler::check
-                                                : pdes::Scheduler::sequential;
-    if (std::string deal; nb::try_cast(manner["placement"], deal)) {
-        options.deal = deal == "cyclic" ? pdes::Deal::cyclic : pdes::Deal::block;
-    } else {
-        options.placement = get<std::vector<std::uint32_t>>(manner, "placement");
-    }
-    options.lazy = get<bool>(manner, "lazy");
-    options.crew = crew_of(manner, progress, wire);
-    return options;
+struct EpidemicResult {
+    RunReport run;
+    std::vector<EpidemicDay> days;
+};
+
+struct FloodResult {
+    RunReport run;
+    std::array<FloodTotals, Flood::classes> totals;
+};
+
+RunReport run_phold(const PholdParameters& parameters, const pdes::RunConfiguration& configuration) {
+    const auto ignore = [](std::uint32_t /*lp*/, const Phold::State& /*state*/) {};
+    pdes::RunResult run = parameters.conservative > 0 ? pdes::run_model(MixedPhold(parameters), configuration, ignore)
+                                                      : pdes::run_model(Phold(parameters), configuration, ignore);
+    return report_of(std::move(run.statistics), run.digest, configuration.transport);
 }
 
-nb::list list_of(const std::vector<std::uint64_t>& values, std::size_t first, std::size_t step) {
-    nb::list list;
-    for (std::size_t i = first; i < values.size(); i += step) {
-        list.append(values[i]);
-    }
-    return list;
-}
-
-nb::dict run_phold(const nb::dict& given, const pdes::EventRunOptions& options) {
-    const PholdParameters parameters{.lps = get<std::uint32_t>(given, "lps"),
-                                     .start_events = get<std::uint32_t>(given, "start_events"),
-                                     .remote = get<double>(given, "remote"),
-                                     .mean = get<Time>(given, "mean"),
-                                     .lookahead = get<Time>(given, "lookahead"),
-                                     .end = get<Time>(given, "end"),
-                                     .seed = get<std::uint64_t>(given, "seed")};
-    pdes::EventRun run;
-    {
-        const auto conservative = get<double>(given, "conservative");
-        const auto ignore = [](std::uint32_t /*lp*/, const Phold::State& /*state*/) {};
-        const nb::gil_scoped_release released;
-        run = conservative > 0 ? pdes::run_events(MixedPhold(parameters, conservative), options, ignore)
-                               : pdes::run_events(Phold(parameters), options, ignore);
-    }
-    nb::dict answer;
-    answer["run"] = counts_of(run.counted, run.digest, options.crew.wire);
-    return answer;
-}
-
-EpidemicParameters epidemic_of(const nb::dict& given) {
-    EpidemicParameters parameters;
-    parameters.city.persons = get<std::uint32_t>(given, "persons");
-    parameters.city.districts = get<std::uint32_t>(given, "districts");
-    parameters.home_contacts = get<double>(given, "home_contacts");
-    parameters.work_contacts = get<double>(given, "work_contacts");
-    parameters.travel_contacts = get<double>(given, "travel_contacts");
-    parameters.transmission = get<double>(given, "transmission");
-    parameters.latent = get<Time>(given, "latent");
-    parameters.infectious = get<Time>(given, "infectious");
-    parameters.contact = get<Time>(given, "contact");
-    parameters.first_infectious = get<std::uint32_t>(given, "first_infectious");
-    parameters.end = get<Time>(given, "end");
-    parameters.seed = get<std::uint64_t>(given, "seed");
-    Interventions& against = parameters.interventions;
-    against.vaccinated = get<double>(given, "vaccinated");
-    against.isolated = get<double>(given, "isolated");
-    against.isolated_after = get<Time>(given, "isolated_after");
-    against.workplaces_close = get<Time>(given, "workplaces_close");
-    against.workplaces_reopen = get<Time>(given, "workplaces_reopen");
-    return parameters;
-}
-
-nb::dict run_epidemic(const nb::dict& given, const pdes::EventRunOptions& options) {
-    const EpidemicParameters parameters = epidemic_of(given);
-    constexpr std::size_t kinds = 5;
+EpidemicResult run_epidemic(const EpidemicParameters& parameters, const pdes::RunConfiguration& configuration) {
+    EpidemicCurve curve(static_cast<std::uint32_t>(parameters.end / EpidemicParameters::day));
+    pdes::RunResult run =
+        pdes::run_model(Epidemic(parameters), configuration,
+                        [&](std::uint32_t /*lp*/, const Epidemic::State& person) { curve.add(person); });
+    EpidemicResult result;
+    result.days = curve.days();
     std::vector<std::uint64_t> counts;
-    pdes::EventRun run;
-    {
-        const nb::gil_scoped_release released;
-        EpidemicCurve curve(static_cast<std::uint32_t>(parameters.end / EpidemicParameters::day));
-        run = pdes::run_events(Epidemic(parameters), options,
-                               [&](std::uint32_t /*lp*/, const Epidemic::State& person) { curve.add(person); });
-        for (const EpidemicDay& day : curve.days()) {
-            counts.insert(counts.end(), {day.susceptible, day.exposed, day.infectious, day.recovered, day.immune});
-        }
-        pdes::add_up(counts, options.crew.wire);
+    for (const EpidemicDay& day : result.days) {
+        counts.insert(counts.end(), {day.susceptible, day.exposed, day.infectious, day.recovered, day.immune});
     }
-    nb::dict answer;
-    answer["run"] = counts_of(run.counted, run.digest, options.crew.wire);
-    nb::dict days;
-    days["susceptible"] = list_of(counts, 0, kinds);
-    days["exposed"] = list_of(counts, 1, kinds);
-    days["infectious"] = list_of(counts, 2, kinds);
-    days["recovered"] = list_of(counts, 3, kinds);
-    days["immune"] = list_of(counts, 4, kinds);
-    answer["days"] = days;
-    return answer;
-}
-
-FloodParameters flood_of(const nb::dict& given) {
-    FloodParameters parameters;
-    parameters.routers = get<std::uint32_t>(given, "routers");
-    parameters.hosts = get<std::uint32_t>(given, "hosts");
-    parameters.bots = get<std::uint32_t>(given, "bots");
-    parameters.link_delay = get<Time>(given, "link_delay");
-    parameters.legitimate_gap = get<Time>(given, "legitimate_gap");
-    parameters.attack_gap = get<Time>(given, "attack_gap");
-    parameters.attack_from = get<Time>(given, "attack_from");
-    parameters.attack_until = get<Time>(given, "attack_until");
-    parameters.attack_size = get<double>(given, "attack_size");
-    parameters.access_utilization = get<double>(given, "access_utilization");
-    parameters.utilization = get<double>(given, "utilization");
-    parameters.service =
-        get<bool>(given, "exponential") ? FloodParameters::Service::exponential : FloodParameters::Service::fixed;
-    parameters.buffer = get<std::uint32_t>(given, "buffer");
-    parameters.measured_from = get<Time>(given, "measured_from");
-    parameters.end = get<Time>(given, "end");
-    parameters.seed = get<std::uint64_t>(given, "seed");
-    return parameters;
-}
-
-nb::dict run_flood(const nb::dict& given, const pdes::EventRunOptions& options) {
-    const FloodParameters parameters = flood_of(given);
-    constexpr std::size_t kinds = 5;
-    std::vector<std::uint64_t> counts;
-    pdes::EventRun run;
-    {
-        const nb::gil_scoped_release released;
-        const Flood flood(parameters);
-        std::array<FloodTotals, Flood::classes> totals;
-        run = pdes::run_events(flood, options, [&](std::uint32_t lp, const Flood::State& state) {
-            for (std::size_t of = 0; of < totals.size(); ++of) {
-                totals[of].add(flood, lp, state.counts[of]);
-            }
-        });
-        for (const FloodTotals& of : totals) {
-            counts.insert(counts.end(), {of.sent, of.delivered, of.lost, static_cast<std::uint64_t>(of.waited),
-                                         static_cast<std::uint64_t>(of.delay)});
+    pdes::sum_over_processes(counts, configuration.transport);
+    auto count = counts.begin();
+    for (EpidemicDay& day : result.days) {
+        for (std::uint64_t* sum : {&day.susceptible, &day.exposed, &day.infectious, &day.recovered, &day.immune}) {
+            *sum = *count++;
         }
-        pdes::add_up(counts, options.crew.wire);
     }
-    nb::dict answer;
-    answer["run"] = counts_of(run.counted, run.digest, options.crew.wire);
-    nb::dict packets;
-    packets["sent"] = list_of(counts, 0, kinds);
-    packets["delivered"] = list_of(counts, 1, kinds);
-    packets["lost"] = list_of(counts, 2, kinds);
-    packets["waited"] = list_of(counts, 3, kinds);
-    packets["delay"] = list_of(counts, 4, kinds);
-    answer["packets"] = packets;
-    return answer;
+    result.run = report_of(std::move(run.statistics), run.digest, configuration.transport);
+    return result;
 }
 
-/// A function of Python that runs a model: its parameters by name, and how to run it.
-template <nb::dict (*run)(const nb::dict&, const pdes::EventRunOptions&)>
-void bind_model(nb::module_& m, const char* name, const char* text) {
+FloodResult run_flood(const FloodParameters& parameters, const pdes::RunConfiguration& configuration) {
+    const Flood flood(parameters);
+    FloodResult result;
+    pdes::RunResult run = pdes::run_model(flood, configuration, [&](std::uint32_t lp, const Flood::State& state) {
+        for (std::size_t of = 0; of < result.totals.size(); ++of) {
+            result.totals[of].add(flood, lp, state.counts[of]);
+        }
+    });
+    for (FloodTotals& of : result.totals) {
+        std::array<std::uint64_t, 5> counts{of.sent, of.delivered, of.lost, static_cast<std::uint64_t>(of.waited),
+                                            static_cast<std::uint64_t>(of.delay)};
+        pdes::sum_over_processes(counts, configuration.transport);
+        of = {.sent = counts[0],
+              .delivered = counts[1],
+              .lost = counts[2],
+              .waited = static_cast<Time>(counts[3]),
+              .delay = static_cast<Time>(counts[4])};
+    }
+    result.run = report_of(std::move(run.statistics), run.digest, configuration.transport);
+    return result;
+}
+
+/// Binds a struct of parameters with the fields that it lists, so that a new field needs no line here.
+template <class Parameters>
+nb::class_<Parameters> bind_parameters(nb::module_& m, const char* name, const char* text) {
+    nb::class_<Parameters> bound(m, name, text);
+    bound.def(nb::init<>());
+    std::apply([&bound](const auto&... field) { (bound.def_rw(field.first, field.second), ...); },
+               Parameters::fields());
+    return bound;
+}
+
+/// Binds the function that runs a model. Other threads of Python run meanwhile.
+template <class Parameters, class Result>
+void bind_model(nb::module_& m, const char* name, const char* text,
+                Result (*run)(const Parameters&, const pdes::RunConfiguration&)) {
     m.def(
         name,
-        [](const nb::dict& parameters, const nb::dict& manner, const nb::object& progress, const Wire* wire) {
-            return run(parameters, options_of(manner, progress, wire));
+        [run](const Parameters& parameters, const pdes::RunConfiguration& configuration, const nb::object& progress,
+              const Transport* transport) {
+            const pdes::RunConfiguration whole = configured(configuration, progress, transport);
+            const nb::gil_scoped_release released;
+            return run(parameters, whole);
         },
-        "parameters"_a, "manner"_a, "progress"_a.none(), "wire"_a.none(), text);
+        "parameters"_a, "configuration"_a, "progress"_a.none(), "transport"_a.none(), text);
+}
+
+void bind_phold(nb::module_& m) {
+    bind_parameters<PholdParameters>(m, "PholdParameters", "The parameters of PHOLD; times in ticks of 1e-6.");
+    bind_model(m, "phold", "Run PHOLD.", &run_phold);
+}
+
+void bind_epidemic(nb::module_& m) {
+    bind_parameters<CityParameters>(m, "CityParameters", "The size of a city.");
+    bind_parameters<Interventions>(m, "Interventions", "Interventions against an epidemic; times in s.");
+    bind_parameters<EpidemicParameters>(m, "EpidemicParameters", "The parameters of an epidemic; times in s.")
+        .def_rw("city", &EpidemicParameters::city)
+        .def_rw("interventions", &EpidemicParameters::interventions);
+    nb::class_<EpidemicDay>(m, "EpidemicDay", "The number of persons in each state when a day begins.")
+        .def_ro("susceptible", &EpidemicDay::susceptible)
+        .def_ro("exposed", &EpidemicDay::exposed)
+        .def_ro("infectious", &EpidemicDay::infectious)
+        .def_ro("recovered", &EpidemicDay::recovered)
+        .def_ro("immune", &EpidemicDay::immune);
+    nb::class_<EpidemicResult>(m, "EpidemicResult", "The days of an epidemic, and the statistics of the run.")
+        .def_ro("run", &EpidemicResult::run)
+        .def_ro("days", &EpidemicResult::days);
+    bind_model(m, "epidemic", "Run an epidemic.", &run_epidemic);
+}
+
+void bind_flood(nb::module_& m) {
+    nb::enum_<FloodParameters::Service>(m, "Service", "The distribution of a packet's time on a link.")
+        .value("fixed", FloodParameters::Service::fixed)
+        .value("exponential", FloodParameters::Service::exponential);
+    bind_parameters<FloodParameters>(m, "FloodParameters", "The parameters of a flood; times in ps.");
+    nb::class_<FloodTotals>(m, "FloodTotals", "Packets of a class in all; times in ps.")
+        .def_ro("sent", &FloodTotals::sent)
+        .def_ro("delivered", &FloodTotals::delivered)
+        .def_ro("lost", &FloodTotals::lost)
+        .def_ro("waited", &FloodTotals::waited)
+        .def_ro("delay", &FloodTotals::delay);
+    nb::class_<FloodResult>(m, "FloodResult", "The packets of each class, and the statistics of the run.")
+        .def_ro("run", &FloodResult::run)
+        .def_prop_ro("legitimate", [](const FloodResult& found) { return found.totals[Flood::legitimate]; })
+        .def_prop_ro("attack", [](const FloodResult& found) { return found.totals[Flood::attack]; });
+    bind_model(m, "flood", "Run a flood.", &run_flood);
 }
 
 }  // namespace
 
 void bind_pdes(nb::module_& m) {
-    m.def("peak_memory", &peak_memory, "The most memory that this process has had, bytes.");
-    nb::class_<Wire>(m, "Wire", "To the other processes of a run, by MPI, which this one begins.")
-        .def(nb::init<const std::string&>(), "library"_a, "From the library that was built with the site's MPI.")
-        .def_prop_ro("process", &Wire::process, "The number of this process.")
-        .def_prop_ro("processes", &Wire::processes, "How many there are.")
-        .def("close", &Wire::close, "Ends MPI, when all processes do.")
-        .def("abort", &Wire::abort, "status"_a, "Ends all processes at once.");
-    bind_model<run_phold>(m, "phold", "Run PHOLD; times in ps. `run` of the answer has what was counted.");
-    bind_model<run_epidemic>(m, "epidemic", "Run an epidemic; times in s. `days` has how many are what each day.");
-    bind_model<run_flood>(m, "flood", "Run a flood; times in ps. `packets` has legitimate and attack ones.");
+    bind_phold(m);
+    bind_epidemic(m);
+    bind_flood(m);
 }
 
 }  // namespace idlewave

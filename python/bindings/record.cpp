@@ -1,7 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
@@ -27,7 +26,7 @@ constexpr std::int64_t or_none(std::uint32_t value) {
 nb::dict op_columns(const std::vector<OpRow>& rows) {
     nb::dict ops;
     ops["rank"] = column_of<std::uint32_t>(rows, [](const OpRow& r) { return r.op.rank; });
-    ops["op"] = column_of<std::uint32_t>(rows, [](const OpRow& r) { return r.op.place; });
+    ops["op"] = column_of<std::uint32_t>(rows, [](const OpRow& r) { return r.op.op_index; });
     ops["kind"] = column_of<std::uint8_t>(rows, [](const OpRow& r) { return r.op.kind; });
     ops["peer"] = column_of<std::int64_t>(
         rows, [](const OpRow& r) { return r.op.kind == OpKind::calc ? -1 : or_none(r.op.peer); });
@@ -56,13 +55,13 @@ nb::dict path_columns(const std::vector<PathStep>& path) {
     };
     nb::dict columns;
     columns["rank"] = column_of<std::uint32_t>(path, [](const PathStep& s) { return s.rank; });
-    columns["op"] = column_of<std::int64_t>(path, [](const PathStep& s) { return or_none(s.activity.place); });
-    columns["doing"] = column_of<std::uint8_t>(path, [](const PathStep& s) { return s.activity.doing; });
+    columns["op"] = column_of<std::int64_t>(path, [](const PathStep& s) { return or_none(s.activity.op_index); });
+    columns["activity"] = column_of<std::uint8_t>(path, [](const PathStep& s) { return s.activity.kind; });
     columns["message"] = column_of<std::uint8_t>(path, [](const PathStep& s) { return s.activity.message; });
     columns["peer"] = column_of<std::int64_t>(path, [](const PathStep& s) {
-        return s.activity.doing == Doing::computation ? std::int64_t{-1} : std::int64_t{s.activity.peer};
+        return s.activity.kind == ActivityKind::computation ? std::int64_t{-1} : std::int64_t{s.activity.peer};
     });
-    columns["size"] = column_of<std::uint64_t>(path, [](const PathStep& s) { return s.activity.size; });
+    columns["size"] = column_of<std::uint64_t>(path, [](const PathStep& s) { return s.activity.amount; });
     columns["until"] = column_of<std::uint8_t>(path, [](const PathStep& s) { return s.point; });
     columns["from_ps"] = column_of<std::int64_t>(path, [](const PathStep& s) { return s.from; });
     columns["to_ps"] = column_of<std::int64_t>(path, [](const PathStep& s) { return s.to; });
@@ -83,7 +82,8 @@ nb::dict queue_columns(const std::vector<QueueRecord>& queues) {
     columns["posted_lengths"] = column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.posted_lengths; });
     columns["most_posted"] = column_of<std::uint32_t>(queues, [](const QueueRecord& q) { return q.most_posted; });
     columns["receives"] = column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.receives; });
-    columns["late"] = column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.late; });
+    columns["matched_unexpected"] =
+        column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.matched_unexpected; });
     columns["unexpected_lengths"] =
         column_of<std::uint64_t>(queues, [](const QueueRecord& q) { return q.unexpected_lengths; });
     columns["most_unexpected"] =
@@ -93,16 +93,13 @@ nb::dict queue_columns(const std::vector<QueueRecord>& queues) {
 
 template <class S>
 nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
-             const nb::object& progress, const std::tuple<std::uint32_t, std::uint32_t>& ranks,
-             const std::tuple<Time, Time>& times, std::uint64_t most_bytes) {
-    const Recording recording{std::get<0>(ranks), std::get<1>(ranks), std::get<0>(times), std::get<1>(times),
-                              most_bytes};
+             const nb::object& progress, const RecordingScope& recording) {
     const bool whole =
         recording.first == 0 && recording.last >= source.ranks() - 1 && recording.from == 0 && recording.until == never;
     Recorder recorder(source.ranks(), recording);
-    const Timed<Caused> result = run_timed(source, machine, seed, threads, progress, recorder);
-    const std::vector<Caused>& finish = result.found.finish;
-    const Record record = recorder.take();
+    const Timed<CausedTime> result = run_timed(source, machine, seed, threads, progress, recorder);
+    const std::vector<CausedTime>& finish = result.found.finish;
+    const SimulationRecord record = recorder.take();
     std::vector<OpRow> rows;
     std::vector<PathStep> path;
     {
@@ -114,7 +111,7 @@ nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::u
     }
     nb::dict answer;
     std::vector<Time> finish_times(finish.size());
-    std::ranges::transform(finish, finish_times.begin(), &Caused::time);
+    std::ranges::transform(finish, finish_times.begin(), &CausedTime::time);
     put_finish(answer, std::move(finish_times));
     answer["messages"] = result.found.messages;
     answer["seconds"] = result.seconds;
@@ -136,13 +133,20 @@ nb::list call_names() {
 }  // namespace
 
 void bind_record(nb::module_& m) {
-    m.def("record", &run<Graph>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(), "ranks"_a,
-          "times"_a, "most_bytes"_a,
-          "Simulate a schedule and keep all that happens: ops, critical path, queues, as columns.");
-    m.def("record", &run<Composition>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(), "ranks"_a,
-          "times"_a, "most_bytes"_a);
+    nb::class_<RecordingScope>(m, "Recording",
+                               "Which ops of a simulation are recorded, and how much memory they may take.")
+        .def(nb::init<>())
+        .def_rw("first", &RecordingScope::first, "The first rank.")
+        .def_rw("last", &RecordingScope::last, "The last rank.")
+        .def_rw("from_ps", &RecordingScope::from, "The earliest start of an op, in ps.")
+        .def_rw("until_ps", &RecordingScope::until, "Ops start before this time, in ps.")
+        .def_rw("most_bytes", &RecordingScope::most_bytes);
+    m.def("record", &run<Graph>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(), "recording"_a,
+          "Simulate a schedule and record ops, critical path and matching queues, as columns.");
+    m.def("record", &run<Composition>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(),
+          "recording"_a);
     m.def("record", &run<ProgramSource>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(),
-          "ranks"_a, "times"_a, "most_bytes"_a);
+          "recording"_a);
     m.def("call_names", &call_names, "Of each number of `call`: operation, algorithm, and whether it is a collective.");
 }
 

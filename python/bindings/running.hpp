@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 /// What a simulation found, and how long it took with the generation of its schedule.
 template <class Moment>
 struct Timed {
-    Simulated<Moment> found;
+    SimulationResult<Moment> found;
     double seconds = 0;
 };
 

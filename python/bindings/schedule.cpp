@@ -1,4 +1,5 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
@@ -28,39 +29,30 @@ using namespace nb::literals;
 namespace idlewave {
 namespace {
 
-void list(const Graph& graph, std::uint32_t rank, Listing& listing) {
-    graph.block(rank).list_into(listing);
+void list(const Graph& graph, std::uint32_t rank, RankSchedule& rank_schedule) {
+    graph.block(rank).decode(rank_schedule);
 }
-void list(const Composition& source, std::uint32_t rank, Listing& listing) {
-    listing = source.listing(rank);
+void list(const Composition& source, std::uint32_t rank, RankSchedule& rank_schedule) {
+    rank_schedule = source.rank_schedule(rank);
 }
-void list(const ProgramSource& source, std::uint32_t rank, Listing& listing) {
-    listing = source.listing(rank);
-}
-
-ScheduleFormat format_named(const std::string& name) {
-    for (const auto& [known, format] : {std::pair{"goal", ScheduleFormat::goal},
-                                        {"loggopsim", ScheduleFormat::loggopsim},
-                                        {"idg", ScheduleFormat::idg}}) {
-        if (name == known) {
-            return format;
-        }
-    }
-    throw LogicError("a schedule's format is goal, loggopsim or idg, not " + name);
+void list(const ProgramSource& source, std::uint32_t rank, RankSchedule& rank_schedule) {
+    rank_schedule = source.rank_schedule(rank);
 }
 
 template <class S>
-void save(const S& source, const std::filesystem::path& path, const std::string& format, const nb::object& progress,
+void save(const S& source, const std::filesystem::path& path, ScheduleFormat format, const nb::object& progress,
           const std::string& origin) {
-    const ScheduleFormat as = format_named(format);
-    const auto list_rank = [&source](std::uint32_t rank, Listing& listing) { list(source, rank, listing); };
+    const auto list_rank = [&source](std::uint32_t rank, RankSchedule& rank_schedule) {
+        list(source, rank, rank_schedule);
+    };
     const nb::gil_scoped_release released;
-    write_schedule(path.string(), as, source.ranks(), list_rank, RankPoll(progress), origin);
+    write_schedule(path.string(), format, source.ranks(), list_rank, RankPoll(progress), origin);
 }
 
 template <class S>
 std::string to_goal(const S& source) {
-    return goal_text(source.ranks(), [&source](std::uint32_t rank, Listing& listing) { list(source, rank, listing); });
+    return goal_text(source.ranks(),
+                     [&source](std::uint32_t rank, RankSchedule& rank_schedule) { list(source, rank, rank_schedule); });
 }
 
 ConvertOptions options_from(const std::map<std::string, std::string>& names, double reduction_cost) {
@@ -81,56 +73,50 @@ void bind_source(nb::class_<S>& source) {
              "line for GOAL's comment, empty: none.");
 }
 
-template <std::size_t n, class T>
-std::array<T, n> array_of(const std::vector<T>& values) {
-    std::array<T, n> array{};
-    std::copy_n(values.begin(), std::min(n, values.size()), array.begin());
-    return array;
-}
-
-Stage make_stage(const std::string& name, const std::string& algorithm, std::uint32_t ranks, std::uint64_t bytes,
-                 double reduction_cost, std::uint32_t root, std::uint64_t segment, std::uint32_t ways,
-                 const std::vector<std::uint64_t>& send_counts, const std::vector<std::uint64_t>& recv_counts,
-                 const std::vector<std::uint32_t>& dims, const std::vector<std::uint64_t>& face_bytes, bool periodic,
-                 std::uint64_t compute_ns, std::uint32_t blocks, std::uint32_t sweeps) {
-    const GridShape shape{.dims = array_of<3>(dims),
-                          .face_bytes = array_of<3>(face_bytes),
-                          .compute_ns = compute_ns,
-                          .blocks = blocks,
-                          .sweeps = sweeps,
-                          .periodic = periodic};
-    return stage_of(name, algorithm, ranks,
-                    {.bytes = bytes,
-                     .reduction_cost = reduction_cost,
-                     .root = root,
-                     .segment = segment,
-                     .ways = ways,
-                     .send_counts = send_counts,
-                     .recv_counts = recv_counts,
-                     .shape = shape});
-}
-
-/// A stage as part of a job: how often, by whom.
-void set_stage(Stage& stage, std::uint32_t times, bool rotating_root, const std::string& group, std::uint32_t size,
+void bind_stage(nb::module_& m) {
+    nb::enum_<Group::Kind>(m, "GroupKind", "Which ranks of a job take part together.")
+        .value("all", Group::Kind::all)
+        .value("blocks", Group::Kind::blocks)
+        .value("strided", Group::Kind::strided);
+    nb::class_<GridShape>(m, "GridShape", "The process grid of a halo exchange or a sweep.")
+        .def(nb::init<>())
+        .def_rw("dims", &GridShape::dims)
+        .def_rw("face_bytes", &GridShape::face_bytes)
+        .def_rw("compute_ns", &GridShape::compute_ns)
+        .def_rw("blocks", &GridShape::blocks)
+        .def_rw("sweeps", &GridShape::sweeps)
+        .def_rw("periodic", &GridShape::periodic);
+    nb::class_<PatternCall>(m, "PatternCall", "The arguments of an operation of a pattern.")
+        .def(nb::init<>())
+        .def_rw("bytes", &PatternCall::bytes)
+        .def_rw("reduction_cost", &PatternCall::reduction_cost)
+        .def_rw("root", &PatternCall::root)
+        .def_rw("segment", &PatternCall::segment)
+        .def_rw("ways", &PatternCall::ways)
+        .def_rw("send_counts", &PatternCall::send_counts)
+        .def_rw("recv_counts", &PatternCall::recv_counts)
+        .def_rw("shape", &PatternCall::shape);
+    nb::class_<Stage>(m, "Stage", "An operation of all ranks of a job.")
+        .def(nb::new_([](const std::string& name, const std::string& algorithm, std::uint32_t ranks,
+                         const PatternCall& call) { return stage_of(name, algorithm, ranks, call); }),
+             "name"_a, "algorithm"_a, "ranks"_a, "call"_a, "`ranks` is the number of ranks that take part together.")
+        .def(
+            "set",
+            [](Stage& stage, std::uint32_t times, bool rotating_root, Group::Kind group, std::uint32_t size,
                std::uint32_t tag) {
-    stage.times = times;
-    stage.rotating_root = rotating_root;
-    stage.group = {group == "blocks"    ? Group::Kind::blocks
-                   : group == "strided" ? Group::Kind::strided
-                                        : Group::Kind::all,
-                   size};
-    stage.tag = tag;
+                stage.times = times;
+                stage.rotating_root = rotating_root;
+                stage.group = {group, size};
+                stage.tag = tag;
+            },
+            "times"_a, "rotating_root"_a, "group"_a, "group_size"_a, "tag"_a,
+            "How often the operation is executed, and by which groups.");
 }
 
 void bind_composition(nb::module_& m) {
     nb::class_<Composition> composition(m, "Composition", "Operations of jobs, whose ops are made on demand.");
     bind_source(composition);
-    nb::class_<Stage>(m, "Stage", "Something that all ranks of a job do.")
-        .def(nb::new_(&make_stage), "name"_a, "algorithm"_a, "ranks"_a, "bytes"_a, "reduction_cost"_a, "root"_a,
-             "segment"_a, "ways"_a, "send_counts"_a, "recv_counts"_a, "dims"_a, "face_bytes"_a, "periodic"_a,
-             "compute_ns"_a, "blocks"_a, "sweeps"_a, "`ranks` are those that take part together.")
-        .def("set", &set_stage, "times"_a, "rotating_root"_a, "group"_a, "group_size"_a, "tag"_a,
-             "How often it is done, and by which groups: all, blocks, strided.");
+    bind_stage(m);
     nb::class_<Job>(m, "Job", "Ranks that do the same stages, one after the other.")
         .def(nb::new_([](std::uint32_t ranks, const std::vector<Stage>& stages, std::uint32_t repetitions,
                          std::uint32_t first, std::uint32_t stride, const std::vector<std::uint32_t>& table) {
@@ -159,6 +145,10 @@ void bind_composition(nb::module_& m) {
 }  // namespace
 
 void bind_schedule(nb::module_& m) {
+    nb::enum_<ScheduleFormat>(m, "ScheduleFormat", "The format of a schedule's file.")
+        .value("goal", ScheduleFormat::goal)
+        .value("loggopsim", ScheduleFormat::loggopsim)
+        .value("idg", ScheduleFormat::idg);
     nb::class_<Graph> graph(m, "Graph", "A schedule in memory.");
     bind_source(graph);
     graph.def_prop_ro("ops", &Graph::op_count, "How many ops it has.");
@@ -177,11 +167,10 @@ void bind_schedule(nb::module_& m) {
         "Read a schedule of any format, told by its content. `progress` is called with ranks done and all.");
     m.def(
         "convert_schedule",
-        [](const std::filesystem::path& source, const std::filesystem::path& target, const std::string& format,
+        [](const std::filesystem::path& source, const std::filesystem::path& target, ScheduleFormat format,
            const nb::object& progress, const std::string& origin) {
-            const ScheduleFormat as = format_named(format);
             const nb::gil_scoped_release released;
-            convert_schedule(source.string(), target.string(), as, RankPoll(progress), origin);
+            convert_schedule(source.string(), target.string(), format, RankPoll(progress), origin);
         },
         "source"_a, "target"_a, "format"_a, "progress"_a.none(), "origin"_a,
         "Write a schedule's file in another format, rank by rank: goal, loggopsim or idg. `origin` as in `save`.");

@@ -8,7 +8,7 @@
 #include "columns.hpp"
 #include "goal/graph.hpp"
 #include "kernel_run.hpp"
-#include "loggops/simulate_in_legs.hpp"
+#include "loggops/simulate_partitioned.hpp"
 #include "running.hpp"
 
 namespace nb = nanobind;
@@ -20,7 +20,7 @@ namespace {
 template <class S>
 nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
              const nb::object& progress) {
-    Unobserved observer;
+    NoObserver observer;
     Timed<Time> result = run_timed(source, machine, seed, threads, progress, observer);
     nb::dict answer;
     put_finish(answer, std::move(result.found.finish));
@@ -29,36 +29,29 @@ nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::u
     return answer;
 }
 
-/// The same in partitions: on threads, and in several processes. Only the first of these has finish times.
+/// The same in partitions: on threads, and in several processes. Only the first process has finish times.
 template <class S>
-nb::dict run_in_legs(const S& source, const Machine& machine, std::uint64_t seed, const nb::dict& manner,
-                     const nb::object& progress, const Wire* wire) {
-    const auto scheduler = get<std::string>(manner, "scheduler");
-    const LegsOptions options{
-        .seed = seed,
-        .advance = scheduler == "timewarp" ? pdes::Advance::optimistic : pdes::Advance::conservative,
-        .check = scheduler == "check",
-        .cyclic = get<std::string>(manner, "placement") == "cyclic",
-        .lazy = get<bool>(manner, "lazy"),
-        .crew = crew_of(manner, progress, wire)};
-    SimulatedInLegs result;
+nb::dict run_partitioned(const S& source, const Machine& machine, std::uint64_t seed,
+                         const pdes::RunConfiguration& given, const nb::object& progress, const Transport* transport) {
+    const pdes::RunConfiguration configuration = configured(given, progress, transport);
+    PartitionedSimulation result;
     {
         const nb::gil_scoped_release released;
-        result = simulate_in_legs(source, machine, options);
+        result = simulate_partitioned(source, machine, seed, configuration);
     }
     nb::dict answer;
     put_finish(answer, std::move(result.found.finish));
     answer["messages"] = result.found.messages;
-    answer["seconds"] = result.counted.init_seconds + result.counted.seconds;
-    answer["run"] = counts_of(result.counted, result.digest, options.crew.wire);
+    answer["seconds"] = result.statistics.init_seconds + result.statistics.seconds;
+    answer["run"] = report_of(std::move(result.statistics), result.digest, configuration.transport);
     return answer;
 }
 
 template <class S>
 void bind(nb::module_& m, const char* text) {
     m.def("simulate", &run<S>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(), text);
-    m.def("simulate_in_legs", &run_in_legs<S>, "schedule"_a, "machine"_a, "seed"_a, "manner"_a, "progress"_a.none(),
-          "wire"_a.none(), text);
+    m.def("simulate_partitioned", &run_partitioned<S>, "schedule"_a, "machine"_a, "seed"_a, "configuration"_a,
+          "progress"_a.none(), "transport"_a.none(), text);
 }
 
 }  // namespace

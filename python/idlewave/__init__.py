@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .compose import Job, Operation
     from .errors import (
         Deadlock,
         IdlewaveError,
@@ -32,8 +31,9 @@ if TYPE_CHECKING:
         UnmatchedSend,
         UsageError,
     )
+    from .jobs import Job, Operation
     from .machine import Level, Machine, Parameters, Segment
-    from .noise import (
+    from .noise_models import (
         EmpiricalLength,
         ExponentialLength,
         FixedLength,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from .schedule import Schedule, algorithms, convert, patterns
     from .sensitivity import Sensitivities, sensitivities
     from .simulation import simulate
-    from .studying import study
+    from .studies.study import study
     from .timeline import Recording, Timeline
     from .tolerance import LatencyBracket, LatencyTolerance, latency_tolerance
     from .trace import Trace
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _NAMES = {
-    "compose": ("Job", "Operation"),
+    "jobs": ("Job", "Operation"),
     "errors": (
         "Deadlock",
         "IdlewaveError",
@@ -76,7 +76,7 @@ _NAMES = {
         "UsageError",
     ),
     "machine": ("Level", "Machine", "Parameters", "Segment"),
-    "noise": (
+    "noise_models": (
         "EmpiricalLength",
         "ExponentialLength",
         "FixedLength",
@@ -92,7 +92,7 @@ _NAMES = {
     "schedule": ("Schedule", "algorithms", "convert", "patterns"),
     "sensitivity": ("Sensitivities", "sensitivities"),
     "simulation": ("simulate",),
-    "studying": ("study",),
+    "studies.study": ("study",),
     "timeline": ("Recording", "Timeline"),
     "tolerance": ("LatencyBracket", "LatencyTolerance", "latency_tolerance"),
     "trace": ("Trace",),

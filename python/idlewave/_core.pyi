@@ -1,4 +1,4 @@
-# Made by `make stubs` from the compiled core; tests/python/test_stubs.py compares. Not to be edited by hand.
+# Made by `make stubs` from the compiled core; tests/python/package/test_stubs.py compares. Not to be edited by hand.
 # ruff: noqa
 # fmt: off
 # mypy: disable-error-code="type-arg"
@@ -7,6 +7,7 @@ The compiled core of Idlewave: schedules, the simulator, and readers of traces.
 """
 
 from collections.abc import Mapping, Sequence
+import enum
 import os
 from typing import Annotated, overload
 
@@ -18,12 +19,21 @@ from numpy.typing import NDArray
 def version() -> str:
     """The core's version."""
 
+class Phase(enum.Enum):
+    """The phases of the ranks in the noise."""
+
+    random = 0
+
+    same = 1
+
+    given = 2
+
 class NoiseTrace:
     """Detours of one period, repeated for ever."""
 
-    def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], period: int, phase: str, phases: Sequence[int]) -> None:
+    def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], period: int, phase: Phase, phases: Sequence[int]) -> None:
         """
-        Times in ps. `phase` is random, same or given (then `phases` is the list).
+        Times in ps. `phases` are the phases of the ranks where `phase` is given.
         """
 
     def finish(self, phase: int, start: int, work: int) -> int:
@@ -53,10 +63,8 @@ class EmpiricalLength:
 class PoissonNoise:
     """Detours that come at random."""
 
-    def __init__(self, sources: Sequence[tuple[float, FixedLength | ExponentialLength | UniformLength | LognormalLength | ParetoLength | EmpiricalLength]], phase: str) -> None:
-        """
-        Sources are (mean gap in ps of CPU time, length); `phase` is random or same.
-        """
+    def __init__(self, sources: Sequence[tuple[float, FixedLength | ExponentialLength | UniformLength | LognormalLength | ParetoLength | EmpiricalLength]], phase: Phase) -> None:
+        """Sources are (mean gap in ps of CPU time, length)."""
 
     def detours(self, seed: int, rank: int, until: int) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
         """Starts and lengths of a rank's detours that begin before `until`; ps."""
@@ -106,6 +114,15 @@ class Trace:
 def call_name(call: int) -> str:
     """The MPI function that a call number stands for."""
 
+class ScheduleFormat(enum.Enum):
+    """The format of a schedule's file."""
+
+    goal = 0
+
+    loggopsim = 1
+
+    idg = 2
+
 class Graph:
     """A schedule in memory."""
 
@@ -115,7 +132,7 @@ class Graph:
     def to_goal(self) -> str:
         """The schedule as GOAL text."""
 
-    def save(self, path: str | os.PathLike, format: str, progress: object | None, origin: str) -> None:
+    def save(self, path: str | os.PathLike, format: ScheduleFormat, progress: object | None, origin: str) -> None:
         """
         Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all; `origin` is a line for GOAL's comment, empty: none.
         """
@@ -136,7 +153,7 @@ def read_schedule(path: str | os.PathLike, progress: object | None) -> Graph:
     Read a schedule of any format, told by its content. `progress` is called with ranks done and all.
     """
 
-def convert_schedule(source: str | os.PathLike, target: str | os.PathLike, format: str, progress: object | None, origin: str) -> None:
+def convert_schedule(source: str | os.PathLike, target: str | os.PathLike, format: ScheduleFormat, progress: object | None, origin: str) -> None:
     """
     Write a schedule's file in another format, rank by rank: goal, loggopsim or idg. `origin` as in `save`.
     """
@@ -155,7 +172,7 @@ class Program:
     def to_goal(self) -> str:
         """The schedule as GOAL text."""
 
-    def save(self, path: str | os.PathLike, format: str, progress: object | None, origin: str) -> None:
+    def save(self, path: str | os.PathLike, format: ScheduleFormat, progress: object | None, origin: str) -> None:
         """
         Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all; `origin` is a line for GOAL's comment, empty: none.
         """
@@ -183,19 +200,122 @@ class Composition:
     def to_goal(self) -> str:
         """The schedule as GOAL text."""
 
-    def save(self, path: str | os.PathLike, format: str, progress: object | None, origin: str) -> None:
+    def save(self, path: str | os.PathLike, format: ScheduleFormat, progress: object | None, origin: str) -> None:
         """
         Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all; `origin` is a line for GOAL's comment, empty: none.
         """
 
+class GroupKind(enum.Enum):
+    """Which ranks of a job take part together."""
+
+    all = 0
+
+    blocks = 1
+
+    strided = 2
+
+class GridShape:
+    """The process grid of a halo exchange or a sweep."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def dims(self) -> list[int]: ...
+
+    @dims.setter
+    def dims(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def face_bytes(self) -> list[int]: ...
+
+    @face_bytes.setter
+    def face_bytes(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def compute_ns(self) -> int: ...
+
+    @compute_ns.setter
+    def compute_ns(self, arg: int, /) -> None: ...
+
+    @property
+    def blocks(self) -> int: ...
+
+    @blocks.setter
+    def blocks(self, arg: int, /) -> None: ...
+
+    @property
+    def sweeps(self) -> int: ...
+
+    @sweeps.setter
+    def sweeps(self, arg: int, /) -> None: ...
+
+    @property
+    def periodic(self) -> bool: ...
+
+    @periodic.setter
+    def periodic(self, arg: bool, /) -> None: ...
+
+class PatternCall:
+    """The arguments of an operation of a pattern."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @bytes.setter
+    def bytes(self, arg: int, /) -> None: ...
+
+    @property
+    def reduction_cost(self) -> float: ...
+
+    @reduction_cost.setter
+    def reduction_cost(self, arg: float, /) -> None: ...
+
+    @property
+    def root(self) -> int: ...
+
+    @root.setter
+    def root(self, arg: int, /) -> None: ...
+
+    @property
+    def segment(self) -> int: ...
+
+    @segment.setter
+    def segment(self, arg: int, /) -> None: ...
+
+    @property
+    def ways(self) -> int: ...
+
+    @ways.setter
+    def ways(self, arg: int, /) -> None: ...
+
+    @property
+    def send_counts(self) -> list[int]: ...
+
+    @send_counts.setter
+    def send_counts(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def recv_counts(self) -> list[int]: ...
+
+    @recv_counts.setter
+    def recv_counts(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def shape(self) -> GridShape: ...
+
+    @shape.setter
+    def shape(self, arg: GridShape, /) -> None: ...
+
 class Stage:
-    """Something that all ranks of a job do."""
+    """An operation of all ranks of a job."""
 
-    def __init__(self, name: str, algorithm: str, ranks: int, bytes: int, reduction_cost: float, root: int, segment: int, ways: int, send_counts: Sequence[int], recv_counts: Sequence[int], dims: Sequence[int], face_bytes: Sequence[int], periodic: bool, compute_ns: int, blocks: int, sweeps: int) -> None:
-        """`ranks` are those that take part together."""
+    def __init__(self, name: str, algorithm: str, ranks: int, call: PatternCall) -> None:
+        """`ranks` is the number of ranks that take part together."""
 
-    def set(self, times: int, rotating_root: bool, group: str, group_size: int, tag: int) -> None:
-        """How often it is done, and by which groups: all, blocks, strided."""
+    def set(self, times: int, rotating_root: bool, group: GroupKind, group_size: int, tag: int) -> None:
+        """How often the operation is executed, and by which groups."""
 
 class Job:
     """Ranks that do the same stages, one after the other."""
@@ -218,6 +338,210 @@ def algorithms() -> list[tuple[str, str, str]]:
     All algorithms: (collective, name, the paper or MPI that it follows); the first of each is the default.
     """
 
+def peak_memory() -> int:
+    """The largest memory that this process has had, in bytes."""
+
+class Transport:
+    """The transport to the other processes of a run, over MPI."""
+
+    def __init__(self, library: str) -> None:
+        """Initialises MPI, with the library that was built with the site's MPI."""
+
+    @property
+    def process(self) -> int:
+        """The number of this process."""
+
+    @property
+    def processes(self) -> int:
+        """The number of processes."""
+
+    def close(self) -> None:
+        """Finalises MPI, together with all processes."""
+
+    def abort(self, status: int) -> None:
+        """Ends all processes at once."""
+
+class Scheduler(enum.Enum):
+    """How the kernel schedules events."""
+
+    sequential = 0
+
+    yawns = 1
+
+    timewarp = 2
+
+    check = 3
+
+class PlacementKind(enum.Enum):
+    """How LPs are placed on partitions."""
+
+    block = 0
+
+    cyclic = 1
+
+class CheckpointOptions:
+    """Where and when a run writes checkpoints."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def directory(self) -> str: ...
+
+    @directory.setter
+    def directory(self, arg: str, /) -> None: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @description.setter
+    def description(self, arg: str, /) -> None: ...
+
+    @property
+    def interval(self) -> float: ...
+
+    @interval.setter
+    def interval(self, arg: float, /) -> None: ...
+
+    @property
+    def restart(self) -> bool: ...
+
+    @restart.setter
+    def restart(self, arg: bool, /) -> None: ...
+
+class RunConfiguration:
+    """How a run is made."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def scheduler(self) -> Scheduler: ...
+
+    @scheduler.setter
+    def scheduler(self, arg: Scheduler, /) -> None: ...
+
+    @property
+    def threads(self) -> int: ...
+
+    @threads.setter
+    def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def placement_kind(self) -> PlacementKind: ...
+
+    @placement_kind.setter
+    def placement_kind(self, arg: PlacementKind, /) -> None: ...
+
+    @property
+    def placement(self) -> list[int]:
+        """The partition of each LP; empty: by the kind."""
+
+    @placement.setter
+    def placement(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def pin(self) -> bool: ...
+
+    @pin.setter
+    def pin(self, arg: bool, /) -> None: ...
+
+    @property
+    def lazy_cancellation(self) -> bool: ...
+
+    @lazy_cancellation.setter
+    def lazy_cancellation(self, arg: bool, /) -> None: ...
+
+    @property
+    def migrate_after(self) -> int: ...
+
+    @migrate_after.setter
+    def migrate_after(self, arg: int, /) -> None: ...
+
+    @property
+    def checkpoint(self) -> CheckpointOptions: ...
+
+    @checkpoint.setter
+    def checkpoint(self, arg: CheckpointOptions, /) -> None: ...
+
+    def place_by_graph(self) -> None:
+        """
+        Let METIS place the LPs when they migrate, by the graph of who sends events to whom.
+        """
+
+class ProgressSample:
+    """The progress of a run after a round of GVT."""
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def gvt(self) -> int: ...
+
+    @property
+    def committed(self) -> int: ...
+
+    @property
+    def rolled_back(self) -> int: ...
+
+    @property
+    def log_bytes(self) -> int: ...
+
+class RunReport:
+    """The statistics of a run, summed over all processes."""
+
+    @property
+    def committed(self) -> int: ...
+
+    @property
+    def rolled_back(self) -> int: ...
+
+    @property
+    def primary_rollbacks(self) -> int: ...
+
+    @property
+    def secondary_rollbacks(self) -> int: ...
+
+    @property
+    def cancelled(self) -> int: ...
+
+    @property
+    def resent(self) -> int: ...
+
+    @property
+    def remote_events(self) -> int: ...
+
+    @property
+    def message_batches(self) -> int: ...
+
+    @property
+    def gvt_rounds(self) -> int: ...
+
+    @property
+    def ties(self) -> int: ...
+
+    @property
+    def log_bytes(self) -> int: ...
+
+    @property
+    def segments(self) -> int: ...
+
+    @property
+    def efficiency(self) -> float: ...
+
+    @property
+    def init_seconds(self) -> float: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def digest(self) -> int: ...
+
+    @property
+    def peak_rss_bytes(self) -> int: ...
+
+    @property
+    def series(self) -> list[ProgressSample]: ...
+
 @overload
 def simulate(schedule: Graph, machine: Machine, seed: int, threads: int, progress: object | None) -> dict:
     """
@@ -233,30 +557,71 @@ def simulate(schedule: Program, machine: Machine, seed: int, threads: int, progr
     """Simulate a traced program."""
 
 @overload
-def simulate_in_legs(schedule: Graph, machine: Machine, seed: int, manner: dict, progress: object | None, wire: Wire | None) -> dict:
+def simulate_partitioned(schedule: Graph, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict:
     """
     Simulate a schedule; the answer has the finish times in the result's own memory.
     """
 
 @overload
-def simulate_in_legs(schedule: Composition, machine: Machine, seed: int, manner: dict, progress: object | None, wire: Wire | None) -> dict:
+def simulate_partitioned(schedule: Composition, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict:
     """Simulate jobs beside each other."""
 
 @overload
-def simulate_in_legs(schedule: Program, machine: Machine, seed: int, manner: dict, progress: object | None, wire: Wire | None) -> dict:
+def simulate_partitioned(schedule: Program, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict:
     """Simulate a traced program."""
 
-@overload
-def record(schedule: Graph, machine: Machine, seed: int, threads: int, progress: object | None, ranks: tuple[int, int], times: tuple[int, int], most_bytes: int) -> dict:
+class Recording:
     """
-    Simulate a schedule and keep all that happens: ops, critical path, queues, as columns.
+    Which ops of a simulation are recorded, and how much memory they may take.
+    """
+
+    def __init__(self) -> None: ...
+
+    @property
+    def first(self) -> int:
+        """The first rank."""
+
+    @first.setter
+    def first(self, arg: int, /) -> None: ...
+
+    @property
+    def last(self) -> int:
+        """The last rank."""
+
+    @last.setter
+    def last(self, arg: int, /) -> None: ...
+
+    @property
+    def from_ps(self) -> int:
+        """The earliest start of an op, in ps."""
+
+    @from_ps.setter
+    def from_ps(self, arg: int, /) -> None: ...
+
+    @property
+    def until_ps(self) -> int:
+        """Ops start before this time, in ps."""
+
+    @until_ps.setter
+    def until_ps(self, arg: int, /) -> None: ...
+
+    @property
+    def most_bytes(self) -> int: ...
+
+    @most_bytes.setter
+    def most_bytes(self, arg: int, /) -> None: ...
+
+@overload
+def record(schedule: Graph, machine: Machine, seed: int, threads: int, progress: object | None, recording: Recording) -> dict:
+    """
+    Simulate a schedule and record ops, critical path and matching queues, as columns.
     """
 
 @overload
-def record(schedule: Composition, machine: Machine, seed: int, threads: int, progress: object | None, ranks: tuple[int, int], times: tuple[int, int], most_bytes: int) -> dict: ...
+def record(schedule: Composition, machine: Machine, seed: int, threads: int, progress: object | None, recording: Recording) -> dict: ...
 
 @overload
-def record(schedule: Program, machine: Machine, seed: int, threads: int, progress: object | None, ranks: tuple[int, int], times: tuple[int, int], most_bytes: int) -> dict: ...
+def record(schedule: Program, machine: Machine, seed: int, threads: int, progress: object | None, recording: Recording) -> dict: ...
 
 def call_names() -> list:
     """
@@ -285,34 +650,358 @@ def simulate_loggopsim(schedule: Composition, machine: Machine, progress: object
 @overload
 def simulate_loggopsim(schedule: Program, machine: Machine, progress: object | None) -> dict: ...
 
-def peak_memory() -> int:
-    """The most memory that this process has had, bytes."""
+class PholdParameters:
+    """The parameters of PHOLD; times in ticks of 1e-6."""
 
-class Wire:
-    """To the other processes of a run, by MPI, which this one begins."""
-
-    def __init__(self, library: str) -> None:
-        """From the library that was built with the site's MPI."""
+    def __init__(self) -> None: ...
 
     @property
-    def process(self) -> int:
-        """The number of this process."""
+    def lps(self) -> int: ...
+
+    @lps.setter
+    def lps(self, arg: int, /) -> None: ...
 
     @property
-    def processes(self) -> int:
-        """How many there are."""
+    def start_events(self) -> int: ...
 
-    def close(self) -> None:
-        """Ends MPI, when all processes do."""
+    @start_events.setter
+    def start_events(self, arg: int, /) -> None: ...
 
-    def abort(self, status: int) -> None:
-        """Ends all processes at once."""
+    @property
+    def remote(self) -> float: ...
 
-def phold(parameters: dict, manner: dict, progress: object | None, wire: Wire | None) -> dict:
-    """Run PHOLD; times in ps. `run` of the answer has what was counted."""
+    @remote.setter
+    def remote(self, arg: float, /) -> None: ...
 
-def epidemic(parameters: dict, manner: dict, progress: object | None, wire: Wire | None) -> dict:
-    """Run an epidemic; times in s. `days` has how many are what each day."""
+    @property
+    def mean(self) -> int: ...
 
-def flood(parameters: dict, manner: dict, progress: object | None, wire: Wire | None) -> dict:
-    """Run a flood; times in ps. `packets` has legitimate and attack ones."""
+    @mean.setter
+    def mean(self, arg: int, /) -> None: ...
+
+    @property
+    def lookahead(self) -> int: ...
+
+    @lookahead.setter
+    def lookahead(self, arg: int, /) -> None: ...
+
+    @property
+    def end(self) -> int: ...
+
+    @end.setter
+    def end(self, arg: int, /) -> None: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+    @property
+    def conservative(self) -> float: ...
+
+    @conservative.setter
+    def conservative(self, arg: float, /) -> None: ...
+
+def phold(parameters: PholdParameters, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> RunReport:
+    """Run PHOLD."""
+
+class CityParameters:
+    """The size of a city."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def persons(self) -> int: ...
+
+    @persons.setter
+    def persons(self, arg: int, /) -> None: ...
+
+    @property
+    def districts(self) -> int: ...
+
+    @districts.setter
+    def districts(self, arg: int, /) -> None: ...
+
+class Interventions:
+    """Interventions against an epidemic; times in s."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def vaccinated(self) -> float: ...
+
+    @vaccinated.setter
+    def vaccinated(self, arg: float, /) -> None: ...
+
+    @property
+    def isolated(self) -> float: ...
+
+    @isolated.setter
+    def isolated(self, arg: float, /) -> None: ...
+
+    @property
+    def isolated_after(self) -> int: ...
+
+    @isolated_after.setter
+    def isolated_after(self, arg: int, /) -> None: ...
+
+    @property
+    def workplaces_close(self) -> int: ...
+
+    @workplaces_close.setter
+    def workplaces_close(self, arg: int, /) -> None: ...
+
+    @property
+    def workplaces_reopen(self) -> int: ...
+
+    @workplaces_reopen.setter
+    def workplaces_reopen(self, arg: int, /) -> None: ...
+
+class EpidemicParameters:
+    """The parameters of an epidemic; times in s."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def home_contacts(self) -> float: ...
+
+    @home_contacts.setter
+    def home_contacts(self, arg: float, /) -> None: ...
+
+    @property
+    def work_contacts(self) -> float: ...
+
+    @work_contacts.setter
+    def work_contacts(self, arg: float, /) -> None: ...
+
+    @property
+    def travel_contacts(self) -> float: ...
+
+    @travel_contacts.setter
+    def travel_contacts(self, arg: float, /) -> None: ...
+
+    @property
+    def transmission(self) -> float: ...
+
+    @transmission.setter
+    def transmission(self, arg: float, /) -> None: ...
+
+    @property
+    def latent(self) -> int: ...
+
+    @latent.setter
+    def latent(self, arg: int, /) -> None: ...
+
+    @property
+    def infectious(self) -> int: ...
+
+    @infectious.setter
+    def infectious(self, arg: int, /) -> None: ...
+
+    @property
+    def contact(self) -> int: ...
+
+    @contact.setter
+    def contact(self, arg: int, /) -> None: ...
+
+    @property
+    def first_infectious(self) -> int: ...
+
+    @first_infectious.setter
+    def first_infectious(self, arg: int, /) -> None: ...
+
+    @property
+    def end(self) -> int: ...
+
+    @end.setter
+    def end(self, arg: int, /) -> None: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+    @property
+    def city(self) -> CityParameters: ...
+
+    @city.setter
+    def city(self, arg: CityParameters, /) -> None: ...
+
+    @property
+    def interventions(self) -> Interventions: ...
+
+    @interventions.setter
+    def interventions(self, arg: Interventions, /) -> None: ...
+
+class EpidemicDay:
+    """The number of persons in each state when a day begins."""
+
+    @property
+    def susceptible(self) -> int: ...
+
+    @property
+    def exposed(self) -> int: ...
+
+    @property
+    def infectious(self) -> int: ...
+
+    @property
+    def recovered(self) -> int: ...
+
+    @property
+    def immune(self) -> int: ...
+
+class EpidemicResult:
+    """The days of an epidemic, and the statistics of the run."""
+
+    @property
+    def run(self) -> RunReport: ...
+
+    @property
+    def days(self) -> list[EpidemicDay]: ...
+
+def epidemic(parameters: EpidemicParameters, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> EpidemicResult:
+    """Run an epidemic."""
+
+class Service(enum.Enum):
+    """The distribution of a packet's time on a link."""
+
+    fixed = 0
+
+    exponential = 1
+
+class FloodParameters:
+    """The parameters of a flood; times in ps."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def routers(self) -> int: ...
+
+    @routers.setter
+    def routers(self, arg: int, /) -> None: ...
+
+    @property
+    def hosts(self) -> int: ...
+
+    @hosts.setter
+    def hosts(self, arg: int, /) -> None: ...
+
+    @property
+    def bots(self) -> int: ...
+
+    @bots.setter
+    def bots(self, arg: int, /) -> None: ...
+
+    @property
+    def link_delay(self) -> int: ...
+
+    @link_delay.setter
+    def link_delay(self, arg: int, /) -> None: ...
+
+    @property
+    def legitimate_gap(self) -> int: ...
+
+    @legitimate_gap.setter
+    def legitimate_gap(self, arg: int, /) -> None: ...
+
+    @property
+    def attack_gap(self) -> int: ...
+
+    @attack_gap.setter
+    def attack_gap(self, arg: int, /) -> None: ...
+
+    @property
+    def attack_from(self) -> int: ...
+
+    @attack_from.setter
+    def attack_from(self, arg: int, /) -> None: ...
+
+    @property
+    def attack_until(self) -> int: ...
+
+    @attack_until.setter
+    def attack_until(self, arg: int, /) -> None: ...
+
+    @property
+    def attack_size(self) -> float: ...
+
+    @attack_size.setter
+    def attack_size(self, arg: float, /) -> None: ...
+
+    @property
+    def access_utilization(self) -> float: ...
+
+    @access_utilization.setter
+    def access_utilization(self, arg: float, /) -> None: ...
+
+    @property
+    def utilization(self) -> float: ...
+
+    @utilization.setter
+    def utilization(self, arg: float, /) -> None: ...
+
+    @property
+    def service(self) -> Service: ...
+
+    @service.setter
+    def service(self, arg: Service, /) -> None: ...
+
+    @property
+    def buffer(self) -> int: ...
+
+    @buffer.setter
+    def buffer(self, arg: int, /) -> None: ...
+
+    @property
+    def measured_from(self) -> int: ...
+
+    @measured_from.setter
+    def measured_from(self, arg: int, /) -> None: ...
+
+    @property
+    def end(self) -> int: ...
+
+    @end.setter
+    def end(self, arg: int, /) -> None: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+class FloodTotals:
+    """Packets of a class in all; times in ps."""
+
+    @property
+    def sent(self) -> int: ...
+
+    @property
+    def delivered(self) -> int: ...
+
+    @property
+    def lost(self) -> int: ...
+
+    @property
+    def waited(self) -> int: ...
+
+    @property
+    def delay(self) -> int: ...
+
+class FloodResult:
+    """The packets of each class, and the statistics of the run."""
+
+    @property
+    def run(self) -> RunReport: ...
+
+    @property
+    def legitimate(self) -> FloodTotals: ...
+
+    @property
+    def attack(self) -> FloodTotals: ...
+
+def flood(parameters: FloodParameters, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> FloodResult:
+    """Run a flood."""

@@ -7,8 +7,9 @@ from pathlib import Path
 
 
 def control_groups(controller: str, root: Path = Path("/")) -> Iterator[list[Path]]:
-    """The folders of this process's group and of those above it, the nearest first: of version 2, then those of
-    `controller` ("cpu", "memory") in version 1.
+    """The folders of this process's control group and of the groups above it, nearest first.
+
+    First those of version 2, then those of `controller` ("cpu", "memory") in version 1.
     """
     paths: dict[str, str] = {}
     for line in (text_of(root / "proc/self/cgroup") or "").splitlines():
@@ -27,7 +28,7 @@ def control_groups(controller: str, root: Path = Path("/")) -> Iterator[list[Pat
 
 
 def text_of(path: str | Path) -> str | None:
-    """What a file of the system says; None if it says nothing or is not there."""
+    """The text of a file in /proc or /sys; None if it is empty or cannot be read."""
     try:
         return Path(path).read_text().strip() or None
     except OSError:

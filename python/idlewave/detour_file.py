@@ -1,4 +1,4 @@
-"""Files of detours, as a machine's noise names them: CSV with a header, then start_ns,length_ns."""
+"""Files of detours, which the noise of a machine names: CSV with the header start_ns,length_ns. Reader and writer."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from .errors import InputError
+from .escaping import cut, name_of
 from .input.bounds import MOST_LINE, MOST_TABLE, size_words
 from .input.files import opened
-from .noise import as_times
-from .quoting import cut, name_of
+from .noise_models import as_times
 from .units import parse_time
 
 if TYPE_CHECKING:
-    from .noise import Times
+    import numpy.typing as npt
+
+    from .noise_models import Times
 
 _COLUMNS = ["start_ns", "length_ns"]
 _PLAIN = re.compile(r"(\d{1,15})(?:\.(\d{1,3}))?", re.ASCII)
@@ -46,8 +48,15 @@ def read_detours(path: str | Path) -> tuple[Times, Times]:
     return as_times(starts), as_times(lengths)
 
 
+def detours_csv(starts: npt.ArrayLike, lengths: npt.ArrayLike) -> str:
+    """The text of a file of detours, from times in ps: exact, in ns with three decimals."""
+    pairs = zip(as_times(starts).tolist(), as_times(lengths).tolist(), strict=True)
+    rows = [f"{s // 1000}.{s % 1000:03d},{n // 1000}.{n % 1000:03d}" for s, n in pairs]
+    return "\n".join([",".join(_COLUMNS), *rows]) + "\n"
+
+
 def _lines(file: BinaryIO, name: str) -> Iterator[str]:
-    """The lines of a file of bounded size, each of bounded length."""
+    """The lines of a file; size and length of lines are limited."""
     size = 0
     while line := file.readline(MOST_LINE):
         size += len(line)

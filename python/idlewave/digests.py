@@ -1,6 +1,6 @@
-"""Digests: words that are equal where contents are, whatever the file's name, its comments or its order of keys.
+"""Digests of contents. They do not depend on the name of a file, on its comments, or on the order of its keys.
 
-All are SHA-256, written "sha256:" and 64 hexadecimal digits. docs/provenance.md says of which bytes each one is.
+All are SHA-256, written "sha256:" and 64 hexadecimal digits. docs/provenance.md says which bytes each one covers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .noise import (
+from .escaping import printable
+from .noise_models import (
     REACHES,
     AnyNoise,
     DetourLength,
@@ -26,7 +27,6 @@ from .noise import (
     UniformLength,
     as_times,
 )
-from .quoting import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .machine import Level, Machine
 
 COMMENT = b"// idlewave: "
-"""How the lines begin in which GOAL text says what it was made from, and what its CRC-32C is."""
+"""The beginning of the lines of GOAL text that have its provenance and its CRC-32C."""
 MOST_COMMENT = 1 << 20
 _SEAL = COMMENT + b"CRC-32C "
 _SEAL_LENGTH = len(_SEAL) + 9
@@ -47,19 +47,19 @@ State = tuple[Path, int, int, int]
 
 
 def digest_of(value: object) -> str:
-    """Of a value of JSON: of its text with sorted keys, without blanks, in ASCII."""
+    """The digest of a value of JSON: of its text in ASCII with sorted keys and without blanks."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return _word(hashlib.sha256(text.encode()))
 
 
 def digest_of_file(path: Path) -> str:
-    """Of a file's bytes, as `sha256sum` shows it."""
+    """The digest of the bytes of a file, as `sha256sum` prints it."""
     with path.open("rb") as file:
         return digest_of_stream(file)
 
 
 def digest_of_stream(stream: IO[bytes]) -> str:
-    """Of what is left of a stream's bytes."""
+    """The digest of the remaining bytes of a stream."""
     digest = hashlib.sha256()
     while piece := stream.read(_PIECE):
         digest.update(piece)
@@ -67,7 +67,7 @@ def digest_of_stream(stream: IO[bytes]) -> str:
 
 
 def digest_of_files(folder: Path, paths: Iterable[Path]) -> str:
-    """Of files below a folder: of what `sha256sum NAME...` prints there, the names in order."""
+    """The digest of files below a folder: of the output of `sha256sum NAME...` there, with sorted names."""
     from concurrent.futures import ThreadPoolExecutor
 
     named = {path.relative_to(folder).as_posix(): path for path in paths}
@@ -80,10 +80,10 @@ def digest_of_files(folder: Path, paths: Iterable[Path]) -> str:
 
 @dataclass(frozen=True)
 class Content:
-    """Of a schedule's file: its digest, and the comment in which GOAL text says what it was made from.
+    """The content of the file of a schedule: its digest, and the comment with the provenance of GOAL text.
 
-    The digest is of the bytes without that comment and the seal at the end, so that equal texts have equal ones.
-    `sealed`: there is a comment, and the text is the one that was written with it.
+    The digest covers the bytes without that comment and the seal at the end, so that equal schedules have equal
+    digests. `sealed`: there is a comment, and the seal shows that the text was not changed since.
     """
 
     digest: str
@@ -92,7 +92,7 @@ class Content:
 
 
 def digest_of_schedule(stream: IO[bytes]) -> Content:
-    """Of a schedule in a file, read to its end."""
+    """The content of the file of a schedule, which is read to its end."""
     first = stream.readline(MOST_COMMENT)
     digest, crc, last = hashlib.sha256(), 0, b""
     if not first.startswith(COMMENT):
@@ -108,9 +108,9 @@ def digest_of_schedule(stream: IO[bytes]) -> Content:
 
 
 def digests_of_machine(machine: Machine) -> dict[str, str]:
-    """By part, of those that there are: "network", "node" (the network within one), "noise" (with what it reaches).
+    """The digests of the parts of a machine: "network", "node" (the network within a node), "noise" (and its reach).
 
-    Two parts are equal if the simulator cannot tell one from the other. A node's number of ranks is not in them.
+    Two parts have one digest if the simulator gives the same times with both. The ranks of a node are not covered.
     """
     parts = {"network": digest_of_level(machine.network)}
     if machine.node is not None:
@@ -122,7 +122,8 @@ def digests_of_machine(machine: Machine) -> dict[str, str]:
 
 
 def digest_of_level(level: Level) -> str:
-    """Of one level of a network: S, and the parameters by size, without segments in which nothing changes."""
+    """The digest of one level of a network: S, and the parameters by size; segments that change nothing do not
+    count."""
     rows: list[list[float]] = []
     for start, p in ((0, level.parameters), *((s.start, s.parameters) for s in level.segments)):
         row = [int(p.L), int(p.o_s), int(p.o_r), int(p.g), float(p.G), float(p.O)]
@@ -163,13 +164,15 @@ def _described_trace(noise: Noise) -> dict[str, Any]:
 
 
 def _digest_of_times(values: npt.ArrayLike) -> str:
-    """Of times as little-endian int64."""
+    """The digest of times as little-endian int64."""
     return _word(hashlib.sha256(as_times(values).astype("<i8", copy=False).data))
 
 
 def plain(value: object) -> Any:  # noqa: ANN401 - a value of JSON
-    """`value` as one of JSON: data classes as objects, sequences as lists, numpy's numbers as Python's; as texts, which
-    are printable, whatever JSON has not."""
+    """`value` as a value of JSON: data classes as objects, sequences as lists, numbers of numpy as those of Python.
+
+    Anything else becomes a printable text.
+    """
     if is_dataclass(value) and not isinstance(value, type):
         return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, dict):
@@ -184,9 +187,9 @@ def plain(value: object) -> Any:  # noqa: ANN401 - a value of JSON
 
 
 class Files:
-    """Files as they were at one moment, when they began to be read; so their digest may be asked for later.
+    """The state of files at the moment when they are first read, so that their digest can be computed later.
 
-    It is taken only if none of them has changed since. What is no regular file (a pipe) has no digest.
+    It is computed only if no file has changed since. A pipe has no digest.
     """
 
     def __init__(self, paths: Iterable[Path]) -> None:
@@ -194,7 +197,7 @@ class Files:
         self._before = [_state(path) for path in self.paths]
 
     def problem(self) -> str:
-        """Why their digest would be that of something else; empty if it would not."""
+        """The reason why their digest cannot be computed any more; empty if it can."""
         for path, before in zip(self.paths, self._before, strict=True):
             if before is None:
                 return f"{path} is no regular file"

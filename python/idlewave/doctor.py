@@ -1,4 +1,4 @@
-"""What this machine can and cannot do for Idlewave, and how to mend it."""
+"""Checks of this machine: what it can do for Idlewave, and how to repair what is missing."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from . import __version__, mpi
-from .caching import cache_directory
-from .environment import describe
+from .build_cache import cache_directory
 from .errors import MpiError
-from .wording import plain, volume_text
+from .formatting import plain, volume_text
+from .host_environment import describe
 
 ROOM = 200e6
-"""Bytes that compiled probes and a measurement's samples may take."""
+"""Bytes that compiled probes and the samples of a measurement may need."""
 _DEVICES = Path("/sys/class/infiniband")
 _TRACEFS = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 
 
 class State(Enum):
-    """How it stands with one thing."""
+    """The result of a check."""
 
     OK = "ok"
     LIMITED = "limited"
@@ -38,7 +38,7 @@ class State(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at: what was found, what it allows or limits, and what mends it, "" if nothing must."""
+    """A check: its name, its result, what was found, and the remedy, "" if none is needed."""
 
     name: str
     state: State
@@ -47,8 +47,8 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Look at everything. Nothing is measured or compiled, and it takes less than two seconds."""
-    return [finding for look in _LOOKS for finding in look()]
+    """Do all checks. They measure and compile nothing, and take less than two seconds."""
+    return [finding for check in _CHECKS for finding in check()]
 
 
 def _python() -> Iterator[Finding]:
@@ -60,7 +60,7 @@ def _python() -> Iterator[Finding]:
 
 
 def _required() -> list[str]:
-    """The packages that Idlewave's own metadata names, extras apart."""
+    """The packages that the metadata of Idlewave requires, without extras."""
     lines = importlib.metadata.requires("idlewave") or []
     return [re.split(r"[^\w-]", line)[0].replace("-", "_").lower() for line in lines if "extra ==" not in line]
 
@@ -112,7 +112,7 @@ def _compiler() -> Iterator[Finding]:
 def _fabrics() -> Iterator[Finding]:
     for library in mpi.FABRICS:
         if mpi.pkg_config(library) is not None:
-            yield Finding(library, State.OK, "its headers are there: the network probe can use it")
+            yield Finding(library, State.OK, "its headers are installed: the network probe can use it")
         else:
             package = {"libfabric": "libfabric-dev", "ucx": "libucx-dev"}[library]
             yield Finding(library, State.LIMITED, f"no measuring over {library}", f"install {package} and pkg-config")
@@ -126,7 +126,7 @@ def _cores() -> Iterator[Finding]:
     usable, cores = len(said["affinity"]), said["cores"]
     yield Finding("cores", State.OK if usable > 1 else State.LIMITED, f"{usable} of {cores} usable")
     if said["cpu_limit"] and not said["cpu_limit"].startswith("max"):
-        text = f"a control group limits CPU time to {said['cpu_limit']} µs: it is seen as noise"
+        text = f"a control group limits CPU time to {said['cpu_limit']} µs: that shows as noise"
         yield Finding("CPU limit", State.LIMITED, text, "measure outside of the control group")
     clock = said["clock_source"]
     if clock == "tsc" or said["architecture"] != "x86_64":
@@ -138,10 +138,12 @@ def _cores() -> Iterator[Finding]:
     governor = said["governor"]
     if governor not in (None, "performance"):
         remedy = "cpupower frequency-set --governor performance"
-        yield Finding("frequency", State.LIMITED, f"governor {governor}: the clock changes while one measures", remedy)
+        yield Finding(
+            "frequency", State.LIMITED, f"governor {governor}: the clock rate changes during a measurement", remedy
+        )
     if said["hypervisor"]:
-        text = "a virtual machine: its host takes cores away, which no kernel here sees"
-        yield Finding("hypervisor", State.LIMITED, text, "measure on the bare machine for its own noise")
+        text = "a virtual machine: its host interrupts cores, and the kernel here does not see that"
+        yield Finding("hypervisor", State.LIMITED, text, "measure on the bare machine")
 
 
 def _rights() -> Iterator[Finding]:
@@ -154,7 +156,7 @@ def _rights() -> Iterator[Finding]:
     if any(os.access(place, os.R_OK | os.W_OK | os.X_OK) for place in _TRACEFS):
         yield Finding("kernel's events", State.OK, "measure noise --attribute can name causes")
     else:
-        text = "measure noise --attribute has counts alone"
+        text = "measure noise --attribute has counts only"
         yield Finding(
             "kernel's events", State.LIMITED, text, "mount -t tracefs nodev /sys/kernel/tracing; read it as root"
         )
@@ -165,7 +167,7 @@ def _batch() -> Iterator[Finding]:
         yield Finding("Slurm", State.OK, "srun idlewave-probe starts probes on the nodes of a job")
 
 
-_LOOKS: tuple[Callable[[], Iterator[Finding]], ...] = (
+_CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
     _python,
     _libraries,
     _compiler,

@@ -1,16 +1,16 @@
-"""What goes wrong, as exceptions that carry data; the command line turns them into exit statuses."""
+"""The exceptions of Idlewave. They carry data; the command line turns them into exit statuses."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from .quoting import name_of, printable
+from .escaping import name_of, printable
 
 
 class IdlewaveError(Exception):
-    """Any error that Idlewave reports. ``exit_status`` is what the command line ends with.
+    """Any error that Idlewave reports. ``exit_status`` is the exit status of the command line.
 
-    Its message has no control characters but ends of lines, wherever its words come from.
+    Its message has no control characters except ends of lines, even if it quotes a file.
     """
 
     exit_status = 1
@@ -20,11 +20,11 @@ class IdlewaveError(Exception):
 
 
 class InputError(IdlewaveError):
-    """Something that was given cannot be used: the message names the place and what was expected."""
+    """An input cannot be used. The message names the place and what was expected."""
 
 
 class OutputError(IdlewaveError):
-    """A file or folder cannot be written. What had its name before is as it was."""
+    """A file or folder cannot be written. An earlier file of that name is unchanged."""
 
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"{name_of(str(path))}: cannot be written: {reason}")
@@ -40,17 +40,17 @@ class TimeOverflow(InputError):  # noqa: N818 - the core's name
 
 
 class UsageError(IdlewaveError):
-    """A command or function was called in a way that has no meaning."""
+    """A command or function was called with arguments that have no meaning."""
 
     exit_status = 2
 
 
 class MpiError(IdlewaveError):
-    """The MPI installation is missing, broken, or two of them are mixed up."""
+    """The MPI installation is missing or broken, or two of them are mixed up."""
 
 
 class ProgramError(IdlewaveError):
-    """The measured or traced program failed. What it had recorded is kept; the message says where."""
+    """The measured or traced program failed. What was recorded is kept; the message says where."""
 
 
 class MeasurementError(IdlewaveError):
@@ -58,7 +58,7 @@ class MeasurementError(IdlewaveError):
 
 
 class LibraryError(IdlewaveError):
-    """A library that is needed for one purpose only is not installed: the message says how to get it."""
+    """An optional library is not installed. The message says how to install it."""
 
     def __init__(self, what: str, package: str, reason: object, extra: str = "export") -> None:
         super().__init__(
@@ -71,11 +71,11 @@ class LibraryError(IdlewaveError):
         return LibraryError, self._made_of
 
 
-class MemoryLimit(IdlewaveError):  # noqa: N818 - what it is about, as the others
-    """Something needs more memory than there may be, or memory ran out.
+class MemoryLimit(IdlewaveError):  # noqa: N818 - a name of the contract
+    """A run needs more memory than a limit allows, or memory ran out.
 
-    ``needed`` is a lower bound (0: not known), ``limit`` what all of this process may have, both in bytes; ``which``
-    says what sets it.
+    ``needed`` is a lower bound (0: not known), ``limit`` the limit of this process, both in bytes; ``which`` says what
+    sets the limit.
     """
 
     def __init__(self, message: str, needed: int, limit: int, which: str) -> None:
@@ -91,8 +91,8 @@ class MemoryLimit(IdlewaveError):  # noqa: N818 - what it is about, as the other
 class UnmatchedMessage(NamedTuple):
     """A message that no op receives.
 
-    ``op`` is its send, or empty where it is not certain which one it is; a ``tag`` of −1 agrees with any. ``hint`` says
-    what to look at, such as a receive that waits for another tag. Of very many messages the first 100 have both.
+    ``op`` is its send, or "" if that is not certain; a ``tag`` of −1 matches any tag. ``hint`` names a possible cause,
+    such as a receive that waits for another tag. Of very many messages only the first 100 have both.
     """
 
     sender: int
@@ -104,12 +104,12 @@ class UnmatchedMessage(NamedTuple):
 
 
 class Standstill(IdlewaveError):  # noqa: N818 - as its parts, whose first one is the contract's name
-    """Nothing can happen any more in a simulation, and something is left. What is raised is one of the classes below.
+    """A simulation cannot continue, and ops or messages are left. The classes below are raised.
 
-    ``waiting`` has a tuple (rank, op, why) for everything that is left, by rank: ops that wait, messages that nobody
-    receives. ``cycle`` has one for each op of a cycle of waiting: each waits for the next, and the last for the first;
-    it is empty if there is no cycle. ``messages`` has those that no op receives. Of very many things the first 65,536
-    are named; ``left`` and ``cycle_length`` count all.
+    ``waiting`` has a tuple (rank, op, why) for each op that waits and each message that nobody receives, by rank.
+    ``cycle`` has such a tuple for each op of a cycle in which each op waits for the next, and the last for the first;
+    it is empty if there is no cycle. ``messages`` has the messages that no op receives. Each list has at most 65,536
+    entries; ``left`` and ``cycle_length`` count all.
     """
 
     def __init__(
@@ -134,13 +134,13 @@ class Standstill(IdlewaveError):  # noqa: N818 - as its parts, whose first one i
 
 
 class Deadlock(Standstill):
-    """The schedule cannot end: ops wait, and always will. If they wait for each other, ``cycle`` shows how."""
+    """The schedule cannot end: ops wait for ever. If they wait for each other, ``cycle`` has them."""
 
     exit_status = 3
 
 
 class UnmatchedReceive(Deadlock):
-    """The schedule cannot end, and there is no cycle: ops wait for messages that nobody sends."""
+    """The schedule cannot end, without a cycle: ops wait for messages that nobody sends."""
 
 
 class UnmatchedSend(Standstill):
@@ -148,4 +148,4 @@ class UnmatchedSend(Standstill):
 
 
 class UnmatchedRendezvous(Deadlock, UnmatchedSend):
-    """The schedule cannot end, and there is no cycle: sends larger than S wait for receives that no op is."""
+    """The schedule cannot end, without a cycle: sends larger than S wait for receives that no op posts."""

@@ -1,185 +1,228 @@
-"""How a run on the kernel is made: on threads, in processes, in legs between checkpoints; and what it counts."""
+"""The configuration of a run on the kernel, and its statistics."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
+from . import _core
 from .errors import UsageError
-from .quoting import quote
+from .parameters import Parameter, completed, parameters_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEDULERS = ("sequential", "yawns", "timewarp", "check")
-PLACEMENTS = ("block", "cyclic", "graph")
-ALONE = ("sequential", "check")
-"""Those that run on one thread of one process."""
+SCHEDULERS = tuple(_core.Scheduler.__members__)
+PLACEMENTS = (*_core.PlacementKind.__members__, "graph")
+MOST_SEED = 2**64 - 1
+SERIAL = ("sequential", "check")
+"""The schedulers that run on one thread of one process."""
+SERIES = ("seconds", "gvt", "committed", "rolled_back", "log_bytes")
+"""The columns of the progress of a run."""
 MIGRATE_AFTER = 2**20
-"""Events a partition, before it is looked at whether one has far more than others."""
+"""Events a partition, after which LPs migrate if one partition has executed far more events than the others."""
 
 
-class Legs(TypedDict, total=False):
-    """How a run is shared and kept; what is not given is as in Manner, which says what each means."""
+class RunOptions(TypedDict, total=False):
+    """How a run is made. The results are the same for every run configuration."""
 
-    processes: int
-    lazy: bool
-    placement: str | Sequence[int]
-    pin: bool
-    migrate: bool
-    checkpoint: str | Path | None
-    checkpoint_every: float
-    restart: bool
+    scheduler: Annotated[
+        str,
+        Parameter(
+            "sequential",
+            "Scheduler: sequential; yawns, conservative in windows of the lookahead; timewarp, optimistic; or check, "
+            "which executes, rolls back and compares each execution of an LP",
+            choices=SCHEDULERS,
+        ),
+    ]
+    threads: Annotated[
+        int, Parameter(1, "Threads of each process; a thread simulates one partition of the LPs", least=1, most=1024)
+    ]
+    processes: Annotated[int, Parameter(1, "Processes, started by mpiexec", least=1, most=2**20)]
+    placement: Annotated[
+        str | Sequence[int],
+        Parameter(
+            "block",
+            "Placement of LPs on partitions: neighbours together (block), every n-th LP (cyclic), by METIS after a "
+            "count of who sends events to whom (graph), or the partition of each LP",
+            choices=PLACEMENTS,
+        ),
+    ]
+    pin: Annotated[bool, Parameter(False, "Pin each thread to a processor of its own")]
+    lazy: Annotated[
+        bool, Parameter(False, "Cancel an event under timewarp only if it is not sent again after a rollback")
+    ]
+    migrate: Annotated[
+        bool, Parameter(False, "Let LPs migrate if one partition executes far more events than the others")
+    ]
+    checkpoint: Annotated[str | Path | None, Parameter(None, "Directory for checkpoints")]
+    checkpoint_every: Annotated[float, Parameter(600.0, "Time between two checkpoints", unit="s", least=0.0)]
+    restart: Annotated[bool, Parameter(False, "Begin with the last checkpoint in that directory")]
 
 
-class How(Legs, total=False):
-    """How to run a model: the answer is the same in all ways.
+class SimulationOptions(RunOptions, total=False):
+    """How a simulation is run, and with which noise."""
 
-    `progress` is called a few times a second with the share of simulated time that is certain; for the rest see Manner.
-    """
-
-    scheduler: str
-    threads: int
-    progress: Callable[[float], None] | None
+    seed: Annotated[int, Parameter(0, "Seed of the noise", least=0, most=MOST_SEED)]
 
 
-@dataclass(frozen=True)
-class Manner:
-    """How to run a model: the answer is the same in all.
+class RunConfiguration:
+    """A run configuration that is complete and possible."""
 
-    `scheduler` is sequential, yawns (conservative windows) or timewarp (optimistic), the latter two on `threads`
-    threads; or check, which is sequential, and undoes and compares all that an LP does before it counts. `lazy`: Time
-    Warp takes back what was sent only once it is not sent again. `processes` started by mpiexec share the run, each
-    with so many threads. `placement` gives a thread LPs that lie side by side (block), or every n-th (cyclic); or those
-    that tell each other most (graph): after a while METIS cuts the graph of who tells whom, and LPs move; or it has the
-    number of a thread, counted over all processes, for every LP. `pin`: each thread stays on a processor of its
-    own. `migrate`: LPs move to other threads where one has far more events than the others. The run is kept in the
-    directory `checkpoint` every so many seconds; with `restart` it goes on from what is there, on as many threads and
-    processes as it now has.
-    """
+    def __init__(self, **options: Unpack[RunOptions]) -> None:
+        """Raises UsageError if the configuration is not possible."""
+        self.options: dict[str, Any] = completed(RunOptions, options)
+        self._migrate_after = MIGRATE_AFTER if self.options["migrate"] or self._by_graph else 0
+        self._check()
 
-    scheduler: str = "sequential"
-    threads: int = 1
-    lazy: bool = False
-    processes: int = 1
-    placement: str | Sequence[int] = "block"
-    pin: bool = False
-    migrate: bool = False
-    checkpoint: str | Path | None = None
-    checkpoint_every: float = 600.0
-    restart: bool = False
-    progress: Callable[[float], None] | None = field(default=None, compare=False)
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> RunConfiguration:
+        """The run configuration in the options of a function, which may have others, too. Raises UsageError."""
+        return cls(**{name: value for name, value in options.items() if name in RunOptions.__annotations__})
 
-    def check(self) -> None:
-        """Raises UsageError if there is no such way."""
-        if self.scheduler not in SCHEDULERS:
-            raise UsageError(f"no scheduler is called {quote(self.scheduler)}; there are {', '.join(SCHEDULERS)}")
-        if isinstance(self.placement, str) and self.placement not in PLACEMENTS:
-            raise UsageError(f"no placement is called {quote(self.placement)}; there are {', '.join(PLACEMENTS)}")
-        if not 1 <= self.threads <= 1024:
-            raise UsageError(f"expected 1 to 1024 threads, found {self.threads}")
-        if not 1 <= self.processes <= 2**20:
-            raise UsageError(f"expected 1 to {2**20} processes, found {self.processes}")
-        if self.scheduler in ALONE and self.threads != 1:
+    @property
+    def threads(self) -> int:
+        """The threads of each process."""
+        return int(self.options["threads"])
+
+    @property
+    def processes(self) -> int:
+        """The number of processes."""
+        return int(self.options["processes"])
+
+    @property
+    def in_partitions(self) -> bool:
+        """Whether the run needs the kernel's partitions."""
+        return bool(self._beyond_one_loop())
+
+    def check_in_one_loop(self, what: str) -> None:
+        """Raise UsageError if the run needs the kernel's partitions, which are not able to do `what` yet."""
+        found = self._beyond_one_loop()
+        if found:
             raise UsageError(
-                f"{self.scheduler} runs on one thread, not on {self.threads}; yawns and timewarp run on several"
+                f"{what} on sequential and yawns in one process, with --scheduler, --threads and the defaults of the "
+                f"other options of a run; found {', '.join(found)}"
             )
-        if self.scheduler in ALONE and self.processes != 1:
-            raise UsageError(
-                f"{self.scheduler} runs in one process, not in {self.processes}; yawns and timewarp run in several"
-            )
-        if not isinstance(self.placement, str):
-            for lp, partition in enumerate(self.placement):
-                if not 0 <= partition < self.threads * self.processes or partition != int(partition):
-                    raise UsageError(
-                        f"the placement puts LP {lp} on partition {partition}, and there are "
-                        f"{self.threads * self.processes}"
-                    )
+
+    def core(self, description: str) -> _core.RunConfiguration:
+        """The configuration of the core; `description` names the model and its parameters in one line."""
+        options = self.options
+        core = _core.RunConfiguration()
+        core.scheduler = _core.Scheduler[options["scheduler"]]
+        core.threads = self.threads
+        core.pin = options["pin"]
+        core.lazy_cancellation = options["lazy"]
+        core.migrate_after = self._migrate_after
+        if not isinstance(options["placement"], str):
+            core.placement = [int(partition) for partition in options["placement"]]
+        elif self._by_graph:
+            core.place_by_graph()
+        else:
+            core.placement_kind = _core.PlacementKind[options["placement"]]
+        checkpoint = core.checkpoint
+        checkpoint.directory = "" if options["checkpoint"] is None else str(options["checkpoint"])
+        checkpoint.description = description
+        checkpoint.interval = options["checkpoint_every"]
+        checkpoint.restart = options["restart"]
+        return core
+
+    @property
+    def _by_graph(self) -> bool:
+        return isinstance(self.options["placement"], str) and self.options["placement"] == "graph"
+
+    def _beyond_one_loop(self) -> list[str]:
+        """The options that only the kernel's partitions can follow, as text."""
+        found = []
+        if self.options["scheduler"] in ("timewarp", "check"):
+            found.append(f"scheduler {self.options['scheduler']}")
+        for name, (_, parameter) in parameters_of(RunOptions).items():
+            value = self.options[name]
+            if name not in ("scheduler", "threads", "checkpoint_every") and value != parameter.default:
+                found.append(name if isinstance(value, bool) or name == "checkpoint" else f"{name} {value}")
+        return found
+
+    def _check(self) -> None:
+        options = self.options
+        scheduler, placement = options["scheduler"], options["placement"]
+        for name, text in (("threads", "on one thread, not on"), ("processes", "in one process, not in")):
+            if scheduler in SERIAL and options[name] != 1:
+                preposition = text.split()[0]
+                raise UsageError(
+                    f"{scheduler} runs {text} {options[name]}; yawns and timewarp run {preposition} several"
+                )
+        if not isinstance(placement, str):
+            _check_placement(placement, self.threads * self.processes)
         if self._by_graph:
             from .placing import metis_library
 
             metis_library()
-        if self.lazy and self.scheduler != "timewarp":
-            raise UsageError("cancellation is lazy, or not, under timewarp alone")
-        if self.checkpoint is None and self.restart:
+        if options["lazy"] and scheduler != "timewarp":
+            raise UsageError("lazy cancellation needs the scheduler timewarp")
+        if options["checkpoint"] is None and options["restart"]:
             raise UsageError("a restart needs the directory in which the checkpoint is")
-        if not self.checkpoint_every >= 0:
-            raise UsageError(f"expected 0 s or more between checkpoints, found {self.checkpoint_every}")
 
-    @property
-    def _by_graph(self) -> bool:
-        return isinstance(self.placement, str) and self.placement == "graph"
 
-    @property
-    def in_partitions(self) -> bool:
-        """Whether it asks for what partitions of the kernel alone can do."""
-        asked = ("processes", "lazy", "placement", "pin", "migrate", "checkpoint", "restart")
-        return self.scheduler in ("timewarp", "check") or any(
-            getattr(self, name) != getattr(Manner, name) for name in asked
-        )
-
-    def core(self, run: str) -> dict[str, Any]:
-        """As the compiled core takes it; `run` says in a line which model runs, and with what."""
-        by_graph = self._by_graph
-        return {
-            "scheduler": self.scheduler,
-            "threads": self.threads,
-            "lazy": self.lazy,
-            "placement": self.placement if isinstance(self.placement, str) else [int(i) for i in self.placement],
-            "by_graph": by_graph,
-            "pin": self.pin,
-            "migrate_after": MIGRATE_AFTER if self.migrate or by_graph else 0,
-            "checkpoint": "" if self.checkpoint is None else str(self.checkpoint),
-            "checkpoint_every": float(self.checkpoint_every),
-            "restart": self.restart,
-            "run": run,
-        }
+def _check_placement(placement: Sequence[int], partitions: int) -> None:
+    for lp, partition in enumerate(placement):
+        if not 0 <= partition < partitions or partition != int(partition):
+            raise UsageError(f"the placement puts LP {lp} on partition {partition}, and there are {partitions}")
 
 
 def checked_seed(seed: int) -> int:
-    """The seed. Raises UsageError if it is none."""
-    if not 0 <= seed < 2**64:
-        raise UsageError(f"expected a seed from 0 to 2^64 - 1, found {seed}")
-    return seed
+    """The seed. Raises UsageError if it is out of range."""
+    return int(completed(SimulationOptions, {"seed": seed})["seed"])
 
 
 @dataclass(frozen=True)
 class EventRun:
-    """What a run of a model counted, in all processes, and how long it took.
+    """The statistics of a run, summed over all processes.
 
-    `committed` events were handled for good; `rolled_back` ones were handled and then undone. `primary_rollbacks` of an
-    LP came of events told late, `secondary_rollbacks` of events taken back, of which there were `taken_back`;
-    `sent_again` were found to be right after all (lazy cancellation). `told_elsewhere` is what partitions told each
-    other, in `mails` pieces. `ties` came to an LP at the time of another event. `log_bytes` is the most memory that
-    undo took, `digest` one of all LPs' states at the end: the same on every scheduler and number of threads. `legs`
-    are one more than the pauses, for a checkpoint or for LPs to move. `init_seconds` made the LPs and their first
-    events; `seconds` is the rest. `peak_rss_bytes` is the most memory that the processes had, all together.
-
-    `series` is how far the run was after rounds of GVT, by column: `seconds` since it began, `gvt` in ticks (before
-    it all is certain), `committed` and `rolled_back` events so far, and `log_bytes`.
+    committed: events executed and not rolled back.
+    rolled_back: events executed and rolled back.
+    primary_rollbacks: rollbacks of an LP by a straggler.
+    secondary_rollbacks: rollbacks of an LP by an anti-message.
+    cancelled: anti-messages sent.
+    resent: events that were sent again unchanged after a rollback (lazy cancellation).
+    remote_events: events and anti-messages sent to another partition, in `message_batches` batches.
+    gvt_rounds: rounds in which GVT was found.
+    ties: events that an LP received for the same time as another event.
+    log_bytes: largest memory of the undo logs.
+    segments: one more than the pauses for a checkpoint or for migration.
+    efficiency: 1 - rolled_back / committed (ROSS's event efficiency).
+    init_seconds: time to make the LPs and their first events; `seconds` is the rest.
+    digest: of the states of all LPs at the end; the same for every configuration.
+    peak_rss_bytes: sum over the processes of the largest memory that each had.
+    series: progress after rounds of GVT, by column: `seconds` since the run began, `gvt` in ticks, `committed` and
+        `rolled_back` events so far, and `log_bytes`.
     """
 
     committed: int
     rolled_back: int
     primary_rollbacks: int
     secondary_rollbacks: int
-    taken_back: int
-    sent_again: int
-    told_elsewhere: int
-    mails: int
+    cancelled: int
+    resent: int
+    remote_events: int
+    message_batches: int
     gvt_rounds: int
     ties: int
     log_bytes: int
-    legs: int
+    segments: int
     efficiency: float
     init_seconds: float
     seconds: float
     digest: int
     peak_rss_bytes: int
     series: dict[str, list[float]] = field(repr=False, default_factory=dict)
+
+    @classmethod
+    def of(cls, report: _core.RunReport) -> EventRun:
+        """The same statistics as the core reports them."""
+        values = {each.name: getattr(report, each.name) for each in fields(cls) if each.name != "series"}
+        return cls(**values, series={name: [getattr(sample, name) for sample in report.series] for name in SERIES})
 
     @property
     def rate(self) -> float:
@@ -193,11 +236,11 @@ class EventRun:
 
     @property
     def remote(self) -> float:
-        """What partitions told each other, by committed event."""
-        return self.told_elsewhere / self.committed if self.committed > 0 else 0.0
+        """Remote events and anti-messages by committed event."""
+        return self.remote_events / self.committed if self.committed > 0 else 0.0
 
     def series_to_pandas(self) -> pd.DataFrame:
-        """A row for each round of GVT of which there is a sample."""
+        """The series as a data frame: a row for each sampled round of GVT."""
         import pandas as pd
 
         return pd.DataFrame(self.series)

@@ -1,7 +1,7 @@
 """A machine: the LogGOPS parameters of its network, and its noise.
 
 The parameters are those of Hoefler, Schneider, Lumsdaine, "LogGOPSim – Simulating Large-Scale Applications in the
-LogGOPS Model" (LSAP'10); what each does to a simulated rank is in docs/model.md.
+LogGOPS Model" (LSAP'10); docs/model.md says what each of them does to a simulated rank.
 """
 
 from __future__ import annotations
@@ -10,17 +10,16 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
 from .digests import digest_of, digests_of_machine
 from .errors import InputError, UsageError
+from .escaping import found, name_of, quote
+from .formatting import did_you_mean, unknown_name
 from .input.files import Origin, read_text
-from .noise import REACHES, AnyNoise
+from .noise_models import REACHES, AnyNoise
 from .provenance import Provenance
-from .quoting import found, name_of, quote, toml_text
-from .units import exact_time
-from .wording import did_you_mean, unknown_name
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -29,7 +28,7 @@ _TIMES = ("L", "o_s", "o_r", "g")
 _COSTS = ("G", "O")
 
 Place = Literal["within a node", "between nodes"]
-"""Where a network was measured."""
+"""The place where a network was measured."""
 WITHIN: Place = "within a node"
 BETWEEN: Place = "between nodes"
 
@@ -76,11 +75,11 @@ class Level:
 
 @dataclass(frozen=True)
 class Scope:
-    """Which networks a machine has between its ranks, for sentences about it.
+    """The networks between the ranks of a machine, for sentences about it.
 
-    `measured` says where the network between any two ranks was measured, None where that is not known; `latency` is its
-    L in ps, `network` its name where it is another machine's. `node_ranks` are the ranks of a node, None where no node
-    is known of, and `node_latency` is L within a node, None where that has no network of its own.
+    `measured` says where the network between any two ranks was measured; None if that is not known. `latency` is its L
+    in ps, `network` its name if it is another machine's. `node_ranks` is the number of ranks of a node; None if no node
+    is known. `node_latency` is L within a node; None if the nodes have no network of their own.
     """
 
     network: str
@@ -90,7 +89,7 @@ class Scope:
     node_latency: int | None = None
 
     def beyond_node(self, ranks: int) -> bool:
-        """Whether so many ranks need more than the node within which the only network was measured."""
+        """Whether the only network was measured within a node, and so many ranks do not fit into it."""
         return self.measured == WITHIN and self.node_ranks is not None and ranks > self.node_ranks
 
 
@@ -98,9 +97,9 @@ class Scope:
 class Machine:
     """A machine to simulate on. Immutable; `with_noise`, `between` and `dataclasses.replace` make variants.
 
-    `node` is the network within a node of `node_ranks` ranks, where that differs. `measured` says where `network` was
-    measured, None where that is not known; of one measured within a node, `node_ranks` are the ranks of that node.
-    `network_name` is the name of the network where it is another machine's; `description` is a line for lists.
+    `node` is the network within a node of `node_ranks` ranks, if that differs. `measured` says where `network` was
+    measured; None if that is not known. If it was measured within a node, that node has `node_ranks` ranks.
+    `network_name` is the name of the network if it is another machine's; `description` is a line for lists.
     `noise_reaches` names the parts of a CPU's work that noise lengthens, of REACHES.
     """
 
@@ -117,7 +116,7 @@ class Machine:
 
     @classmethod
     def load(cls, path: str | Path, *, outside: bool = False) -> Machine:
-        """Read a machine.toml, a file or a pipe. Files that it names lie in its folder or below, unless `outside`.
+        """Read a machine.toml, a file or a pipe. Files that it names must lie in its folder or below, unless `outside`.
 
         Raises InputError that names the file, the key and what was expected.
         """
@@ -128,15 +127,15 @@ class Machine:
     def from_toml(
         cls, text: str, *, name: str = "machine", folder: Path | None = None, outside: bool = False
     ) -> Machine:
-        """Read the text of a machine.toml. `name` is what messages call it.
+        """Read the text of a machine.toml. Messages call it `name`.
 
-        Files that it names are relative to `folder`, and lie there or below, unless `outside`. Without a `folder` the
-        text is the program's own: files are relative to the current folder, and lie anywhere.
+        Files that it names are relative to `folder`, and must lie there or below, unless `outside`. Without a `folder`
+        the text counts as the program's own: files are relative to the current folder, and may lie anywhere.
         """
-        from .machine_table import machine_from
+        from .machine_file.reader import machine_from_toml
 
         hint = " (--allow-outside, or outside=True, allows that)"
-        machine = machine_from(text, Origin(name, folder or Path(), outside or folder is None, hint))
+        machine = machine_from_toml(text, Origin(name, folder or Path(), outside or folder is None, hint))
         try:
             machine.core()
         except InputError as error:
@@ -145,7 +144,7 @@ class Machine:
 
     @classmethod
     def named(cls, name: str | Path, *, outside: bool = False) -> Machine:
-        """The machine in a file, that in the machine.toml of a folder, or the preset of that name; see `load`."""
+        """The machine in a file, in the machine.toml of a folder, or the preset of that name; see `load`."""
         path = Path(name)
         if path.is_dir():
             return cls.load(path / "machine.toml", outside=outside)
@@ -181,12 +180,12 @@ class Machine:
         return replace(self, noise_reaches=tuple(reaches))
 
     def between(self, other: Machine | str | Path, *, node_ranks: int | None = None) -> Machine:
-        """This machine as the node of a larger one, between whose nodes the network of `other` lies.
+        """A larger machine whose nodes are this machine, with the network of `other` between them.
 
-        Its own network holds within a node of `node_ranks` ranks (default: of the node that it was measured in), as
-        `[network.node]` does; of `other`, a machine or what names one, nothing but the network is taken. Raises
-        UsageError if this machine was measured between nodes or `other` within one, if either has a node level itself,
-        or if it is not known how many ranks a node has.
+        Its own network holds within a node of `node_ranks` ranks (default: those of the node that it was measured in),
+        as `[network.node]` does. `other` is a machine, or the name of one as in `named`; only its network is used.
+        Raises UsageError if this machine was measured between nodes or `other` within one, if either has a node level
+        itself, or if the number of ranks of a node is not known.
         """
         other = other if isinstance(other, Machine) else Machine.named(other)
         network = other.network_between_nodes()
@@ -211,7 +210,7 @@ class Machine:
         )
 
     def network_between_nodes(self) -> Level:
-        """This machine's network, to lie between the nodes of another. Raises UsageError if it cannot."""
+        """The network of this machine, for use between the nodes of another. Raises UsageError if it cannot be that."""
         if self.node is not None:
             raise UsageError(f"{quote(self.name)} has a network within nodes, too ([network.node]): expected one alone")
         if self.measured == WITHIN:
@@ -222,7 +221,7 @@ class Machine:
 
     @property
     def scope(self) -> Scope:
-        """Which networks lie between the ranks."""
+        """The networks between the ranks."""
         return Scope(
             network=self.network_name,
             measured=self.measured,
@@ -232,35 +231,23 @@ class Machine:
         )
 
     def identity(self) -> str:
-        """A digest of all that the simulator sees of it; two machines of one digest give the same times."""
+        """A digest of everything that affects simulated times; machines with the same digest give the same times."""
         return digest_of([dict(self.provenance.digests), self.node_ranks if self.node else 1])
 
     @cached_property
     def provenance(self) -> Provenance:
-        """What it is: the digests of its network, of that within a node, and of its noise, as far as it has them; and
-        its scope."""
+        """Its provenance: the digests of its network, of the network within a node, and of its noise, and its scope."""
         options = {"node_ranks": self.node_ranks} if self.node else {}
         return Provenance("machine", self.name, digests_of_machine(self), {**options, "scope": asdict(self.scope)})
 
     def to_toml(self) -> str:
-        """The text of a machine.toml that says the same, but for the noise, whose detours belong in a file, and
-        what it reaches."""
-        lines = [f"name = {toml_text(self.name)}"]
-        if self.description:
-            lines.append(f"description = {toml_text(self.description)}")
-        lines.append("[network]")
-        if self.network_name:
-            lines.append(f"name = {toml_text(self.network_name)}")
-        if self.measured:
-            lines += measured_lines(self.measured, self.node_ranks)
-        lines += _level_lines(self.network, "network")
-        if self.node:
-            lines += [
-                "[network.node]",
-                f"ranks = {self.node_ranks}",
-                *_level_lines(self.node, "network.node"),
-            ]
-        return "\n".join(lines) + "\n"
+        """The text of a machine.toml of this machine without its noise, whose detours belong in a file of their own."""
+        from .machine_file.writer import machine_toml
+
+        return machine_toml(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_compiled": []}
 
     def core(self) -> _core.Machine:
         """The machine as the compiled core sees it. Raises InputError if the noise is impossible."""
@@ -281,11 +268,6 @@ class Machine:
         return self._compiled[0]
 
 
-def measured_lines(measured: Place, ranks: int) -> list[str]:
-    """The lines of [network] that say where it was measured; `ranks` are those of a node."""
-    return [f'measured = "{measured}"', *([f"ranks = {ranks}"] if measured == WITHIN else [])]
-
-
 def _presets() -> Traversable:
     from importlib import resources
 
@@ -296,16 +278,3 @@ def _core_level(level: Level) -> _core.Level:
     segments = [Segment(0, level.parameters), *level.segments]
     rows = [(s.start, *(getattr(s.parameters, k) for k in (*_TIMES, *_COSTS))) for s in segments]
     return _core.Level(rows, level.eager_limit)
-
-
-def _level_lines(level: Level, table: str) -> list[str]:
-    lines = _parameter_lines(level.parameters)
-    lines.append('S = "inf"' if level.eager_limit is None else f"S = {level.eager_limit}")
-    for segment in level.segments:
-        lines += [f"[[{table}.segment]]", f"from = {segment.start}", *_parameter_lines(segment.parameters)]
-    return lines
-
-
-def _parameter_lines(p: Parameters) -> list[str]:
-    times = [f'{key} = "{exact_time(getattr(p, key))}"' for key in _TIMES]
-    return [*times, *(f'{key} = "{getattr(p, key)!r}ps"' for key in _COSTS)]

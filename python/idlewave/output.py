@@ -1,8 +1,8 @@
-"""The one way out: files that are there whole or not at all.
+"""The one way out: all files are written here, and are complete or not there at all.
 
-A file is written beside its place, brought to the disk, and renamed to its name. If anything fails before that, a full
-disk or a signal, what had the name before stays, and nothing is left beside it. What is no regular file (a pipe, a
-terminal, /dev/null) is written as it is.
+A file is written beside its place, synchronised to the disk, and renamed. If a full disk or a signal prevents that, an
+earlier file of that name is unchanged, and nothing is left beside it. A pipe, a terminal or /dev/null is written
+directly.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from typing import IO, TYPE_CHECKING, Any
 
 from .digests import digest_of_stream
 from .errors import OutputError
-from .provenance import KEY, carried_by
+from .provenance import KEY, provenance_text_of
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
 TABLE_ENDINGS = (".parquet", ".csv")
-"""What a table's file may end in."""
+"""The endings of files of tables."""
 _TRIES = 1000
 _log = logging.getLogger(__name__)
 
 
 def check_output(path: str | Path) -> Path:
-    """`path`, if a file can be made there as far as can be told without making one: before hours are spent for it.
+    """Check that a file can be written to `path`, without writing it, before a long run; returns the path.
 
-    Raises OutputError that names the path and what is in the way.
+    Raises OutputError that names the path and the obstacle.
     """
     path = Path(path)
     if path.is_dir():
@@ -47,22 +47,23 @@ def check_output(path: str | Path) -> Path:
     return path
 
 
-def check_output_folder(folder: str | Path, told: str | Path | None = None) -> Path:
-    """`folder`, if it can be written, or made; errors name `told`, or the folder. Raises OutputError."""
+def check_output_folder(folder: str | Path, path: str | Path | None = None) -> Path:
+    """Check that `folder` can be written or made, and return it. Raises OutputError about `path` (default: the
+    folder)."""
     folder = Path(folder)
-    told = folder if told is None else told
+    path = folder if path is None else path
     there = folder.absolute()
     while not there.exists() and there != there.parent:
         there = there.parent
     if not there.is_dir():
-        raise OutputError(told, f"{there} is not a directory")
+        raise OutputError(path, f"{there} is not a directory")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise OutputError(told, f"nothing may be written in {there}")
+        raise OutputError(path, f"nothing may be written in {there}")
     return folder
 
 
 def make_folder(folder: str | Path) -> Path:
-    """`folder`, which is made with those above it if need be. Raises OutputError."""
+    """Make `folder` and its parents, if they are not there, and return it. Raises OutputError."""
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -72,9 +73,10 @@ def make_folder(folder: str | Path) -> Path:
 
 
 class OutputFiles:
-    """Files that belong together: all of them take their places when the block ends, or none does.
+    """Files that belong together: at the end of the block all of them are renamed to their names, or none is.
 
-    They do so in the order in which they were opened, so what refers to others is opened last. Folders are made.
+    They are renamed in the order in which they were opened, so a file that refers to others is opened last. Folders are
+    made.
     """
 
     def __init__(self) -> None:
@@ -89,7 +91,7 @@ class OutputFiles:
                 for file in self._files:
                     file.finish()
                 for file in self._files:
-                    file.put()
+                    file.rename()
         finally:
             for file in self._files:
                 file.discard()
@@ -105,47 +107,48 @@ class OutputFiles:
         self.open(path).write(text.encode())
 
     def json(self, path: str | Path, value: object) -> None:
-        """Write `value` as JSON, which has neither infinities nor NaN."""
+        """Write `value` as JSON; JSON has neither infinities nor NaN."""
         self.text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
 
     def table(
         self, path: str | Path, table: pd.DataFrame | pa.Table, metadata: Mapping[str, str] | None = None
     ) -> None:
-        """Write `table` without its index, as its name says: .csv, or else Parquet.
+        """Write `table` without its index: as CSV if the name ends with .csv, else as Parquet.
 
-        `metadata`, and the provenance that the table carries, are in the schema of Parquet. CSV has no room for them:
-        beside it the provenance is in PATH-metadata.json, where CSV on the Web looks for what concerns a table.
+        `metadata` and the provenance of the table go to the schema of Parquet. CSV has no place for them: the
+        provenance goes to PATH-metadata.json, the file for metadata by CSV on the Web.
         """
         import pyarrow as pa
 
-        carried = carried_by(table)
-        said = ({} if carried is None else {KEY: carried}) | dict(metadata or {})
+        provenance = provenance_text_of(table)
+        entries = ({} if provenance is None else {KEY: provenance}) | dict(metadata or {})
         if Path(path).suffix == ".csv":
             rows = table.to_pandas() if isinstance(table, pa.Table) else table
             text = rows.to_csv(index=False)
             self.text(path, text)
-            if KEY in said and not _is_special(Path(path)):
-                from .carried import beside_csv, metadata_of_csv
+            if KEY in entries and not _is_special(Path(path)):
+                from .provenance_in_files import beside_csv, metadata_of_csv
 
-                self.json(beside_csv(Path(path)), metadata_of_csv(Path(path).name, text, said[KEY]))
+                self.json(beside_csv(Path(path)), metadata_of_csv(Path(path).name, text, entries[KEY]))
             return
         from pyarrow import parquet
 
         columns = table if isinstance(table, pa.Table) else pa.Table.from_pandas(table, preserve_index=False)
         file = self.open(path)
-        if said:
-            columns = columns.replace_schema_metadata({**(columns.schema.metadata or {}), **said})
+        if entries:
+            columns = columns.replace_schema_metadata({**(columns.schema.metadata or {}), **entries})
         parquet.write_table(columns, file)
 
     def digest(self, path: str | Path) -> str:
-        """Of what was written to `path`, which was opened here, so far: as `digest_of_file` gives it of the file."""
+        """The digest of what was written so far to `path`, which was opened here: equal to `digest_of_file` of the
+        file."""
         unfinished = next(file for file in reversed(self._files) if file.asked == Path(path))
         return unfinished.digest()
 
 
 @contextmanager
 def output_file(path: str | Path) -> Iterator[IO[bytes]]:
-    """A file to write, which becomes `path` when the block ends. Raises OutputError."""
+    """A file to write; at the end of the block it becomes `path`. Raises OutputError."""
     with OutputFiles() as files:
         yield files.open(path)
 
@@ -163,13 +166,13 @@ def write_json(path: str | Path, value: object) -> None:
 
 
 def write_table(path: str | Path, table: pd.DataFrame | pa.Table, metadata: Mapping[str, str] | None = None) -> None:
-    """Write `table` to `path`, as its name says: see `OutputFiles.table`. Raises OutputError."""
+    """Write `table` to `path`, in the format of `OutputFiles.table`. Raises OutputError."""
     with OutputFiles() as files:
         files.table(path, table, metadata)
 
 
 def check_new_folder(path: str | Path) -> Path:
-    """`path`, if it can become a folder: it is not there, or empty. Raises OutputError."""
+    """Check that `path` is an empty folder or not there, and return it. Raises OutputError."""
     path = Path(path)
     try:
         taken = path.exists() and (not path.is_dir() or any(path.iterdir()))
@@ -182,7 +185,7 @@ def check_new_folder(path: str | Path) -> Path:
 
 @contextmanager
 def output_folder(path: str | Path) -> Iterator[Path]:
-    """A folder to fill, which becomes `path`, that is not there or empty, when the block ends. Raises OutputError."""
+    """A folder to fill; at the end of the block it becomes `path`, which is empty or not there. Raises OutputError."""
     path = check_new_folder(path)
     place = make_folder(path.absolute().parent)
     part = place / f"{path.name}.{os.getpid()}.part"
@@ -202,7 +205,7 @@ def output_folder(path: str | Path) -> Iterator[Path]:
 
 
 class _Raw(io.FileIO):
-    """A file whose errors name the path that it will have."""
+    """A file whose errors name its final path."""
 
     def __init__(self, descriptor: int, path: Path) -> None:
         super().__init__(descriptor, "wb")
@@ -216,7 +219,7 @@ class _Raw(io.FileIO):
 
 
 class _Unfinished:
-    """A file that is written beside its place; what is no regular file, at its place."""
+    """A file that is written beside its place; a pipe or a device is written directly."""
 
     def __init__(self, path: Path) -> None:
         self.asked = path
@@ -232,8 +235,8 @@ class _Unfinished:
         before = self._path.stat() if self._path.exists() else None
         if before is not None and not stat.S_ISREG(before.st_mode):
             return os.open(self._path, os.O_WRONLY | os.O_CLOEXEC)
-        self._path = self._path.resolve()  # what a link leads to is replaced, and not the link
-        for attempt in range(_TRIES):  # another process may write the same file, or have left something
+        self._path = self._path.resolve()  # the target of a link is replaced, not the link
+        for attempt in range(_TRIES):  # another process may write the same file, or have left a part of one
             beside = self._path.with_name(f"{self._path.name}.{os.getpid()}-{attempt}.part")
             try:
                 descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
@@ -247,7 +250,7 @@ class _Unfinished:
         raise FileExistsError(f"{_TRIES} unfinished files are in its place")
 
     def digest(self) -> str:
-        """Of what was written so far."""
+        """The digest of what was written so far."""
         try:
             self.stream.flush()
             with Path(f"/proc/self/fd/{self.stream.fileno()}").open("rb") as again:
@@ -256,7 +259,7 @@ class _Unfinished:
             raise OutputError(self._path, _reason(error)) from error
 
     def finish(self) -> None:
-        """Brings all to the disk."""
+        """Synchronise the file to the disk."""
         try:
             self.stream.flush()
             if self._beside is not None:
@@ -265,8 +268,8 @@ class _Unfinished:
         except OSError as error:
             raise OutputError(self._path, _reason(error)) from error
 
-    def put(self) -> None:
-        """Gives it its name."""
+    def rename(self) -> None:
+        """Give the file its name."""
         if self._beside is None:
             return
         try:
@@ -279,7 +282,7 @@ class _Unfinished:
             _sync(self._path.parent)
 
     def discard(self) -> None:
-        """Leaves nothing, unless it has its name."""
+        """Remove the file, unless it has its name."""
         with contextlib.suppress(OSError, OutputError):
             self.stream.close()
         if self._beside is not None:
@@ -287,7 +290,7 @@ class _Unfinished:
 
 
 def _is_special(path: Path) -> bool:
-    """Whether it is there, and no regular file."""
+    """Whether `path` is a pipe, a device or a folder."""
     return path.exists() and not path.is_file()
 
 

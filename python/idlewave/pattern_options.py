@@ -1,11 +1,14 @@
-"""What a pattern is called with: how a collective, a halo exchange or a sweep is carried out."""
+"""The patterns and their options."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import field, make_dataclass
+from typing import Annotated, Any, TypedDict, Unpack
 
+from . import _core
 from .errors import UsageError
+from .parameters import Parameter, filled, parameters_of, takes
 
 PATTERNS: dict[str, tuple[str, tuple[str, ...]]] = {
     "barrier": ("all ranks wait for each other", ("ways",)),
@@ -32,52 +35,88 @@ PATTERNS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "compute": ("every rank computes", ("compute_ns",)),
 }
-"""Every pattern's name, what it does, and the options that concern it, beside ranks and a collective's algorithm."""
+"""For the name of each pattern: what it does, and its options beside ranks and the algorithm of a collective."""
 
 DEFAULT_SEGMENT = 65536
 MOST_BYTES = 2**50
 
 
-@dataclass(frozen=True)
-class PatternOptions:
-    """Beside name, ranks, bytes and algorithm of a pattern. Each concerns some patterns and is ignored by the others.
+def _three(numbers: Sequence[int]) -> tuple[int, ...]:
+    """The numbers of all three dimensions of the core's grid; missing ones are 0."""
+    return (*numbers, 0, 0, 0)[:3]
 
-    root: of bcast, reduce, gather, scatter.
-    segment: bytes of a piece in pipelined algorithms (bcast chain and binary, reduce pipelined); 0: all at once.
-    ways: n of the barrier nway_dissemination.
-    send_counts, recv_counts: bytes to, and from, each rank, instead of equal parts; repeated over the ranks. Of an
-    all-to-all, `send_counts` may be those of all ranks, one rank's after the other's.
-    dims: ranks in each dimension of a halo exchange or sweep, 0: chosen; empty: as near to a cube as can be.
-    face_bytes: bytes through a face across each dimension; empty: the pattern's bytes.
-    periodic: whether a halo exchange wraps around.
-    compute_ns: computation after a halo exchange, or for each block of a sweep.
-    blocks: into how many blocks a sweep cuts its planes.
-    sweeps: how many sweeps, from the corners in turn; more than 4 take each corner twice.
-    """
 
-    root: int = 0
-    segment: int = DEFAULT_SEGMENT
-    ways: int = 2
-    send_counts: tuple[int, ...] = ()
-    recv_counts: tuple[int, ...] = ()
-    dims: tuple[int, ...] = ()
-    face_bytes: tuple[int, ...] = ()
-    periodic: bool = True
-    compute_ns: int = 0
-    blocks: int = 1
-    sweeps: int = 1
+class PatternParameters(TypedDict, total=False):
+    """The options of a pattern beside name, ranks, bytes and algorithm. Each concerns some patterns only."""
+
+    root: Annotated[int, Parameter(0, "Root of bcast, reduce, gather and scatter", least=0)]
+    segment: Annotated[
+        int,
+        Parameter(
+            DEFAULT_SEGMENT,
+            "Size of a segment of a pipelined collective; 0: no segments",
+            unit="bytes",
+            least=0,
+            most=MOST_BYTES,
+        ),
+    ]
+    ways: Annotated[int, Parameter(2, "n of the algorithm nway_dissemination", least=1, most=2**20)]
+    send_counts: Annotated[
+        Sequence[int],
+        Parameter((), "Sizes of the parts sent to each rank; the list is repeated over the ranks", unit="bytes"),
+    ]
+    recv_counts: Annotated[
+        Sequence[int],
+        Parameter((), "Sizes of the parts received from each rank; the list is repeated over the ranks", unit="bytes"),
+    ]
+    dims: Annotated[
+        Sequence[int], Parameter((), "Process grid of a halo or sweep; a dimension of 0 is chosen", to_core=_three)
+    ]
+    face_bytes: Annotated[
+        Sequence[int],
+        Parameter((), "Sizes of the messages through a face, one for each dimension", unit="bytes", to_core=_three),
+    ]
+    periodic: Annotated[bool, Parameter(True, "Whether the grid of a halo is periodic")]
+    compute_ns: Annotated[
+        int,
+        Parameter(0, "Computation after an exchange of a halo, or of each block of a sweep", "ns", least=0, most=2**53),
+    ]
+    blocks: Annotated[int, Parameter(1, "Blocks of planes in a sweep", least=1, most=2**26)]
+    sweeps: Annotated[
+        int, Parameter(1, "Number of sweeps, which start in the corners of the grid in turn", least=1, most=8)
+    ]
+
+
+_Fields: Any = make_dataclass(
+    "_Fields",
+    [
+        (name, kind, field(default=parameter.default))
+        for name, (kind, parameter) in parameters_of(PatternParameters).items()
+    ],
+    frozen=True,
+)
+
+
+class PatternOptions(_Fields):  # type: ignore[misc]
+    """The options of a pattern, by name; those that do not concern the pattern are ignored."""
+
+    @takes(PatternParameters)
+    def __init__(self, **options: Unpack[PatternParameters]) -> None:
+        super().__init__(**options)
+
+    def core(self, size: int, reduction_cost: float) -> _core.PatternCall:
+        """The arguments of an operation with messages of `size` bytes, for the core."""
+        call = filled(PatternParameters, vars(self), _core.PatternCall(), shape := _core.GridShape())
+        call.bytes, call.reduction_cost = size, reduction_cost
+        call.shape = shape
+        return call
 
     def check(self, ranks: int, *, matrix: bool = False) -> None:
-        """Raises UsageError that names the option where a value has no meaning for so many ranks.
+        """Raise UsageError that names the option if a value has no meaning for so many ranks.
 
         `matrix`: the send counts may be those of all ranks.
         """
         _within("root", self.root, 0, ranks - 1)
-        _within("segment", self.segment, 0, MOST_BYTES)
-        _within("ways", self.ways, 1, 2**20)
-        _within("compute_ns", self.compute_ns, 0, 2**53)
-        _within("blocks", self.blocks, 1, 2**26)
-        _within("sweeps", self.sweeps, 1, 8)
         _list("send_counts", self.send_counts, ranks**2 if matrix else ranks, MOST_BYTES)
         if len(self.send_counts) > ranks and len(self.send_counts) != ranks**2:
             raise UsageError(f"expected {ranks**2} send_counts for {ranks} ranks, found {len(self.send_counts)}")

@@ -1,4 +1,4 @@
-"""Files of a placement: for every LP the number of its thread, separated by blanks or ends of lines."""
+"""Placement files: the number of the thread of every LP, separated by blanks or ends of lines."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 from pathlib import Path
 
 from .errors import InputError
+from .escaping import name_of, quote
 from .input.files import read_text
-from .quoting import name_of, quote
 
 MOST_PARTITIONS = 2**32 - 1
 _WORD = re.compile(r"\S+")
 
 
 def read_placement(path: str | Path) -> list[int]:
-    """The number of each LP's thread, from a file or a pipe. Raises InputError with line and word."""
+    """Read the thread of each LP from a file or a pipe. Raises InputError with line and word."""
     text = read_text(path, "a placement", pipe=True)
     placed = []
     for word in _WORD.finditer(text):

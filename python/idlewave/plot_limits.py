@@ -1,4 +1,4 @@
-"""Axes that no single value stretches: limits by the bulk of the values, and a mark where a value lies beyond them."""
+"""Limits of axes by the bulk of the values, so that no single value stretches them; values beyond get a mark."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from .plotting import HALO, MUTED, SMALL
-from .wording import plural
+from .formatting import plural
+from .plot_style import HALO, MUTED, SMALL
 
 FEW = 5
-"""Of many values at most so many at each end are single ones; of four there may be one, of fewer there is none."""
+"""At most so many values at each end may be outliers; of four values one may be, of fewer none."""
 ROOM = 3.0
-"""How far beyond the bulk an axis reaches for them, in widths of the bulk; where there are more, they are cut."""
+"""How far beyond the bulk an axis reaches for outliers, in widths of the bulk; those further away are cut."""
 LOG_ROOM = 0.5
 MARGIN = 1.3
 MOST_TEXTS = 3
-"""So many marks of an edge have their values beside them."""
+"""If an edge has at most so many marks, their values stand beside them."""
 
 CUT = "_cut"
-"""The label of these marks; legends leave out what begins with an underscore."""
+"""The label of the marks; legends leave out labels that begin with an underscore."""
 
 _MARKERS = {"top": "^", "bottom": "v", "left": "<", "right": ">"}
 
@@ -38,7 +38,7 @@ class Limits:
     high: float
 
     def above(self, values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Which values lie beyond the upper end; one that is not a number does not."""
+        """Which values lie beyond the upper end; NaN does not."""
         return np.asarray(np.asarray(values, dtype=np.float64) > self.high * (1 + 1e-12 * np.sign(self.high)))
 
     def below(self, values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
@@ -50,7 +50,7 @@ class Limits:
         return int((self.above(values) | self.below(values)).sum())
 
     def reaching(self, values: npt.ArrayLike, factor: float) -> Limits:
-        """Of a logarithmic axis: as far as `values` go, but no further than `factor` beyond either end."""
+        """The limits of a logarithmic axis that reaches `values`, but at most `factor` beyond either end."""
         found = _usable(values, log=True)
         if not len(found):
             return self
@@ -58,19 +58,20 @@ class Limits:
         return Limits(low, min(self.high * factor, max(self.high, float(found.max()))))
 
     def with_margin(self, factor: float = MARGIN) -> Limits:
-        """Of a logarithmic axis: the ends that the axis itself has, so that what lies within is seen whole."""
+        """The limits of a logarithmic axis with a margin, so that marks at its ends are not clipped."""
         return Limits(self.low / factor, self.high * factor)
 
 
 def bulk_limits(
     values: npt.ArrayLike, *, log: bool = False, room: float | None = None, reach: float | None = None
 ) -> Limits:
-    """The ends of `values`, without single ones that lie further from the bulk of them than `room` of its widths
-    (decades, if `log`; values that are not positive have no place then), or than `reach`. Without any value: 0 to 1,
-    or 1 to 10.
+    """The limits of an axis for `values`, without outliers.
 
-    The bulk is what is left without a fiftieth at each end: `FEW` values at most, and none of fewer than four; of a
-    linear axis, on which 0 has its place, 0 is in it.
+    An outlier lies further from the bulk than `room` widths of the bulk (decades if `log`), or than `reach`. On a
+    logarithmic axis only positive values count. Without any value the limits are 0 to 1, or 1 to 10.
+
+    The bulk is all values but a fiftieth at each end: at most `FEW` values, and none of fewer than four. On a linear
+    axis it includes 0.
     """
     found = np.sort(_usable(values, log=log))
     if not len(found):
@@ -102,8 +103,10 @@ def mark_cut(
     *,
     fraction: bool = False,
 ) -> None:
-    """A triangle at an edge (top, bottom, left, right) of `axes` for each value beyond it, at its place along the edge,
-    or at such a `fraction` of it; beside a few of them `texts`: what they are."""
+    """Draw a triangle at an edge (top, bottom, left, right) of `axes` for each value beyond it.
+
+    `places` are coordinates along the edge, or with `fraction` fractions of it. `texts` stand beside a few triangles.
+    """
     along = np.atleast_1d(np.asarray(places, dtype=np.float64))
     if not len(along):
         return
@@ -140,7 +143,7 @@ _TEXT = {
 def mark_outside(
     axes: Axes, limits: Limits, places: npt.ArrayLike, values: npt.ArrayLike, colour: str = MUTED, *, across: str = "y"
 ) -> int:
-    """Marks at both edges for those of `values`, which lie along `across`, that are beyond `limits`; how many."""
+    """Mark the `values` along the axis `across` that lie beyond `limits`, at both edges; returns their number."""
     along = np.asarray(places, dtype=np.float64)
     above, below = limits.above(values), limits.below(values)
     high, low = ("top", "bottom") if across == "y" else ("right", "left")
@@ -150,18 +153,18 @@ def mark_outside(
 
 
 def cut_count(figure: Figure) -> int:
-    """How many values are marked at the edges of a figure's axes."""
+    """The number of values that are marked at the edges of a figure's axes."""
     lines = [line for axes in figure.axes for line in axes.lines if line.get_label() == CUT]
     return sum(len(np.asarray(line.get_xdata())) for line in lines)
 
 
 def cut_handle(label: str = "beyond the axis") -> Line2D:
-    """What a legend has for these marks."""
+    """The entry of these marks in a legend."""
     return Line2D([], [], color=MUTED, marker="^", markersize=4.5, markeredgewidth=0.0, linestyle="none", label=label)
 
 
 def say_above(axes: Axes, text: str) -> None:
-    """A small line of text above the right end of `axes`; nothing if it is empty."""
+    """Write a small line of text above the right end of `axes`."""
     axes.annotate(
         text, (1, 1), xycoords="axes fraction", xytext=(0, 6), textcoords="offset points",
         ha="right", va="bottom", fontsize=SMALL, color=MUTED, annotation_clip=False,
@@ -169,5 +172,5 @@ def say_above(axes: Axes, text: str) -> None:
 
 
 def cut_text(count: int, noun: str = "value") -> str:
-    """ "▲ 1 value beyond the axis"; nothing of 0."""
+    """ "▲ 1 value beyond the axis"; "" for 0."""
     return f"▲ {plural(count, noun)} beyond the axis" if count else ""

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from . import mpi
-from .endings import run
 from .errors import MeasurementError, UsageError
-from .interrupts import leave_signals
-from .quoting import quote
-from .waiting import show_words
+from .escaping import quote
+from .exit_status import run
+from .termination_signals import leave_signals
+from .wait_notices import show_notices
 
 ALONE = ("detour", "ftq", "fwq", "inject", "loggp-local")
 """Probes that link no MPI: each task measures its own node."""
@@ -78,13 +78,13 @@ def output_folder(options: Sequence[str]) -> Path | None:
 
 
 def main() -> NoReturn:
-    """Become the probe that the command line names. Exit status: the probe's own; else as `endings` says."""
+    """Become the probe that the command line names. Exit status: the probe's own; else as `exit_status` says."""
     run(lambda: become(sys.argv[1:]))
 
 
 def become(arguments: list[str]) -> NoReturn:
     """Become the probe that `arguments` name, with the options behind its name. Raises what is in the way."""
-    show_words()
+    show_notices()
     if not arguments or arguments[0] in ("-h", "--help"):
         print(__doc__)  # noqa: T201
         print(f"Probes: {', '.join((*ALONE, *TOGETHER))}")  # noqa: T201
@@ -108,7 +108,7 @@ def become(arguments: list[str]) -> NoReturn:
 
 def _describe(folder: Path, chosen: mpi.Mpi | None, arguments: list[str]) -> None:
     """Write environment.json: that of an MPI job by its rank 0, of other probes by each task for its own node."""
-    from .environment import describe_recording
+    from .host_environment import describe_recording
     from .output import write_json
     from .provenance import command_text
 

@@ -1,8 +1,8 @@
-"""Runs that several processes share: started by mpiexec, each does its part, and the first one writes what came out.
+"""Runs of several processes: mpiexec starts them, each does its part, and the first one writes the result.
 
-``python -m idlewave.processes FOLDER WIRE`` is such a process: FOLDER has the file `job`, which says what to call, and
-gets `answer`, `progress` (the simulated time so far) or `error-N` of process N; WIRE is the library that was built with
-the site's MPI (mpi/wire.c).
+``python -m idlewave.processes FOLDER TRANSPORT`` is such a process. FOLDER has the file `job`, the call to make, and
+receives `answer`, `progress` (the simulated time so far), or `error-N` of process N. TRANSPORT is the library that was
+built with the site's MPI (mpi/transport.c).
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 from . import _core, mpi
-from .children import Child
+from .child_processes import Child
 from .errors import IdlewaveError, MpiError
-from .interrupts import ended_by_signals
-from .memory import memory_for
+from .memory_limits import memory_for
+from .termination_signals import ended_by_signals
 
+T = TypeVar("T")
 Report = Callable[[int], None] | None
-Answer = dict[str, Any]
 
 POLL = 0.1
 """Seconds between two looks at how far the processes are."""
@@ -33,22 +33,21 @@ GRACE = 5.0
 """Seconds that they have to end when they are told to."""
 
 
-def run_in_processes(
-    function: str, arguments: tuple[Any, ...], processes: int, progress: Callable[[int], None] | None
-) -> dict[str, Any]:
-    """What a function of the core answers when so many processes call it together, each with a wire to the others.
+def run_in_processes(call: Callable[..., T], arguments: tuple[Any, ...], processes: int, progress: Report) -> T:
+    """The result of a function that this many processes call together, each with a transport to the others.
 
-    `progress` is called a few times a second with the simulated time. Raises what the first process that failed did, or
-    MpiError with what the processes said if one of them dies.
+    `call` is a function of a module. It is called with the arguments, a function for progress or None, and the
+    transport; the first process returns the result. `progress` is called a few times a second with the simulated time.
+    Raises the error of the first process that failed, or MpiError with the output of the processes if one of them dies.
     """
     site = mpi.find()
-    wire = mpi.build(site, "wire")
+    transport = mpi.build(site, "transport")
     with TemporaryDirectory(prefix="idlewave-") as name:
         folder = Path(name)
-        (folder / "job").write_bytes(pickle.dumps((function, arguments)))
+        (folder / "job").write_bytes(pickle.dumps((call, arguments)))
         command = [str(site.mpiexec), "-n", str(processes), sys.executable, "-m", "idlewave.processes"]
         with ended_by_signals(), (folder / "said").open("w+", encoding="utf-8", errors="replace") as said:
-            status = _watch([*command, name, str(wire)], site.environment(), said.fileno(), folder, progress)
+            status = _watch([*command, name, str(transport)], site.environment(), said.fileno(), folder, progress)
             said.seek(0)
             text = said.read().strip()
         for error in sorted(folder.glob("error-" + 6 * "[0-9]")):
@@ -57,8 +56,8 @@ def run_in_processes(
         if status != 0 or not answer.exists():
             text = text or f"it ended with status {status}, and said nothing"
             raise MpiError(f"a run of {processes} processes failed:\n{text}")
-        found: dict[str, Any] = pickle.loads(answer.read_bytes())
-        return found
+        result: T = pickle.loads(answer.read_bytes())
+        return result
 
 
 def _watch(
@@ -66,7 +65,7 @@ def _watch(
     environment: dict[str, str],
     said: int,
     folder: Path,
-    progress: Callable[[int], None] | None,
+    progress: Report,
 ) -> int:
     """Runs a command to its end, shows how far it is meanwhile, and takes all of it along if that is interrupted."""
     shown = ""
@@ -97,41 +96,26 @@ def _text_of(path: Path) -> str:
 
 def main(folder: Path, library: str) -> None:
     """One process of a run."""
-    wire = _core.Wire(library)
+    transport = _core.Transport(library)
     try:
-        function, arguments = pickle.loads((folder / "job").read_bytes())
-        with memory_for(f"running process {wire.process} of {wire.processes}"):
-            answer = PREPARED.get(function, _call)(function, arguments, _report(folder, wire), wire)
-        if wire.process == 0:
+        call, arguments = pickle.loads((folder / "job").read_bytes())
+        with memory_for(f"running process {transport.process} of {transport.processes}"):
+            answer = call(*arguments, _report(folder, transport), transport)
+        if transport.process == 0:
             _put(folder / "answer", pickle.dumps(answer))
-        wire.close()
+        transport.close()
     except BaseException as error:
         if isinstance(error, IdlewaveError):
-            _put(folder / f"error-{wire.process:06}", pickle.dumps(error))
+            _put(folder / f"error-{transport.process:06}", pickle.dumps(error))
         else:
             traceback.print_exc()
-        wire.abort(1)
+        transport.abort(1)
         os._exit(1)
 
 
-def _call(function: str, arguments: tuple[Any, ...], progress: Report, wire: _core.Wire) -> Answer:
-    answer: Answer = getattr(_core, function)(*arguments, progress, wire)
-    return answer
-
-
-def _simulate(function: str, arguments: tuple[Any, ...], progress: Report, wire: _core.Wire) -> Answer:
-    """Schedule and machine are made anew in every process."""
-    schedule, machine, seed, manner = arguments
-    answer: Answer = getattr(_core, function)(schedule.core(), machine.core(), seed, manner, progress, wire)
-    return answer | {"finish_view": answer["finish_view"].tobytes()}
-
-
-PREPARED = {"simulate_in_legs": _simulate}
-
-
-def _report(folder: Path, wire: _core.Wire) -> Callable[[int], None] | None:
+def _report(folder: Path, transport: _core.Transport) -> Callable[[int], None] | None:
     """The first process says how far all are."""
-    if wire.process != 0:
+    if transport.process != 0:
         return None
     last = time.monotonic()
 

@@ -1,10 +1,10 @@
-"""Provenance: what an artefact was made from, how, where and when. Every file that Idlewave writes carries it.
+"""Provenance: the sources of an artefact, and how, where and when it was made. Every file of Idlewave carries it.
 
 >>> timeline = idlewave.simulate(schedule, machine, seed=1)
 >>> timeline.provenance.find("machine").digests
 >>> idlewave.Provenance.read("study.parquet")
 
-It is one JSON object, which the forms of files hold in different places: docs/provenance.md.
+It is one JSON object; docs/provenance.md says where each file format holds it.
 """
 
 from __future__ import annotations
@@ -27,28 +27,29 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from .input.provenance import SaidProvenance
+    from .input.provenance_schema import ProvenanceSchema
 
 KEY = "idlewave"
-"""Under which the metadata of tables, pictures and texts have it."""
+"""The key of provenance in the metadata of tables, pictures and texts."""
 PROVENANCE = "provenance"
-"""Under which JSON files have it."""
+"""The key of provenance in JSON files."""
 MOST_CHARACTERS = 1 << 20
 DEEPEST = 24
-"""Levels of sources of sources that are kept."""
+"""How many levels of sources of sources are kept."""
 LONGEST_COMMAND = 4000
 _TEXTS = {"name": "name", "made_by": "made_by", "version": "idlewave", "host": "host", "time": "time"}
-"""Fields that are texts, and their names in JSON."""
+"""The fields that are texts, with their keys in JSON."""
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """What an artefact is, and what it was made from.
+    """The provenance of an artefact.
 
     `kind` is machine, trace, schedule, timeline, study, measurement, recording, signature, run (of a model), picture or
-    report. `digests` are those of its content, by part (docs/provenance.md); `options` what it was made with that
-    changes its content, seeds too; `sources` what it was made from. `made_by` is the command or function, `version`
-    that of Idlewave; `host` and `time` (ISO 8601, UTC) say where and when. What is not known is empty.
+    report. `digests` has the digests of its content, by part (docs/provenance.md). `options` has the options that
+    change its content, seeds included. `sources` has the provenance of what it was made from. `made_by` is the command
+    or function, `version` the version of Idlewave; `host` and `time` (ISO 8601, UTC) say where and when. A field whose
+    value is not known is empty.
     """
 
     kind: str
@@ -73,12 +74,14 @@ class Provenance:
         sources: tuple[Provenance, ...] = (),
         at: float | None = None,
     ) -> Provenance:
-        """Of what is made here and now, or was at the time `at` (s since 1970): by the function `by`, or by the command
-        of Idlewave that this process runs."""
+        """The provenance of what is made here, now or at the time `at` (s since 1970).
+
+        It was made by the command of Idlewave that this process runs, or in another program by the function `by`.
+        """
         return cls(kind, name, dict(digests or {}), plain(dict(options or {})), sources).written(by=by, at=at)
 
     def written(self, *, by: str, at: float | None = None) -> Provenance:
-        """The same, of what is written here and now, or was made at the time `at`."""
+        """The same, made here, now or at the time `at`."""
         return replace(
             self,
             made_by=command_line() or by,
@@ -88,93 +91,101 @@ class Provenance:
         )
 
     def without_place(self) -> Provenance:
-        """The same but for host and time: for what is to be the same, to the byte, wherever and whenever it is made."""
+        """The same without host and time, for files that must be equal, to the byte, wherever and whenever they are
+        made."""
         return replace(self, host="", time="")
 
     def all(self) -> Iterator[Provenance]:
-        """This one and all that it was made from, nearest first."""
+        """This provenance and all its direct and indirect sources, nearest first."""
         level: tuple[Provenance, ...] = (self,)
         while level:
             yield from level
             level = tuple(source for found in level for source in found.sources)
 
     def find(self, kind: str) -> Provenance | None:
-        """The nearest of that kind among this one and what it was made from."""
+        """The nearest provenance of that kind, of this one and its sources."""
         return next((found for found in self.all() if found.kind == kind), None)
 
     def as_json(self, deepest: int = DEEPEST) -> dict[str, Any]:
-        """As an object of JSON, whose texts are printable; what is empty is left out, and sources more than `deepest`
-        levels below."""
-        said: dict[str, Any] = {"kind": self.kind}
-        said |= {key: getattr(self, name) for name, key in _TEXTS.items()}
-        said = plain(said | {"digests": dict(self.digests), "options": dict(self.options)})
-        said["sources"] = [source.as_json(deepest - 1) for source in self.sources] if deepest else []
-        return {key: value for key, value in said.items() if value not in ("", {}, [])}
+        """The provenance as an object of JSON, with printable texts.
+
+        Empty fields, and sources more than `deepest` levels below, are left out.
+        """
+        values: dict[str, Any] = {"kind": self.kind}
+        values |= {key: getattr(self, name) for name, key in _TEXTS.items()}
+        values = plain(values | {"digests": dict(self.digests), "options": dict(self.options)})
+        values["sources"] = [source.as_json(deepest - 1) for source in self.sources] if deepest else []
+        return {key: value for key, value in values.items() if value not in ("", {}, [])}
 
     def to_json(self) -> str:
-        """As one line of JSON, in ASCII."""
+        """The provenance as one line of JSON, in ASCII."""
         return json.dumps(self.as_json(), allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str | bytes, name: str = PROVENANCE) -> Provenance:
-        """Read what `to_json` wrote. Raises InputError; `name` is what messages call the file that it is in."""
+        """Read the text of `to_json`. Raises InputError; messages call the file `name`."""
         from .input.decoding import decode_json
 
         if len(text) > MOST_CHARACTERS:
             raise InputError(
                 f"{name}: expected a provenance of at most {MOST_CHARACTERS} characters, found {len(text)}"
             )
-        said = text.decode(errors="replace") if isinstance(text, bytes) else text
-        return cls.from_object(decode_json(said, name), name)
+        json_text = text.decode(errors="replace") if isinstance(text, bytes) else text
+        return cls.from_object(decode_json(json_text, name), name)
 
     @classmethod
-    def from_object(cls, said: object, name: str = PROVENANCE, key: str = "") -> Provenance:
-        """Read an object of JSON, which is under `key` in the file that messages call `name`. Keys that are not known
-        here are passed over. Raises InputError that names the key."""
-        from .input.checking import checked
-        from .input.provenance import SaidProvenance
+    def from_object(cls, value: object, name: str = PROVENANCE, key: str = "") -> Provenance:
+        """Read an object of JSON, which stands under `key` in a file that messages call `name`.
 
-        return _from_said(checked(said, SaidProvenance, name, key=key))
+        Unknown keys are ignored. Raises InputError that names the key.
+        """
+        from .input.provenance_schema import ProvenanceSchema
+        from .input.validation import checked
+
+        return _from_schema(checked(value, ProvenanceSchema, name, key=key))
 
     @classmethod
     def read(cls, path: str | Path) -> Provenance | None:
-        """The provenance that a file or folder of Idlewave carries; None if it carries none.
+        """The provenance in a file or folder of Idlewave; None if there is none.
 
-        Raises InputError if it cannot be read, or what it carries is damaged.
+        Raises InputError if the file cannot be read, or its provenance is damaged.
         """
-        from .carried import read_provenance
+        from .provenance_in_files import read_provenance
 
         return read_provenance(Path(path))
 
     def attach(self, table: pd.DataFrame) -> pd.DataFrame:
-        """`table`, which carries this provenance from now on, also to the Parquet files that pandas writes of it."""
+        """Attach this provenance to `table`, and return it; pandas also writes it to Parquet files of the table."""
         table.attrs[KEY] = self.to_json()
         return table
 
     @classmethod
     def of_table(cls, table: pd.DataFrame | pa.Table, where: str = PROVENANCE) -> Provenance | None:
-        """What a data frame carries in its attributes (`attach`), or an Arrow table in the metadata of its schema; None
-        if nothing. Raises InputError if it is damaged."""
-        text = carried_by(table)
+        """The provenance in the attributes of a data frame (`attach`), or in the metadata of an Arrow table's schema.
+
+        None if there is none. Raises InputError if it is damaged; messages call the table `where`.
+        """
+        text = provenance_text_of(table)
         return None if text is None else cls.from_json(text, where)
 
 
 def parts_that_differ(a: Provenance, b: Provenance) -> list[str]:
-    """Which parts of two machines are not the same: "network", "network within a node", "noise"."""
+    """The parts in which two machines differ: "network", "network within a node", "noise"."""
     names = {"network": "network", "node": "network within a node", "noise": "noise"}
     found = [name for part, name in names.items() if a.digests.get(part) != b.digests.get(part)]
     ranks = [side.options.get("node_ranks") for side in (a, b)]
     return found if ranks[0] == ranks[1] or names["node"] in found else [*found, names["node"]]
 
 
-def carried_by(table: pd.DataFrame | pa.Table) -> str | None:
-    """The text of JSON that a table carries, whatever it says; None if there is none."""
-    text = table.attrs.get(KEY) if hasattr(table, "attrs") else carried_in(table.schema.metadata or {})
+def provenance_text_of(table: pd.DataFrame | pa.Table) -> str | None:
+    """The JSON text of the provenance of a table, unchecked; None if there is none."""
+    text = table.attrs.get(KEY) if hasattr(table, "attrs") else provenance_text_in(table.schema.metadata or {})
     return text if isinstance(text, str) else None
 
 
-def carried_in(metadata: Mapping[bytes, bytes]) -> str | None:
-    """The same of the metadata of a schema, as Idlewave writes them, or pandas does of a data frame's attributes."""
+def provenance_text_in(metadata: Mapping[bytes, bytes]) -> str | None:
+    """The same in the metadata of a schema: of Idlewave, or of pandas, which writes the attributes of data frames
+    there."""
     text = metadata.get(KEY.encode())
     if text is not None:
         return text.decode(errors="replace")
@@ -186,7 +197,7 @@ def carried_in(metadata: Mapping[bytes, bytes]) -> str | None:
 
 
 def _object(text: bytes | None) -> dict[str, Any]:
-    """Another program's object of JSON; an empty one if it is none."""
+    """The JSON object that another program wrote; an empty one if the text is none."""
     if text is None:
         return {}
     from .input.decoding import decode_json
@@ -199,19 +210,19 @@ def _object(text: bytes | None) -> dict[str, Any]:
 
 
 def command_line() -> str:
-    """The command of Idlewave that this process runs; empty in other programs, whose arguments are their own matter."""
+    """The command of Idlewave that this process runs; "" in other programs, whose arguments do not belong here."""
     program = Path(sys.argv[0]) if sys.argv else Path()
     is_module = program.name == "__main__.py" and program.parent.name == KEY
     return command_text([KEY, *sys.argv[1:]]) if program.name == KEY or is_module else ""
 
 
 def command_text(words: Sequence[str]) -> str:
-    """A command as a shell would take it; of one that is very long the beginning."""
+    """A command as a shell takes it; the beginning of a very long one."""
     text = shlex.join(words)
     return text if len(text) <= LONGEST_COMMAND else f"{text[:LONGEST_COMMAND]}…"
 
 
-def _from_said(said: SaidProvenance) -> Provenance:
-    texts = {name: getattr(said, key) for name, key in _TEXTS.items()}
-    sources = tuple(_from_said(source) for source in said.sources)
-    return Provenance(said.kind, digests=said.digests, options=plain(said.options), sources=sources, **texts)
+def _from_schema(values: ProvenanceSchema) -> Provenance:
+    texts = {name: getattr(values, key) for name, key in _TEXTS.items()}
+    sources = tuple(_from_schema(source) for source in values.sources)
+    return Provenance(values.kind, digests=values.digests, options=plain(values.options), sources=sources, **texts)

@@ -4,41 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from . import _core, footprint
+from . import _core, memory_needs
 from .digests import Files
 from .errors import InputError, UsageError
+from .escaping import name_of, quote
 from .input.files import at_hand
-from .lineage import Lineage, of_extrapolation, of_file, of_jobs, of_text, of_trace
-from .memory import memory_for
+from .lazy_provenance import LazyProvenance, of_extrapolation, of_file, of_jobs, of_text, of_trace
+from .memory_limits import memory_for
 from .output import make_folder
-from .pattern_options import DEFAULT_SEGMENT, PATTERNS, PatternOptions
+from .parameters import takes
+from .pattern_options import PATTERNS, PatternOptions, PatternParameters
 from .provenance import Provenance
-from .quoting import name_of, quote
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .compose import Job
+    from .jobs import Job
     from .trace import Trace
 
-FORMATS = ("goal", "loggopsim", "idg")
-"""How a schedule can be in a file: GOAL text, LogGOPSim's binary, Idlewave's binary (docs/goal-format.md)."""
+FORMATS = tuple(_core.ScheduleFormat.__members__)
+"""The file formats of schedules: GOAL text, LogGOPSim's binary, Idlewave's binary (docs/goal-format.md)."""
 
 EXTENSIONS = {".goal": "goal", ".bin": "loggopsim", ".idg": "idg"}
 
 MOST_RANKS = 2**32 - 2
 
 COMMENTED = ("goal",)
-"""Those of them that have room for what the schedule was made from."""
+"""The formats that can carry provenance."""
 
 RankProgress = Callable[[int, int], object]
-"""Is called now and then with how many ranks are done, and of how many."""
+"""Is called from time to time with the number of ranks done, and of all ranks."""
 
 
 class Schedule:
-    """What each rank does: in memory (GOAL), or made on demand (a traced program, a pattern). Immutable.
+    """The ops of each rank: in memory (GOAL), or made on demand (a traced program, a pattern). Immutable.
 
     Make one with `load`, `from_goal`, `from_trace` or `pattern`.
     """
@@ -48,31 +49,31 @@ class Schedule:
         core: _core.Graph | _core.Program | _core.Composition,
         name: str,
         made: tuple[str, tuple[Any, ...]],
-        lineage: Lineage,
+        lazy_provenance: LazyProvenance,
     ) -> None:
         self._core = core
         self.name = name
         self._made = made
-        self.lineage = lineage
+        self.lazy_provenance = lazy_provenance
 
     def __reduce__(self) -> tuple[Callable[..., Schedule], tuple[Any, ...]]:
         return _make_again, self._made
 
     @classmethod
     def load(cls, path: str | Path, *, progress: RankProgress | None = None) -> Schedule:
-        """Read a schedule: GOAL text, LogGOPSim's binary or Idlewave's binary, told apart by what is in it.
+        """Read a schedule: GOAL text, LogGOPSim's binary or Idlewave's binary; the content decides.
 
         Raises InputError that names file, line and column, or byte, rank and op, what was expected and what found.
         """
         place = Path(path).absolute()
-        lineage = of_file(str(path), Files([place]))
+        lazy_provenance = of_file(str(path), Files([place]))
         with memory_for(f"reading {name_of(str(path))}"), at_hand(path, "a schedule") as file:
             core = _core.read_schedule(file, progress)
-        return cls(core, str(path), ("load", (place,)), lineage)
+        return cls(core, str(path), ("load", (place,)), lazy_provenance)
 
     @classmethod
     def from_goal(cls, text: str, *, name: str = "GOAL") -> Schedule:
-        """Read GOAL text; `name` is what messages call it."""
+        """Read GOAL text; messages call it `name`."""
         with memory_for(f"reading {name_of(name)}"):
             return cls(_core.read_goal(text, name), name, ("from_goal", (text, name)), of_text(name, text))
 
@@ -84,12 +85,12 @@ class Schedule:
         algorithms: Mapping[str, str] | None = None,
         reduction_cost: float = 0.0,
     ) -> Schedule:
-        """The program that a trace is a run of: computation from the gaps between calls, messages with MPI's
-        dependencies, collectives replaced by algorithms.
+        """The traced program: computation from the gaps between calls, messages with the dependencies of MPI,
+        collectives replaced by algorithms.
 
         `algorithms` chooses them by name ({"allreduce": "ring"}); `idlewave.algorithms()` lists them.
         `reduction_cost` is the computation of a reduction, ns per byte. Raises InputError naming rank and call
-        where the trace is incomplete or has something that cannot be simulated.
+        if the trace is incomplete or has a call that cannot be simulated.
         """
         from .trace import Trace
 
@@ -99,9 +100,10 @@ class Schedule:
             core = _core.convert(trace.core(), dict(algorithms or {}), _cost(reduction_cost))
         made = (Path(trace.directory).absolute(), dict(algorithms or {}), reduction_cost)
         name = str(trace.directory)
-        return cls(core, name, ("from_trace", made), of_trace(name, trace.lineage, *made[1:]))
+        return cls(core, name, ("from_trace", made), of_trace(name, trace.lazy_provenance, *made[1:]))
 
     @classmethod
+    @takes(PatternParameters)
     def pattern(
         cls,
         name: str,
@@ -110,51 +112,28 @@ class Schedule:
         bytes: int = 1,  # noqa: A002 - the contract's name
         algorithm: str = "",
         reduction_cost: float = 0.0,
-        root: int = 0,
-        segment: int = DEFAULT_SEGMENT,
-        ways: int = 2,
-        send_counts: Sequence[int] = (),
-        recv_counts: Sequence[int] = (),
-        dims: Sequence[int] = (),
-        face_bytes: Sequence[int] = (),
-        periodic: bool = True,
-        compute_ns: int = 0,
-        blocks: int = 1,
-        sweeps: int = 1,
+        **options: Unpack[PatternParameters],
     ) -> Schedule:
         """One pattern: a collective operation (barrier, bcast, reduce, allreduce, gather, scatter, allgather,
         alltoall, reduce_scatter, scan, exscan), "dissemination", which is the barrier of that name, a halo exchange
         (halo1d, halo2d, halo3d), a wavefront (sweep), or "compute"; `idlewave.patterns()` lists them.
 
-        `bytes` is the vector, or one rank's part, as MPI counts it for the call; `algorithm` as in
-        `idlewave.algorithms()`, the first of each if not given. What the others mean stands at `PatternOptions`.
-        Raises UsageError that names an option without meaning, InputError that lists what there is where a name is
-        unknown.
+        `bytes` is the size of the vector, or of the part of a rank, as MPI counts it for the call; `algorithm` is one
+        of `idlewave.algorithms()`, by default the first of the collective. Raises UsageError that names an option out
+        of range, InputError that lists the known names for an unknown name.
         """
-        from .compose import Job, Operation
+        from .jobs import Job, Operation
 
-        chosen = PatternOptions(
-            root=root,
-            segment=segment,
-            ways=ways,
-            send_counts=tuple(send_counts),
-            recv_counts=tuple(recv_counts),
-            dims=tuple(dims),
-            face_bytes=tuple(face_bytes),
-            periodic=periodic,
-            compute_ns=compute_ns,
-            blocks=blocks,
-            sweeps=sweeps,
-        )
+        chosen = PatternOptions(**options)
         operation = Operation(name, bytes=bytes, algorithm=algorithm, reduction_cost=reduction_cost, options=chosen)
         return cls.compose([Job(ranks, [operation])], name=name)
 
     @classmethod
     def compose(cls, jobs: Sequence[Job], *, ranks: int = 0, name: str = "composition") -> Schedule:
-        """Jobs beside each other on a machine of `ranks` ranks (0: as many as they need), each a sequence of
-        operations: made on the fly, whatever their number. Ranks of the machine without a job do nothing.
+        """Jobs beside each other on a machine of `ranks` ranks (0: as many as they need), made on the fly.
 
-        Raises UsageError where a number has no meaning, InputError where a name is unknown or two jobs want one rank.
+        Each job is a sequence of operations. Ranks without a job do nothing. Raises UsageError if a number has no
+        meaning, InputError if a name is unknown or two jobs share a rank.
         """
         if not jobs:
             raise UsageError("expected at least one job")
@@ -164,36 +143,36 @@ class Schedule:
 
     @property
     def provenance(self) -> Provenance:
-        """What it was made from. Large files are read for their digest when it is first asked for."""
-        return self.lineage.provenance
+        """Its provenance. Large files are read for their digest when it is first needed."""
+        return self.lazy_provenance.provenance
 
     def identity(self) -> str:
-        """A word for its content, `provenance.digests["content"]`; two schedules of one word are the same.
+        """The digest of its content, `provenance.digests["content"]`; schedules with the same digest are the same.
 
-        Raises InputError if the files that it was made of are no longer there, or have changed since.
+        Raises InputError if the files that it was made from were removed or changed.
         """
         content = self.provenance.digests.get("content")
         if content is None:
             problem = self.provenance.options["unknown"]
-            raise InputError(f"{name_of(self.name)}: what it was made of can no longer be read: {problem}")
+            raise InputError(f"{name_of(self.name)}: its files can no longer be read: {problem}")
         return content
 
     @property
     def ranks(self) -> int:
-        """How many ranks it has."""
+        """The number of ranks."""
         return int(self._core.ranks)
 
     @property
     def least_ops(self) -> int:
-        """How many ops all ranks have at least, as far as that is known without making them: 0 of a pattern."""
+        """A lower bound of the number of ops of all ranks, without making them: 0 for a pattern."""
         return int(getattr(self._core, "least_ops", 0) or getattr(self._core, "ops", 0))
 
     def extrapolate(self, ranks: int) -> Schedule:
-        """The same program on more ranks: so many copies of the traced ranks, side by side.
+        """The same program on more ranks: copies of the traced ranks side by side.
 
-        A copy's point-to-point messages stay inside it; a collective of all traced ranks spans all copies, one of
-        part of them stays inside its copy; computation is as it was traced (weak scaling, as LogGOPSim does it).
-        Raises UsageError if this is no traced program, or `ranks` no multiple of the traced ones.
+        Point-to-point messages stay inside a copy. A collective of all traced ranks spans all copies; a collective of
+        some of them stays inside its copy. Computation is as it was traced (weak scaling, as in LogGOPSim). Raises
+        UsageError if this is no traced program, or `ranks` no multiple of the traced ranks.
         """
         if not isinstance(self._core, _core.Program):
             raise UsageError(
@@ -206,28 +185,27 @@ class Schedule:
             raise UsageError(f"expected 1 to {MOST_RANKS} ranks, found {ranks}")
         with memory_for(f"extrapolating {name_of(self.name)} to {ranks:,} ranks"):
             core, made = self._core.copies(ranks // base), ("extrapolate", (self, ranks))
-        return Schedule(core, self.name, made, of_extrapolation(self.name, self.lineage, ranks))
+        return Schedule(core, self.name, made, of_extrapolation(self.name, self.lazy_provenance, ranks))
 
     def to_goal(self) -> str:
         """The schedule written out as GOAL text."""
         with memory_for(
-            f"writing the GOAL text of {self.ranks:,} ranks", footprint.goal_text(self.ranks, self.least_ops)
+            f"writing the GOAL text of {self.ranks:,} ranks", memory_needs.goal_text(self.ranks, self.least_ops)
         ):
             return self._core.to_goal()
 
     def save(self, path: str | Path, *, to: str | None = None, progress: RankProgress | None = None) -> None:
-        """Write the schedule in the format `to`, one of `FORMATS`; if not given, as the extension says: `.goal`,
-        `.bin` (LogGOPSim) or `.idg`.
+        """Write the schedule in the format `to`, one of `FORMATS` (default: by the extension, `.goal`, `.bin` for
+        LogGOPSim, or `.idg`).
 
-        GOAL text says in a comment what it was made from; the binary forms have no room for that. The file is there
-        whole or not at all; folders are made. Raises UsageError if the format is not known,
-        InputError if the file cannot be written.
+        GOAL text has its provenance in a comment; the binary formats have none. The file is complete or not there at
+        all; folders are made. Raises UsageError if the format is unknown, InputError if the file cannot be written.
         """
         form = format_for(path, to)
         make_folder(Path(path).absolute().parent)
         said = self.provenance.written(by="idlewave.Schedule.save").to_json() if form in COMMENTED else ""
         with memory_for(f"writing {name_of(str(path))}"):
-            self._core.save(str(path), form, progress, said)
+            self._core.save(str(path), _core.ScheduleFormat[form], progress, said)
 
     def core(self) -> _core.Graph | _core.Program | _core.Composition:
         """The schedule as the compiled core sees it."""
@@ -235,7 +213,7 @@ class Schedule:
 
 
 def _make_again(how: str, arguments: tuple[Any, ...]) -> Schedule:
-    """A schedule from what it was made of: so it goes to other processes."""
+    """Make a schedule again in another process, from what it was made of."""
     if how == "extrapolate":
         schedule, ranks = arguments
         return schedule if schedule.ranks == ranks else schedule.extrapolate(ranks)  # type: ignore[no-any-return]
@@ -254,7 +232,7 @@ def _make_again(how: str, arguments: tuple[Any, ...]) -> Schedule:
 def algorithms() -> pd.DataFrame:
     """The algorithms of collective operations: collective, name, source (the paper or MPI that it follows).
 
-    Of each collective the first is the default.
+    The first one of each collective is the default.
     """
     import pandas as pd
 
@@ -262,8 +240,8 @@ def algorithms() -> pd.DataFrame:
 
 
 def patterns() -> pd.DataFrame:
-    """The patterns: name, does (in a sentence), options (that concern it, beside ranks and a collective's algorithm),
-    source (the program or paper that it follows; of a collective each algorithm has its own).
+    """The patterns: name, does (in a sentence), options (its own, beside ranks and the algorithm of a collective),
+    source (the program or paper that it follows; the algorithms of a collective have their own).
     """
     import pandas as pd
 
@@ -273,12 +251,12 @@ def patterns() -> pd.DataFrame:
 
 
 def format_for(path: str | Path, to: str | None = None) -> str:
-    """The format in which to write `path`: `to`, or what its extension says. Raises UsageError."""
+    """The format in which to write `path`: `to`, or the one of its extension. Raises UsageError."""
     if to is None:
         to = EXTENSIONS.get(Path(path).suffix)
         if to is None:
             known = ", ".join(f"{extension} ({name})" for extension, name in EXTENSIONS.items())
-            raise UsageError(f"{path}: expected an extension that tells the format, {known}, or the format's name")
+            raise UsageError(f"{path}: expected an extension of a known format, {known}, or the format's name")
     if to not in FORMATS:
         raise UsageError(f"expected a format of {', '.join(FORMATS)}, found {quote(to)}")
     return to
@@ -287,19 +265,19 @@ def format_for(path: str | Path, to: str | None = None) -> str:
 def convert(
     source: str | Path, target: str | Path, *, to: str | None = None, progress: RankProgress | None = None
 ) -> None:
-    """Write a schedule's file in another format, a rank at a time: it need not fit into memory.
+    """Convert the file of a schedule to another format rank by rank, so that it need not fit into memory.
 
-    `source` is told by its content, `target` by `to` or its extension, as with `Schedule.load` and `save`; it is there
-    whole or not at all. Raises InputError and UsageError as these do.
+    The content of `source` decides its format; that of `target` is `to`, or the one of its extension, as in
+    `Schedule.save`. The file is complete or not there at all. Raises InputError and UsageError as `Schedule` does.
     """
     form = format_for(target, to)
     make_folder(Path(target).absolute().parent)
     said = ""
     if form in COMMENTED and Path(source).is_file():
-        lineage = of_file(str(source), Files([Path(source).absolute()]))
-        said = lineage.provenance.written(by="idlewave.convert").to_json()
+        lazy_provenance = of_file(str(source), Files([Path(source).absolute()]))
+        said = lazy_provenance.provenance.written(by="idlewave.convert").to_json()
     with memory_for(f"converting {name_of(str(source))}"), at_hand(source, "a schedule") as file:
-        _core.convert_schedule(file, str(target), form, progress, said)
+        _core.convert_schedule(file, str(target), _core.ScheduleFormat[form], progress, said)
 
 
 def _cost(reduction_cost: float) -> float:

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from . import _core, footprint
+from . import _core, memory_needs
+from .kernel import SimulationOptions
 from .machine import Level, Machine
-from .memory import memory_for
-from .noise import AnyNoise
+from .memory_limits import memory_for
+from .noise_models import AnyNoise
+from .parameters import takes
 from .schedule import Schedule
-from .simulation import checked_machine, checked_run, checked_schedule
+from .simulation import checked_machine, checked_schedule, checked_threads
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,16 +100,15 @@ def _part(level: Level, slopes: dict[str, int], parameter: str) -> float:
     return float(slopes[parameter] * getattr(level.parameters, parameter))
 
 
+@takes(SimulationOptions)
 def sensitivities(
     schedule: Schedule,
     machine: Machine | str | Path,
     *,
     noise: AnyNoise | Literal["machine"] | None = "machine",
     noise_reaches: Iterable[str] | None = None,
-    seed: int = 0,
-    scheduler: str = "sequential",
-    threads: int = 1,
     progress: Callable[[int], None] | None = None,
+    **options: Unpack[SimulationOptions],
 ) -> Sensitivities:
     """Simulate `schedule` on `machine`, as `simulate` does, with the derivatives of every finish time.
 
@@ -115,11 +116,11 @@ def sensitivities(
     work moves across the edge of a detour. Work that begins inside a detour begins at that detour's end, so what made
     it late has no slope.
     """
-    checked_run(scheduler, threads, seed)
+    threads = checked_threads(options, "derivatives are computed")
     machine = checked_machine(machine, noise, noise_reaches)
     ranks = checked_schedule(schedule).ranks
-    with memory_for(f"simulating {ranks:,} ranks with derivatives", footprint.DIFFERENTIATED * ranks):
-        answer = _core.differentiate(schedule.core(), machine.core(), seed, threads, progress)
+    with memory_for(f"simulating {ranks:,} ranks with derivatives", memory_needs.DIFFERENTIATED * ranks):
+        answer = _core.differentiate(schedule.core(), machine.core(), options["seed"], threads, progress)
     last = {name: int(column[0]) for name, column in _by_name(answer["last"]).items()}
     node = {name: last[f"node.{name}"] for name in PARAMETERS} if machine.node is not None else None
     return Sensitivities(

@@ -8,111 +8,105 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from . import _core, footprint
+from . import _core, memory_needs
 from .errors import UsageError
-from .kernel import PLACEMENTS, EventRun, Legs, Manner, checked_seed
-from .lineage import Lineage
+from .escaping import quote
+from .formatting import unknown_name
+from .kernel import PLACEMENTS, EventRun, RunConfiguration, SimulationOptions
+from .lazy_provenance import LazyProvenance
 from .machine import Machine
-from .memory import memory_for
-from .noise import REACHES, AnyNoise
+from .memory_limits import memory_for
+from .noise_models import REACHES, AnyNoise
+from .parameters import takes
 from .provenance import Provenance
-from .quoting import quote
 from .schedule import Schedule
 from .timeline import Recording, Timeline
-from .wording import unknown_name
 
-SCHEDULERS = ("sequential", "yawns")
-"""Of studies, timelines and explanations; a simulation of finish times alone runs on those of the kernel, too."""
 DIALECTS = ("loggops", "loggopsim")
 
 
+@takes(SimulationOptions)
 def simulate(
     schedule: Schedule,
     machine: Machine | str | Path,
     *,
     noise: AnyNoise | Literal["machine"] | None = "machine",
     noise_reaches: Iterable[str] | None = None,
-    seed: int = 0,
     record: bool | Recording = False,
-    scheduler: str = "sequential",
-    threads: int = 1,
     dialect: str = "loggops",
     progress: Callable[[int], None] | None = None,
-    **legs: Unpack[Legs],
+    **options: Unpack[SimulationOptions],
 ) -> Timeline:
     """Simulate `schedule` on `machine` by the LogGOPS rules (docs/model.md), exactly, in integer picoseconds.
 
     `machine` may be the name of a preset, a machine.toml, or a folder that has one.
-    `noise` replaces the machine's own; None switches it off. `noise_reaches` names the parts of a CPU's work that it
-    lengthens, of o_s, o_r, O, calc and reduction; None: as the machine says. `seed` draws the ranks' phases in the
-    noise, or their random detours. `record` keeps in the timeline when each op ran and what it waited for, and the
-    critical path; a Recording says of which ranks and times, and how much memory that may take. `scheduler` is
-    sequential, or yawns: conservative windows on `threads` threads; the answer is the same. `progress` is called a few
-    times a second with the simulated time in ps.
-    Releases the GIL, so simulations run beside each other on threads.
+    `noise` replaces the noise of the machine; None switches it off. `noise_reaches` names the parts of a CPU's work
+    that noise lengthens, of o_s, o_r, O, calc and reduction; None: those of the machine. `seed` draws the phases of the
+    ranks in the noise, or their random detours. `record` keeps in the timeline when each op ran and what it waited for,
+    and the critical path; a Recording restricts that to ranks and times, and limits its memory. `progress` is called a
+    few times a second with the simulated time in ps.
+    The GIL is released, so simulations run beside each other on threads.
 
-    The finish times alone are also found by timewarp (optimistic) and check (all is done, undone, compared and done
-    again), by several `processes`, and in `legs` between checkpoints: `kernel.Manner` says what each of these means,
-    and the timeline's `run` then says what the kernel counted. With them the machine needs o_s + L above 0.
+    The result is the same for every run configuration. Under timewarp and check, in several processes, and with
+    placement, migration or checkpoints, the finish times alone are found, the `run` of the timeline has the statistics,
+    and the machine needs o_s + L above 0.
 
     `dialect` "loggopsim" gives the finish times of LogGOPSim instead, quirks included (docs/loggopsim.md): without
-    noise, segments and a node level, on one thread, and with nothing recorded.
+    noise, segments and a node level, on one thread, and without a recording.
 
-    Raises Deadlock if the schedule cannot end (UnmatchedReceive, UnmatchedRendezvous if that is for want of the other
-    half and not a cycle of waiting), UnmatchedSend if all ops have ended and messages are left that no op receives,
-    UsageError for a scheduler or dialect that does not exist, InputError if the machine has what the dialect cannot
-    express, MemoryLimit if there is not as much memory as it needs.
+    Raises Deadlock if the schedule cannot end (UnmatchedReceive or UnmatchedRendezvous if the other half is missing and
+    there is no cycle), UnmatchedSend if all ops have ended and no op receives some messages, UsageError for an unknown
+    dialect or an impossible run configuration, InputError if the dialect cannot express the machine, MemoryLimit if
+    there is not enough memory.
     """
     if dialect not in DIALECTS:
         raise UsageError(unknown_name("dialect", dialect, DIALECTS))
     checked_schedule(schedule)
     machine = checked_machine(machine, noise, noise_reaches)
-    lineage = lineage_of_run(schedule, machine, {"seed": seed, "dialect": dialect})
-    manner = Manner(scheduler=scheduler, threads=threads, **legs)
-    if manner.in_partitions:
-        manner.check()
-        checked_seed(seed)
-        if record or dialect != "loggops":
-            raise UsageError(
-                f"ops are recorded, and the loggopsim dialect is simulated, on {' and '.join(SCHEDULERS)} in one "
-                "process, without checkpoints"
-            )
-        return Timeline(**_simulate_in_legs(schedule, machine, seed, manner, progress), lineage=lineage)
-    checked_run(scheduler, threads, seed)
+    seed = options["seed"]
+    lazy_provenance = lazy_provenance_of_run(schedule, machine, {"seed": seed, "dialect": dialect})
+    configuration = RunConfiguration.of(options)
+    if record:
+        configuration.check_in_one_loop("ops are recorded")
+    if dialect != DIALECTS[0]:
+        configuration.check_in_one_loop(f"the {dialect} dialect is simulated")
+    if configuration.in_partitions:
+        found = _simulate_partitioned(schedule, machine, seed, configuration, progress)
+        return Timeline(**found, lazy_provenance=lazy_provenance)
     if dialect == "loggopsim":
-        return Timeline(**_simulate_loggopsim(schedule, machine, record, scheduler, progress), lineage=lineage)
+        return Timeline(
+            **_simulate_loggopsim(schedule, machine, record, options["scheduler"], progress),
+            lazy_provenance=lazy_provenance,
+        )
     if not record:
-        with memory_for(_what(schedule), footprint.simulation(schedule.ranks)):
-            answer = _core.simulate(schedule.core(), machine.core(), seed, threads, progress)
-        return Timeline(**answer, lineage=lineage)
+        with memory_for(_what(schedule), memory_needs.simulation(schedule.ranks)):
+            answer = _core.simulate(schedule.core(), machine.core(), seed, configuration.threads, progress)
+        return Timeline(**answer, lazy_provenance=lazy_provenance)
     kept = record if isinstance(record, Recording) else Recording()
     whole = (kept.ranks, kept.since_ps, kept.until_ps) == (None, 0, None)
-    needed = footprint.recorded(schedule.ranks, schedule.least_ops if whole else 0, kept.most_bytes)
+    needed = memory_needs.recorded(schedule.ranks, schedule.least_ops if whole else 0, kept.most_bytes)
     with memory_for(f"recording a simulation of {schedule.ranks:,} ranks", needed):
-        answer = _core.record(schedule.core(), machine.core(), seed, threads, progress, **kept.core())
-    return Timeline(**answer, lineage=lineage)
+        answer = _core.record(schedule.core(), machine.core(), seed, configuration.threads, progress, kept.core())
+    return Timeline(**answer, lazy_provenance=lazy_provenance)
 
 
-def lineage_of_run(schedule: Schedule, machine: Machine, options: dict[str, Any]) -> Lineage:
-    """Of what is simulated now. How it is done (scheduler, threads) is not in it: the answer is the same."""
-    made_of, begun = schedule.lineage, time.time()
+def lazy_provenance_of_run(schedule: Schedule, machine: Machine, options: dict[str, Any]) -> LazyProvenance:
+    """The provenance of a simulation that runs now. Scheduler and threads are left out: they do not change the
+    result."""
+    made_of, begun = schedule.lazy_provenance, time.time()
 
-    def tell() -> Provenance:
+    def make() -> Provenance:
         sources = (made_of.provenance, machine.provenance)
         return Provenance.made("timeline", by="idlewave.simulate", options=options, sources=sources, at=begun)
 
-    return Lineage(tell)
+    return LazyProvenance(make)
 
 
-def checked_run(scheduler: str, threads: int, seed: int) -> None:
-    """Raises UsageError if a simulation cannot be run so."""
-    if scheduler not in SCHEDULERS:
-        raise UsageError(unknown_name("scheduler", scheduler, SCHEDULERS))
-    if not 1 <= threads <= 1024:
-        raise UsageError(f"expected 1 to 1024 threads, found {threads}")
-    if scheduler == "sequential" and threads != 1:
-        raise UsageError(f"the sequential scheduler runs on one thread, not on {threads}; yawns runs on several")
-    checked_seed(seed)
+def checked_threads(options: SimulationOptions, what: str) -> int:
+    """The threads of a run that only the scheduler loop of one process is able to do yet. Raises UsageError."""
+    configuration = RunConfiguration.of(options)
+    configuration.check_in_one_loop(what)
+    return configuration.threads
 
 
 def checked_machine(
@@ -161,27 +155,52 @@ def _parts(reaches: Iterable[str]) -> list[str]:
     return parts
 
 
-def _simulate_in_legs(
-    schedule: Schedule, machine: Machine, seed: int, manner: Manner, progress: Callable[[int], None] | None
+def _simulate_partitioned(
+    schedule: Schedule,
+    machine: Machine,
+    seed: int,
+    configuration: RunConfiguration,
+    progress: Callable[[int], None] | None,
 ) -> dict[str, Any]:
     """In partitions of the kernel."""
-    if not isinstance(manner.placement, str):
+    if not isinstance(configuration.options["placement"], str):
         raise UsageError(f"ranks are placed by {' or '.join(PLACEMENTS)}")
     machine = replace(machine)  # of which nothing is compiled, so that it can be sent to processes
-    run = ""
-    if manner.checkpoint is not None:
+    description = ""
+    if configuration.options["checkpoint"] is not None:
         costs = machine.identity()
-        run = f"simulate schedule {schedule.identity()} of {schedule.ranks} ranks on machine {costs}, seed {seed}"
-    core = manner.core(run)
-    with memory_for(_what(schedule, manner.processes), footprint.simulation(schedule.ranks, manner.processes)):
-        if manner.processes > 1:
-            from .processes import run_in_processes
+        description = (
+            f"simulate schedule {schedule.identity()} of {schedule.ranks} ranks on machine {costs}, seed {seed}"
+        )
+    processes = configuration.processes
+    arguments = (schedule, machine, seed, configuration, description)
+    with memory_for(_what(schedule, processes), memory_needs.simulation(schedule.ranks, processes)):
+        if processes == 1:
+            return _partitions_here(*arguments, progress, None)
+        from .processes import run_in_processes
 
-            answer = run_in_processes("simulate_in_legs", (schedule, machine, seed, core), manner.processes, progress)
-            answer["finish_view"] = memoryview(answer["finish_view"]).cast("q")
-        else:
-            answer = _core.simulate_in_legs(schedule.core(), machine.core(), seed, core, progress, None)
-    return answer | {"run": EventRun(**answer["run"])}
+        answer = run_in_processes(_partitions_in_process, arguments, processes, progress)
+    return answer | {"finish_view": memoryview(answer["finish_view"]).cast("q")}
+
+
+def _partitions_here(
+    schedule: Schedule,
+    machine: Machine,
+    seed: int,
+    configuration: RunConfiguration,
+    description: str,
+    progress: Callable[[int], None] | None,
+    transport: _core.Transport | None,
+) -> dict[str, Any]:
+    core = configuration.core(description)
+    answer = _core.simulate_partitioned(schedule.core(), machine.core(), seed, core, progress, transport)
+    return answer | {"run": EventRun.of(answer["run"])}
+
+
+def _partitions_in_process(*arguments: Any) -> dict[str, Any]:  # noqa: ANN401 - those of _partitions_here
+    """The same as an answer that can be sent to another process."""
+    answer = _partitions_here(*arguments)
+    return answer | {"finish_view": answer["finish_view"].tobytes()}
 
 
 def _simulate_loggopsim(
@@ -195,7 +214,7 @@ def _simulate_loggopsim(
         raise UsageError(f"the loggopsim dialect runs on the sequential scheduler, not on {scheduler}")
     if record:
         raise UsageError("the loggopsim dialect gives finish times only: ops are not recorded")
-    with memory_for(_what(schedule), footprint.simulation(schedule.ranks)):
+    with memory_for(_what(schedule), memory_needs.simulation(schedule.ranks)):
         answer: dict[str, Any] = _core.simulate_loggopsim(schedule.core(), machine.core(), progress)
     return answer
 

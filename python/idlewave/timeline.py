@@ -1,4 +1,4 @@
-"""A timeline: when the ranks of a simulated program finished, and, if recorded, when each op ran, and why then."""
+"""A timeline: the finish times of the ranks of a simulated program and, if recorded, the times of each op."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
 from .errors import UsageError
+from .escaping import quote
 from .kernel import EventRun
-from .lineage import Lineage
+from .lazy_provenance import LazyProvenance
 from .provenance import KEY, Provenance
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 OP_KINDS = ("send", "recv", "calc")
 WAIT_STATES = ("", "late sender", "late receiver", "wait at collective", "cpu", "nic")
 CAUSES = ("none", "end", "cpu", "nic", "message")
-DOINGS = ("computation", "transmission", "reception")
+ACTIVITIES = ("computation", "transmission", "reception")
 MESSAGES = ("data", "request to send", "clear to send", "data of a rendezvous")
 POINTS = ("start", "sender's CPU", "sender's NIC", "arrival", "receiver's CPU", "last byte", "receiver's NIC", "end")
 NEVER = 2**63 - 1
@@ -32,10 +33,10 @@ SPANS = ("latency", "overhead", "gap", "wire_bytes", "cpu_bytes", "computation",
 
 @dataclass(frozen=True)
 class Recording:
-    """What a simulation is to record: ops that start from `since_ps` on and before `until_ps` (None: the end).
+    """Which ops a simulation records: those that start from `since_ps` on and before `until_ps` (None: the end).
 
-    Of the ranks from the first to the last of `ranks` (None: all). If its rows would take more than `most_bytes`, the
-    simulation ends with an error: they take some 350 to 450 bytes a message, and their columns as much again.
+    `ranks` has the first and the last rank to record (None: all ranks). If the rows would take more than `most_bytes`,
+    the simulation ends with an error: they take some 350 to 450 bytes a message, and their columns as much again.
     """
 
     ranks: tuple[int, int] | None = None
@@ -52,20 +53,22 @@ class Recording:
         if not 0 <= self.most_bytes < 2**63:
             raise UsageError(f"expected a number of bytes below 2^63, found {self.most_bytes}")
 
-    def core(self) -> dict[str, Any]:
-        """The same in the words of the compiled core."""
-        return {
-            "ranks": self.ranks or (0, 2**32 - 1),
-            "times": (self.since_ps, NEVER if self.until_ps is None else self.until_ps),
-            "most_bytes": self.most_bytes,
-        }
+    def core(self) -> _core.Recording:
+        """The same as the struct of the core."""
+        core = _core.Recording()
+        if self.ranks is not None:
+            core.first, core.last = self.ranks
+        core.from_ps = self.since_ps
+        core.until_ps = NEVER if self.until_ps is None else self.until_ps
+        core.most_bytes = self.most_bytes
+        return core
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """What one simulation found. Arrays are read-only views of the simulator's own memory.
+    """The result of one simulation. Arrays are read-only views of the simulator's own memory.
 
-    `finish` is int64, one a rank, ps; `finish_view` the same as a memoryview, for who does without numpy; `max_finish`
+    `finish` is int64, one a rank, ps; `finish_view` the same as a memoryview, for use without numpy; `max_finish`
     is when the last rank finished, ps. `messages` counts transmissions, control messages of rendezvous included.
     `seconds` is the time that simulation and generation took. `run` is what the kernel counted, where it ran in
     partitions: events are messages then.
@@ -83,23 +86,25 @@ class Timeline:
     path: Columns = field(default_factory=dict)
     queues: Columns = field(default_factory=dict)
     run: EventRun | None = None
-    lineage: Lineage | None = field(default=None, repr=False, compare=False)
+    lazy_provenance: LazyProvenance | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in self.__dict__.items() if name not in ("finish", "lineage")}
+        state = {name: value for name, value in self.__dict__.items() if name not in ("finish", "lazy_provenance")}
         return state | {"finish_view": self.finish_view.tobytes(), "provenance": self.provenance}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state | {"finish_view": memoryview(state["finish_view"]).cast("q"), "lineage": None})
+        self.__dict__.update(
+            state | {"finish_view": memoryview(state["finish_view"]).cast("q"), "lazy_provenance": None}
+        )
 
     @cached_property
     def provenance(self) -> Provenance | None:
-        """What it was made from; None of a timeline that nobody simulated. Large files are read for it, once."""
-        return None if self.lineage is None else self.lineage.provenance
+        """Its provenance; None for a timeline that was not simulated. Large files are read for it, once."""
+        return None if self.lazy_provenance is None else self.lazy_provenance.provenance
 
     @cached_property
     def finish(self) -> npt.NDArray[np.int64]:
-        """When each rank finished, ps."""
+        """The finish time of each rank, ps."""
         import numpy as np
 
         return np.asarray(self.finish_view)
@@ -110,7 +115,7 @@ class Timeline:
         import pyarrow as pa
 
         ranks = pa.array(np.arange(len(self.finish), dtype=np.uint32))
-        return self._told(pa.table({"rank": ranks, "finish_ps": _arrow(self.finish)}))
+        return self._with_provenance(pa.table({"rank": ranks, "finish_ps": _arrow(self.finish)}))
 
     def ops_to_arrow(self) -> pa.Table:
         """The recorded ops as an Arrow table; columns of numbers are not copied, those of names are dictionaries."""
@@ -120,10 +125,10 @@ class Timeline:
         for name, words in (("kind", OP_KINDS), ("wait_state", WAIT_STATES), ("cause", CAUSES), ("call", _calls())):
             if name in columns:
                 columns[name] = _names(self.columns[name], words)
-        return self._told(pa.table(columns))
+        return self._with_provenance(pa.table(columns))
 
-    def _told(self, table: pa.Table) -> pa.Table:
-        """`table`, whose schema's metadata say what it was made from."""
+    def _with_provenance(self, table: pa.Table) -> pa.Table:
+        """`table` with the provenance in the metadata of its schema."""
         return table if self.provenance is None else table.replace_schema_metadata({KEY: self.provenance.to_json()})
 
     def ops_to_pandas(self) -> pd.DataFrame:
@@ -132,15 +137,15 @@ class Timeline:
         return table if self.provenance is None else self.provenance.attach(table)
 
     def critical_path(self) -> pd.DataFrame:
-        """What decides the finish: one row for each thing that a rank did, in order, from 0 ps to the finish.
+        """The critical path, which decides the finish: one row a step, in order, from 0 ps to the finish.
 
-        rank, op (-1: none of its own), doing, message, peer, size; `until` names the point from which the path goes
+        rank, op (-1: none of its own), activity, message, peer, size; `until` names the point from which the path goes
         on; from_ps, to_ps; and how the time between them divides (`SPANS`, each with _ps). Nothing waits on it.
         """
         import pandas as pd
 
         self._needs_path()
-        names = {"doing": DOINGS, "message": MESSAGES, "until": POINTS}
+        names = {"activity": ACTIVITIES, "message": MESSAGES, "until": POINTS}
         return pd.DataFrame(
             {name: _categories(values, names[name]) if name in names else values for name, values in self.path.items()}
         )
@@ -151,7 +156,7 @@ class Timeline:
         return {name: int(self.path[f"{name}_ps"].sum()) for name in SPANS}
 
     def wait_states(self, by: tuple[str, ...] = ("rank", "call")) -> pd.DataFrame:
-        """Where ranks waited: the ops that did, how long in all (wait_ps), by `by` and wait_state.
+        """Where ranks waited: the number of ops that waited and their time in all (wait_ps), by `by` and wait_state.
 
         `by` are columns of the ops: ("rank", "call") for each rank and operation; ("rank", "op") for each op.
         """
@@ -169,7 +174,7 @@ class Timeline:
 
         `arrivals` messages looked for a posted receive, among `mean_posted` on average and `most_posted` at most;
         `unexpected` of them found none. `receives` looked for their message when they were posted, among
-        `mean_unexpected` and at most `most_unexpected` that were there; `late` of them found it.
+        `mean_unexpected` and at most `most_unexpected` that were there; `matched_unexpected` of them found it.
         """
         import numpy as np
         import pandas as pd
@@ -184,7 +189,7 @@ class Timeline:
                 "mean_posted": q["posted_lengths"] / np.maximum(q["arrivals"], 1),
                 "most_posted": q["most_posted"],
                 "receives": q["receives"],
-                "late": q["late"],
+                "matched_unexpected": q["matched_unexpected"],
                 "mean_unexpected": q["unexpected_lengths"] / np.maximum(q["receives"], 1),
                 "most_unexpected": q["most_unexpected"],
             }
@@ -196,7 +201,7 @@ class Timeline:
 
         self._needs_record()
         if by not in ("pair", "size"):
-            raise UsageError(f"traffic is told by pair or by size, not by {by}")
+            raise UsageError(f"expected traffic by pair or by size, found {quote(by)}")
         sends = self.columns["kind"] == OP_KINDS.index("send")
         table = pd.DataFrame({name: self.columns[name][sends] for name in ("rank", "peer", "size")})
         groups = table.groupby(["rank", "peer"] if by == "pair" else ["size"])["size"]

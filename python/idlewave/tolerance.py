@@ -1,4 +1,5 @@
-"""How much more latency a program bears before it takes longer, and its time as a function of the latency.
+"""Latency tolerance: how much latency can be added before a program takes longer, and its time as a function of
+latency.
 
 The question, and its name, are those of Shen et al., "LLAMP: Assessing Network Latency Tolerance of HPC Applications
 with Linear Programming" (SC'24), who answer it with a linear program.
@@ -9,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
-from . import _core, footprint
+from . import _core, memory_needs
 from .errors import UsageError
+from .escaping import quote
+from .kernel import SimulationOptions
 from .machine import Level, Machine
-from .memory import memory_for
-from .noise import AnyNoise
-from .quoting import quote
+from .memory_limits import memory_for
+from .noise_models import AnyNoise
+from .parameters import takes
 from .schedule import Schedule
-from .simulation import as_machine, checked_machine, checked_run, checked_schedule
+from .simulation import as_machine, checked_machine, checked_schedule, checked_threads
 from .tolerance_samples import Sample, Samples
 from .tolerance_search import Search
 
@@ -35,10 +38,10 @@ LARGEST_LATENCY = 2**63 - 1
 class LatencyBracket:
     """An interval that encloses the latency at which the finish time first exceeds a limit, as far as is known, in ps.
 
-    `limit` is that finish time. `low` and `high` are added latencies: with `low` the time was simulated to be within
-    the limit, with `high` beyond it, and at none that was simulated below `high` is it beyond. `high` is None if it
-    was beyond at none at all: because no time depends on the latency (`unlimited`), because larger ones leave the range
-    of int64, or because `most_simulations` were made.
+    `limit` is that finish time. `low` and `high` are added latencies. In the simulation with `low` the time is within
+    the limit, in the one with `high` it exceeds the limit, and in none with less than `high` does it. `high` is None if
+    no simulation exceeds the limit: because the time does not depend on the latency (`unlimited`), because larger times
+    leave the range of int64, or because `most_simulations` were made.
 
     `exact`: `high` is 1 ps more than `low`, and no simulation contradicts that the time is convex in the latency; so
     `low` is by how much the latency may grow. `estimate` is where a straight line between the two simulations reaches
@@ -66,7 +69,7 @@ class LatencyBracket:
 
 @dataclass(frozen=True)
 class LatencyTolerance:
-    """The finish time as a function of the latency: what simulations tell of it. Times and latencies are in ps.
+    """The finish time as a function of the latency, from simulations. Times and latencies are in ps.
 
     `time` is the finish time with the machine's own latency. `tolerance` has, for each growth of the time that was
     asked for, by how much the latency may grow before the time grows by more.
@@ -117,6 +120,7 @@ class LatencyTolerance:
         return pd.DataFrame(rows).astype({"high_ps": "Int64", "estimate_ps": "Int64"})
 
 
+@takes(SimulationOptions)
 def latency_tolerance(
     schedule: Schedule,
     machine: Machine | str | Path,
@@ -125,29 +129,27 @@ def latency_tolerance(
     level: Literal["network", "node"] = "network",
     noise: AnyNoise | Literal["machine"] | None = "machine",
     noise_reaches: Iterable[str] | None = None,
-    seed: int = 0,
-    scheduler: str = "sequential",
-    threads: int = 1,
     most_simulations: int = MOST_SIMULATIONS,
     precision: float = PRECISION,
     progress: Callable[[int, int], object] | None = None,
+    **options: Unpack[SimulationOptions],
 ) -> LatencyTolerance:
     """By how much the latency of a level of the network may grow before the finish time grows by `growths`.
 
-    It makes at most `most_simulations` simulations, and answers with what they tell. It makes fewer if each bracket is
-    narrower than `precision` times its latency, and the errors of the curve are less than `precision` times the
-    smallest growth of the time. Where the time is convex as far as is seen, brackets become exact, which takes few. A
-    `precision` of 0 asks for all that can be known. Noise is that of `seed`: the same at every latency.
+    It makes at most `most_simulations` simulations. It makes fewer if each bracket is narrower than `precision` times
+    its latency, and the errors of the curve are less than `precision` times the smallest growth of the time. Where the
+    time is convex as far as is seen, brackets become exact, which takes few. A `precision` of 0 asks for all that can
+    be known. Noise is that of `seed`: the same at every latency.
 
     `progress` is called a few times a second with how many simulations were made, and `most_simulations`.
     Raises UsageError for arguments that have no meaning, and what `simulate` raises with the machine's own latency.
     """
-    checked_run(scheduler, threads, seed)
+    threads = checked_threads(options, "the latency tolerance is computed")
     checked_schedule(schedule)
     machine = as_machine(machine)
     _check(machine, growths, level, most_simulations, precision)
     machine = checked_machine(machine, noise, noise_reaches)
-    needed = footprint.DIFFERENTIATED * schedule.ranks
+    needed = memory_needs.DIFFERENTIATED * schedule.ranks
     made = 0
 
     def show(_now: int = 0) -> None:
@@ -160,7 +162,7 @@ def latency_tolerance(
         made += 1
         slower = with_latency(machine, added, level).core()
         with memory_for(f"simulating {schedule.ranks:,} ranks with derivatives", needed):
-            answer = _core.differentiate(schedule.core(), slower, seed, threads, show)
+            answer = _core.differentiate(schedule.core(), slower, options["seed"], threads, show)
         return Sample(added, answer["time"], int(answer["last"][level]["L"][0]))
 
     samples = Samples(sample, most_simulations, LARGEST_LATENCY - _largest_latency(_level(machine, level)))

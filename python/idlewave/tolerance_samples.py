@@ -1,4 +1,4 @@
-"""Finish times simulated with more latency, and what they say of the times between them."""
+"""Finish times simulated with added latency, and bounds of the times between them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Sample:
 
 
 class Samples:
-    """The simulations made, in the order of the added latency."""
+    """The simulations so far, in the order of the added latency."""
 
     def __init__(self, simulate: Callable[[int], Sample], most: int, largest: int) -> None:
         """At most `most` simulations are made. `largest` is the most latency that can be added at all, ps.
@@ -37,11 +37,11 @@ class Samples:
         """An added latency at which times leave the range of int64; the smallest known."""
 
     def left(self) -> int:
-        """How many simulations may still be made."""
+        """The number of simulations that are left."""
         return self._most - self.made
 
     def take(self, added: int) -> None:
-        """Simulates with that much latency, if that is not known."""
+        """Simulate with that added latency, unless it is known."""
         place = bisect_left(self.known, added, key=lambda sample: sample.added)
         if place < len(self.known) and self.known[place].added == added:
             return
@@ -61,12 +61,12 @@ class Samples:
         return (self.known[-1], None) if first is None else (self.known[first - 1], self.known[first])
 
     def until(self, end: int) -> list[Sample]:
-        """Those with at most so much added latency."""
+        """The simulations with at most so much added latency."""
         return [sample for sample in self.known if sample.added <= end]
 
 
 def _is_convex(a: Sample, b: Sample) -> bool:
-    """Whether a convex curve may have these neighbours. The slope from b on bounds that before b."""
+    """Whether a convex curve may have these neighbours. The slope after b is an upper bound of the slope before b."""
     rise, width = b.time - a.time, b.added - a.added
     return a.slope * width <= rise <= b.slope * width
 

@@ -1,4 +1,5 @@
-"""Where to simulate, to know the finish time as a function of the latency: each time where it tells most."""
+"""The search for the finish time as a function of the latency: each simulation is made where it reduces the error
+most."""
 
 from __future__ import annotations
 
@@ -12,15 +13,16 @@ from math import isqrt
 from .tolerance_samples import Sample, Samples, deviation, unevenness
 
 CHECKS = 9
-"""Latencies chosen at random at which a curve that seems convex is looked at, whether it is."""
+"""How many random latencies are simulated to check that a curve is convex."""
 HELD_OUT = 19
-"""Latencies chosen at random by which the error of a curve that is not convex is estimated: it holds for 19 of 20."""
+"""How many random latencies are simulated to estimate the error of a curve that is not convex: it holds for 19 of
+20."""
 FEWEST_PIECES = 32
-"""A curve that may jump has at least so many pieces: the slopes at a piece's ends say little of its inside."""
+"""The fewest pieces of a curve that may jump, because the slopes at the ends of a piece say little about its inside."""
 
 
 def _corners(curve: list[Sample]) -> list[Sample]:
-    """Without those that lie on a straight line between their neighbours. The curve is convex as far as is seen."""
+    """The samples of a convex curve without those on a straight line between their neighbours."""
     kept: list[Sample] = []
     for sample in curve:
         while len(kept) > 1 and deviation(kept[-2], sample) == unevenness(kept[-2], sample, kept[-1]) == 0:
@@ -30,7 +32,7 @@ def _corners(curve: list[Sample]) -> list[Sample]:
 
 
 class Search:
-    """Brackets, for each limit, of the latency from which on the time exceeds it, and a curve up to the last."""
+    """Finds a bracket for each limit of the time, and the curve up to the last limit."""
 
     def __init__(self, samples: Samples, limits: list[int], precision: float, *, noise: bool) -> None:
         """`limits`: finish times, ps, ascending. `precision`: as of `latency_tolerance`."""
@@ -44,7 +46,7 @@ class Search:
         self._halvings = dict.fromkeys(limits, _Halving())
 
     def run(self) -> None:
-        """Simulates until all is known with the precision, or as many simulations are made as may be."""
+        """Simulate until the precision is reached, or no simulation is left."""
         kept = self.samples.left() // 4
         self._look(self.next_for_brackets, kept=0)
         self._look(self.next_of_all, kept)
@@ -66,19 +68,19 @@ class Search:
 
     @property
     def bounded(self) -> bool:
-        """Whether errors are bounded: as far as seen the time is convex, and there is no noise that makes it jump."""
+        """Whether the errors are bounds: no simulation contradicts that the time is convex, and there is no noise."""
         return self.unlimited or (self.samples.convex and not self._noise)
 
     @property
     def curve(self) -> list[Sample]:
-        """The simulations that the curve goes through; of a straight line its ends."""
+        """The simulations on the curve; of a straight line only its ends."""
         if self._curve is not None:
             return self._curve
         curve = self.samples.until(self.end)
         return _corners(curve) if self.bounded else curve
 
     def errors(self) -> list[int]:
-        """Of each piece of the curve, how far from a straight line the time may lie, ps."""
+        """For each piece of the curve, how far the time may lie from the straight line, ps."""
         curve = self.curve
         pieces = list(pairwise(curve))
         more = 0
@@ -90,7 +92,7 @@ class Search:
         return [deviation(a, b) + (more if b.added - a.added > 1 else 0) for a, b in pieces]
 
     def _look(self, where: Callable[[], int | None], kept: int) -> None:
-        """Simulates there, until nothing is left to look at, or so many simulations are left."""
+        """Simulate at the latencies of `where`, until it returns None or only `kept` simulations are left."""
         while self.samples.left() > kept:
             added = where()
             if added is None:
@@ -98,14 +100,14 @@ class Search:
             self.samples.take(added)
 
     def _check(self, kept: int) -> None:
-        """Simulates at random, as long as nothing seen contradicts that the time is convex."""
+        """Simulate at random latencies, as long as no simulation contradicts that the time is convex."""
         dice = random.Random(0)
         for _ in range(CHECKS):
             if self.samples.left() > kept and self.bounded:
                 self.samples.take(dice.randint(0, self.end))
 
     def _hold_out(self) -> None:
-        """Simulates where the curve does not go through: at random, each latency of its range being as likely."""
+        """Simulate at random latencies of the range of the curve, without adding them to the curve."""
         self._curve = self.curve
         dice = random.Random(1)
         end = self._curve[-1].added
@@ -116,14 +118,14 @@ class Search:
                 self.held_out.append(added)
 
     def next_of_all(self) -> int | None:
-        """Brackets come first."""
+        """The next latency: first for brackets, then for the curve."""
         added = self.next_for_brackets()
         return self.next_for_curve() if added is None else added
 
     # Brackets
 
     def next_for_brackets(self) -> int | None:
-        """Where to look next for the latency at which the time exceeds a limit; None: that is known of all."""
+        """The next latency to simulate for a bracket; None if all brackets are narrow enough."""
         candidates = [limit for limit in self._limits if self._is_open(limit)]
         if not candidates:
             return None
@@ -142,12 +144,13 @@ class Search:
         return width > 1 and (self.bounded or width > self._precision * high.added)
 
     def _openness(self, limit: int) -> float:
-        """Of the latency that the time bears before it exceeds `limit`, which part is not known."""
+        """The part of the tolerated latency of `limit` that is not known yet."""
         low, high = self.samples.around(limit)
         return 1.0 if high is None else 1 - low.added / high.added
 
     def _next_beyond(self, low: Sample, limit: int) -> int | None:
-        """Where the time may exceed `limit`, when it does nowhere so far; None: nowhere that can be simulated."""
+        """A latency at which the time may exceed `limit`, if no simulation does so far; None if none can be
+        simulated."""
         if self.unlimited:
             return None
         base = self.samples.known[0].time
@@ -162,12 +165,12 @@ class Search:
 
     @property
     def end(self) -> int:
-        """How much added latency the curve goes to: just beyond the last limit."""
+        """The end of the curve: the added latency just beyond the last limit."""
         _, high = self.samples.around(self._limits[-1])
         return self.samples.known[-1].added if high is None else high.added
 
     def next_for_curve(self) -> int | None:
-        """Where the curve is least known; None: it is known well enough."""
+        """The latency where the curve is least certain; None if its errors are small enough."""
         pieces = list(pairwise(self.samples.until(self.end)))
         if not pieces:
             return None
@@ -177,7 +180,8 @@ class Search:
         return self._next_for_uneven(pieces)
 
     def _next_for_uneven(self, pieces: list[tuple[Sample, Sample]]) -> int | None:
-        """Of a curve that may jump. What is narrow is left: a jump remains one however narrow its piece is."""
+        """The same for a curve that may jump. Narrow pieces are left alone: a jump remains however narrow its piece
+        is."""
         widest = max(pieces, key=lambda piece: piece[1].added - piece[0].added)
         narrow = max(1, self._precision * self.end)
         if widest[1].added - widest[0].added > max(narrow, self.end / FEWEST_PIECES):
@@ -189,25 +193,25 @@ class Search:
 
 @dataclass(frozen=True)
 class _Halving:
-    """Whether an interval shrinks: how wide it was when it last was half of what it had been, and looks since."""
+    """Whether an interval shrinks: its width when it was last halved, and the simulations since."""
 
     width: int = 0
     looks: int = 0
 
     def after(self, width: int) -> _Halving:
-        """With one more look that left it `width` wide."""
+        """The state after one more simulation, which left the interval `width` wide."""
         if self.width == 0 or 2 * width <= self.width:
             return _Halving(width, 0)
         return _Halving(self.width, self.looks + 1)
 
     @property
     def stalls(self) -> bool:
-        """Whether the last two looks did not halve it."""
+        """Whether the last two simulations did not halve the interval."""
         return self.looks >= 2
 
 
 def _halfway(low: Sample, high: Sample) -> int:
-    """Between two latencies; where they are of different magnitude, by magnitude."""
+    """A latency between two others: their mean, or their geometric mean if they differ in magnitude."""
     if high.added <= 8 * (low.added + 1):
         return (low.added + high.added) // 2
     return isqrt(high.added * max(low.added, high.added // 1024, 1))
@@ -227,6 +231,6 @@ def _by_slopes(low: Sample, high: Sample, limit: int) -> int:
 
 
 def _meeting(a: Sample, b: Sample) -> int:
-    """Where the lines that the slopes at `a` and `b` give meet, inside."""
+    """The latency between `a` and `b` at which the tangents of both meet."""
     meeting = a.added + (b.time - b.slope * (b.added - a.added) - a.time) // (a.slope - b.slope)
     return min(max(meeting, a.added + 1), b.added - 1)

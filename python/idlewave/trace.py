@@ -1,4 +1,4 @@
-"""A trace: what each rank of a run called, and when."""
+"""A trace: the MPI calls of each rank of a run, with their times."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import pandas as pd
 from . import _core
 from .digests import Files
 from .errors import InputError
-from .input.checking import read_json
-from .input.kinds import Open
-from .lineage import Lineage, of_recorded_trace, rank_files
-from .memory import memory_for
+from .escaping import name_of
+from .input.validation import read_json
+from .input.value_types import Open
+from .lazy_provenance import LazyProvenance, of_recorded_trace, rank_files
+from .memory_limits import memory_for
 from .provenance import PROVENANCE, Provenance, command_text
-from .quoting import name_of
 
 GROUPS = ("point-to-point", "waiting for requests", "collective", "other MPI")
-"""The kinds of call, as `calls` numbers them."""
+"""The groups of calls; the core has them as numbers."""
 
 
-class TraceSaid(Open):
-    """What is used of trace.json (docs/trace-format.md)."""
+class TraceSchema(Open):
+    """The schema of trace.json (docs/trace-format.md), as far as it is used."""
 
     format: Literal[1]
     command: list[str] = []  # noqa: RUF012 - msgspec copies it
@@ -35,7 +35,7 @@ class TraceSaid(Open):
 
 
 class Trace:
-    """The trace of one run, as `idlewave trace` leaves it: read, checked, and looked at as tables."""
+    """The trace of one run, read and checked, with its tables."""
 
     def __init__(self, core: _core.Trace, directory: Path, files: Files) -> None:
         self._core = core
@@ -56,52 +56,53 @@ class Trace:
 
     @property
     def ranks(self) -> int:
-        """How many ranks ran."""
+        """The number of ranks."""
         return int(self._core.ranks)
 
     @property
     def measured_s(self) -> float:
-        """The run time: from the first rank's leaving MPI_Init to the last one's calling MPI_Finalize, s."""
+        """The run time, s: from the first rank that leaves MPI_Init to the last one that calls MPI_Finalize."""
         return float(self._core.duration_ns) / 1e9
 
     @cached_property
-    def said(self) -> TraceSaid | None:
-        """What trace.json says, None where there is none. Raises InputError for one that is none."""
+    def description(self) -> TraceSchema | None:
+        """The content of trace.json; None if the file is missing. Raises InputError if it is no such file."""
         file = self.directory / "trace.json"
-        return read_json(file, TraceSaid, "what a launcher says of a trace") if os.path.lexists(file) else None
+        return read_json(file, TraceSchema, "the description of a trace") if os.path.lexists(file) else None
 
     @property
     def command(self) -> str:
-        """The command that was traced, "" where there is no trace.json. Raises InputError for one that is none."""
-        return "" if self.said is None else " ".join(self.said.command)
+        """The traced command; "" without a trace.json. Raises InputError if that is no such file."""
+        return "" if self.description is None else " ".join(self.description.command)
 
     @cached_property
-    def lineage(self) -> Lineage:
-        """What it is, without its calls."""
+    def lazy_provenance(self) -> LazyProvenance:
+        """Its provenance, which is computed when it is first needed."""
         return of_recorded_trace(self.directory, self._files, self._recorded())
 
     def _recorded(self) -> Provenance:
-        """What trace.json says of the run; that of an earlier version says less."""
-        said, name = self.said, str(self.directory / "trace.json")
-        if said is None:
+        """The provenance of the run in trace.json; earlier versions have less there."""
+        description, name = self.description, str(self.directory / "trace.json")
+        if description is None:
             return Provenance("trace")
-        if said.provenance is not None:
-            return Provenance.from_object(said.provenance, name, PROVENANCE)
-        return Provenance("trace", made_by=command_text(said.command), host=said.host, time=said.started)
+        if description.provenance is not None:
+            return Provenance.from_object(description.provenance, name, PROVENANCE)
+        made_by = command_text(description.command)
+        return Provenance("trace", made_by=made_by, host=description.host, time=description.started)
 
     @property
     def provenance(self) -> Provenance:
-        """What it is: the digest of the ranks' files, which are read for it, and what trace.json says of the run."""
-        return self.lineage.provenance
+        """The digest of the ranks' files, which are read for it, and the provenance in trace.json."""
+        return self.lazy_provenance.provenance
 
     @cached_property
     def processes(self) -> pd.DataFrame:
-        """One row a rank: what its file's header says (host, clock, context switches, CPU time, records)."""
+        """One row a rank: the header of its file (host, clock, context switches, CPU time, records)."""
         return pd.DataFrame(self._core.headers())
 
     @cached_property
     def clocks(self) -> pd.DataFrame:
-        """One row a rank: how far its clock is from rank 0's, and how well that is known; see `clock_table`."""
+        """One row a rank: the offset of its clock from rank 0's, and how exactly that is known; see `clock_table`."""
         return clock_table(self.processes)
 
     @cached_property
@@ -120,12 +121,20 @@ class Trace:
 
     def communication(self) -> pd.DataFrame:
         """Who talks to whom: source, destination, messages, bytes; point-to-point only."""
+        return self._communication.copy()
+
+    @cached_property
+    def _communication(self) -> pd.DataFrame:
         sends = self.calls[self.calls["peer"] >= 0]
         table = sends.groupby(["rank", "peer"], as_index=False).agg(messages=("bytes", "size"), bytes=("bytes", "sum"))
         return table.rename(columns={"rank": "source", "peer": "destination"})
 
     def time(self) -> pd.DataFrame:
         """How each rank's time divides: rank, category ("computation", or one of GROUPS), seconds."""
+        return self._time.copy()
+
+    @cached_property
+    def _time(self) -> pd.DataFrame:
         inside = self.calls.groupby(["rank", "group"], observed=False)["inside_ns"].sum() / 1e9
         table = inside.rename("seconds").reset_index().rename(columns={"group": "category"})
         table["category"] = table["category"].astype(str)
@@ -141,7 +150,11 @@ class Trace:
         return pd.concat([computing, table[table["seconds"] > 0]], ignore_index=True)
 
     def totals(self) -> pd.DataFrame:
-        """Per call: call, count, bytes, seconds inside it, summed over ranks, the longest first."""
+        """One row a kind of call: call, count, bytes, seconds inside it; sums over ranks, the longest first."""
+        return self._totals.copy()
+
+    @cached_property
+    def _totals(self) -> pd.DataFrame:
         table = self.calls.groupby("call", observed=True, as_index=False).agg(
             count=("inside_ns", "size"), bytes=("bytes", "sum"), seconds=("inside_ns", "sum")
         )
@@ -150,7 +163,7 @@ class Trace:
         return table.sort_values("seconds", ascending=False, ignore_index=True)
 
     def run_times(self) -> pd.DataFrame:
-        """Per rank: rank, seconds from its leaving MPI_Init to its calling MPI_Finalize."""
+        """One row a rank: rank, seconds (from leaving MPI_Init to calling MPI_Finalize)."""
         rows = self.processes
         return pd.DataFrame({"rank": rows["rank"], "seconds": (rows["finalize_begin_ns"] - rows["init_end_ns"]) / 1e9})
 
@@ -165,12 +178,12 @@ class Trace:
 
 
 def clock_table(processes: pd.DataFrame) -> pd.DataFrame:
-    """Each rank's clock against rank 0's, by what was measured in MPI_Init and MPI_Finalize (columns of `processes`).
+    """Each rank's clock compared with rank 0's, by the measurements in MPI_Init and MPI_Finalize (in `processes`).
 
-    rank, host, offset_ns (rank 0's clock minus this one's, in MPI_Init), drift_ppm (how much faster rank 0's clock
-    runs, in millionths), drift_error_ppm and residual_ns: bounds, not standard errors. A time that the readers correct
-    is off by residual_ns at the most, if the drift was constant meanwhile. NaN is what is not known: of a rank that did
-    not reach MPI_Finalize only the offset is, and its residual grows unseen.
+    Columns: rank, host, offset_ns (rank 0's clock minus this one, in MPI_Init), drift_ppm (how much faster rank 0's
+    clock runs, in millionths), drift_error_ppm and residual_ns, which are bounds, not standard errors. A time that the
+    readers have corrected is off by at most residual_ns, if the drift was constant. An unknown value is NaN: of a rank
+    that did not reach MPI_Finalize only the offset is known, and its residual grows unseen.
     """
     p = processes
     ended = p["clock_end_at_ns"] > p["clock_at_ns"]

@@ -1,4 +1,4 @@
-"""The folder of a trace before its job starts: made, emptied if asked for, and taken back if nothing came of it."""
+"""The folder of a trace before its job starts: it is made or emptied, and removed again if nothing was recorded."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import untraced
+from . import unrecorded_ranks
 from .errors import InputError, OutputError
-from .quoting import name_of, quote
+from .escaping import name_of, quote
 
 
 class TraceFolder:
-    """The place of a trace. What a run that recorded nothing left there, whatever ended it, counts as nothing."""
+    """The folder of a trace. A folder from a run that recorded nothing counts as empty."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -21,9 +21,9 @@ class TraceFolder:
         self._made: list[Path] = []
 
     def prepare(self, *, overwrite: bool) -> None:
-        """Make it, empty but for room for what ranks that cannot write have to say; `overwrite` an earlier trace.
+        """Make the folder with an empty failure file; with `overwrite` remove an earlier trace first.
 
-        Raises InputError if something else is there, OutputError if it cannot be made.
+        Raises InputError if something else is there, OutputError if the folder cannot be made.
         """
         try:
             entries = list(self.path.iterdir()) if self.path.exists() else []
@@ -37,24 +37,24 @@ class TraceFolder:
             raise OutputError(self.path, error.strerror or str(error)) from error
 
     @contextlib.contextmanager
-    def taken_back(self) -> Iterator[None]:
-        """What was prepared is taken back if the block raises, and nothing was recorded."""
+    def removed_if_unused(self) -> Iterator[None]:
+        """Remove what `prepare` made if the block raises and nothing was recorded."""
         try:
             yield
         except BaseException:
-            self._take_back()
+            self._remove()
             raise
 
-    def _take_back(self) -> None:
+    def _remove(self) -> None:
         if not self._prepared:
             return
-        with contextlib.suppress(OSError):  # what is not empty stays
-            untraced.take_room(self.path)
+        with contextlib.suppress(OSError):  # a folder that is not empty stays
+            unrecorded_ranks.remove_failure_file(self.path)
             for folder in self._made:
                 folder.rmdir()
 
     def _check(self, entries: list[Path], *, overwrite: bool) -> None:
-        if not overwrite and not all(untraced.is_room(entry) for entry in entries):
+        if not overwrite and not all(unrecorded_ranks.is_failure_file(entry) for entry in entries):
             raise InputError(
                 f"{name_of(self.path)} exists and is not empty: name another place for the trace, or overwrite it"
             )
@@ -68,8 +68,11 @@ class TraceFolder:
         above = (self.path, *self.path.parents)
         self._made = [folder for folder in above if not folder.exists()]
         self.path.mkdir(parents=True, exist_ok=True)
-        untraced.make_room(self.path)
+        unrecorded_ranks.make_failure_file(self.path)
 
 
 def _is_of_trace(name: str) -> bool:
-    return name in ("trace.json", untraced.FILE) or re.fullmatch(r"rank-\d+\.iwtrace|conflict-\d+", name) is not None
+    return (
+        name in ("trace.json", unrecorded_ranks.FILE)
+        or re.fullmatch(r"rank-\d+\.iwtrace|conflict-\d+", name) is not None
+    )

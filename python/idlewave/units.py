@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from .quoting import quote
+from .escaping import quote
 
 PICOSECONDS = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12}
 
@@ -33,7 +33,7 @@ def parse_time_exactly(text: str) -> Fraction:
     exponent = int(match[2] or 0)
     if exponent < _LEAST_EXPONENT:
         raise ValueError(f"expected an exponent of at least {_LEAST_EXPONENT}, found {quote(text)}")
-    # An exponent is looked at before there is a number of as many digits.
+    # The exponent is checked first, so that no number with very many digits is computed.
     time = Fraction(match[1]) * PICOSECONDS[match[3]] if exponent <= _MOST_EXPONENT else None
     if time is None or abs(time) > MOST_TIME:
         raise ValueError(f"expected a time of at most 106 days, found {quote(text)}")
@@ -88,7 +88,7 @@ def parse_count(text: str) -> int:
 
 
 def format_time(picoseconds: float, digits: int = 4) -> str:
-    """`picoseconds` in the unit that reads best, with at most `digits` significant digits: 1300000 -> "1.3us".
+    """`picoseconds` in the most readable unit, with at most `digits` significant digits: 1300000 -> "1.3us".
 
     For names that people type again, in ASCII and without a space; what they read is `wording.time_text`.
     """
@@ -105,7 +105,7 @@ def format_time(picoseconds: float, digits: int = 4) -> str:
 
 
 def exact_time(picoseconds: int) -> str:
-    """`picoseconds` in the largest unit that loses nothing: 1300000 -> "1.3us"."""
+    """`picoseconds`, exactly, in the largest unit: 1300000 -> "1.3us"."""
     for name in ("s", "ms", "us", "ns"):
         scale = PICOSECONDS[name]
         if abs(picoseconds) >= scale:
@@ -114,3 +114,9 @@ def exact_time(picoseconds: int) -> str:
             fraction = str(rest).rjust(len(str(scale)) - 1, "0").rstrip("0")
             return f"{sign}{whole}{'.' + fraction if fraction else ''}{name}"
     return f"{picoseconds}ps"
+
+
+def exact_cost(picoseconds: float) -> str:
+    """`picoseconds` per byte in ns where six digits lose nothing, else in ps: 2500.0 -> "2.5ns"."""
+    text = f"{picoseconds / 1000:.6g}ns"
+    return text if parse_cost(text) == picoseconds else f"{picoseconds!r}ps"

@@ -2,7 +2,7 @@
 //
 // Python takes some milliseconds before the first line of ours can run, and a SIGINT in that time would end it with a
 // traceback. So the signals that end programs wait meanwhile: they are blocked here, and let through when Python can
-// answer them (python/idlewave/interrupts.py).
+// answer them (python/idlewave/termination_signals.py).
 #include <signal.h>
 #include <unistd.h>
 

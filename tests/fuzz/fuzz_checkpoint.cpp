@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "../core/temporary_file.hpp"
+#include "../core/support/temporary_file.hpp"
 #include "base/crc32c.hpp"
 #include "base/error.hpp"
 #include "base/version.hpp"

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "../core/schedule_damage.hpp"
-#include "../core/temporary_file.hpp"
+#include "../core/support/schedule_damage.hpp"
+#include "../core/support/temporary_file.hpp"
 #include "base/error.hpp"
 #include "goal/schedule_file.hpp"
 
@@ -37,9 +37,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     try {
         const Graph graph = read_schedule(file.path());
-        Listing rank;
+        RankSchedule rank;
         for (std::uint32_t r = 0; r < graph.ranks(); ++r) {
-            graph.block(r).list_into(rank);
+            graph.block(r).decode(rank);
         }
     } catch (const InputError&) {
     }

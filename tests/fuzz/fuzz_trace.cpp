@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "../core/trace_bytes.hpp"
+#include "../core/support/trace_bytes.hpp"
 #include "base/error.hpp"
 #include "base/time.hpp"
 #include "collectives/program.hpp"
@@ -37,7 +37,7 @@ void use(const Trace& trace) {
         const ProgramSource source(program, copies);
         GraphBuilder written;
         for (std::uint32_t rank = 0; rank < source.ranks(); ++rank) {
-            written.append(source.listing(rank));
+            written.append(source.rank_schedule(rank));
         }
         written.finish();
         simulate(source, machine, {});

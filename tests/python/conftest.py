@@ -11,8 +11,7 @@ import idlewave
 import pytest
 from idlewave import mpi
 from idlewave.errors import MpiError
-
-ROOT = Path(__file__).resolve().parents[2]
+from places import ROOT
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,4 +1,4 @@
-"""The command line of ``idlewave``: its commands in the order of the story."""
+"""The command line of ``idlewave``: the commands, in the order in which they are used."""
 
 from __future__ import annotations
 
@@ -7,57 +7,60 @@ from typing import NoReturn
 
 import click
 
-from .. import endings
+from .. import exit_status
 from .._core import version
-from ..waiting import show_more, show_words
-from .large_libraries import watch_room
-from .late_commands import Ended, LateCommands
+from ..wait_notices import show_log, show_notices
+from .large_libraries import check_memory_on_import
+from .lazy_groups import Ended, LazyGroup
 
 COMMANDS = {
-    "measure": ("measure_commands", "Measure this machine: its noise and its network."),
-    "noise": ("noise_commands", "Show recordings of noise, make signatures of them, compare, rank nodes."),
-    "trace": ("trace_command", "Run an MPI program, and record what its ranks call."),
-    "schedule": ("schedule_command", "Write a trace or a pattern as a schedule."),
-    "convert": ("convert_command", "Write a schedule's file in another format."),
+    "measure": ("measure_commands", "Measure the noise and the network of this machine."),
+    "noise": ("noise_commands", "Show and compare recordings of noise, fit signatures, rank nodes."),
+    "trace": ("trace_command", "Run an MPI program, and record the MPI calls of its ranks."),
+    "schedule": ("schedule_command", "Convert a trace or a pattern to a schedule."),
+    "convert": ("convert_command", "Convert the file of a schedule to another format."),
     "simulate": ("simulate_command", "Simulate a schedule, trace or pattern on a machine."),
-    "explain": ("explain_command", "Say what a simulated time is made of, and what it depends on."),
-    "timeline": ("timeline_command", "Simulate, and write when each op ran, to look at."),
-    "study": ("study_command", "Simulate at many numbers of ranks and seeds of the noise."),
-    "report": ("report_command", "Write what was found as one HTML file."),
-    "about": ("about_command", "Say what a file or folder of Idlewave was made from."),
-    "pdes": ("pdes_commands", "Run a model on the kernel: a parallel discrete-event simulation."),
-    "demo": ("demo_command", "Measure, trace, simulate at scale, and report."),
-    "machines": ("listing_commands", "List the machines that ship with Idlewave."),
+    "explain": ("explain_command", "Explain a simulated time: critical path, waits, sensitivities."),
+    "timeline": ("timeline_command", "Simulate, and write the start and end of each op."),
+    "study": ("study_command", "Simulate at several numbers of ranks, with many seeds of the noise."),
+    "report": ("report_command", "Write a report: one HTML file with figures."),
+    "about": ("about_command", "Show the provenance of a file or folder."),
+    "pdes": ("pdes_commands", "Run a model on the simulation kernel."),
+    "demo": ("demo_command", "Measure, trace, simulate at scale, and report: all steps."),
+    "machines": ("listing_commands", "List the presets of machines."),
     "algorithms": ("listing_commands", "List the algorithms of collective operations."),
-    "patterns": ("listing_commands", "List the patterns that can be simulated."),
-    "doctor": ("doctor_command", "Say what this machine can do for Idlewave, and how to mend the rest."),
+    "patterns": ("listing_commands", "List the communication patterns."),
+    "doctor": ("doctor_command", "Check this machine, and say how to repair what is missing."),
 }
 
 
 @click.group(
-    cls=LateCommands,
+    cls=LazyGroup,
     later=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(version(), "-V", "--version", prog_name="idlewave")
-@click.option("-v", "--verbose", count=True, help="Say what is read, written, started and compiled; -vv: more.")
+@click.option(
+    "-v", "--verbose", count=True, help="Log files read and written, programs started and compiled; -vv logs more."
+)
 def cli(verbose: int) -> None:
-    """Measure a machine's noise and network, trace an MPI program, and simulate it, under that noise, at any scale."""
+    """Measure the noise and the network of a machine, trace an MPI program, and simulate it on that machine at any
+    scale."""
     if verbose:
-        show_more(everything=verbose > 1)
+        show_log(everything=verbose > 1)
 
 
 def commands() -> None:
-    """What the command line asks for. Raises what is told of it by `endings.run`."""
-    show_words()
-    watch_room()
+    """Run the command that the command line names. Errors go to `exit_status.run`."""
+    show_notices()
+    check_memory_on_import()
     try:
         status = cli(prog_name="idlewave", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        endings.say_error(_in_one_line(error))
+        exit_status.say_error(_in_one_line(error))
         sys.exit(error.exit_code)
     except (Ended, click.Abort) as end:
         raise end.__cause__ or KeyboardInterrupt() from end
@@ -65,12 +68,12 @@ def commands() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line. Exit status: as `endings` says."""
-    endings.run(commands)
+    """Run the command line; `exit_status` says what the exit status means."""
+    exit_status.run(commands)
 
 
 def _in_one_line(error: click.ClickException) -> str:
-    """What click says, and where to look it up."""
+    """The message of click, with the command whose help has more."""
     said = error.format_message()
     context = getattr(error, "ctx", None)
     if context is None:

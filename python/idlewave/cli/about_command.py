@@ -1,4 +1,4 @@
-"""``idlewave about``: what an artefact was made from."""
+"""``idlewave about``: the provenance of a file or folder."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from ..errors import InputError
+from ..escaping import name_of, printable
 from ..provenance import Provenance
-from ..quoting import name_of, printable
-from .options import as_json, print_json
+from .option_types import as_json, print_json
 from .terminal import say
 
 
@@ -17,15 +17,15 @@ from .terminal import say
 @click.argument("artefact", metavar="FILE|FOLDER", type=click.Path(path_type=Path))
 @as_json
 def about(artefact: Path, as_json: bool) -> None:
-    """Say what a file or folder was made from: its provenance, as it carries it.
+    """Show the provenance of a file or folder: what it was made from, and by which command.
 
-    Of traces, schedules in GOAL text, timelines in all forms, studies, machines, measurements, signatures, pictures and
-    reports. Nothing is checked but that GOAL text, CSV and the rows of studies are as they were written; `idlewave
-    report` checks what belongs together.
+    These carry provenance: traces, schedules in GOAL text, timelines, studies, machines, measurements, signatures,
+    pictures and reports. Changes of GOAL text, of CSV files and of the rows of a study are noticed; `idlewave report`
+    checks which parts belong together.
     """
     found = Provenance.read(artefact)
     if found is None:
-        raise InputError(f"{name_of(artefact)}: it does not say what it was made from")
+        raise InputError(f"{name_of(artefact)}: it has no provenance")
     if as_json:
         print_json(found.as_json())
         return
@@ -34,7 +34,7 @@ def about(artefact: Path, as_json: bool) -> None:
 
 
 def lines_about(found: Provenance, indent: str = "") -> list[str]:
-    """The lines of a provenance, and below them, indented, those of what it was made from."""
+    """The lines of a provenance, and below them, indented, the lines of its sources."""
     made = [f"on {found.host}" if found.host else "", f"at {found.time}" if found.time else ""]
     said = {
         "made": " ".join(text for text in made if text),

@@ -1,4 +1,4 @@
-"""What a shell offers behind an option or for an argument, beside the names of files.
+"""Completion in the shell: the names that it offers for options and arguments, beside files.
 
 The shell asks through click: `eval "$(_IDLEWAVE_COMPLETE=bash_source idlewave)"` (docs/command-line.md).
 """
@@ -29,7 +29,7 @@ def sources(_context: click.Context, _parameter: click.Parameter, begun: str) ->
 
 
 def algorithms(context: click.Context, _parameter: click.Parameter, begun: str) -> Items:
-    """COLLECTIVE=NAME; of a pattern its algorithms' names alone, too."""
+    """COLLECTIVE=NAME; for a pattern also the names of its algorithms."""
     from .. import _core
 
     source = context.params.get("source")

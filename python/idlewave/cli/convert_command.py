@@ -1,4 +1,4 @@
-"""``idlewave convert``: a schedule's file in another format."""
+"""``idlewave convert``: convert the file of a schedule to another format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from ..schedule import FORMATS, format_for
 from ..schedule import convert as run
-from .options import OutputFile, as_json, print_json
+from .option_types import OutputFile, as_json, print_json
 from .progress import rank_progress
 from .terminal import say
 
@@ -16,13 +16,14 @@ from .terminal import say
 @click.command()
 @click.argument("source", metavar="IN", type=click.Path(path_type=Path))
 @click.argument("target", metavar="OUT", type=OutputFile())
-@click.option("--to", type=click.Choice(FORMATS), help="OUT's format.  [default: by extension: .goal, .bin, .idg]")
+@click.option("--to", type=click.Choice(FORMATS), help="Format of OUT.  [default: by its ending, .goal, .bin or .idg]")
 @as_json
 def convert(source: Path, target: Path, to: str | None, as_json: bool) -> None:
-    """Write the schedule in the file IN in another format: GOAL text (goal), LogGOPSim's binary (loggopsim), or
-    Idlewave's (idg), which is the smallest and fastest to read.
+    """Convert the schedule in the file IN to another format.
 
-    What IN is, its content tells. It is read a rank at a time; OUT is there whole or not at all.
+    The formats are GOAL text (goal), the binary format of LogGOPSim (loggopsim), and that of Idlewave (idg), which is
+    the smallest and fastest to read. The format of IN is found from its content. The schedule is converted rank by
+    rank, so it need not fit into memory.
     """
     form = format_for(target, to)
     with rank_progress(f"converting {source.name}") as progress:

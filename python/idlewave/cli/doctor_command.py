@@ -1,4 +1,4 @@
-"""``idlewave doctor``: what this machine can and cannot do, and how to mend it."""
+"""``idlewave doctor``: check this machine, and say how to repair what is missing."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import asdict
 import click
 
 from ..doctor import State, examine
-from .options import as_json, print_json
+from .option_types import as_json, print_json
 from .terminal import say
 
 
 @click.command()
 @as_json
 def doctor(as_json: bool) -> None:
-    """Say what this machine can and cannot do for Idlewave, and how to mend it.
+    """Check what this machine can do for Idlewave, and say how to repair what is missing.
 
-    Exit status 1 if something is missing without which a step of the story cannot be done.
+    The exit status is 1 if something is missing that a step from measuring to the report needs.
     """
     found = examine()
     if as_json:
@@ -26,6 +26,6 @@ def doctor(as_json: bool) -> None:
         for finding in found:
             say(f"{finding.state.value:<8} {finding.name}: {finding.found}")
             if finding.remedy:
-                say(f"{'':<8} to mend it: {finding.remedy}")
+                say(f"{'':<8} to repair it: {finding.remedy}")
     if any(finding.state is State.MISSING for finding in found):
         sys.exit(1)

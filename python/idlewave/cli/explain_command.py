@@ -1,4 +1,4 @@
-"""``idlewave explain``: what a schedule's time on a machine is made of, and what it depends on."""
+"""``idlewave explain``: critical path, wait states, sensitivities and latency tolerance of a schedule on a machine."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..carried import said_of
+from ..formatting import plain_time
+from ..kernel import RunConfiguration
 from ..machine import Machine
+from ..provenance_in_files import provenance_entry
 from ..sensitivity import Sensitivities, sensitivities
 from ..simulation import simulate
 from ..tolerance import MOST_SIMULATIONS, LatencyTolerance, latency_tolerance
-from ..wording import plain_time
 from .explain_tolerance import tolerance_as_json, tolerance_in_words
-from .inputs import load_machine, machine_options, note_scope
-from .options import Count, as_json, print_json
+from .input_options import load_machine, machine_options, note_scope
+from .kernel_options import NO_STATISTICS
+from .option_types import Count, as_json, print_json
 from .progress import rank_progress, time_progress
-from .run import heading, run_arguments, run_options
-from .source import schedule_from, source_options
+from .schedule_source import schedule_from, source_options
+from .simulation_options import heading, run_arguments, run_options
 from .terminal import output, say, show_table
 
 if TYPE_CHECKING:
@@ -31,15 +33,16 @@ MOST_ROWS = 10
 @source_options
 @machine_options
 @run_options
-@click.option("--no-tolerance", is_flag=True, help="Leave the latency tolerance out, which takes many simulations.")
-@as_json
+@NO_STATISTICS
+@click.option("--no-tolerance", is_flag=True, help="Leave out the latency tolerance, which takes many simulations.")
 @click.option(
     "--most-simulations",
     type=Count(1),
     default=MOST_SIMULATIONS,
     show_default=True,
-    help="How many simulations the latency tolerance may take. More of them make it more exact.",
+    help="Limit of simulations for the latency tolerance; more of them make it more exact.",
 )
+@as_json
 def explain(
     source: str,
     machine_name: str,
@@ -50,9 +53,10 @@ def explain(
     as_json: bool,
     **options: object,
 ) -> None:
-    """Say what the time of a GOAL file, a trace, or a PATTERN is made of: critical path, waits, sensitivities."""
+    """Explain the simulated time of a schedule FILE, a TRACE or a PATTERN: critical path, waits, sensitivities."""
     machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
+    RunConfiguration.of(how).check_in_one_loop("ops are recorded")
     schedule = schedule_from(source, options)
     note_scope(machine, schedule.ranks)
     with time_progress("simulating") as progress:
@@ -73,7 +77,7 @@ def explain(
     _print_path(timeline)
     _print_sensitivities(slopes, machine)
     _print_waits(timeline)
-    output.file.flush()  # who reads this through a pipe has it before the long wait
+    output.file.flush()  # a reader at the other end of a pipe gets the lines before the long search
     found = tolerance()
     if found is not None:
         for line in tolerance_in_words(found):
@@ -89,7 +93,7 @@ def _as_json(timeline: Timeline, slopes: Sensitivities, tolerance: LatencyTolera
         "matching_queues": _queues(timeline),
     }
     if timeline.provenance is not None:
-        found |= said_of(timeline.provenance)
+        found |= provenance_entry(timeline.provenance)
     if tolerance is not None:
         found["latency_tolerance"] = tolerance_as_json(tolerance)
     return found

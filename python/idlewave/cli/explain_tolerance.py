@@ -1,17 +1,17 @@
-"""The latency tolerance as ``idlewave explain`` tells it."""
+"""The latency tolerance as ``idlewave explain`` prints it."""
 
 from __future__ import annotations
 
 from statistics import median
 
+from ..formatting import plain_percent, plain_time
 from ..tolerance import LatencyBracket, LatencyTolerance
-from ..wording import plain_percent, plain_time
 
 DIGITS = 4
 
 
 def tolerance_as_json(found: LatencyTolerance) -> dict[str, object]:
-    """The names are those of the data frames."""
+    """The latency tolerance as JSON; the keys are the columns of its data frames."""
     return {
         "brackets": [{"growth": growth} | bracket.columns() for growth, bracket in found.tolerance.items()],
         "curve": {
@@ -27,8 +27,8 @@ def tolerance_as_json(found: LatencyTolerance) -> dict[str, object]:
 
 
 def tolerance_in_words(found: LatencyTolerance) -> list[str]:
-    """Lines: by how much the latency may grow, and how well that and the curve are known."""
-    lines = ["The latency that it bears:"]
+    """Lines of text: by how much the latency may grow, and how exactly that and the curve are known."""
+    lines = ["Latency tolerance:"]
     lines += [f"  {_bears(bracket)} before it takes {100 * g:g} % longer" for g, bracket in found.tolerance.items()]
     return [*lines, f"{found.simulations} simulations. {_curve_in_words(found)}"]
 
@@ -45,13 +45,13 @@ def _bears(bracket: LatencyBracket) -> str:
 
 
 def _rounded(time: int, *, up: bool = False) -> str:
-    """A time with few digits that is not larger than it, or not smaller."""
+    """The time with few digits, rounded down, or with `up` rounded up."""
     scale = 10 ** max(0, len(str(time)) - DIGITS)
     return plain_time((time + scale - 1 if up else time) // scale * scale, DIGITS)
 
 
 def _curve_in_words(found: LatencyTolerance) -> str:
-    """How well the time is known as a function of the latency."""
+    """How exactly the time is known as a function of the latency."""
     if not found.errors:
         return "They are too few for the time as a function of L."
     curve = f"A curve of {len(found.errors)} {'piece' if len(found.errors) == 1 else 'pieces'} gives the time"

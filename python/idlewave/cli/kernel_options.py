@@ -1,88 +1,69 @@
-"""How a command runs on the kernel, and what it says of the run."""
+"""The statistics of a run, as commands print and write them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
 
-from ..carried import said_of
-from ..errors import InputError
-from ..kernel import PLACEMENTS, SCHEDULERS, EventRun
+from ..errors import UsageError
+from ..kernel import EventRun, RunConfiguration
 from ..output import write_json
-from ..placement_file import read_placement
 from ..provenance import Provenance
-from .options import Count, OutputFile, OutputFolder
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-if TYPE_CHECKING:
-    PlacementType = click.ParamType[str | list[int]]
-else:
-    PlacementType = click.ParamType  # which older versions of click cannot subscript
-
-
-class Placement(PlacementType):
-    """The name of a placement, or a file with the number of a thread for every LP."""
-
-    name = "placement"
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002
-        """As the help shows it."""
-        return "|".join((*PLACEMENTS, "FILE"))
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str | list[int]:
-        """Reads the file."""
-        if value in PLACEMENTS:
-            return str(value)
-        try:
-            return read_placement(Path(str(value)))
-        except InputError as error:
-            self.fail(f"expected {', '.join(PLACEMENTS)}, or a file of whole numbers: {error}", param, ctx)
-
-
-SCHEDULER = click.option("--scheduler", type=click.Choice(SCHEDULERS), default=SCHEDULERS[0], show_default=True)
-THREADS = click.option("--threads", type=Count(1), default=1, show_default=True)
-LEGS = (
-    click.option("--processes", type=Count(1), default=1, show_default=True, help="Started by mpiexec."),
-    click.option("--lazy", is_flag=True, help="Time Warp: lazy cancellation."),
-    click.option("--pin", is_flag=True, help="Each thread to a processor of its own."),
-    click.option("--migrate", is_flag=True, help="LPs move where one thread has far more events than others."),
-    click.option("--checkpoint", type=OutputFolder(), help="Directory to keep the run in."),
-    click.option("--checkpoint-every", type=click.FloatRange(0), default=600.0, show_default=True, help="s."),
-    click.option("--restart", is_flag=True, help="Go on from the last checkpoint."),
-)
-
+from ..provenance_in_files import provenance_entry
+from .option_types import OutputFile
 
 STATISTICS = click.option(
     "--statistics",
     type=OutputFile(),
-    help="Write what the kernel counted, over time too (JSON).",
+    help="File for the statistics of a run in partitions of the kernel, also over time (JSON).",
 )
 
 
+def _refuse_statistics(_context: click.Context, _option: click.Parameter, given: str | None) -> None:
+    if given is not None:
+        raise UsageError("this command writes no --statistics yet: simulate and pdes write them")
+
+
+NO_STATISTICS = click.option(
+    "--statistics",
+    metavar="PATH",
+    expose_value=False,
+    callback=_refuse_statistics,
+    help="Not possible yet; simulate and pdes write the statistics of a run.",
+)
+"""--statistics of commands whose runs have no statistics yet."""
+
+
+def check_statistics(path: Path | None, configuration: RunConfiguration) -> None:
+    """Raise UsageError if a file for statistics is asked for, and the run has none."""
+    if path is not None and not configuration.in_partitions:
+        raise UsageError(
+            "--statistics are counted by the partitions of the kernel: with --scheduler timewarp or check, or with "
+            "--processes, --placement, --pin, --migrate or --checkpoint"
+        )
+
+
 def write_statistics(run: EventRun, path: Path | None, provenance: Provenance | None) -> None:
-    """All that a run counted, and what it was of, to a file if there is to be one."""
+    """Write the statistics of a run and its provenance to `path`, unless that is None."""
     if path is None:
         return
-    said = {} if provenance is None else said_of(provenance)
+    said = {} if provenance is None else provenance_entry(provenance)
     write_json(path, counts_of(run) | {"series": run.series} | said)
 
 
 def counts_of(run: EventRun) -> dict[str, Any]:
-    """What a run counted, for programs; without the samples over time."""
+    """The statistics of a run for JSON, without the samples over time."""
     counts = {name: value for name, value in asdict(run).items() if name != "series"}
     rates = {"rate": run.rate, "warp": run.warp, "remote": run.remote}
     return counts | {name: value if math.isfinite(value) else None for name, value in rates.items()}
 
 
 def show_run(what: str, run: EventRun, events: str = "events") -> None:
-    """What a run counted, for people."""
+    """Print the statistics of a run as a table."""
     from rich.table import Table
 
     from .terminal import output
@@ -96,12 +77,12 @@ def show_run(what: str, run: EventRun, events: str = "events") -> None:
         ("efficiency (1 - rolled back / committed)", f"{run.efficiency:.2%}"),
         ("rollbacks, primary", f"{run.primary_rollbacks:,}"),
         ("rollbacks, secondary", f"{run.secondary_rollbacks:,}"),
-        ("events taken back", f"{run.taken_back:,}"),
-        ("told to other partitions", f"{run.told_elsewhere:,} ({run.remote:.1%})"),
+        ("anti-messages", f"{run.cancelled:,}"),
+        ("remote events", f"{run.remote_events:,} ({run.remote:.1%})"),
         ("rounds of GVT", f"{run.gvt_rounds:,}"),
-        ("legs", f"{run.legs:,}"),
+        ("segments", f"{run.segments:,}"),
         ("ties", f"{run.ties:,}"),
-        ("memory for undo", f"{run.log_bytes / 2**20:.1f} MiB"),
+        ("undo logs", f"{run.log_bytes / 2**20:.1f} MiB"),
         ("memory of all processes", f"{run.peak_rss_bytes / 2**20:.0f} MiB"),
         ("initialisation", f"{run.init_seconds:.3f} s"),
         ("simulation", f"{run.seconds:.3f} s"),
@@ -114,20 +95,9 @@ def show_run(what: str, run: EventRun, events: str = "events") -> None:
 
 
 def where(options: dict[str, Any]) -> str:
-    """By which scheduler, and on how much of the machine."""
+    """The scheduler, threads and processes of a run, as text."""
     threads = options["threads"]
     text = f"{threads} {'thread' if threads == 1 else 'threads'}"
     if options["processes"] != 1:
         text = f"{options['processes']} processes of {text}"
     return f"{options['scheduler']} on {text}"
-
-
-def all_of(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
-    """A command with these options, in this order."""
-
-    def add(command: F) -> F:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add

@@ -1,6 +1,6 @@
-"""Large libraries are loaded only where there is room for them.
+"""Refuses to load a large library if its memory does not fit into the limits of the process.
 
-Without it some of them end the process, and others never return: OpenBLAS asks for its buffers until it gets them.
+Without enough memory some libraries end the process, and OpenBLAS asks for its buffers for ever.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from ..memory import Limit, refuse_beyond
+from ..memory_limits import Limit, refuse_beyond
 
 NEEDED = {
     "numpy": 85_000_000,
@@ -22,21 +22,21 @@ NEEDED = {
     "scipy.stats": 70_000_000,
     "matplotlib": 33_000_000,
 }
-"""Bytes of addresses that loading a library adds, measured on one core with those before it loaded (Linux, x86-64)."""
+"""Bytes of address space that a library needs, measured on one core after loading those before it (Linux, x86-64)."""
 BLAS = ("numpy", "scipy.special")
-"""They have an OpenBLAS each, which has a buffer for every thread."""
+"""Libraries with an OpenBLAS of their own, which has a buffer for every thread."""
 BLAS_BUFFER = 41_000_000
 MOST_BLAS_THREADS = 64
 
 
-def watch_room() -> None:
-    """From here on the first import of one of the libraries raises MemoryLimit if it cannot fit."""
+def check_memory_on_import() -> None:
+    """From here on the first import of one of the libraries raises MemoryLimit if it does not fit."""
     if _limits():
-        sys.meta_path.insert(0, _Room())
+        sys.meta_path.insert(0, _MemoryCheck())
 
 
-class _Room:
-    """Finds no module; looks whether there is room for it."""
+class _MemoryCheck:
+    """A finder of modules that finds none, but checks the memory for them."""
 
     def find_spec(
         self,
@@ -44,7 +44,7 @@ class _Room:
         path: Sequence[str] | None = None,  # noqa: ARG002 - as Python calls it
         target: ModuleType | None = None,  # noqa: ARG002
     ) -> ModuleSpec | None:
-        """None: others find it. Raises MemoryLimit."""
+        """None, so that other finders find the module. Raises MemoryLimit."""
         if fullname not in NEEDED:
             return None
         threads = _blas_threads() if fullname in BLAS else 1
@@ -58,7 +58,7 @@ class _Room:
 
 
 def _blas_threads() -> int:
-    """As many as OpenBLAS starts."""
+    """The number of threads of OpenBLAS."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         said = os.environ.get(name, "")
         if said.isdecimal() and int(said) > 0:
@@ -67,7 +67,7 @@ def _blas_threads() -> int:
 
 
 def _limits() -> list[Limit]:
-    """Those of this process, with what it has of addresses: they count whether they are used or not."""
+    """The limits of this process, with its address space as used: it counts even if the memory is not touched."""
     with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - pathlib need not be loaded
         pages = [int(word) for word in file.read().split()]
     page = os.sysconf("SC_PAGE_SIZE")

@@ -1,4 +1,4 @@
-"""``idlewave machines``, ``algorithms`` and ``patterns``: what there is to choose from."""
+"""``idlewave machines``, ``algorithms`` and ``patterns``: lists of what can be named in other commands."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import asdict
 import click
 import pandas as pd
 
+from ..formatting import plain_time
 from ..machine import Machine
 from ..schedule import algorithms as all_algorithms
 from ..schedule import patterns as all_patterns
-from ..wording import plain_time
-from .options import as_json, print_json
+from .option_types import as_json, print_json
 from .terminal import show_table
 
 
 @click.command()
 @as_json
 def machines(as_json: bool) -> None:
-    """List the machines that ship with Idlewave: name, and LogGOPS parameters of small messages."""
+    """List the presets of machines with the LogGOPS parameters of small messages."""
     if as_json:
         print_json({"machines": [_as_json(name) for name in Machine.presets()]})
         return
@@ -47,7 +47,7 @@ def _as_json(name: str) -> dict[str, object]:
 @click.command()
 @as_json
 def algorithms(as_json: bool) -> None:
-    """List the algorithms of collective operations, of each collective the default first."""
+    """List the algorithms of collective operations; the first one of each collective is the default."""
     if as_json:
         print_json({"algorithms": all_algorithms().to_dict("records")})
         return
@@ -57,7 +57,7 @@ def algorithms(as_json: bool) -> None:
 @click.command()
 @as_json
 def patterns(as_json: bool) -> None:
-    """List the patterns: each word that `simulate PATTERN --ranks P` takes, with the options that concern it."""
+    """List the patterns that `simulate PATTERN --ranks P` takes, with the options of each."""
     table = all_patterns()
     if as_json:
         print_json({"patterns": table.to_dict("records")})

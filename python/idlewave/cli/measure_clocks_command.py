@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ..measure.network.job.clocks import ClockMeasurement, measure_clocks, read_clocks
-from .figures import Picture, save_figure
-from .kept import recording_folder
-from .options import Count, FiniteRange, OutputFolder, as_json, print_json, refuse_given
+from .figure_files import Picture, save_figure
+from .interrupted_measurement import recording_folder
+from .option_types import Count, FiniteRange, OutputFolder, as_json, print_json, refuse_given
 from .terminal import errors, progress_bar, say, say_note, show_table
 
 if TYPE_CHECKING:

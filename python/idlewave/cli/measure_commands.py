@@ -10,9 +10,9 @@ import click
 
 from ..mpi import find
 from ..output import check_output_folder
-from .kept import recording_folder
-from .late_commands import LateCommands
-from .options import FiniteRange, OutputFolder, as_json, print_json, refuse_given
+from .interrupted_measurement import recording_folder
+from .lazy_groups import LazyGroup
+from .option_types import FiniteRange, OutputFolder, as_json, print_json, refuse_given
 from .terminal import progress_bar, say
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ network_seconds = click.option(
 )
 
 
-@click.group(cls=LateCommands, later=COMMANDS, invoke_without_command=True)
+@click.group(cls=LazyGroup, later=COMMANDS, invoke_without_command=True)
 @noise_seconds
 @network_seconds
 @click.option("-o", "--output", "folder", type=FOLDER, default=Path("machine"), show_default=True, help="Folder.")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..environment import metadata_of_samples
 from ..errors import UsageError
+from ..formatting import plain_time
+from ..host_environment import metadata_of_samples
 from ..measure import NetworkMeasurement, measure_network
 from ..measure.network.files.network_files import (
     PARAMETERS,
@@ -23,10 +24,9 @@ from ..measure.network.files.network_recording import read_measurement
 from ..measure.network.transports import DEFAULT, local_transports
 from ..measure.table_rows import records
 from ..output import write_table
-from ..wording import plain_time
-from .figures import Picture, save_figure
-from .kept import recording_folder
-from .options import Count, FiniteRange, OutputFile, OutputFolder, Size, as_json, print_json, refuse_given
+from .figure_files import Picture, save_figure
+from .interrupted_measurement import recording_folder
+from .option_types import Count, FiniteRange, OutputFile, OutputFolder, Size, as_json, print_json, refuse_given
 from .terminal import progress_bar, say, say_note, show_table
 
 if TYPE_CHECKING:

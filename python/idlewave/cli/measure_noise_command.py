@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from ..environment import describe_recording
+from ..host_environment import describe_recording
 from ..measure.noise.noise_run import chosen_cores, record
 from ..measure.noise.recording_schemas import PROBES
 from ..measure.probe_process import shown
-from .figures import Picture
-from .kept import recording_folder
+from .figure_files import Picture
+from .interrupted_measurement import recording_folder
 from .noise_report import KINDS, NoiseReport, chosen_kind, write_environment, write_samples
-from .options import FiniteRange, OutputFile, OutputFolder, as_json
+from .option_types import FiniteRange, OutputFile, OutputFolder, as_json
 from .terminal import progress_bar, say
 
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import click
 
-from ..carried import comment
-from ..environment import provenance_of
+from ..host_environment import provenance_of
 from ..measure.network.job.latency_levels import listed
 from ..measure.network.job.pairs import PairMeasurement, machine_of, measure_pairs, read_pairs
 from ..output import write_text
 from ..provenance import Provenance
-from .figures import Picture, save_figure
-from .kept import recording_folder
-from .options import Count, FiniteRange, OutputFile, OutputFolder, as_json, print_json, refuse_given
+from ..provenance_in_files import comment
+from .figure_files import Picture, save_figure
+from .interrupted_measurement import recording_folder
+from .option_types import Count, FiniteRange, OutputFile, OutputFolder, as_json, print_json, refuse_given
 from .terminal import errors, progress_bar, say, say_note, show_table
 
 FOLDER = click.Path(file_okay=False, path_type=Path)

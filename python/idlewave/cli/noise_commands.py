@@ -10,9 +10,10 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from ..carried import comment
 from ..digests import digest_of_file, digest_of_files
 from ..errors import InputError, UsageError
+from ..escaping import cut, quote
+from ..formatting import plain_percent, plain_time
 from ..machine import Machine
 from ..measure.noise import noise_plots
 from ..measure.noise.compare import Comparison, compare, maximum_table
@@ -25,14 +26,13 @@ from ..measure.noise.signature_fit import fit_signature
 from ..measure.table_rows import records
 from ..output import write_text
 from ..provenance import Provenance
-from ..quoting import cut, quote
+from ..provenance_in_files import comment
 from ..units import parse_time
-from ..wording import plain_percent, plain_time
-from .figures import Picture, save_figure
-from .late_commands import Commands
+from .figure_files import Picture, save_figure
+from .lazy_groups import Commands
 from .noise_report import KINDS, NoiseReport, environment_of
 from .noise_tables import MOST_ROWS
-from .options import Count, OutputFile, OutputFolder, as_json, print_json, refuse_given
+from .option_types import Count, OutputFile, OutputFolder, as_json, print_json, refuse_given
 from .progress import doing
 from .terminal import say, say_note, show_table
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..environment import metadata_of_samples
 from ..errors import InputError, UsageError
+from ..formatting import plain_percent, plain_time
+from ..host_environment import metadata_of_samples
 from ..measure import NoiseMeasurement, describe
 from ..measure.environment_file import read_environment
 from ..measure.noise.attribution import attribute
@@ -27,8 +28,7 @@ from ..measure.noise.noise_recording import Detours, NoiseRecording, detours_of
 from ..measure.noise.spectrum import FALSE_ALARM, Peak, Spectrum, detour_spectrum, named_peaks
 from ..measure.table_rows import records
 from ..output import write_json, write_table
-from ..wording import plain_percent, plain_time
-from .figures import save_figure
+from .figure_files import save_figure
 from .noise_tables import show_causes, show_counted, show_measurement_tables, show_peaks
 from .terminal import say_note, show_table
 

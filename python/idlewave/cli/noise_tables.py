@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from ..formatting import plain_percent, plain_time
 from ..measure import NoiseMeasurement
 from ..measure.noise.attribution import counted_sources
 from ..measure.noise.detour import DECADES
 from ..measure.noise.spectrum import Peak
-from ..wording import plain_percent, plain_time
 from .terminal import say, say_note, show_table
 
 MOST_CORES = 16

@@ -11,24 +11,16 @@ from typing import Any, TypeVar
 import click
 
 from .. import pdes as models
-from ..carried import said_of
-from ..kernel import PLACEMENTS
+from ..pdes.epidemic import EpidemicOptions
+from ..pdes.flood import FloodOptions
+from ..pdes.phold import PholdOptions
 from ..provenance import Provenance
-from .figures import Picture, save_figure
-from .kernel_options import (
-    LEGS,
-    SCHEDULER,
-    STATISTICS,
-    THREADS,
-    Placement,
-    all_of,
-    counts_of,
-    show_run,
-    where,
-    write_statistics,
-)
-from .late_commands import Commands
-from .options import Count, as_json, print_json
+from ..provenance_in_files import provenance_entry
+from .figure_files import Picture, save_figure
+from .kernel_options import STATISTICS, counts_of, show_run, where, write_statistics
+from .lazy_groups import Commands
+from .option_types import Count, as_json, print_json
+from .parameter_options import options_of
 from .progress import share_progress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,18 +30,13 @@ BOT_STEPS = 8
 """Numbers of bots of which a plot shows the effect, beside none."""
 
 
-run_options = all_of(
-    (
-        click.option("--seed", type=Count(0, 2**64 - 1), default=1, show_default=True),
-        SCHEDULER,
-        THREADS,
-        click.option("--placement", type=Placement(), default=PLACEMENTS[0], show_default=True),
-        *LEGS,
-        STATISTICS,
-        as_json,
-    )
-)
-"""How to run a model: the answer is the same in all."""
+def model_options(table: type) -> Callable[[F], F]:
+    """The options of a model: its parameters, the run configuration, --statistics and --json."""
+
+    def add(command: F) -> F:
+        return options_of(table)(STATISTICS(as_json(command)))
+
+    return add
 
 
 PLOT = click.option("--plot", type=Picture(), help="Draw it (.png, .svg, .pdf).")
@@ -73,17 +60,8 @@ def pdes() -> None:
 
 
 @pdes.command()
-@click.option("--lps", type=Count(), default="1024", show_default=True, help="Logical processes (1e6 will do).")
-@click.option("--start-events", type=Count(0), default=16, show_default=True, help="Of each LP.")
-@click.option("--remote", type=click.FloatRange(0, 1), default=0.1, show_default=True, help="Share sent to any LP.")
-@click.option("--mean", type=click.FloatRange(0), default=0.9, show_default=True, help="Of the exponential delay.")
-@click.option("--lookahead", type=click.FloatRange(0), default=0.1, show_default=True, help="Added to it.")
-@click.option("--end", type=click.FloatRange(0), default=10.0, show_default=True, help="Of simulated time.")
-@click.option(
-    "--conservative", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share that never goes ahead."
-)
+@model_options(PholdOptions)
 @PLOT
-@run_options
 def phold(*, plot: Path | None, statistics: Path | None, as_json: bool, **options: object) -> None:
     """Events that LPs pass on: the benchmark of the field."""
     with share_progress("simulating") as progress:
@@ -95,30 +73,14 @@ def phold(*, plot: Path | None, statistics: Path | None, as_json: bool, **option
 
         save_figure(plot_run(run.series_to_pandas(), tick=1e-6, unit="PHOLD's time"), plot)
     if as_json:
-        print_json(counts_of(run) | said_of(provenance))
+        print_json(counts_of(run) | provenance_entry(provenance))
         return
     show_run(f"phold, {options['lps']} LPs, {where(options)}", run)
 
 
 @pdes.command()
-@click.option("--persons", type=Count(), default="1e5", show_default=True)
-@click.option("--districts", type=Count(), default="1", show_default=True, help="Connected by travel alone.")
-@click.option("--home-contacts", type=click.FloatRange(0), default=4.0, show_default=True, help="A day.")
-@click.option("--work-contacts", type=click.FloatRange(0), default=4.5, show_default=True, help="A day.")
-@click.option("--travel-contacts", type=click.FloatRange(0), default=4.5, show_default=True, help="A day.")
-@click.option("--transmission", type=click.FloatRange(0, 1), default=0.04, show_default=True, help="Of a contact.")
-@click.option("--latent", type=click.FloatRange(0), default=1.9, show_default=True, help="Mean, days.")
-@click.option("--infectious", type=click.FloatRange(0), default=4.1, show_default=True, help="Mean, days.")
-@click.option("--contact", type=click.FloatRange(0), default=1 / 96, show_default="1/96", help="Length, days.")
-@click.option("--first-infectious", type=Count(), default="10", show_default=True, help="Persons.")
-@click.option("--vaccinated", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share, at first.")
-@click.option("--isolated", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share of the ill.")
-@click.option("--isolated-after", type=click.FloatRange(0), default=0.0, show_default=True, help="Days.")
-@click.option("--workplaces-close", type=click.FloatRange(0), help="On that day.")
-@click.option("--workplaces-reopen", type=click.FloatRange(0), help="On that day.")
-@click.option("--days", type=Count(0), default=180, show_default=True)
+@model_options(EpidemicOptions)
 @plot_options
-@run_options
 def epidemic(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_json: bool, **options: object) -> None:
     """Pandemic flu in a city with homes, places of work, and travel."""
     with share_progress("simulating") as progress:
@@ -129,7 +91,7 @@ def epidemic(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_j
         draw_epidemic(found, as_arguments(options), plot, plot_runs)
     if as_json:
         days = {name: getattr(found, name) for name in ("susceptible", "exposed", "infectious", "recovered", "immune")}
-        print_json({"days": days} | counts_of(found.run) | said_of(provenance))
+        print_json({"days": days} | counts_of(found.run) | provenance_entry(provenance))
         return
     click.echo(
         f"{options['persons']:,} persons: {found.attack_rate:.1%} infected in {options['days']} days; most infectious "
@@ -139,23 +101,8 @@ def epidemic(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_j
 
 
 @pdes.command()
-@click.option("--routers", type=Count(), default="64", show_default=True)
-@click.option("--hosts", type=Count(), default="1024", show_default=True)
-@click.option("--bots", type=Count(), default="128", show_default=True, help="Of the hosts.")
-@click.option("--link-delay", type=click.FloatRange(0), default=1e-3, show_default=True, help="s.")
-@click.option("--legitimate-gap", type=click.FloatRange(0), default=10e-3, show_default=True, help="Mean, s.")
-@click.option("--attack-gap", type=click.FloatRange(0), default=250e-6, show_default=True, help="Mean, s.")
-@click.option("--attack-from", type=click.FloatRange(0), default=0.5, show_default=True, help="s.")
-@click.option("--attack-until", type=click.FloatRange(0), help="s; for ever if not given.")
-@click.option("--attack-size", type=float, default=1.0, show_default=True, help="In legitimate packets.")
-@click.option("--access-utilization", type=float, default=0.5, show_default=True, help="Of the victim's link.")
-@click.option("--utilization", type=float, default=0.2, show_default=True, help="Of the other links.")
-@click.option("--exponential", is_flag=True, help="Times on a link are drawn.")
-@click.option("--buffer", type=Count(), default="64", show_default=True, help="Packets of a router; 0: any number.")
-@click.option("--measured-from", type=click.FloatRange(0), default=0.0, show_default=True, help="s.")
-@click.option("--end", type=click.FloatRange(0), default=1.0, show_default=True, help="s.")
+@model_options(FloodOptions)
 @plot_options
-@run_options
 def flood(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_json: bool, **options: object) -> None:
     """A denial-of-service attack: a bot-net floods a victim behind routers with finite queues."""
     with share_progress("simulating") as progress:
@@ -166,7 +113,7 @@ def flood(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_json
         draw_flood(as_arguments(options), plot, plot_runs)
     if as_json:
         classes = {"legitimate": asdict(found.legitimate), "attack": asdict(found.attack)}
-        print_json(classes | counts_of(found.run) | said_of(provenance))
+        print_json(classes | counts_of(found.run) | provenance_entry(provenance))
         return
     for name, packets in (("legitimate", found.legitimate), ("attack", found.attack)):
         click.echo(

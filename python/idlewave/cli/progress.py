@@ -1,4 +1,4 @@
-"""How far reading and writing a schedule have come."""
+"""Progress displays on the error stream."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from ..quoting import printable
+from ..escaping import printable
+from ..formatting import plain_time
 from ..schedule import RankProgress
-from ..waiting import said_late
-from ..wording import plain_time
+from ..wait_notices import notice_if_slow
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 PATIENCE = 0.3
-"""Seconds: a display of what is over sooner costs more time than it says of."""
+"""Seconds before a display appears; for shorter work it would cost more time than the work."""
 
 
 def doing(description: str) -> AbstractContextManager[None]:
-    """Says on the error stream what is being done, once that has taken a while."""
-    return said_late(f"{printable(description, keep='')} …")
+    """Print a notice on the error stream if the block takes long."""
+    return notice_if_slow(f"{printable(description, keep='')} …")
 
 
 @contextmanager
 def rank_progress(description: str) -> Iterator[RankProgress]:
-    """Shows how many ranks are done, once that has taken a while; yields what is to be called with it."""
+    """Show the number of ranks done if the block takes long; yields the function to call with it."""
     begin = time.monotonic()
     bar: Progress | None = None
     with ExitStack() as stack:
@@ -50,7 +50,7 @@ def rank_progress(description: str) -> Iterator[RankProgress]:
 
 @contextmanager
 def share_progress(description: str) -> Iterator[Callable[[float], None]]:
-    """The same of a run that says what share of it is done."""
+    """The same for a run that reports the share that is done."""
     with rank_progress(description) as update:
 
         def update_share(share: float) -> None:
@@ -61,7 +61,7 @@ def share_progress(description: str) -> Iterator[Callable[[float], None]]:
 
 @contextmanager
 def time_progress(description: str) -> Iterator[Callable[[int], None] | None]:
-    """Shows the simulated time of a run, once that has taken a while; yields None where nobody looks."""
+    """Show the simulated time if the block takes long; yields None if the error stream is no terminal."""
     if not _watched():
         with doing(description):
             yield None
@@ -84,5 +84,5 @@ def time_progress(description: str) -> Iterator[Callable[[int], None] | None]:
 
 
 def _watched() -> bool:
-    """Whether the error stream is there, and a terminal."""
+    """Whether the error stream is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()

@@ -1,4 +1,4 @@
-"""``idlewave report``: what was found, as one HTML file."""
+"""``idlewave report``: measurements, trace and study as one HTML file."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import click
 from ..errors import UsageError
 from ..machine import Machine
 from ..measure import Measurement
-from ..report import build, findings
-from ..reporting import report_data
+from ..report import build, findings, report_of
 from ..schedule import Schedule
 from ..simulation import simulate
-from ..study_table import read_study
+from ..studies.table import read_study
 from ..trace import Trace
-from .inputs import algorithm_options, algorithms_from
-from .options import OutputFolder, as_json, print_json
+from .input_options import algorithm_options, algorithms_from
+from .option_types import OutputFolder, as_json, print_json
 from .progress import doing
 from .terminal import say
 
@@ -24,12 +23,20 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 @click.command()
-@click.option("-m", "--machine", "measured", type=FOLDER, help="The folder of a measured machine.")
-@click.option("-t", "--trace", "traced", type=FOLDER, help="A trace.")
-@click.option("-s", "--study", "studied", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A study.")
+@click.option(
+    "-m", "--machine", "measured", type=FOLDER, help="The measured machine: a folder that `idlewave measure` wrote."
+)
+@click.option("-t", "--trace", "traced", type=FOLDER, help="The trace: a folder that `idlewave trace` wrote.")
+@click.option(
+    "-s",
+    "--study",
+    "studied",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The study: a table that `idlewave study` wrote.",
+)
 @algorithm_options
-@click.option("--title", default="Idlewave report", show_default=True)
-@click.option("--allow-mixed", is_flag=True, help="Join what does not belong together, and say so in the sentences.")
+@click.option("--title", default="Idlewave report", show_default=True, help="Title of the page.")
+@click.option("--allow-mixed", is_flag=True, help="Accept parts that do not belong together; the report says which.")
 @click.option(
     "-o",
     "--output",
@@ -37,7 +44,7 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
     type=OutputFolder(),
     default=Path("report"),
     show_default=True,
-    help="Folder.",
+    help="Folder of the report.",
 )
 @as_json
 def report(
@@ -51,29 +58,30 @@ def report(
     target: Path,
     as_json: bool,
 ) -> None:
-    """Write the report of a measured machine, a trace, a study, or all of them.
+    """Write a report of a measured machine, a trace, a study, or all of them.
 
-    They must belong together: a study of another machine or trace is refused, and one that does not say of which.
+    The parts must belong together: a study of another machine or trace is refused, and so is a study whose machine and
+    trace are not known.
     """
     if measured is None and traced is None and studied is None:
         raise UsageError("expected at least one of --machine, --trace and --study")
     with doing("reading what was measured"):
         measurement = Measurement.load(measured) if measured else None
         trace = Trace.load(traced) if traced else None
-    timeline = None
+    prediction = None
     if measured and trace:
         with doing("simulating the traced run"):
             schedule = Schedule.from_trace(trace, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
-            timeline = simulate(schedule, Machine.load(measured / "machine.toml"), noise=None)
+            prediction = simulate(schedule, Machine.load(measured / "machine.toml"), noise=None)
     study = read_study(studied) if studied else None
-    data = report_data(
-        measurement, trace, timeline, study, title=title, allow_mixed=allow_mixed, study_name=str(studied)
+    made = report_of(
+        measurement, trace, prediction, study, title=title, allow_mixed=allow_mixed, study_name=str(studied)
     )
     with doing("drawing figures"):
-        page = build(data, target)
+        page = build(made, target)
     if as_json:
-        print_json({"written": str(page), "findings": findings(data)})
+        print_json({"written": str(page), "findings": findings(made)})
         return
-    for sentence in findings(data).values():
+    for sentence in findings(made).values():
         say(f"• {sentence}")
     say(f"written: {page}")

@@ -1,4 +1,4 @@
-"""``idlewave schedule``: a trace or a pattern as a schedule in a file."""
+"""``idlewave schedule``: convert a trace or a pattern to the file of a schedule."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from pathlib import Path
 import click
 
 from ..schedule import FORMATS, format_for
-from .options import OutputFile, as_json, print_json
+from .option_types import OutputFile, as_json, print_json
 from .progress import rank_progress
-from .source import schedule_from, source_options
+from .schedule_source import schedule_from, source_options
 from .terminal import say
 
 
 @click.command()
 @source_options
-@click.option("-o", "--output", "file", type=OutputFile(), help="File to write.")
-@click.option("--to", type=click.Choice(FORMATS), help="Its format.  [default: by extension: .goal, .bin, .idg]")
+@click.option(
+    "-o", "--output", "file", type=OutputFile(), help="File to write (default: GOAL text to the output stream)."
+)
+@click.option(
+    "--to", type=click.Choice(FORMATS), help="Format of the file.  [default: by its ending, .goal, .bin or .idg]"
+)
 @as_json
 def schedule(source: str, file: Path | None, to: str | None, as_json: bool, **options: object) -> None:
-    """Make the schedule of a trace or a PATTERN (or read a schedule), and write it: to a file, or as GOAL text to the
-    terminal.
-    """
+    """Write the schedule of a TRACE, a PATTERN or another FILE: to a file, or as GOAL text to the output stream."""
     form = None if file is None else format_for(file, to)
     made = schedule_from(source, options)
     if file is None and as_json:

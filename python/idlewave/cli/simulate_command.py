@@ -3,43 +3,40 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from .._core import peak_memory
-from ..carried import said_of
-from ..errors import UsageError
-from ..kernel import PLACEMENTS, Manner
+from ..escaping import name_of
+from ..formatting import plain_time
+from ..kernel import RunConfiguration
 from ..output import write_table
-from ..quoting import name_of
+from ..provenance_in_files import provenance_entry
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
-from ..wording import plain_time
-from .inputs import load_machine, machine_options, note_scope
-from .kernel_options import LEGS, SCHEDULER, STATISTICS, THREADS, all_of, counts_of, show_run, where, write_statistics
-from .options import OutputFile, as_json, print_json
+from .input_options import load_machine, machine_options, note_scope
+from .kernel_options import STATISTICS, check_statistics, counts_of, show_run, where, write_statistics
+from .option_types import OutputFile, as_json, print_json
 from .progress import time_progress
-from .run import NOISE, heading, run_arguments
-from .source import schedule_from, source_options
+from .schedule_source import schedule_from, source_options
+from .simulation_options import heading, run_arguments, run_options
 
 MOST_RANKS_LISTED = 65536
-KEPT = ("processes", "lazy", "pin", "migrate", "checkpoint", "checkpoint_every", "restart", "placement")
 
 
 @click.command()
 @source_options
 @machine_options
-@click.option("--dialect", type=click.Choice(DIALECTS), default=DIALECTS[0], show_default=True)
-@all_of((SCHEDULER, THREADS, *NOISE))
-@all_of(
-    (
-        *LEGS,
-        click.option("--placement", type=click.Choice(PLACEMENTS), default=PLACEMENTS[0], show_default=True),
-        STATISTICS,
-    )
+@click.option(
+    "--dialect",
+    type=click.Choice(DIALECTS),
+    default=DIALECTS[0],
+    show_default=True,
+    help="Rules of the simulation: those of docs/model.md, or those of LogGOPSim.",
 )
-@click.option("--ops", type=OutputFile(), help="Write when each op ran (Parquet).")
+@run_options
+@STATISTICS
+@click.option("--ops", type=OutputFile(), help="Write the start and end of each op (Parquet).")
 @as_json
 def simulate(
     source: str,
@@ -52,12 +49,13 @@ def simulate(
     as_json: bool,
     **options: object,
 ) -> None:
-    """Simulate a GOAL file, a trace, or a PATTERN (such as allreduce, halo2d or sweep; all: idlewave patterns)."""
+    """Simulate a schedule FILE, a TRACE or a PATTERN on a machine.
+
+    `idlewave patterns` lists the patterns, such as allreduce, halo2d and sweep.
+    """
     machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
-    legs: dict[str, Any] = {name: options.pop(name) for name in KEPT}
-    if statistics is not None and not Manner(scheduler=how["scheduler"], **legs).in_partitions:
-        raise UsageError("--statistics are counted by the kernel's partitions: with timewarp, check, or --processes")
+    check_statistics(statistics, RunConfiguration.of(how))
     schedule = schedule_from(source, options)
     note_scope(machine, schedule.ranks)
     with time_progress("simulating") as progress:
@@ -68,7 +66,6 @@ def simulate(
             dialect=dialect,
             progress=progress,
             **how,
-            **legs,
         )
     if timeline.run is not None:
         write_statistics(timeline.run, statistics, timeline.provenance)
@@ -84,7 +81,7 @@ def simulate(
         if timeline.run is not None:
             found |= {"run": counts_of(timeline.run), "peak_rss_bytes": timeline.run.peak_rss_bytes}
         if timeline.provenance is not None:
-            found |= said_of(timeline.provenance)
+            found |= provenance_entry(timeline.provenance)
         print_json(found)
         return
     click.echo(
@@ -92,4 +89,4 @@ def simulate(
         f"{plain_time(timeline.max_finish, 6)} ({timeline.messages} messages, simulated in {timeline.seconds:.3f} s)"
     )
     if timeline.run is not None:
-        show_run(f"{name_of(schedule.name)}, {where(how | legs)}", timeline.run, "messages")
+        show_run(f"{name_of(schedule.name)}, {where(how)}", timeline.run, "messages")

@@ -1,28 +1,33 @@
-"""``idlewave study``: many simulations, at several scales and under many seeds of the noise."""
+"""``idlewave study``: simulations at several numbers of ranks, with many seeds of the noise."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Unpack
 
 import click
 import pandas as pd
 
-from ..carried import said_of
 from ..errors import UsageError
+from ..escaping import quote
+from ..formatting import plain_percent, plain_time
+from ..kernel import RunOptions
 from ..machine import Machine
 from ..measure.table_rows import records
 from ..output import TABLE_ENDINGS, write_table
 from ..provenance import Provenance
-from ..quoting import quote
+from ..provenance_in_files import provenance_entry
 from ..schedule import Schedule
-from ..study_rows import attach_with_rows
-from ..studying import COLUMNS, study_provenance
-from ..studying import study as run
+from ..studies.rows_digest import attach_with_rows
+from ..studies.study import study as run
+from ..studies.study import study_provenance
+from ..studies.workers import COLUMNS
 from ..units import parse_count
-from ..wording import plain_percent, plain_time
-from .inputs import algorithm_options, load_machine, load_schedule, machine_options, note_scope
-from .options import Count, OutputFile, as_json, print_json
+from .input_options import algorithm_options, load_machine, load_schedule, machine_options, note_scope
+from .kernel_options import NO_STATISTICS
+from .option_types import Count, OutputFile, as_json, print_json
+from .parameter_options import options_of
 from .progress import doing
 from .terminal import Format, errors, progress_bar, say, show_table
 
@@ -31,9 +36,11 @@ from .terminal import Format, errors, progress_bar, say, show_table
 @click.argument("source", metavar="TRACE|FILE")
 @machine_options
 @algorithm_options
-@click.option("--ranks", "sizes", help="Numbers of ranks, such as 64,1024,1e5 (default: as traced).")
-@click.option("--seeds", type=Count(0), default=16, show_default=True, help="How many seeds of the noise.")
-@click.option("--threads", type=Count(1), help="Simulations at a time (default: one a core).")
+@click.option(
+    "--ranks", "sizes", metavar="COUNT,COUNT,...", help="Numbers of ranks, such as 64,1024,1e5.  [default: as traced]"
+)
+@click.option("--seeds", type=Count(0), default=16, show_default=True, help="Number of seeds of the noise.")
+@click.option("--workers", type=Count(1), help="Simulations that run at a time.  [default: one a core]")
 @click.option(
     "-o",
     "--output",
@@ -41,8 +48,10 @@ from .terminal import Format, errors, progress_bar, say, show_table
     type=OutputFile(TABLE_ENDINGS),
     default=Path("study.parquet"),
     show_default=True,
-    help="Table to write: .parquet or .csv.",
+    help="Table to write, .parquet or .csv.",
 )
+@options_of(RunOptions)
+@NO_STATISTICS
 @as_json
 def study(
     source: str,
@@ -53,31 +62,39 @@ def study(
     reduction_cost: float,
     sizes: str | None,
     seeds: int,
-    threads: int | None,
+    workers: int | None,
     file: Path,
     as_json: bool,
+    **options: Unpack[RunOptions],
 ) -> None:
-    """Simulate without noise, and with the machine's noise under many seeds, at several numbers of ranks."""
+    """Simulate a TRACE or a schedule FILE at several numbers of ranks: without noise, and with many seeds of the
+    noise."""
     machine = load_machine(machine_name, between, node_ranks)
     schedule = load_schedule(source, chosen, reduction_cost)
     scales = ranks_from(sizes) or [schedule.ranks]
     note_scope(machine, max(scales))
-    table = run_study(schedule, machine, scales, seeds, file, threads)
+    table = run_study(schedule, machine, scales, seeds, file, workers, **options)
     if as_json:
         found = {"written": str(file), "runs": records(table), "summary": records(summary(table))}
         said = Provenance.of_table(table)
-        print_json(found if said is None else found | said_of(said))
+        print_json(found if said is None else found | provenance_entry(said))
         return
     show_summary(table, "Run time and slowdown by noise")
     say(f"written: {file}")
 
 
 def run_study(
-    schedule: Schedule, machine: Machine, sizes: list[int], seeds: int, file: Path, threads: int | None = None
+    schedule: Schedule,
+    machine: Machine,
+    sizes: list[int],
+    seeds: int,
+    file: Path,
+    workers: int | None = None,
+    **options: Unpack[RunOptions],
 ) -> pd.DataFrame:
-    """A study with a progress bar, whose table is in `file` afterwards.
+    """Run a study with a progress bar, and write its table to `file`.
 
-    What an interrupt or an error leaves of it is kept beside that file, which may hold an earlier study that is whole.
+    If an interrupt or an error ends it early, its rows go to another file beside `file`, which may hold a whole study.
     """
     rows: list[dict[str, object]] = []
     made_of = study_provenance(schedule, machine, sizes, range(seeds))
@@ -91,7 +108,7 @@ def run_study(
             progress.update(task, advance=1, description=f"simulations ({row['ranks']} ranks)")
 
         try:
-            table = run(schedule, machine, ranks=sizes, seeds=range(seeds), threads=threads, on_row=keep)
+            table = run(schedule, machine, ranks=sizes, seeds=range(seeds), workers=workers, on_row=keep, **options)
             finished = True
         finally:
             if not finished and rows:
@@ -103,7 +120,7 @@ def run_study(
 
 
 def ranks_from(text: str | None) -> list[int]:
-    """The numbers in "64,1024"."""
+    """The numbers of ranks in a text such as "64,1024"."""
     if text is None:
         return []
     try:
@@ -113,7 +130,7 @@ def ranks_from(text: str | None) -> list[int]:
 
 
 def show_summary(table: pd.DataFrame, title: str) -> None:
-    """A row a number of ranks."""
+    """Print the table of `summary`."""
     formats: dict[str, Format] = dict.fromkeys(("slowdown", "least", "most"), _part)
     formats["quiet run"] = lambda seconds: plain_time(1e12 * seconds)
     show_table(summary(table).rename(columns={"quiet_s": "quiet run"}), title, formats)
@@ -124,7 +141,7 @@ def _part(fraction: float) -> str:
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """A row a number of ranks: run time without noise, s; median, least and greatest slowdown over so many seeds."""
+    """One row a number of ranks: run time without noise, s; median, least and greatest slowdown; number of seeds."""
     rows = []
     for ranks, group in table.groupby("ranks"):
         quiet = float(group.loc[~group["noise"], "finish_ps"].iloc[0])

@@ -1,4 +1,4 @@
-"""What the commands print by: results on the output stream, all else on the error stream."""
+"""Printing of the commands: results on the output stream, everything else on the error stream."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from .. import wording
-from ..quoting import printable
+from .. import formatting
+from ..escaping import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,17 +29,18 @@ _ANY_WIDTH = 10_000
 
 
 class _Stream(Console):
-    """A stream whose lines and tables are never cut: what is no terminal is as wide as they are, unless told.
+    """A stream whose lines and tables are never cut: if it is no terminal it is as wide as they are, unless COLUMNS is
+    set.
 
-    Texts of files and programs are shown as they are: they have no markup, and no control characters. No text has
-    ends of lines, so that a name cannot put a line beside ours.
+    Texts of files and programs are printed literally, without markup and control characters. No text has an end of
+    line, so that a name cannot fake a line of ours.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
     def render_str(self, text: str, **options: Any) -> Text:  # noqa: ANN401 - rich's
-        """What is printed, the cells of tables among it."""
+        """A text to print, such as the cell of a table."""
         return super().render_str(printable(text, keep=""), **options)
 
     @property
@@ -59,22 +60,22 @@ errors = _Stream(stderr=True)
 
 
 def say(text: str, *, bold: bool = False) -> None:
-    """A line of a command's result."""
-    output.print(wording.plain(text), style="bold" if bold else None)
+    """Print a line of the result."""
+    output.print(formatting.plain(text), style="bold" if bold else None)
 
 
 def say_note(text: str) -> None:
-    """A line on the error stream: what one must know of a result, or what was done beside it."""
-    errors.print(f"note: {wording.plain(text)}")
+    """Print a note on the error stream: a reservation about the result, or a side effect."""
+    errors.print(f"note: {formatting.plain(text)}")
 
 
 def to_error_stream() -> None:
-    """From now on what people read goes to the error stream, and leaves the output to JSON."""
+    """From now on print text on the error stream, and leave the output stream to JSON."""
     output.stderr = True
 
 
 def progress_bar(*, count: bool = False) -> Progress:
-    """A progress display on the error stream, so that output can be piped; nothing where nobody looks at it."""
+    """A progress display on the error stream; nothing if that is no terminal."""
     middle = [MofNCompleteColumn()] if count else []
     return Progress(
         TextColumn("{task.description:<28}", markup=False),
@@ -91,20 +92,20 @@ def progress_bar(*, count: bool = False) -> Progress:
 
 @contextmanager
 def status(description: str) -> Iterator[Callable[[str], None]]:
-    """A line on the error stream that moves, where it is not known how much is left; yields what changes it."""
+    """An animated line on the error stream for work of unknown length; yields the function that changes it."""
     with errors.status(escape(printable(description, keep=""))) as line:
         yield lambda text: line.update(escape(printable(text, keep="")))
 
 
 Format = str | Callable[[Any], str]
-"""How a cell becomes text: a format, or what makes it."""
+"""How a cell becomes text: a format, or a function."""
 
 
 def show_table(table: pd.DataFrame, title: str, formats: Mapping[str, Format] | None = None) -> None:
     """Print a data frame as a table; `formats` by column."""
     import pandas as pd
 
-    shown = Table(title=wording.plain(title), title_justify="left", title_style="bold")
+    shown = Table(title=formatting.plain(title), title_justify="left", title_style="bold")
     for column in table.columns:
         numeric = pd.api.types.is_numeric_dtype(table[column]) and not pd.api.types.is_bool_dtype(table[column])
         shown.add_column(str(column), justify="right" if numeric else "left", overflow="fold")
@@ -115,4 +116,4 @@ def show_table(table: pd.DataFrame, title: str, formats: Mapping[str, Format] | 
 
 
 def _cell(value: object, form: Format) -> str:
-    return wording.plain(form(value) if callable(form) else format(value, form))
+    return formatting.plain(form(value) if callable(form) else format(value, form))

@@ -1,4 +1,4 @@
-"""``idlewave timeline``: when each op of a simulation ran, for people to look at."""
+"""``idlewave timeline``: the start and end of each op of a simulation, in a file for viewers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from pathlib import Path
 import click
 
 from ..errors import UsageError
+from ..escaping import quote
 from ..export import writer_for
-from ..quoting import quote
+from ..kernel import RunConfiguration
 from ..simulation import simulate as run
 from ..timeline import Recording
-from .inputs import load_machine, machine_options, note_scope
-from .options import Duration, OutputFile, as_json, print_json
+from .input_options import load_machine, machine_options, note_scope
+from .kernel_options import NO_STATISTICS
+from .option_types import Duration, OutputFile, as_json, print_json
 from .progress import doing, time_progress
-from .run import heading, run_arguments, run_options
-from .source import schedule_from, source_options
+from .schedule_source import schedule_from, source_options
+from .simulation_options import heading, run_arguments, run_options
 from .terminal import say
 
 
@@ -23,10 +25,23 @@ from .terminal import say
 @source_options
 @machine_options
 @run_options
-@click.option("--only-ranks", metavar="FIRST-LAST", help="Record these ranks only.")
-@click.option("--since", type=Duration(), default="0ps", help="Record ops that start from this time on, such as 2ms.")
-@click.option("--until", type=Duration(), help="Record ops that start before this time.")
-@click.option("-o", "--output", "file", type=OutputFile(folders=(".otf2",)), required=True, help="What to write.")
+@NO_STATISTICS
+@click.option("--only-ranks", metavar="FIRST-LAST", help="Record only the ops of these ranks.")
+@click.option(
+    "--since",
+    type=Duration(),
+    default="0ps",
+    help="Record only ops that start at this simulated time or later, such as 2ms.",
+)
+@click.option("--until", type=Duration(), help="Record only ops that start before this simulated time.")
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=OutputFile(folders=(".otf2",)),
+    required=True,
+    help="File to write: .pftrace, .otf2, .png, .svg, .pdf or .parquet.",
+)
 @as_json
 def timeline(
     source: str,
@@ -40,14 +55,15 @@ def timeline(
     as_json: bool,
     **options: object,
 ) -> None:
-    """Simulate a GOAL file, a trace, or a PATTERN on a machine, and write when each op ran and why it waited.
+    """Simulate a schedule FILE, a TRACE or a PATTERN, and write when each op ran and why it waited.
 
-    How it is written, its ending tells: .pftrace opens in ui.perfetto.dev, .otf2 (a folder) in Vampir and others, .png,
-    .svg and .pdf are pictures (of up to 64 ranks and 20,000 ops), .parquet is a table.
+    The ending of the file chooses its format: .pftrace opens in ui.perfetto.dev, .otf2 (a folder) in Vampir and others,
+    .png, .svg and .pdf are pictures (up to 64 ranks and 20,000 ops), .parquet is a table.
     """
     write = writer_for(file)
     machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
+    RunConfiguration.of(how).check_in_one_loop("ops are recorded")
     schedule = schedule_from(source, options)
     note_scope(machine, schedule.ranks)
     recording = Recording(None if only_ranks is None else _ranks(only_ranks), since, until)

@@ -1,4 +1,4 @@
-"""``idlewave trace``: run an MPI program, and record what its ranks call."""
+"""``idlewave trace``: run an MPI program, and record the MPI calls of its ranks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from ..trace import Trace
-from ..tracing import trace as run_traced
-from .options import OutputFolder, as_json, print_json
+from ..traced_run import trace as run_traced
+from .option_types import OutputFolder, as_json, print_json
 from .terminal import say
 
 
@@ -20,14 +20,17 @@ from .terminal import say
     type=OutputFolder(),
     default=Path("trace"),
     show_default=True,
-    help="Where the trace goes.",
+    help="Folder of the trace.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace an earlier trace.")
 @as_json
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]) -> None:
-    """Run COMMAND (such as: -- mpiexec -n 4 ./program) with the tracer preloaded into its unmodified ranks."""
-    run = run_traced(list(command), folder, overwrite=overwrite, words_to=2 if as_json else None)
+    """Run COMMAND, such as `-- mpiexec -n 4 ./program`, and record the MPI calls of its ranks.
+
+    The program is not changed: the tracer is preloaded into its ranks.
+    """
+    run = run_traced(list(command), folder, overwrite=overwrite, output_to=2 if as_json else None)
     found = Trace.load(run.directory)
     records = int(found.processes["records"].sum())
     residual = found.clocks["residual_ns"].max()

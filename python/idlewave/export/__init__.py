@@ -1,17 +1,17 @@
-"""A recorded timeline in other forms: for ui.perfetto.dev, as OTF2 archive, as a picture.
+"""A recorded timeline in other formats: for ui.perfetto.dev, as OTF2 archive, as a picture.
 
 >>> ops = idlewave.simulate(schedule, machine, record=True).ops_to_arrow()
 >>> write_perfetto(ops, "timeline.pftrace", name="allreduce")
 >>> plot_timeline(ops, ranks=range(8)).savefig("timeline.pdf")
 
-Each library is loaded when something is first written with it.
+A library is loaded when its format is first written.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .forms import ENDINGS, writer_for
+from .formats import ENDINGS, writer_for
 from .otf2 import write_otf2
 from .perfetto import write_perfetto
 

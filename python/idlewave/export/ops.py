@@ -1,4 +1,4 @@
-"""The table of recorded ops, checked, as columns of numpy."""
+"""The table of recorded ops, checked, as numpy columns."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from ..escaping import quote
 from ..provenance import Provenance
-from ..quoting import quote
 from ..timeline import OP_KINDS
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ class Names:
 class Ops:
     """The recorded ops, a row each, in the order (rank, op). Times are ps.
 
-    `kind` is an index into OP_KINDS. What the table did not have is as if nothing was known of it: `work` is `start`,
+    `kind` is an index into OP_KINDS. Values that the table lacks are taken as unknown: `work` is `start`,
     of a recv `end`; `free` is `end`; `noise` and `wait` are 0; ranks and ops -1; names "". `match` is the row of the
     send whose message a recv took, -1: none, or it is not in the table. `given` names the columns that the table has,
-    `provenance` is what it carries.
+    `provenance` is that of the table.
     """
 
     given: frozenset[str]
@@ -68,7 +68,7 @@ class Ops:
     provenance: Provenance | None = None
 
     def column(self, name: str) -> Ints:
-        """The column of numbers that the table calls `name`."""
+        """The column `name` of the table, which has numbers."""
         values: Ints = getattr(self, name.removesuffix("_ps"))
         return values
 

@@ -20,19 +20,19 @@ import numpy as np
 
 from ..errors import LibraryError, OutputError
 from ..output import output_folder
+from .library_stderr import captured_lines
 from .ops import RECV, SEND, Ops, read_ops
-from .own_words import own_words
 from .regions import Step, Steps, steps_of
 
 if TYPE_CHECKING:
     from .ops import Table
 
-Library: TypeAlias = Any  # OTF2's bindings have no types
+Library: TypeAlias = Any  # the bindings of OTF2 have no types
 
-TICKS = 10**12  # a second
-PROPERTY = "IDLEWAVE::PROVENANCE"  # of the archive: what the ops were made from
-ANCHOR = "traces"  # the name that OTF2's tools give to an archive's files
-CHUNK = 1 << 20  # bytes of events, and of definitions, that OTF2 keeps before it writes
+TICKS = 10**12  # per second
+PROPERTY = "IDLEWAVE::PROVENANCE"  # the property of the archive with the provenance
+ANCHOR = "traces"  # the name of the files of an archive in the tools of OTF2
+CHUNK = 1 << 20  # bytes of events, and of definitions, in a buffer of OTF2
 MPI_REGIONS = ("MPI_Send", "MPI_Recv", "MPI_Isend", "MPI_Irecv", "MPI_Wait")
 SEND_REGION, RECV_REGION, ISEND_REGION, IRECV_REGION, WAIT_REGION = range(len(MPI_REGIONS))
 WORLD = 0
@@ -47,7 +47,7 @@ def write_otf2(ops: Table, directory: str | Path, *, name: str = "timeline") -> 
     """
     library = load_library()
     columns = read_ops(ops)
-    with output_folder(directory) as folder, own_words("[OTF2]") as said:
+    with output_folder(directory) as folder, captured_lines("[OTF2]") as said:
         try:
             with _archive(library, folder, name) as archive:
                 if columns.provenance is not None:
@@ -69,7 +69,7 @@ def _cause(folder: Path, said: list[str]) -> str:
 
 
 def load_library() -> Library:
-    """OTF2's own bindings. Raises LibraryError if they are not installed."""
+    """The bindings of OTF2. Raises LibraryError if they are not installed."""
     try:
         import _otf2
     except (ImportError, OSError) as error:
@@ -85,7 +85,9 @@ def _archive(library: Library, folder: Path, name: str) -> Iterator[Library]:
     archive = library.Archive_Open(
         str(folder), ANCHOR, library.FILEMODE_WRITE, CHUNK, CHUNK, library.SUBSTRATE_POSIX, library.COMPRESSION_NONE
     )
-    callbacks = library.FlushCallbacks(pre_flush=flush, post_flush=None)  # to be kept while the archive is open
+    callbacks = library.FlushCallbacks(
+        pre_flush=flush, post_flush=None
+    )  # a reference to keep while the archive is open
     library.Archive_SetFlushCallbacks(archive, callbacks, None)
     library.Archive_SetSerialCollectiveCallbacks(archive)
     library.Archive_SetCreator(archive, "Idlewave")
@@ -115,7 +117,7 @@ class _Writer:
         self.events: list[tuple[str, int, int]] = [(f"rank {rank}", rank, 0) for rank in range(self.ranks)]
 
     def write(self, name: str) -> None:
-        """Events of a rank after the other, so that OTF2 keeps one rank's in memory; then what they refer to."""
+        """Write events rank by rank, so that OTF2 keeps one rank in memory; then the definitions that they refer to."""
         library, archive, ops = self.library, self.archive, self.ops
         empty = set(range(self.ranks))
         for rank, first, last in ops.bounds():
@@ -133,9 +135,9 @@ class _Writer:
         self._definitions(name)
 
     def _location(self, location: int, steps: Steps) -> int:
-        """Writes the events of a location, and returns how many they are."""
+        """Write the events of a location; returns their number."""
         library, archive = self.library, self.archive
-        # A file of definitions is empty, but readers look for it.
+        # The file of local definitions is empty, but readers expect it.
         library.Archive_CloseDefWriter(archive, library.Archive_GetDefWriter(archive, location))
         writer = library.Archive_GetEvtWriter(archive, location)
         self._events(writer, steps)
@@ -170,7 +172,7 @@ class _Writer:
         self.library.EvtWriter_Leave(writer, None, time, region)
 
     def _message(self, event: Library, writer: Library, time: int, row: int, *request: int) -> None:
-        """A send, or a receive if it is known whose message it took."""
+        """Write a send, or a receive whose message is known."""
         other = int(self.sender[row])
         if other >= 0:
             event(writer, None, time, other, WORLD, int(self.tag[row]), int(self.size[row]), *request)
@@ -233,7 +235,7 @@ class _Writer:
         library.Archive_CloseGlobalDefWriter(self.archive, writer)
 
     def _world(self, writer: Library, name: int, none: int) -> None:
-        """The communicator: its ranks, and the locations that they are."""
+        """Write the communicator: its ranks and their locations."""
         library = self.library
         mpi, flags, everyone = library.PARADIGM_MPI, library.GROUP_FLAG_NONE, list(range(self.ranks))
         kinds = (library.GROUP_TYPE_COMM_LOCATIONS, library.GROUP_TYPE_COMM_GROUP)

@@ -1,4 +1,4 @@
-"""A recorded timeline as a picture: what each rank did and when, for small runs."""
+"""A recorded timeline as a picture: the ops of each rank over time, for small runs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from ..carried import picture_metadata
 from ..errors import UsageError
+from ..formatting import time_text
 from ..output import output_file
 from ..plot_limits import bulk_limits, mark_cut
-from ..plotting import BLUE, INK, ORANGE, STYLE, VERMILLION, new_figure, plain_text, styled, tidy
+from ..plot_style import BLUE, INK, ORANGE, STYLE, VERMILLION, new_figure, plain_text, styled, tidy
 from ..provenance import Provenance
-from ..wording import time_text
+from ..provenance_in_files import picture_metadata
 from .ops import CALC, RECV, SEND, Ints, Ops, read_ops
 from .spans import cpu_spans, waiting_spans
 
@@ -36,9 +36,9 @@ MOST_NUMBERED = 24
 DOTS_PER_INCH = 200
 UNITS = (("s", 10**12), ("ms", 10**9), ("µs", 10**6), ("ns", 10**3), ("ps", 1))
 
-LATER = 10.0  # times as late as all others: a few such ops are cut
+LATER = 10.0  # a few ops that end so many times later than all others are cut
 
-HALF = 0.38  # of a row is filled, to each side of its middle
+HALF = 0.38  # of a row is filled on each side of its middle
 PALE, GREY, HATCH = "#f4f4f4", "#dedede", "#c4c4c4"
 _CHOOSE = "idlewave.export.plot_timeline(ops, ranks=…, since=…, until=…) draws a part"
 COLOURS = {CALC: "#bcd0e2", SEND: ORANGE, RECV: BLUE}
@@ -47,7 +47,7 @@ LABELS = {CALC: "computation", SEND: "sending", RECV: "receiving"}
 
 @dataclass(frozen=True)
 class _Bars:
-    """Spans of time (ps), and on which line of the picture they are."""
+    """Spans of time (ps), and their lines in the picture."""
 
     line: Ints
     begin: Ints
@@ -65,7 +65,7 @@ class _Bars:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """What of the ops is drawn: their rows, and for each when the CPU worked for it, and when it waited."""
+    """The ops to draw: their rows, and for each its CPU work and its wait."""
 
     rows: Ints
     cpu: _Bars
@@ -134,13 +134,13 @@ def _lines(ops: Ops, ranks: Iterable[int] | None) -> dict[int, int]:
 
 
 def _until(ops: Ops, since: int) -> int:
-    """When the last op ends, without a few that end much later than all others."""
+    """The end of the last op, without a few that end much later than all others."""
     until = int(bulk_limits(ops.end, room=LATER).high)
     return until if until > since else int(ops.end.max())
 
 
 def _line_ends(ops: Ops, lines: dict[int, int]) -> list[int]:
-    """When the last op of each line ends."""
+    """The end of the last op of each line."""
     ends = [0] * len(lines)
     for rank, first, last in ops.bounds():
         if rank in lines:
@@ -167,14 +167,14 @@ def _drawn(ops: Ops, lines: dict[int, int], since: int, until: int) -> _Drawn:
         )
     begin, end, wait, waited = (np.concatenate(columns) for columns in zip(*spans, strict=True))
     places = np.concatenate(line)
-    # A reception may go on, through the NIC, while the CPU does something else and when it has nothing else to do.
+    # A reception may continue in the NIC while the CPU does something else, or nothing.
     goes_on = (ops.kind[found] == RECV) & (end < ops.end[found]) & (wait < ops.end[found])
     waited = np.where(goes_on, ops.end[found], waited)
     return _Drawn(found, _Bars(places, begin, end), _Bars(places, wait, waited))
 
 
 def _waiting(axes: Axes, drawn: _Drawn, unit: int, least: float) -> None:
-    """Hatched; what is shorter than `least` ps has the grey that hatching has from afar, which is drawn faster."""
+    """Draw hatched spans; those shorter than `least` ps are grey, which looks the same and is drawn faster."""
     length = drawn.waiting.end - drawn.waiting.begin
     long, short = drawn.waiting.where(length >= least), drawn.waiting.where((length > 0) & (length < least))
     long.draw(axes, unit, facecolor=PALE, edgecolor=HATCH, hatch="//////", linewidth=0.0, zorder=1)
@@ -182,14 +182,14 @@ def _waiting(axes: Axes, drawn: _Drawn, unit: int, least: float) -> None:
 
 
 def _bars(axes: Axes, ops: Ops, drawn: _Drawn, unit: int) -> None:
-    for kind, colour in COLOURS.items():  # a thin edge of the same colour shows what is shorter than a dot
+    for kind, colour in COLOURS.items():  # a thin edge of the same colour keeps short spans visible
         looks = {"facecolor": colour, "edgecolor": colour, "linewidth": 0.3, "zorder": 2}
         drawn.cpu.where(ops.kind[drawn.rows] == kind).draw(axes, unit, **looks)
     _noise(ops, drawn).draw(axes, unit, facecolor=VERMILLION, edgecolor=VERMILLION, linewidth=0.3, zorder=3)
 
 
 def _seams(axes: Axes, drawn: _Drawn, unit: int, least: float) -> None:
-    """A white line between ops that follow each other at once, if both are at least `least` ps long."""
+    """Draw a white line between adjacent ops, if both are at least `least` ps long."""
     cpu = drawn.cpu.where(drawn.cpu.end - drawn.cpu.begin >= least)
     order = np.lexsort((cpu.begin, cpu.line))
     line, begin, end = cpu.line[order], cpu.begin[order], cpu.end[order]
@@ -203,7 +203,7 @@ def _noise(ops: Ops, drawn: _Drawn) -> _Bars:
 
 
 def _messages(axes: Axes, ops: Ops, drawn: _Drawn, unit: int) -> None:
-    """A line from the edge of the sender's bar to that of the receiver's which is nearer to it."""
+    """Draw a line from the bar of the sender to the nearer edge of the bar of the receiver."""
     place = np.full(len(ops), -1)
     place[drawn.rows] = np.arange(len(drawn.rows))
     receives = np.flatnonzero(_received(ops, drawn, place))
@@ -236,7 +236,7 @@ def _axes(axes: Axes, ranks: list[int], unit: str) -> None:
 
 
 def _legend(ops: Ops, drawn: _Drawn) -> list[Patch | Line2D]:
-    """An entry for each thing that is in the picture."""
+    """The legend: an entry for each kind of mark in the picture."""
     kinds = set(ops.kind[drawn.rows].tolist())
     entries: list[Patch | Line2D] = [
         Patch(color=COLOURS[kind], label=LABELS[kind]) for kind in COLOURS if kind in kinds

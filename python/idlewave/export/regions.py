@@ -1,4 +1,4 @@
-"""The ops of a rank as what a tracer would have seen: regions that are entered and left, in the order of time."""
+"""The ops of a rank as a tracer would have recorded them: regions that are entered and left, in the order of time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .spans import lanes
 
 
 class Step(IntEnum):
-    """What happens at a time to an op."""
+    """The kinds of steps of an op."""
 
     ENTER = 0  # its region begins
     LEAVE = 1  # and ends
@@ -24,7 +24,7 @@ class Step(IntEnum):
     MOMENT_OF_WAIT = 6  # MPI_Wait begins and ends
 
 
-# At one time: what ends, then what takes no time, then what begins. A wait is over before the next op is posted.
+# The order at one time: ends, then steps without duration, then beginnings. A wait ends before the next op is posted.
 _PHASE = {Step.LEAVE: 0, Step.LEAVE_WAIT: 0, Step.MOMENT: 1, Step.POST: 1, Step.MOMENT_OF_WAIT: 1}
 
 
@@ -56,7 +56,7 @@ def steps_of(ops: Ops, first: int, last: int) -> Iterator[Steps]:
 
 
 def _overlapped(start: Ints, end: Ints) -> Ints:
-    """Whether something else of the rank happens within each span."""
+    """Whether another step of the rank lies within each span."""
     order = np.lexsort((end, start))
     ordered_start, ordered_end = start[order], end[order]
     latest = np.maximum.accumulate(ordered_end)
@@ -76,7 +76,8 @@ def _regions(rows: Ints, start: Ints, end: Ints) -> list[tuple[Ints, Ints, Ints]
 
 
 def _requests(rows: Ints, start: Ints, end: Ints, work: Ints, regions: Ints) -> list[tuple[Ints, Ints, Ints]]:
-    """Posts, and waits that overlap neither each other nor regions: as late as can be if there is no room for more."""
+    """The posts and the waits, which overlap neither each other nor regions; a wait begins as late as needed for
+    that."""
     rows = rows[np.lexsort((rows, end[rows]))]
     until = end[rows]
     regions = regions[np.argsort(end[regions], kind="stable")]

@@ -1,4 +1,4 @@
-"""What the CPU of a rank does and what waits, as spans of time, and lanes on which they do not overlap."""
+"""The CPU work and the waits of a rank as spans of time, and lanes on which spans do not overlap."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def waiting_spans(ops: Ops, first: int, last: int) -> tuple[Ints, Ints]:
 
 
 def lanes(begin: Ints, end: Ints) -> Ints:
-    """A lane for each span, such that those of a lane do not overlap, and as few lanes as there can be."""
+    """A lane for each span: spans of a lane do not overlap, and there are as few lanes as possible."""
     order = np.lexsort((end, begin))
     found = np.zeros(len(begin), dtype=np.int64)
     latest = np.maximum.accumulate(end[order])

@@ -1,9 +1,9 @@
-"""The one way in: every file that Python reads is read here, checked against what is expected of it.
+"""The one way in: all Python code reads files through this folder, which checks them against what is expected.
 
-files: regular files, bounded, and those that data names.  decoding: JSON and TOML, of bounded depth.
-checking: what they hold, against a type; refusal: the words where it does not fit; kinds: the types of single values.
-tables: Parquet and CSV.  bounds: how much.
+files: the bytes of regular files and pipes.  decoding: JSON and TOML of bounded depth.  bounds: how much is read.
+validation: decoded values, checked against a type by msgspec.  validation_errors: the message of a value that does not
+fit its type.  value_types: the types of single values.  tables: Parquet and CSV.
 
-Whatever is wrong becomes an InputError, FILE: KEY: expected X, found Y. What a type cannot say (this ascends, that is
-one of those) is checked where it is used.
+Whatever is wrong becomes an InputError, FILE: KEY: expected X, found Y. A condition on several keys of one table stands
+in the `__post_init__` of its Struct.
 """

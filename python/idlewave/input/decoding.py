@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from ..errors import InputError
-from ..quoting import cut, printable
+from ..escaping import cut, printable
 from .bounds import MOST_DEPTH, MOST_DIGITS
 
-# Strings, which may not have ended where the text does, so that each character is looked at once.
+# Strings; an unterminated one ends with the text, so that each character is visited once.
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)
 _TOML_STRING = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*+(?:"""|\Z)'
@@ -31,9 +31,9 @@ _NO_BRACKET = re.compile(r"[^][{}]+")
 
 
 def decode_json(text: str, name: str) -> Any:  # noqa: ANN401 - a decoded file is anything
-    """What `text` holds; a number that is beyond all floats is infinite. Raises InputError with the line.
+    """The value of a JSON text; a number beyond the range of floats is infinite. Raises InputError with the line.
 
-    Its texts are names and sentences of programs, which tables and pictures show: they are printable.
+    Texts in it are made printable, because tables and pictures show them.
     """
     _check(text, _JSON_STRING, name)
     try:
@@ -45,16 +45,16 @@ def decode_json(text: str, name: str) -> Any:  # noqa: ANN401 - a decoded file i
 
 
 def decode_toml(text: str, name: str) -> dict[str, Any]:
-    """What `text` holds. Raises InputError with the line."""
+    """The value of a TOML text. Raises InputError with the line."""
     _check(text, _TOML_STRING, name)
     try:
         return tomllib.loads(text)
-    except ValueError as error:  # also for a number or a date that Python has not
+    except ValueError as error:  # also for a number or a date that Python cannot represent
         raise InputError(f"{name}: not TOML: {cut(str(error))}") from error
 
 
 def _check(text: str, string: re.Pattern[str], name: str) -> None:
-    """Raise InputError for what is nested too deeply, or too long, before a decoder does."""
+    """Raise InputError for a text that is nested too deeply, or has numbers too long for a decoder."""
     if text.count("[") + text.count("{") + text.count(".") <= MOST_DEPTH and len(text) <= MOST_DIGITS:
         return
     bare = string.sub(_blank, text)
@@ -81,7 +81,7 @@ def _printable(value: Any) -> Any:  # noqa: ANN401 - a decoded file is anything
 
 
 def _blank(string: re.Match[str]) -> str:
-    """In place of a string: a word, which may be a part of a key, and its ends of lines."""
+    """The replacement of a string: a word, which may be a part of a key, and its ends of lines."""
     return "_" + "\n" * string[0].count("\n")
 
 
@@ -90,7 +90,7 @@ def _line(text: str, at: int) -> int:
 
 
 def _with_line(message: str, text: str) -> str:
-    """A decoder's words, with the line in place of the byte."""
+    """The message of a decoder, with the line instead of the byte."""
     match = re.search(r" \(byte (\d+)\)$", message)
     if match is None:
         return message

@@ -1,4 +1,4 @@
-"""Bytes of files: of regular ones, of which there are not too many, and which lie where data may name them."""
+"""The bytes of files: of regular files and pipes, of limited size, and of files that data may name."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from ..errors import InputError
-from ..quoting import MOST_NAME, found, name_of, quote
+from ..escaping import MOST_NAME, found, name_of, quote
 from .bounds import MOST_TEXT, size_words
 
 PATIENCE = 1.0
-"""Seconds in which somebody has to begin to write a pipe: else it is empty."""
+"""Seconds within which another process must begin to write a pipe; else the pipe counts as empty."""
 _LOOK_MS = 20
 _BLOCK = 1 << 20
 
 
 @contextmanager
 def opened(path: str | Path, what: str, *, pipe: bool = False) -> Iterator[BinaryIO]:
-    """A regular file to read, or if `pipe`, one end of a pipe: what the user names may be `<(command)`.
+    """Open a regular file to read, or with `pipe` also a pipe, such as `<(command)`.
 
-    `what` it is to be, for errors. A device or, unless asked for, a pipe is refused before anything waits for it. A
-    pipe that nobody begins to write within PATIENCE is empty.
-    Raises InputError, also for what goes wrong while it is read.
+    `what` describes the expected file in errors. A device, and a pipe without `pipe`, is refused without waiting. A
+    pipe that nobody begins to write within PATIENCE counts as empty. Raises InputError, also for errors of reading in
+    the block.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
@@ -49,7 +49,7 @@ def opened(path: str | Path, what: str, *, pipe: bool = False) -> Iterator[Binar
 
 
 def read_bytes(path: str | Path, what: str, *, most: int = MOST_TEXT, pipe: bool = False) -> bytes:
-    """The whole of a file of at most `most` bytes. Raises InputError, as `opened` does."""
+    """The content of a file of at most `most` bytes. Raises InputError, as `opened` does."""
     with opened(path, what, pipe=pipe) as file:
         if os.fstat(file.fileno()).st_size > most:
             raise _unreadable(path, what, f"expected at most {size_words(most)}")
@@ -64,9 +64,9 @@ def read_bytes(path: str | Path, what: str, *, most: int = MOST_TEXT, pipe: bool
 
 @contextmanager
 def at_hand(path: str | Path, what: str) -> Iterator[str]:
-    """The name of a regular file for readers that open files themselves: `path`, or, of a pipe, its content's.
+    """The name of a regular file, for readers that open files themselves: `path`, or a copy of the content of a pipe.
 
-    Raises InputError, as `opened` does; those of the block call the file by its own name.
+    Raises InputError as `opened` does. An InputError of the block gets the name of the pipe instead of the copy's.
     """
     with opened(path, what, pipe=True) as file:
         copy = None if _is_regular(file) else _copy_of(file)
@@ -83,7 +83,7 @@ def at_hand(path: str | Path, what: str) -> Iterator[str]:
 
 
 def read_text(path: str | Path, what: str, *, most: int = MOST_TEXT, pipe: bool = False) -> str:
-    """The whole of a file of UTF-8. Raises InputError, as `opened` does, and for bytes that are none."""
+    """The text of a file in UTF-8. Raises InputError, as `opened` does, and for bytes that are not UTF-8."""
     return decoded(read_bytes(path, what, most=most, pipe=pipe), name_of(path))
 
 
@@ -97,9 +97,9 @@ def decoded(data: bytes, name: str) -> str:
 
 
 def below(folder: str | Path, named: str, where: str, *, outside: bool = False, hint: str = "") -> Path:
-    """The path of a file that data in `folder` names: it lies there or below, whatever links say, unless `outside`.
+    """The path of a file that data in `folder` names. It must lie there or below, links followed, unless `outside`.
 
-    `where` it is named and a `hint` on how to allow others, for errors. Raises InputError.
+    `where` it is named, and a `hint` on how to allow other places, are for errors. Raises InputError.
     """
     path = Path(folder) / named
     if "\0" in named or len(named) > MOST_NAME:
@@ -119,10 +119,10 @@ def _is_regular(file: BinaryIO) -> bool:
 
 
 def _copy_of(file: BinaryIO) -> IO[bytes]:
-    """A file without a name, with all of `file`."""
+    """A nameless temporary file with the content of `file`."""
     import tempfile
 
-    copy = tempfile.TemporaryFile()  # noqa: SIM115 - who asks for it closes it
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     try:
         for block in _blocks(file):
             copy.write(block)
@@ -134,7 +134,7 @@ def _copy_of(file: BinaryIO) -> IO[bytes]:
 
 
 def _blocks(file: BinaryIO, most: int = sys.maxsize) -> Iterator[bytes]:
-    """What is in it, up to `most` bytes."""
+    """The blocks of a file, up to `most` bytes in all."""
     block = _first(file, min(_BLOCK, most))
     while block:
         yield block
@@ -143,7 +143,7 @@ def _blocks(file: BinaryIO, most: int = sys.maxsize) -> Iterator[bytes]:
 
 
 def _first(file: BinaryIO, most: int) -> bytes:
-    """The first bytes. Who is to write a pipe may come a little later than we do."""
+    """The first bytes; the writer of a pipe may start a little later than its reader."""
     block = _next(file, most)
     if block or _is_regular(file):
         return block
@@ -152,13 +152,13 @@ def _first(file: BinaryIO, most: int) -> bytes:
     end = time.monotonic() + PATIENCE
     while not block and time.monotonic() < end:
         if any(not event & select.POLLIN for _, event in poll.poll(_LOOK_MS)):
-            break  # somebody wrote it, and has gone
+            break  # the writer has closed it
         block = _next(file, most)
     return block
 
 
 def _next(file: BinaryIO, most: int) -> bytes:
-    """The next bytes; waits only for somebody who may write them, for a pipe without writers has ended."""
+    """The next bytes. It waits only while a pipe has writers; a pipe without writers has ended."""
     block: bytes | None = file.read(most)
     if block is None:
         os.set_blocking(file.fileno(), True)
@@ -185,9 +185,9 @@ def _unreadable(path: str | Path, what: str, why: str) -> InputError:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where something that is read comes from: what messages call it, and the folder of the files that it names.
+    """The origin of a text: its name in messages, and the folder of the files that it names.
 
-    `outside`: they may lie elsewhere; `hint`: how to allow that, for errors.
+    With `outside` these files may lie elsewhere; `hint` says in errors how to allow that.
     """
 
     name: str
@@ -196,10 +196,10 @@ class Origin:
     hint: str = ""
 
     def refusal(self, key: str, expected: str, value: object) -> InputError:
-        """The error for a value that is not as expected; None is nothing."""
+        """The error for a value that is not as expected; None stands for a missing one."""
         said = "nothing" if value is None else found(value)
         return InputError(f"{self.name}: {key}: expected {expected}, found {said}")
 
     def file(self, named: str, key: str) -> Path:
-        """The file that it names under `key`. Raises InputError."""
+        """The path of a file that the text names under `key`. Raises InputError."""
         return below(self.folder, named, f"{self.name}: {key}", outside=self.outside, hint=self.hint)

@@ -1,4 +1,4 @@
-"""Tables in files, Parquet or CSV: columns have types and ranges, and what is wrong is said with column and row."""
+"""Tables in files, Parquet or CSV: columns have types and ranges; errors name the column and the row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from ..errors import InputError
-from ..quoting import cut, found, name_of, printable, quote
+from ..escaping import cut, found, name_of, printable, quote
 from .bounds import MOST_LINE, MOST_TABLE, size_words
 from .files import opened, read_bytes
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 _MOST_ROWS = MOST_TABLE // 8
 _MOST_METADATA = 16 << 20
 _BROKEN = (pa.ArrowException, OSError, ValueError)
-"""What pyarrow raises for files that are damaged: names that are not UTF-8 are a ValueError, a bad page an OSError."""
+"""The exceptions of pyarrow for damaged files: ValueError for names that are not UTF-8, OSError for a bad page."""
 _CELL = re.compile(r"In CSV column #(\d+): Row #(\d+): CSV conversion error to \w+: invalid value '(.*)'", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Column:
-    """What a column holds: `kind`, from `least` to `most`, which are None for no bound.
+    """The schema of a column: its `kind`, and the range from `least` to `most`; None is no bound.
 
-    `optional`: it may be missing. `nullable`: a number may be missing, and is then NaN.
+    `optional`: the column may be missing. `nullable`: a number may be missing, and is NaN then.
     """
 
     kind: Literal["whole", "number", "flag", "text"]
@@ -46,7 +46,7 @@ class Column:
 
     @property
     def words(self) -> str:
-        """What is expected in it."""
+        """The text for what is expected in the column."""
         name = {"whole": "a whole number", "number": "a number", "flag": "true or false", "text": "a text"}[self.kind]
         if self.least is not None:
             name += f" from {self.least} " + ("on" if self.most is None else f"to {self.most}")
@@ -54,7 +54,7 @@ class Column:
 
     @property
     def arrow(self) -> pa.DataType:
-        """As which Arrow reads it from text."""
+        """The type of Arrow for reading the column from text."""
         if self.kind == "whole":
             return pa.int64() if self.most is None or self.most < 2**63 else pa.uint64()
         return {"number": pa.float64(), "flag": pa.bool_(), "text": pa.string()}[self.kind]
@@ -70,9 +70,9 @@ TEXT = Column("text")
 
 
 def read_table(path: str | Path, schema: Schema, what: str, *, least_rows: int = 0) -> pd.DataFrame:
-    """The columns of `schema` that are there, of a table of at least `least_rows` rows: CSV or Parquet by its name.
+    """The columns of `schema` in a file of at least `least_rows` rows: CSV if its name says so, else Parquet.
 
-    `what` it is to be, for errors. Raises InputError naming the file, the column and the row.
+    `what` describes the expected file in errors. Raises InputError naming the file, the column and the row.
     """
     if Path(path).suffix == ".csv":
         return csv_table(read_bytes(path, what, most=MOST_TABLE), schema, name_of(path), what, least_rows=least_rows)
@@ -84,7 +84,7 @@ def read_table(path: str | Path, schema: Schema, what: str, *, least_rows: int =
 
 
 def csv_table(data: bytes, schema: Schema, name: str, what: str, *, least_rows: int = 0) -> pd.DataFrame:
-    """The same of the bytes of a CSV file with a header, which messages call `name`."""
+    """The same from the bytes of a CSV file with a header. Messages call the file `name`."""
     chosen = _chosen(_header(data, name, what), schema, name)
     convert = arrow_csv.ConvertOptions(
         column_types={column: schema[column].arrow for column in chosen},
@@ -106,7 +106,7 @@ def csv_table(data: bytes, schema: Schema, name: str, what: str, *, least_rows: 
 
 
 def checked_table(table: pd.DataFrame, schema: Schema, name: str, *, least_rows: int = 0) -> pd.DataFrame:
-    """The columns of `schema` that are in a table of Python, which messages call `name`. Raises InputError as above."""
+    """The same from a data frame. Messages call it `name`."""
     chosen = _chosen(list(map(str, table.columns)), schema, name)
     columns = {}
     for column in chosen:
@@ -145,7 +145,7 @@ def _parquet(file: Any, schema: Schema, name: str, what: str) -> pa.Table:  # no
 
 
 def _chosen(names: list[str], schema: Schema, name: str) -> list[str]:
-    """Those of the schema's columns that are there, each once."""
+    """The columns of the schema that are there, each once."""
     missing = [column for column, of in schema.items() if column not in names and not of.optional]
     if missing:
         raise InputError(f"{name}: lacks the columns {', '.join(missing)}; found {cut(', '.join(names)) or 'none'}")
@@ -179,7 +179,7 @@ def _frame(table: pa.Table, schema: Schema, name: str, least_rows: int) -> pd.Da
 
 
 def _values(values: pa.ChunkedArray, column: Column, name: str, label: str) -> Any:  # noqa: ANN401 - of any type
-    """A column as pandas takes it, if every row is as it should be."""
+    """A column for pandas, if every row is as expected."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if values.null_count and not (column.nullable and column.kind == "number"):
@@ -201,7 +201,7 @@ def _values(values: pa.ChunkedArray, column: Column, name: str, label: str) -> A
 
 
 def _outside(numbers: npt.NDArray[Any], column: Column) -> npt.NDArray[np.int64]:
-    """The rows whose numbers are not in the column's range, or not finite."""
+    """The rows whose numbers are outside the range of the column, or not finite."""
     wrong = np.zeros(len(numbers), dtype=bool)
     if column.kind == "number":
         wrong |= np.isinf(numbers) if column.nullable else ~np.isfinite(numbers)

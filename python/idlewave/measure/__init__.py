@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..environment import describe
+from ..host_environment import describe
 from .network import FittedParameters, LogGP, Network, NetworkMeasurement, Range, estimate, measure_network, prtt
 
 if TYPE_CHECKING:
-    from .machine_files import Measurement, machine_toml, write_machine
+    from .machine_files import Measurement, write_machine
     from .noise import NoiseMeasurement, measure_noise
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "Range",
     "describe",
     "estimate",
-    "machine_toml",
     "measure_network",
     "measure_noise",
     "prtt",
@@ -42,7 +41,6 @@ if not TYPE_CHECKING:  # else every name would pass for one that the package has
     _LATER = {
         "Measurement": "machine_files",
         "NoiseMeasurement": "noise",
-        "machine_toml": "machine_files",
         "measure_noise": "noise",
         "write_machine": "machine_files",
     }

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..input.checking import checked, load_json
-from ..input.kinds import Number, Open, Whole
-from ..quoting import name_of
+from ..escaping import name_of
+from ..input.validation import checked, load_json
+from ..input.value_types import Number, Open, Whole
 
 
 class MpiSchema(Open):

@@ -11,32 +11,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..carried import comment, said_of
+from ..detour_file import detours_csv
 from ..digests import digest_of_file
-from ..environment import metadata_of_samples, provenance_of
-from ..input.checking import checked, load_json
+from ..escaping import name_of
+from ..host_environment import metadata_of_samples, provenance_of
 from ..input.tables import WHOLE, read_table
+from ..input.validation import checked, load_json
 from ..machine import Machine
-from ..noise import Noise, as_times
+from ..machine_file.writer import machine_toml
+from ..noise_models import Noise, as_times
 from ..output import OutputFiles
 from ..provenance import PROVENANCE, Provenance, parts_that_differ
-from ..quoting import name_of, toml_text
-from ..units import exact_time
+from ..provenance_in_files import comment, provenance_entry
 from .network import NetworkMeasurement
 from .network.files.file_schemas import MeasurementFile
-from .network.files.network_files import network_as_json, network_from_json, network_toml
+from .network.files.network_files import comments_of, machine_of, network_as_json, network_from_json
 from .network.files.network_recording import SAMPLES
 from .noise import NoiseMeasurement
-from .noise.replay import noise_csv
 from .table_rows import records
+
+if TYPE_CHECKING:
+    from ..noise_models import Times
 
 FORMAT = 1
 FILES = ("noise-samples.parquet", "network-samples.parquet", "node-network-samples.parquet")
 """The tables of samples."""
+_HEAD = "# measurement.json has intervals, residuals and the environment.\n"
 DETOURS = {"core": WHOLE, "start_ps": WHOLE, "length_ps": WHOLE}
 """The columns of the first of them."""
 
@@ -56,10 +60,9 @@ class Measurement:
 
     def machine(self) -> Machine:
         """The machine that was measured, as machine.toml has it if nobody changed that."""
-        lines = [f"name = {toml_text(self.name)}", *network_toml(self.network, self.node, self.node_ranks)]
         detours, period = self.noise.trace()
         noise = Noise(as_times(detours["start_ps"]), as_times(detours["length_ps"]), period)
-        return Machine.from_toml("\n".join(lines), name=self.name).with_noise(noise)
+        return machine_of(self.name, self.network, self.node, self.node_ranks).with_noise(noise)
 
     def misfits(self) -> list[str]:
         """Sentences about files of its folder that are not of this measurement: samples, and a machine.toml that was
@@ -121,7 +124,6 @@ def write_machine(
     nodes.
     """
     place = Path(folder)
-    trace, period = noise.trace()
     target = place / "machine.toml"
     of_noise, of_network, of_node = FILES
     recordings = {
@@ -130,42 +132,25 @@ def write_machine(
     }
     if node is not None:
         recordings[of_node] = ("network", node.samples, node.environment)
-    digests = Measurement(name, noise, network, node, node_ranks).machine().provenance.digests
+    machine = Measurement(name, noise, network, node, node_ranks).machine()
+    comments = comments_of(network, node) | {"noise": "the cores' recordings, end to end"}
     with OutputFiles() as files:
         sources = []
         for file, (kind, table, environment) in recordings.items():
             files.table(place / file, table, metadata_of_samples(kind, environment))
             sources.append(replace(provenance_of(kind, environment), digests={file: files.digest(place / file)}))
         by = "idlewave.measure.write_machine"
-        provenance = Provenance.made("measurement", name, by=by, digests=digests, sources=tuple(sources))
-        files.text(place / "noise.csv", noise_csv(trace))
-        said = _as_json(name, noise, network, node, node_ranks) | said_of(provenance)
+        provenance = Provenance.made(
+            "measurement", name, by=by, digests=machine.provenance.digests, sources=tuple(sources)
+        )
+        said = _as_json(name, noise, network, node, node_ranks) | provenance_entry(provenance)
         files.json(place / "measurement.json", said)
-        files.text(target, comment(provenance) + machine_toml(name, network, period, node, node_ranks))
+
+        def save_detours(file: str, starts: Times, lengths: Times) -> None:
+            files.text(place / file, detours_csv(starts, lengths))
+
+        files.text(target, comment(provenance) + _HEAD + machine_toml(machine, save_detours, comments))
     return target
-
-
-def machine_toml(
-    name: str,
-    network: NetworkMeasurement,
-    noise_period: int,
-    node: NetworkMeasurement | None = None,
-    node_ranks: int = 1,
-) -> str:
-    """The text of machine.toml; `noise_period` in ps. Times are exact, per-byte costs have six digits."""
-    lines = [
-        "# measurement.json has intervals, residuals and the environment.",
-        f"name = {toml_text(name)}",
-        "",
-        *network_toml(network, node, node_ranks),
-        "",
-        "[noise]  # the cores' recordings, end to end",
-        'kind = "trace"',
-        'file = "noise.csv"',
-        f'period = "{exact_time(noise_period)}"',
-        'phase = "random"',
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def _as_json(

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ..children import Child
+from ..child_processes import Child
 from ..errors import MeasurementError, OutputError
-from ..interrupts import ended_by_signals
 from ..output import make_folder, write_json
+from ..termination_signals import ended_by_signals
 
 if TYPE_CHECKING:
     from rich.progress import Progress

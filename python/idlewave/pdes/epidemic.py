@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
-from ..kernel import EventRun, How, checked_seed
-from .running import MOST_LPS, run_model, whole
+from .. import _core
+from ..kernel import EventRun, RunConfiguration, RunOptions
+from ..parameters import Parameter, filled, takes, ticks
+from .running import MOST_LPS, SEED, Progress, run_model
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DAY = 86_400
-"""Seconds: the kernel's ticks are seconds here."""
-NEVER = 2**63 - 1
+"""A day in seconds, which are the ticks of the kernel here."""
 MOST_DAYS = 36_500
 
 
 @dataclass(frozen=True)
 class EpidemicRun:
-    """How many persons were what when each day began; and what the run counted."""
+    """The number of persons in each state when each day begins, and the statistics of the run."""
 
     susceptible: list[int]
     exposed: list[int]
@@ -55,60 +57,66 @@ class EpidemicRun:
         )
 
 
-def epidemic(
-    *,
-    persons: int = 100_000,
-    districts: int = 1,
-    home_contacts: float = 4.0,
-    work_contacts: float = 4.5,
-    travel_contacts: float = 4.5,
-    transmission: float = 0.04,
-    latent: float = 1.9,
-    infectious: float = 4.1,
-    contact: float = 1 / 96,
-    first_infectious: int = 10,
-    vaccinated: float = 0.0,
-    isolated: float = 0.0,
-    isolated_after: float = 0.0,
-    workplaces_close: float | None = None,
-    workplaces_reopen: float | None = None,
-    days: int = 180,
-    seed: int = 1,
-    **how: Unpack[How],
-) -> EpidemicRun:
-    """An epidemic of `persons` that live and work with others in a city of `districts`, which only travel connects.
+def _time(default: float | None, text: str, least: float = 0.0, default_text: str = "") -> Parameter:
+    return Parameter(
+        default, text, "days", least=least, most=MOST_DAYS, default_text=default_text, to_core=ticks(1 / DAY)
+    )
 
-    A person has so many contacts a day at home, at work and with anybody, each of which infects with probability
-    `transmission`. It is infectious after a `latent` time, and recovers after an `infectious` one (means, days). A
-    contact lasts `contact` days: the lookahead. Against it: a share `vaccinated` at the beginning; a share `isolated`
-    of the infectious, `isolated_after` days; workplaces that close on one day and reopen on another (None: never).
-    `how` says how to run it: `kernel.How`.
 
-    Raises UsageError or InputError for what makes no sense, MpiError if processes cannot be started or one dies.
+class EpidemicParameters(TypedDict, total=False):
+    """The parameters of an epidemic; the core's structs are in core/models/epidemic.hpp and epidemic_city.hpp."""
+
+    persons: Annotated[int, Parameter(100_000, "Number of persons", least=1, most=MOST_LPS)]
+    districts: Annotated[int, Parameter(1, "Number of districts, which only travel connects", least=1, most=MOST_LPS)]
+    home_contacts: Annotated[float, Parameter(4.0, "Contacts of a person at home, a day", least=0)]
+    work_contacts: Annotated[float, Parameter(4.5, "Contacts of a person at work, a day", least=0)]
+    travel_contacts: Annotated[float, Parameter(4.5, "Contacts of a person with anybody, a day", least=0)]
+    transmission: Annotated[float, Parameter(0.04, "Probability that a contact infects", least=0, most=1)]
+    latent: Annotated[float, _time(1.9, "Mean time from exposed to infectious")]
+    infectious: Annotated[float, _time(4.1, "Mean time from infectious to recovered", 1 / DAY)]
+    contact: Annotated[float, _time(1 / 96, "Length of a contact, which is the lookahead", 1 / DAY, "1/96")]
+    first_infectious: Annotated[int, Parameter(10, "Persons infectious at first", least=0, most=MOST_LPS)]
+    vaccinated: Annotated[float, Parameter(0.0, "Share of persons immune from the beginning", least=0, most=1)]
+    isolated: Annotated[float, Parameter(0.0, "Share of the infectious who isolate themselves", least=0, most=1)]
+    isolated_after: Annotated[float, _time(0.0, "Time from infectious to isolated")]
+    workplaces_close: Annotated[float | None, _time(None, "Time when workplaces close", default_text="never")]
+    workplaces_reopen: Annotated[float | None, _time(None, "Time when workplaces reopen", default_text="never")]
+    days: Annotated[
+        int, Parameter(180, "Length of the run", "days", least=0, most=MOST_DAYS, field="end", to_core=ticks(1 / DAY))
+    ]
+    seed: Annotated[int, SEED]
+
+
+class EpidemicOptions(EpidemicParameters, RunOptions, total=False):
+    """The parameters of an epidemic and the run configuration."""
+
+
+@takes(EpidemicOptions)
+def epidemic(*, progress: Progress = None, **given: Unpack[EpidemicOptions]) -> EpidemicRun:
+    """An epidemic among persons who live and work with others in a city.
+
+    Raises UsageError for values out of range, InputError for values that do not fit together, MpiError if processes
+    cannot be started or one of them dies.
     """
+    return run_model("epidemic", _run, EpidemicParameters, given, given["days"] * DAY, progress)
 
-    def in_seconds(what: str, value: float | None, least: float = 0.0) -> int:
-        return NEVER if value is None else whole(what, value, MOST_DAYS, 1 / DAY, least)
 
-    end = in_seconds("days", days)
-    parameters = {
-        "persons": whole("persons", persons, MOST_LPS, least=1),
-        "districts": whole("districts", districts, MOST_LPS, least=1),
-        "home_contacts": home_contacts,
-        "work_contacts": work_contacts,
-        "travel_contacts": travel_contacts,
-        "transmission": transmission,
-        "latent": in_seconds("a mean latent time", latent),
-        "infectious": in_seconds("a mean infectious time", infectious, 1 / DAY),
-        "contact": in_seconds("a contact", contact, 1 / DAY),
-        "first_infectious": whole("persons infectious at first", first_infectious, MOST_LPS),
-        "vaccinated": vaccinated,
-        "isolated": isolated,
-        "isolated_after": in_seconds("days until isolation", isolated_after),
-        "workplaces_close": in_seconds("the day on which workplaces close", workplaces_close),
-        "workplaces_reopen": in_seconds("the day on which workplaces reopen", workplaces_reopen),
-        "end": end,
-        "seed": checked_seed(seed),
-    }
-    answer = run_model("epidemic", parameters, how, end)
-    return EpidemicRun(**answer["days"], run=EventRun(**answer["run"]))
+def _run(
+    values: Mapping[str, Any],
+    configuration: RunConfiguration,
+    description: str,
+    progress: object | None,
+    transport: _core.Transport | None,
+) -> EpidemicRun:
+    parameters = _core.EpidemicParameters()
+    filled(EpidemicParameters, values, parameters, parameters.city, parameters.interventions)
+    found = _core.epidemic(parameters, configuration.core(description), progress, transport)
+    days = found.days
+    return EpidemicRun(
+        susceptible=[day.susceptible for day in days],
+        exposed=[day.exposed for day in days],
+        infectious=[day.infectious for day in days],
+        recovered=[day.recovered for day in days],
+        immune=[day.immune for day in days],
+        run=EventRun.of(found.run),
+    )

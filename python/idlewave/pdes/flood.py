@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Annotated, Any, TypedDict, Unpack
 
-from ..kernel import EventRun, How, checked_seed
-from .running import MOST_LPS, run_model, whole
+from .. import _core
+from ..kernel import EventRun, RunConfiguration, RunOptions
+from ..parameters import Parameter, filled, takes, ticks
+from .running import MOST_LPS, SEED, Progress, run_model
 
 TICK = 1e-12
-"""Seconds: a tick of the kernel."""
-NEVER = 2**63 - 1
+"""A tick of the kernel, in seconds."""
 LONGEST = 2**55 * TICK
 UNLIMITED = 0xFFFFFFFF
 
@@ -41,77 +43,80 @@ class Packets:
 
 @dataclass(frozen=True)
 class FloodRun:
-    """What became of the packets of both classes; and what the run counted."""
+    """The packets of both classes, and the statistics of the run."""
 
     legitimate: Packets
     attack: Packets
     run: EventRun
 
 
-def flood(
-    *,
-    routers: int = 64,
-    hosts: int = 1024,
-    bots: int = 128,
-    link_delay: float = 1e-3,
-    legitimate_gap: float = 10e-3,
-    attack_gap: float = 250e-6,
-    attack_from: float = 0.5,
-    attack_until: float | None = None,
-    attack_size: float = 1.0,
-    access_utilization: float = 0.5,
-    utilization: float = 0.2,
-    exponential: bool = False,
-    buffer: int = 64,
-    measured_from: float = 0.0,
-    end: float = 1.0,
-    seed: int = 1,
-    **how: Unpack[How],
-) -> FloodRun:
-    """`hosts` behind `routers` send packets to one victim; `bots` among them flood it from `attack_from` on.
+def _time(default: float | None, text: str, default_text: str = "") -> Parameter:
+    return Parameter(default, text, "s", least=0, most=LONGEST, default_text=default_text, to_core=ticks(TICK))
 
-    Times are in seconds. Links take `link_delay`: the lookahead. A host sends a legitimate packet every
-    `legitimate_gap` on average, a bot an attack packet every `attack_gap`, `attack_size` times as large. Legitimate
-    packets alone take the share `access_utilization` of the victim's access link, and `utilization` of every other;
-    time on a link is fixed, or `exponential`. A router holds `buffer` packets (0: any number), and what finds it full
-    is lost. Packets that are sent from `measured_from` on are counted. `how` says how to run it: `kernel.How`.
 
-    Raises UsageError or InputError for what makes no sense, MpiError if processes cannot be started or one dies.
+def _service(exponential: bool) -> _core.Service:
+    return _core.Service.exponential if exponential else _core.Service.fixed
+
+
+class FloodParameters(TypedDict, total=False):
+    """The parameters of a flood; the core's struct is in core/models/flood.hpp."""
+
+    routers: Annotated[int, Parameter(64, "Number of routers", least=0, most=MOST_LPS)]
+    hosts: Annotated[int, Parameter(1024, "Number of hosts", least=0, most=MOST_LPS)]
+    bots: Annotated[int, Parameter(128, "Number of bots among the hosts", least=0, most=MOST_LPS)]
+    link_delay: Annotated[float, _time(1e-3, "Delay of a link, which is the lookahead")]
+    legitimate_gap: Annotated[float, _time(10e-3, "Mean time between two legitimate packets of a host")]
+    attack_gap: Annotated[float, _time(250e-6, "Mean time between two attack packets of a bot")]
+    attack_from: Annotated[float, _time(0.5, "Time when the attack begins")]
+    attack_until: Annotated[float | None, _time(None, "Time when the attack ends", "never")]
+    attack_size: Annotated[float, Parameter(1.0, "Size of an attack packet", "legitimate packets")]
+    access_utilization: Annotated[
+        float, Parameter(0.5, "Share of the victim's access link that legitimate packets take")
+    ]
+    utilization: Annotated[float, Parameter(0.2, "Share of every other link that legitimate packets take")]
+    exponential: Annotated[
+        bool, Parameter(False, "Draw the times on a link from an exponential law", field="service", to_core=_service)
+    ]
+    buffer: Annotated[
+        int,
+        Parameter(
+            64,
+            "Packets that a router holds; 0: any number",
+            least=0,
+            most=UNLIMITED,
+            to_core=lambda packets: packets or UNLIMITED,
+        ),
+    ]
+    measured_from: Annotated[float, _time(0.0, "Time from which packets are counted")]
+    end: Annotated[float, _time(1.0, "Length of the run")]
+    seed: Annotated[int, SEED]
+
+
+class FloodOptions(FloodParameters, RunOptions, total=False):
+    """The parameters of a flood and the run configuration."""
+
+
+@takes(FloodOptions)
+def flood(*, progress: Progress = None, **given: Unpack[FloodOptions]) -> FloodRun:
+    """Hosts behind routers send packets to one victim, and bots among them flood it.
+
+    A packet that finds a router full is lost. Raises UsageError for values out of range, InputError for values that do
+    not fit together, MpiError if processes cannot be started or one of them dies.
     """
-
-    def ticks(what: str, value: float | None) -> int:
-        return NEVER if value is None else whole(what, value, LONGEST, TICK)
-
-    last = ticks("an end", end)
-    parameters = {
-        "routers": whole("routers", routers, MOST_LPS),
-        "hosts": whole("hosts", hosts, MOST_LPS),
-        "bots": whole("bots", bots, MOST_LPS),
-        "link_delay": ticks("a link's delay", link_delay),
-        "legitimate_gap": ticks("the gap between legitimate packets", legitimate_gap),
-        "attack_gap": ticks("the gap between attack packets", attack_gap),
-        "attack_from": ticks("the attack's begin", attack_from),
-        "attack_until": ticks("the attack's end", attack_until),
-        "attack_size": attack_size,
-        "access_utilization": access_utilization,
-        "utilization": utilization,
-        "exponential": exponential,
-        "buffer": whole("a buffer", buffer, UNLIMITED) or UNLIMITED,
-        "measured_from": ticks("the first time that counts", measured_from),
-        "end": last,
-        "seed": checked_seed(seed),
-    }
-    answer = run_model("flood", parameters, how, last)
-    legitimate, attack = (packets_of(answer["packets"], of) for of in (0, 1))
-    return FloodRun(legitimate, attack, EventRun(**answer["run"]))
+    return run_model("flood", _run, FloodParameters, given, ticks(TICK)(given["end"]), progress)
 
 
-def packets_of(packets: dict[str, list[int]], of: int) -> Packets:
-    """Those of one class."""
-    return Packets(
-        sent=packets["sent"][of],
-        delivered=packets["delivered"][of],
-        lost=packets["lost"][of],
-        waited=packets["waited"][of] * TICK,
-        delay=packets["delay"][of] * TICK,
-    )
+def _run(
+    values: Mapping[str, Any],
+    configuration: RunConfiguration,
+    description: str,
+    progress: object | None,
+    transport: _core.Transport | None,
+) -> FloodRun:
+    parameters = filled(FloodParameters, values, _core.FloodParameters())
+    found = _core.flood(parameters, configuration.core(description), progress, transport)
+    return FloodRun(_packets(found.legitimate), _packets(found.attack), EventRun.of(found.run))
+
+
+def _packets(totals: _core.FloodTotals) -> Packets:
+    return Packets(totals.sent, totals.delivered, totals.lost, totals.waited * TICK, totals.delay * TICK)

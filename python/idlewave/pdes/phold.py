@@ -2,52 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from collections.abc import Mapping
+from typing import Annotated, Any, TypedDict, Unpack
 
+from .. import _core
 from ..errors import UsageError
-from ..kernel import EventRun, How, checked_seed
-from .running import MOST_LPS, run_model, whole
+from ..kernel import EventRun, RunConfiguration, RunOptions
+from ..parameters import Parameter, filled, takes, ticks
+from .running import MOST_LPS, SEED, Progress, run_model
 
-UNIT = 1e-6
+TICK = 1e-6
 """A tick of the kernel, in units of PHOLD's time."""
-LONGEST = 2**62 * UNIT
+LONGEST = 2**62 * TICK
+UNIT = "units of simulated time"
 
 
-def phold(
-    *,
-    lps: int = 1024,
-    start_events: int = 16,
-    remote: float = 0.1,
-    mean: float = 0.9,
-    lookahead: float = 0.1,
-    end: float = 10.0,
-    conservative: float = 0.0,
-    seed: int = 1,
-    **how: Unpack[How],
-) -> EventRun:
-    """PHOLD: events that are passed on, each to a random LP with probability `remote`, else to the same one.
+class PholdParameters(TypedDict, total=False):
+    """The parameters of PHOLD; the core's struct is in core/models/phold.hpp."""
 
-    An event takes `lookahead` and an exponential time of that `mean` more, in units of simulated time, of which the
-    run lasts `end`; `start_events` are begun by each of `lps` LPs. Under Time Warp a share `conservative` of the LPs
-    does nothing before it is certain. `how` says how to run it: `kernel.How`.
+    lps: Annotated[int, Parameter(1024, "Number of logical processes (LPs)", least=1, most=MOST_LPS)]
+    start_events: Annotated[int, Parameter(16, "Events that each LP starts", least=0, most=2**20)]
+    remote: Annotated[float, Parameter(0.1, "Share of events that are sent to a random LP", least=0, most=1)]
+    mean: Annotated[
+        float, Parameter(0.9, "Mean of the exponential delay", UNIT, least=0, most=LONGEST, to_core=ticks(TICK))
+    ]
+    lookahead: Annotated[
+        float, Parameter(0.1, "Delay that is added to it", UNIT, least=0, most=LONGEST, to_core=ticks(TICK))
+    ]
+    end: Annotated[float, Parameter(10.0, "Length of the run", UNIT, least=0, most=LONGEST, to_core=ticks(TICK))]
+    conservative: Annotated[
+        float, Parameter(0.0, "Share of LPs that stay conservative under timewarp", least=0, most=1)
+    ]
+    seed: Annotated[int, SEED]
 
-    Raises UsageError for what makes no sense, InputError if yawns has no lookahead, MpiError if processes cannot be
+
+class PholdOptions(PholdParameters, RunOptions, total=False):
+    """The parameters of PHOLD and the run configuration."""
+
+
+@takes(PholdOptions)
+def phold(*, progress: Progress = None, **given: Unpack[PholdOptions]) -> EventRun:
+    """PHOLD: LPs pass events on, each to a random LP with probability `remote`, else to themselves.
+
+    Raises UsageError for values out of range, InputError if yawns has no lookahead, MpiError if processes cannot be
     started or one of them dies.
     """
-    whole("LPs", lps, MOST_LPS, least=1)
-    whole("events at the start of each LP", start_events, 2**20)
-    whole("a remote share", remote, 1)
-    whole("a conservative share", conservative, 1)
-    parameters = {
-        "lps": lps,
-        "start_events": start_events,
-        "remote": remote,
-        "conservative": conservative,
-        "mean": whole("a mean delay", mean, LONGEST, UNIT),
-        "lookahead": whole("a lookahead", lookahead, LONGEST, UNIT),
-        "end": whole("an end", end, LONGEST, UNIT),
-        "seed": checked_seed(seed),
-    }
-    if parameters["mean"] == parameters["lookahead"] == 0:
-        raise UsageError(f"expected a mean delay or a lookahead of {UNIT:g} or more: else time never passes")
-    return EventRun(**run_model("phold", parameters, how, int(parameters["end"]))["run"])
+    to_ticks = ticks(TICK)
+    if to_ticks(given["mean"]) == to_ticks(given["lookahead"]) == 0:
+        raise UsageError(f"expected a mean delay or a lookahead of {TICK:g} or more: else time never passes")
+    return run_model("phold", _run, PholdParameters, given, to_ticks(given["end"]), progress)
+
+
+def _run(
+    values: Mapping[str, Any],
+    configuration: RunConfiguration,
+    description: str,
+    progress: object | None,
+    transport: _core.Transport | None,
+) -> EventRun:
+    parameters = filled(PholdParameters, values, _core.PholdParameters())
+    return EventRun.of(_core.phold(parameters, configuration.core(description), progress, transport))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 
+from ..formatting import count_text, percent_tick, plural
 from ..plot_limits import bulk_limits, cut_count, cut_text, mark_cut
-from ..plotting import BLUE, GREEN, MUTED, ORANGE, SMALL, VERMILLION, new_figure, styled, tidy
-from ..wording import count_text, percent_tick, plural
+from ..plot_style import BLUE, GREEN, MUTED, ORANGE, SMALL, VERMILLION, new_figure, styled, tidy
 
 if TYPE_CHECKING:
     import pandas as pd

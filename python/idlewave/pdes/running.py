@@ -1,50 +1,56 @@
-"""How a model is run."""
+"""Runs of a model on the kernel."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
-from .. import _core, footprint
-from ..errors import UsageError
-from ..kernel import How, Manner
-from ..memory import memory_for
+from .. import memory_needs
+from ..kernel import MOST_SEED, RunConfiguration
+from ..memory_limits import memory_for
+from ..parameters import Parameter, completed
+
+T = TypeVar("T")
+Progress = Callable[[float], None] | None
+"""A function that is called a few times a second with the share of simulated time that is committed."""
 
 MOST_LPS = 2**32 - 2
+SEED = Parameter(1, "Seed of the random numbers", least=0, most=MOST_SEED)
 
 
-def run_model(name: str, parameters: dict[str, Any], how: How, end: int) -> dict[str, Any]:
-    """What the core answers of a model, in this process or in several.
+def run_model(
+    name: str,
+    model: Callable[..., T],
+    table: type,
+    given: Mapping[str, Any],
+    end: int,
+    progress: Progress,
+) -> T:
+    """The result of a model, in this process or in several.
 
-    `end`: of simulated time, in the core's ticks. Raises UsageError, InputError, MpiError, MemoryLimit.
+    `model` is called with the values of the parameters in `table`, the run configuration, a line that describes the
+    run, a function for progress, and the transport. `end` is the end of simulated time in ticks of the core. Raises
+    UsageError, InputError, MpiError, MemoryLimit.
     """
-    manner = Manner(**how)
-    manner.check()
-    progress = manner.progress
+    values = completed(table, given)
+    configuration = RunConfiguration.of(given)
 
     def share(now: int) -> None:
         if progress is not None:
             progress(min(1.0, now / end) if end > 0 else 1.0)
 
-    run = f"{name} {json.dumps(parameters, sort_keys=True)}"
+    description = f"{name} {json.dumps(values, sort_keys=True)}"
     shown = None if progress is None else share
-    with memory_for(f"running {name} of {_size(parameters)}", footprint.model(name, parameters, manner.processes)):
-        if manner.processes > 1:
+    with memory_for(f"running {name} of {_size(values)}", memory_needs.model(name, values, configuration.processes)):
+        if configuration.processes > 1:
             from ..processes import run_in_processes
 
-            return run_in_processes(name, (parameters, manner.core(run)), manner.processes, shown)
-        answer: dict[str, Any] = getattr(_core, name)(parameters, manner.core(run), shown, None)
-        return answer
+            return run_in_processes(model, (values, configuration, description), configuration.processes, shown)
+        return model(values, configuration, description, shown, None)
 
 
-def _size(parameters: dict[str, Any]) -> str:
-    """How much of what a model has, for a message."""
+def _size(values: Mapping[str, Any]) -> str:
+    """The size of a model, for a message."""
     words = {"lps": "LPs", "persons": "persons", "routers": "routers", "hosts": "hosts"}
-    return " and ".join(f"{parameters[name]:,} {word}" for name, word in words.items() if name in parameters)
-
-
-def whole(what: str, value: float, most: float, unit: float = 1.0, least: float = 0.0) -> int:
-    """A quantity in ticks of `unit`; raises UsageError unless it is from `least` to `most`."""
-    if not least <= value <= most:
-        raise UsageError(f"expected {what} from {least:g} to {most:g}, found {value:g}")
-    return round(value / unit)
+    return " and ".join(f"{values[name]:,} {word}" for name, word in words.items() if name in values)

@@ -1,9 +1,21 @@
-"""Captions that say what a figure shows, of what machine and program, and what is to be seen in it."""
+"""The captions of figures: what a figure shows, of which machine and program, and what can be seen in it."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
+
+from idlewave.formatting import (
+    count_text,
+    percent_range,
+    percent_text,
+    plural,
+    seconds_text,
+    time_text,
+    volume_text,
+)
 from idlewave.measure.noise.detour_plots import (
     MOST_PANELS,
     MOST_POINTS,
@@ -13,30 +25,23 @@ from idlewave.measure.noise.detour_plots import (
     thin_detours,
 )
 from idlewave.plot_limits import bulk_limits
-from idlewave.report.data import ComparisonData, NoiseData, ProgramData, StudyData
-from idlewave.report.findings import communication_share
-from idlewave.report.noise import noise_figures
-from idlewave.report.plot_program import MOST_BARS, MOST_CELLS, error_percents
-from idlewave.report.plot_scale import limits_of
-from idlewave.report.scale import Scale, scales
-from idlewave.report.scope import scope_sentence
-from idlewave.report.setting import Setting, run_text
-from idlewave.wording import (
-    count_text,
-    percent_range,
-    percent_text,
-    plural,
-    seconds_text,
-    time_text,
-    volume_text,
-)
+from idlewave.report.findings import communication_share, prediction_error
+from idlewave.report.noise_summary import noise_summary
+from idlewave.report.program_plots import MOST_BARS, MOST_CELLS, error_percents
+from idlewave.report.setting import Setting
+from idlewave.report.study_networks import networks_sentence
+from idlewave.report.study_plots import limits_of
+from idlewave.report.study_scales import Scale, scales
+
+if TYPE_CHECKING:
+    from idlewave.measure import NoiseMeasurement
 
 _UNKNOWN = Setting()
 _DETOUR = "in which a core did not run the probe, which only reads the clock"
 
 
-def detours_caption(noise: NoiseData, setting: Setting = _UNKNOWN) -> str:
-    """Of `plot_detours`."""
+def detours_caption(noise: NoiseMeasurement, setting: Setting = _UNKNOWN) -> str:
+    """The caption of `plot_detours`."""
     shown = drawable(noise.detours, shown_cores(noise.cores))
     if shown.empty:
         return f"No detour was recorded on {setting.place}."
@@ -56,55 +61,55 @@ def detours_caption(noise: NoiseData, setting: Setting = _UNKNOWN) -> str:
     return text + _cut(length_limits(thinned).outside(thinned["length_ps"]), "detour", "length")
 
 
-def lengths_caption(noise: NoiseData, setting: Setting = _UNKNOWN) -> str:
-    """Of `plot_detour_lengths`."""
-    figures = noise_figures(noise)
-    if figures.decade is None:
+def lengths_caption(noise: NoiseMeasurement, setting: Setting = _UNKNOWN) -> str:
+    """The caption of `plot_detour_lengths`."""
+    summary = noise_summary(noise)
+    if summary.decade is None:
         return f"No detour was recorded on {setting.place}."
     lines, several = "", "of the one core"
-    if figures.cores > 1:
-        points = "single cores" if figures.cores <= MOST_PANELS else f"the {MOST_PANELS} cores with most of it"
+    if summary.cores > 1:
+        points = "single cores" if summary.cores <= MOST_PANELS else f"the {MOST_PANELS} cores with most of it"
         lines, several = " (a line a core)", f"over the cores; points: {points}"
     return (
         f"Noise on {setting.place}: detours (times {_DETOUR}) by their length. Left: how many there are{lines}, in "
         "ten bins between a length and ten times that. Right: what share of the time the detours of such a range "
-        f"take (bars and numbers: the mean {several}). Those of {figures.decade} take the most, "
-        f"{percent_text(figures.decade_share)} of all that is lost to noise."
+        f"take (bars and numbers: the mean {several}). Those of {summary.decade} take the most, "
+        f"{percent_text(summary.decade_share)} of all that is lost to noise."
     ) + _cut(_far_detours(noise), "detour", "greatest length")
 
 
-def _far_detours(noise: NoiseData) -> int:
-    """How many detours are longer than the axis of lengths."""
+def _far_detours(noise: NoiseMeasurement) -> int:
+    """The number of detours beyond the axis of lengths."""
     shown = drawable(noise.detours, list(noise.cores["core"]))
     return int(length_limits(shown).above(shown["length_ps"]).sum())
 
 
-def communication_caption(program: ProgramData) -> str:
-    """Of `plot_communication`."""
-    table = program.communication
-    messages, volume = int(table["messages"].sum()), float(table["bytes"].sum())
-    run = f"{run_text(program.command)} on {plural(program.ranks, 'rank')}"
+def communication_caption(communication: pd.DataFrame, setting: Setting) -> str:
+    """The caption of `plot_communication`."""
+    ranks = setting.ranks
+    messages, volume = int(communication["messages"].sum()), float(communication["bytes"].sum())
+    run = f"{setting.run} on {plural(ranks, 'rank')}"
     if messages == 0:
         return f"{_capital(run)} sent no point-to-point message."
-    both = " (left) and messages (right)" if program.ranks <= 8 else ""
+    both = " (left) and messages (right)" if ranks <= 8 else ""
     text = (
         f"Who talks to whom in {run}: bytes{both} that the rank of a row sent to the rank of a column; the darker, "
         f"the more, on a logarithmic scale. {_capital(plural(messages, 'point-to-point message'))} carried "
         f"{volume_text(volume)} in all. White: never sent. Messages inside collective operations are not counted"
     )
-    if program.ranks > MOST_CELLS:
-        text += f"; a field adds up {-(-program.ranks // MOST_CELLS)} neighbouring ranks"
+    if ranks > MOST_CELLS:
+        text += f"; a field adds up {-(-ranks // MOST_CELLS)} neighbouring ranks"
     return f"{text}."
 
 
-def time_caption(program: ProgramData) -> str:
-    """Of `plot_time`."""
-    share = communication_share(program.time)
-    inside = program.time[program.time["category"] != "computation"].groupby("rank")["seconds"].sum()
-    totals = program.time.groupby("rank")["seconds"].sum()
+def time_caption(time: pd.DataFrame, setting: Setting = _UNKNOWN) -> str:
+    """The caption of `plot_time`."""
+    share = communication_share(time)
+    inside = time[time["category"] != "computation"].groupby("rank")["seconds"].sum()
+    totals = time.groupby("rank")["seconds"].sum()
     shares = (inside.reindex(totals.index, fill_value=0.0) / totals.where(totals > 0)).dropna()
     what = "Computation is its own time, everything else is time in MPI"
-    text = f"How the measured time of each rank of {run_text(program.command)} divides. {what}"
+    text = f"How the measured time of each rank of {setting.run} divides. {what}"
     if len(totals) > MOST_BARS:
         text += (
             f". Over {plural(len(totals), 'rank')}: the median rank (stroke, number), the middle half of the ranks "
@@ -115,31 +120,32 @@ def time_caption(program: ProgramData) -> str:
     text += f". {percent_text(share)} of all ranks’ time is in MPI"
     if len(shares) > 1 and percent_text(shares.min()) != percent_text(shares.max()):
         text += f", {percent_range(float(shares.min()), float(shares.max()))} by rank"
-    several = totals if len(totals) <= MOST_BARS else program.time["seconds"]
+    several = totals if len(totals) <= MOST_BARS else time["seconds"]
     return f"{text}." + _cut(bulk_limits(several).outside(several), "time", "length")
 
 
-def prediction_caption(comparison: ComparisonData, setting: Setting = _UNKNOWN) -> str:
-    """Of `plot_prediction`."""
-    how = "with the measured noise added" if comparison.noise else "without added noise"
+def prediction_caption(
+    by_rank: pd.DataFrame, measured_s: float, predicted_s: float, setting: Setting = _UNKNOWN
+) -> str:
+    """The caption of `plot_prediction`."""
     ranks = f" on its {plural(setting.ranks, 'rank')}" if setting.ranks else ""
     text = (
         f"{_capital(setting.run)}{ranks}, as measured and as simulated from its trace, by the LogGOPS parameters of "
-        f"{setting.place}, {how}. Left: the run time. Right: how far each rank’s predicted time is from its measured "
-        "time, in percent of that"
+        f"{setting.place}, without added noise. Left: the run time. Right: how far each rank’s predicted time is from "
+        "its measured time, in percent of that"
     )
-    error = comparison.error
+    error = prediction_error(measured_s, predicted_s)
     if error is not None:
         text += f". The run’s prediction is off by {percent_text(error, signed=True)}"
-    errors = error_percents(comparison.ranks) / 100
+    errors = error_percents(by_rank) / 100
     if len(errors) > 1:
         low, high = (percent_text(float(end), signed=True) for end in (errors.min(), errors.max()))
         text += f", single ranks’ by {low}" + ("" if low == high else f" to {high}")
     return f"{text}." + _cut(bulk_limits(100 * errors).outside(100 * errors), "rank", "error")
 
 
-def slowdown_caption(study: StudyData, setting: Setting = _UNKNOWN) -> str:
-    """Of `plot_slowdown`."""
+def slowdown_caption(study: pd.DataFrame, setting: Setting = _UNKNOWN) -> str:
+    """The caption of `plot_slowdown`."""
     points = [scale for scale in scales(study) if scale.slowdowns]
     if not points:
         return "No scale was simulated both with and without noise."
@@ -147,25 +153,25 @@ def slowdown_caption(study: StudyData, setting: Setting = _UNKNOWN) -> str:
     limits = limits_of([np.array(scale.slowdowns) for scale in points])
     cut = sum(limits.outside(scale.slowdowns) for scale in points)
     text = (
-        f"How much longer {setting.run} takes with {study.noise} than without, "
+        f"How much longer {setting.run} takes with {setting.noise} than without, "
         f"simulated{_extrapolated(setting)}: against the number of ranks, the median over the seeds (line, numbers), "
         f"single seeds (points; {_seeds([len(scale.slowdowns) for scale in points])}), and from the least to the most "
         f"(band). A seed sets where in the recorded noise each rank starts. On {plural(last.ranks, 'rank')} it takes "
         f"{percent_range(min(last.slowdowns), max(last.slowdowns))} longer."
     )
-    return text + _cut(cut, "seed") + scope_sentence(study)
+    return text + _cut(cut, "seed") + networks_sentence(study, setting.scope)
 
 
 def run_time_caption(
-    study: StudyData, setting: Setting = _UNKNOWN, *, measured: tuple[int, float] | None = None
+    study: pd.DataFrame, setting: Setting = _UNKNOWN, *, measured: tuple[int, float] | None = None
 ) -> str:
-    """Of `plot_run_time`; `measured`: ranks and seconds of the real run."""
+    """The caption of `plot_run_time`; `measured`: ranks and seconds of the real run."""
     points = [scale for scale in scales(study) if scale.baseline_s is not None or scale.noisy_s]
     if not points:
         return "No run was simulated."
     seeds = [len(scale.noisy_s) for scale in points if scale.noisy_s]
     noisy = (
-        f"with {study.noise} (orange; {_seeds(seeds)}: line for the median, points for single ones, band from "
+        f"with {setting.noise} (orange; {_seeds(seeds)}: line for the median, points for single ones, band from "
         "the least to the most) and "
         if seeds
         else ""
@@ -183,7 +189,11 @@ def run_time_caption(
         same = f"it stays at {first} from {low} to {high}"
         text += f". Without noise {same if first == last else f'it goes from {first} on {low} to {last} on {high}'}"
     groups = [_times(scale) for scale in points]
-    return f"{text}." + _cut(sum(map(limits_of(groups).outside, groups)), "simulated run") + scope_sentence(study)
+    return (
+        f"{text}."
+        + _cut(sum(map(limits_of(groups).outside, groups)), "simulated run")
+        + networks_sentence(study, setting.scope)
+    )
 
 
 def _times(scale: Scale) -> np.ndarray:
@@ -199,12 +209,12 @@ def _seeds(counts: list[int]) -> str:
     return f"{plural(low, 'seed') if low == high else f'{low} to {high} seeds'} at each number of ranks"
 
 
-def _cut(count: int, noun: str, told: str = "") -> str:
-    """What the axes leave out, as a sentence to follow another; nothing of nothing. `told`: what stands at the mark."""
+def _cut(count: int, noun: str, label: str = "") -> str:
+    """A sentence on how many values lie beyond the axes, to follow another; "" if none. `label`: the text at a mark."""
     if not count:
         return ""
     verb, what, whose = ("lies", "it", "its") if count == 1 else ("lie", "them", "their")
-    beside = f", with {whose} {told}" if told else ""
+    beside = f", with {whose} {label}" if label else ""
     return f" {plural(count, noun)} {verb} far beyond the axis, where a triangle marks {what}{beside}."
 
 

@@ -1,49 +1,58 @@
-"""What a report's numbers rest on: how much was measured, how well it fits, what is left out."""
+"""The caveats of a report: how much was measured, how well it fits, what is left out."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from idlewave.formatting import count_text, percent_text, plural, seconds_text, size_text, time_text
+from idlewave.measure.network.fitting.quantities import quantities_of
 from idlewave.measure.network.plots.curve_plot import LABELS
 from idlewave.measure.network.plots.curve_table import residual_percents
-from idlewave.report.data import MachineData, NetworkData, NoiseData, ProgramData, ReportData
-from idlewave.report.network import quantities
-from idlewave.report.scale import scales
-from idlewave.report.scope import scope_caveat
-from idlewave.wording import count_text, percent_text, plural, seconds_text, size_text
+from idlewave.report.network_plot import SPREAD
+from idlewave.report.study_networks import networks_caveat
+from idlewave.report.study_scales import scales
 
-BUSY = 0.05  # a foreign load above 5 % is called out
+if TYPE_CHECKING:
+    from idlewave.measure import NetworkMeasurement, NoiseMeasurement
+    from idlewave.report.parts import Report
+
+BUSY = 0.05
+"""A foreign load above 5 % is said to disturb the measurement."""
 
 
 @dataclass(frozen=True)
 class Caveat:
-    """A topic and what is to be said about it."""
+    """A topic and its text."""
 
     topic: str
     text: str
 
 
-def caveats(data: ReportData) -> list[Caveat]:
-    """All that applies to the parts that `data` has."""
-    found = [Caveat("Mixed parts", sentence) for sentences in data.mixed.values() for sentence in sentences]
-    if data.noise is not None:
-        found.append(Caveat("Noise", _noise(data.noise)))
-    if data.network is not None:
-        found.append(Caveat("Network samples", _samples(data.network)))
-    if data.machine is not None:
-        found.append(Caveat("Fit", _fit(data.machine)))
-    if data.foreign_load:
-        found.append(Caveat("Other load", _load(data)))
-    if data.program is not None:
-        found.append(Caveat("Program", _program(data.program)))
-    if data.comparison is not None or data.study is not None:
-        found.append(Caveat("Computation", _computation(data)))
-    if data.study is not None:
-        found.append(Caveat("Extrapolation", _EXTRAPOLATION + scope_caveat(data.study)))
-        found.append(Caveat("Seeds", _seeds(data)))
-    return found + [Caveat("Note", note) for note in data.notes]
+def caveats(report: Report) -> list[Caveat]:
+    """All caveats that concern the parts of the report."""
+    mixed = report.consistency.contradictions.values()
+    found = [Caveat("Mixed parts", sentence) for sentences in mixed for sentence in sentences]
+    if report.noise is not None:
+        found.append(Caveat("Noise", _noise(report.noise)))
+    if report.network is not None:
+        found.append(Caveat("Network samples", _samples(report.network)))
+    if report.residuals is not None:
+        found.append(Caveat("Fit", _fit(report.residuals)))
+    if report.foreign_load:
+        found.append(Caveat("Other load", load_text(report.foreign_load)))
+    if report.trace is not None:
+        found.append(Caveat("Program", program_text(report.trace.ranks, len(os.sched_getaffinity(0)))))
+    if report.prediction is not None or report.study is not None:
+        found.append(Caveat("Computation", _computation(study=report.study is not None)))
+    if report.study is not None:
+        found.append(Caveat("Extrapolation", _EXTRAPOLATION + networks_caveat(report.study, report.scope)))
+        found.append(Caveat("Seeds", _seeds(report.study)))
+    return found + [Caveat("Note", note) for note in report.notes]
 
 
 _EXTRAPOLATION = (
@@ -55,27 +64,26 @@ _EXTRAPOLATION = (
 )
 
 
-def _noise(noise: NoiseData) -> str:
+def _noise(noise: NoiseMeasurement) -> str:
     cores = noise.cores
     if cores.empty:
         return "No core was measured."
-    low, high = float(cores["duration_s"].min()), float(cores["duration_s"].max())
+    low, high = (float(end) / 1e12 for end in (cores["duration_ps"].min(), cores["duration_ps"].max()))
     length = (
         seconds_text(low) if seconds_text(low) == seconds_text(high) else f"{seconds_text(low)} to {seconds_text(high)}"
     )
     each = "on one core" if len(cores) == 1 else f"on each of {len(cores)} cores"
-    resolution = float(cores["resolution_ns"].max())
+    resolution = float(cores["resolution_ps"].max())
     return (
         f"{plural(len(noise.detours), 'detour')} recorded in {length} {each}, with a resolution of "
-        f"{seconds_text(resolution * 1e-9)} or better. What happens more rarely than about once in that "
-        "time is not in "
-        "the sample, and a rare long detour moves the overhead by much."
+        f"{time_text(resolution)} or better. The sample does not have what happens more rarely than about once in that "
+        "time, and a rare long detour moves the overhead by much."
     )
 
 
-def _samples(network: NetworkData) -> str:
+def _samples(network: NetworkMeasurement) -> str:
     samples = network.samples
-    table = quantities(network)
+    table = quantities_of(network.fit)
     if samples.empty or table.empty:
         return "There are no samples."
     least, most = int(table["n"].min()), int(table["n"].max())
@@ -83,17 +91,13 @@ def _samples(network: NetworkData) -> str:
     sizes = samples["size"]
     return (
         f"{plural(len(samples), 'sample')} at {plural(sizes.nunique(), 'message size')} from "
-        f"{size_text(sizes.min())} "
-        f"to {size_text(sizes.max())}, {each} for each quantity and size. Points are medians, bars "
-        f"{network.spread}."
+        f"{size_text(sizes.min())} to {size_text(sizes.max())}, {each} for each quantity and size. Points are medians, "
+        f"bars {SPREAD}."
     )
 
 
-def _fit(machine: MachineData) -> str:
-    table = machine.residuals
-    if table is None or table.empty:
-        return "The residuals of the fitted parameters were not recorded."
-    found = residual_percents(table)
+def _fit(residuals: pd.DataFrame) -> str:
+    found = residual_percents(residuals)
     relative = found["percent"].abs() / 100
     if relative.empty:
         return "No measured value is above zero, so the fit cannot be judged."
@@ -101,47 +105,42 @@ def _fit(machine: MachineData) -> str:
     series = LABELS.get(str(worst["series"]), str(worst["series"]))
     return (
         f"The fit misses the measured medians of all four quantities by {percent_text(float(relative.median()))} in "
-        "the median of "
-        f"{plural(len(relative), 'point')}, and by {percent_text(float(relative.max()))} at worst "
+        f"the median of {plural(len(relative), 'point')}, and by {percent_text(float(relative.max()))} at worst "
         f"({series}, {size_text(worst['size'])})."
     )
 
 
-def _load(data: ReportData) -> str:
-    listed = ", ".join(f"{percent_text(load)} during {step}" for step, load in data.foreign_load.items())
-    busy = max(data.foreign_load.values()) > BUSY
-    advice = (
-        "That is enough to disturb the measurement: repeat it on an idle machine."
-        if busy
-        else ("That is little enough to disregard.")
-    )
+def load_text(loads: Mapping[str, float]) -> str:
+    """What other processes used of the processor time, by step of measuring, and whether that disturbs."""
+    listed = ", ".join(f"{percent_text(load)} during {step}" for step, load in loads.items())
+    if max(loads.values()) > BUSY:
+        advice = "That is enough to disturb the measurement: repeat it on an idle machine."
+    else:
+        advice = "That is little enough to disregard."
     return f"Other processes used of the processor time {listed}. {advice}"
 
 
-def _program(program: ProgramData) -> str:
-    text = "What is shown is one run under the tracer, whose own cost is in the measured time."
-    if program.cores is not None and program.ranks > program.cores:
-        shared = "one core" if program.cores == 1 else f"{program.cores} cores"
+def program_text(ranks: int, cores: int) -> str:
+    """What is to be known of a traced run of so many ranks on so many cores."""
+    text = "The program was run once, under the tracer, whose own cost is in the measured time."
+    if ranks > cores:
+        shared = "one core" if cores == 1 else f"{cores} cores"
         text += (
-            f" Its {program.ranks} ranks shared {shared}: time in which a rank waited for a core is "
-            "counted as the "
-            "computation or communication that it interrupted, and the simulation gives each rank a core "
-            "of its own."
+            f" Its {ranks} ranks shared {shared}: time in which a rank waited for a core is counted as the computation "
+            "or communication that it interrupted, and the simulation gives each rank a core of its own."
         )
     return text
 
 
-def _computation(data: ReportData) -> str:
+def _computation(*, study: bool) -> str:
     text = "Computation is taken from the trace, so it already contains this machine’s noise"
-    if data.study is not None:
-        study = "the noise added in the study comes on top, and a run “without noise” still has what was traced"
-        return f"{text}; {study}."
-    return f"{text}."
+    if not study:
+        return f"{text}."
+    return f"{text}; the noise added in the study comes on top, and a run “without noise” still has what was traced."
 
 
-def _seeds(data: ReportData) -> str:
-    points = scales(data.study) if data.study is not None else []
-    counts = pd.Series([len(scale.noisy_s) for scale in points if scale.noisy_s], dtype=int)
+def _seeds(study: pd.DataFrame) -> str:
+    counts = pd.Series([len(scale.noisy_s) for scale in scales(study) if scale.noisy_s], dtype=int)
     if counts.empty:
         return "No scale was simulated with noise."
     low, high = int(counts.min()), int(counts.max())

@@ -1,4 +1,4 @@
-"""All figures of a report, with their captions, and how a figure becomes SVG or PNG."""
+"""The figures of a report with their captions, and their conversion to SVG and PNG."""
 
 from __future__ import annotations
 
@@ -6,82 +6,102 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import pandas as pd
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from idlewave.carried import picture_metadata
 from idlewave.measure.noise.detour_plots import plot_detour_lengths, plot_detours
-from idlewave.plotting import STYLE, plain_text
+from idlewave.plot_style import STYLE, plain_text
 from idlewave.provenance import Provenance
+from idlewave.provenance_in_files import picture_metadata
 from idlewave.report import captions
-from idlewave.report.data import ReportData
-from idlewave.report.network import quantities
 from idlewave.report.network_caption import network_caption
-from idlewave.report.noise import magnitudes
-from idlewave.report.plot_network import plot_network
-from idlewave.report.plot_program import plot_communication, plot_prediction, plot_time
-from idlewave.report.plot_scale import plot_run_time, plot_slowdown
-from idlewave.report.setting import setting_of
+from idlewave.report.network_plot import plot_network
+from idlewave.report.noise_summary import cores_in_seconds, magnitudes
+from idlewave.report.parts import Report
+from idlewave.report.program_plots import plot_communication, plot_prediction, plot_time
+from idlewave.report.setting import Setting, setting_of
+from idlewave.report.study_plots import plot_run_time, plot_slowdown
+
+if TYPE_CHECKING:
+    from idlewave.measure import NoiseMeasurement
+    from idlewave.timeline import Timeline
+    from idlewave.trace import Trace
 
 DOTS_PER_INCH = 200
 
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """A figure, its file's name (without ending), and its caption. `draw` makes it when it is needed."""
+    """A figure: the name of its file without ending, its caption, and `draw`, which makes it."""
 
     name: str
     caption: str
     draw: Callable[[], Figure]
 
 
-def report_figures(data: ReportData) -> Iterator[ReportFigure]:
-    """The figures of the parts that `data` has, in the order of the page."""
-    machine, noise, network, program = data.machine, data.noise, data.network, data.program
-    comparison, study, setting = data.comparison, data.study, setting_of(data)
-    if noise is not None:
-        yield ReportFigure(
-            "detours",
-            captions.detours_caption(noise, setting),
-            lambda: plot_detours(noise.detours, noise.cores),
-        )
-        yield ReportFigure(
-            "detour-lengths",
-            captions.lengths_caption(noise, setting),
-            lambda: plot_detour_lengths(noise.detours, noise.cores, magnitudes(noise)),
-        )
-    if network is not None:
-        yield ReportFigure(
-            "network",
-            network_caption(network, machine, setting),
-            lambda: plot_network(quantities(network), machine, network.spread),
-        )
-    if program is not None:
-        yield ReportFigure(
-            "communication",
-            captions.communication_caption(program),
-            lambda: plot_communication(program.communication, program.ranks),
-        )
-        yield ReportFigure("time", captions.time_caption(program), lambda: plot_time(program.time))
-    if comparison is not None:
-        yield ReportFigure(
-            "prediction",
-            captions.prediction_caption(comparison, setting),
-            lambda: plot_prediction(comparison.ranks, comparison.measured_s, comparison.predicted_s),
-        )
-    if study is not None:
-        measured = None if program is None else (program.ranks, program.measured_s)
-        yield ReportFigure("slowdown", captions.slowdown_caption(study, setting), lambda: plot_slowdown(study.runs))
-        yield ReportFigure(
-            "run-time",
-            captions.run_time_caption(study, setting, measured=measured),
-            lambda: plot_run_time(study.runs, measured),
-        )
+def report_figures(report: Report) -> Iterator[ReportFigure]:
+    """The figures of the parts that the report has, in the order of the page."""
+    setting = setting_of(report)
+    if report.noise is not None:
+        yield from _noise_figures(report.noise, setting)
+    if report.network is not None and report.residuals is not None:
+        fit, residuals = report.network.fit, report.residuals
+        caption = network_caption(fit, residuals, setting)
+        yield ReportFigure("network", caption, lambda: plot_network(fit, residuals))
+    if report.trace is not None:
+        yield from _program_figures(report.trace, setting)
+    if report.trace is not None and report.prediction is not None:
+        yield _prediction_figure(report.trace, report.prediction, setting)
+    if report.study is not None:
+        measured = None if report.trace is None else (report.trace.ranks, report.trace.measured_s)
+        yield from _study_figures(report.study, measured, setting)
+
+
+def _noise_figures(noise: NoiseMeasurement, setting: Setting) -> Iterator[ReportFigure]:
+    cores = cores_in_seconds(noise)
+    caption = captions.detours_caption(noise, setting)
+    yield ReportFigure("detours", caption, lambda: plot_detours(noise.detours, cores))
+    caption = captions.lengths_caption(noise, setting)
+    draw = lambda: plot_detour_lengths(noise.detours, cores, magnitudes(noise))  # noqa: E731
+    yield ReportFigure("detour-lengths", caption, draw)
+
+
+def _program_figures(trace: Trace, setting: Setting) -> Iterator[ReportFigure]:
+    communication, time = trace.communication(), trace.time()
+    caption = captions.communication_caption(communication, setting)
+    yield ReportFigure("communication", caption, lambda: plot_communication(communication, trace.ranks))
+    yield ReportFigure("time", captions.time_caption(time, setting), lambda: plot_time(time))
+
+
+def _prediction_figure(trace: Trace, prediction: Timeline, setting: Setting) -> ReportFigure:
+    by_rank, measured_s, predicted_s = (
+        prediction_by_rank(trace, prediction),
+        trace.measured_s,
+        prediction.max_finish / 1e12,
+    )
+    caption = captions.prediction_caption(by_rank, measured_s, predicted_s, setting)
+    return ReportFigure("prediction", caption, lambda: plot_prediction(by_rank, measured_s, predicted_s))
+
+
+def prediction_by_rank(trace: Trace, prediction: Timeline) -> pd.DataFrame:
+    """rank, measured_s, predicted_s: the run time of each rank as traced and as simulated."""
+    measured = trace.run_times()
+    return pd.DataFrame(
+        {"rank": measured["rank"], "measured_s": measured["seconds"], "predicted_s": prediction.finish / 1e12}
+    )
+
+
+def _study_figures(study: pd.DataFrame, measured: tuple[int, float] | None, setting: Setting) -> Iterator[ReportFigure]:
+    yield ReportFigure("slowdown", captions.slowdown_caption(study, setting), lambda: plot_slowdown(study))
+    caption = captions.run_time_caption(study, setting, measured=measured)
+    yield ReportFigure("run-time", caption, lambda: plot_run_time(study, measured))
 
 
 def svg_of(figure: Figure, provenance: Provenance | None = None) -> str:
-    """`figure` as a text of SVG, the same each time: no date, no random names; with what it was made from."""
+    """`figure` as SVG with its provenance, the same each time: without dates and random names."""
     buffer = io.StringIO()
     with rc_context(STYLE):
         said = picture_metadata("svg", provenance)
@@ -90,7 +110,7 @@ def svg_of(figure: Figure, provenance: Provenance | None = None) -> str:
 
 
 def png_of(figure: Figure, provenance: Provenance | None = None) -> bytes:
-    """`figure` as PNG, the same each time; with what it was made from."""
+    """`figure` as PNG with its provenance, the same each time."""
     buffer = io.BytesIO()
     with rc_context(STYLE):
         said = picture_metadata("png", provenance)

@@ -1,16 +1,13 @@
-"""The three sentences of a report: what was found, said from the numbers and no further than they carry."""
+"""The three sentences of a report, computed from the numbers, without claims that the numbers do not support."""
 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from idlewave.report.data import ComparisonData, MachineData, NoiseData, ProgramData, ReportData, StudyData
-from idlewave.report.noise import noise_figures
-from idlewave.report.scale import Scale, scales
-from idlewave.report.scope import scope_text
-from idlewave.wording import (
+from idlewave.formatting import (
     count_text,
     join_words,
     percent_range,
@@ -20,59 +17,66 @@ from idlewave.wording import (
     time_text,
     volume_text,
 )
+from idlewave.report.noise_summary import noise_summary
+from idlewave.report.study_networks import networks_text
+from idlewave.report.study_scales import Scale, scales
 
-NEGLIGIBLE = 0.001  # slowdowns below 0.1 % are called so
-CLOSE, POOR = 0.02, 0.3  # predictions closer than 2 %, or off by more than 30 %, are called so
+if TYPE_CHECKING:
+    from idlewave.machine import Machine, Scope
+    from idlewave.measure import NoiseMeasurement
+    from idlewave.report.parts import Report
+    from idlewave.timeline import Timeline
+    from idlewave.trace import Trace
+
+NEGLIGIBLE = 0.001
+"""Slowdowns below 0.1 % are called negligible."""
+CLOSE, POOR = 0.02, 0.3
+"""Predictions that are off by less than 2 % need no remark; those off by more than 30 % are called too far off."""
 
 
-def findings(data: ReportData) -> dict[str, str]:
-    """One sentence each for the keys "machine", "program" and "scale", as far as they were measured."""
+def findings(report: Report) -> dict[str, str]:
+    """One sentence each for the keys "machine", "program" and "scale", as far as the report has these parts."""
     sentences = {}
-    if data.noise is not None or data.machine is not None:
-        sentences["machine"] = machine_sentence(data.noise, data.machine)
-    if data.program is not None or data.comparison is not None:
-        sentences["program"] = program_sentence(data.program, data.comparison)
-    if data.study is not None:
-        sentences["scale"] = scale_sentence(data.study)
-    return {topic: sentence + data.warning(topic) for topic, sentence in sentences.items()}
+    if report.machine is not None and report.noise is not None:
+        place = "" if report.network is None else report.network.place
+        sentences["machine"] = machine_sentence(report.noise, report.machine, place)
+    if report.trace is not None:
+        sentences["program"] = program_sentence(report.trace, report.prediction)
+    if report.study is not None:
+        sentences["scale"] = scale_sentence(report.study, report.consistency.noise, report.scope)
+    return {topic: sentence + report.warning(topic) for topic, sentence in sentences.items()}
 
 
-def machine_sentence(noise: NoiseData | None, machine: MachineData | None) -> str:
-    """What noise takes of the cores' time and what dominates it; what a message costs."""
-    parts = []
-    if noise is not None:
-        parts.append(_noise_clause(noise))
-    if machine is not None:
-        parts.append(_network_clause(machine))
-    return _sentence("; ".join(parts))
+def machine_sentence(noise: NoiseMeasurement, machine: Machine, place: str = "") -> str:
+    """What noise takes of the cores' time and what dominates it; what a message costs.
+
+    `place` says between which ranks the network was measured ("within one node (shared memory)"), if that is known.
+    """
+    return _sentence(f"{_noise_clause(noise)}; {_network_clause(machine, place)}")
 
 
-def _noise_clause(noise: NoiseData) -> str:
-    figures = noise_figures(noise)
+def _noise_clause(noise: NoiseMeasurement) -> str:
+    figures = noise_summary(noise)
     place = "the measured core" if figures.cores == 1 else f"the {figures.cores} measured cores"
     if figures.detours == 0 or figures.overhead == 0:
-        seconds = float(noise.cores["duration_s"].max()) if len(noise.cores) else 0.0
+        seconds = float(noise.cores["duration_ps"].max()) / 1e12 if len(noise.cores) else 0.0
         return f"no noise was seen on {place} in {seconds_text(seconds)} of recording"
     text = f"noise takes {percent_text(figures.overhead)} of the time of {place}"
     if percent_text(figures.lowest) != percent_text(figures.highest):
         text += f" ({percent_range(figures.lowest, figures.highest)} by core)"
     if figures.decade is not None:
         text += f", {percent_text(figures.decade_share)} of it in detours of {figures.decade}"
-    return f"{text}, the longest lasting {time_text(figures.longest_ns * 1000)}"
+    return f"{text}, the longest lasting {time_text(figures.longest_ps)}"
 
 
-def _network_clause(machine: MachineData) -> str:
-    negative = [name for name in ("L", "o_s", "o_r", "g", "G", "O") if getattr(machine, name) < 0]
-    if negative:
-        return f"the network’s parameters could not be fitted: {join_words(negative)} came out negative"
-    place = f" {machine.place}" if machine.place else ""
+def _network_clause(machine: Machine, place: str) -> str:
+    p = machine.network.parameters
     text = (
-        f"a small message costs L = {time_text(machine.L)} of latency{place}, o_s = {time_text(machine.o_s)} to "
-        "send and "
-        f"o_r = {time_text(machine.o_r)} to receive, at least g = {time_text(machine.g)} apart"
+        f"a small message costs L = {time_text(p.L)} of latency{f' {place}' if place else ''}, "
+        f"o_s = {time_text(p.o_s)} to send and o_r = {time_text(p.o_r)} to receive, at least g = {time_text(p.g)} apart"
     )
-    if machine.G > 0:
-        return f"{text}, and each further byte G = {time_text(machine.G)} ({bandwidth_text(machine.G)})"
+    if p.G > 0:
+        return f"{text}, and each further byte G = {time_text(p.G)} ({bandwidth_text(p.G)})"
     return f"{text}, and further bytes cost nothing that could be measured"
 
 
@@ -81,15 +85,13 @@ def bandwidth_text(G: float) -> str:
     return f"{volume_text(1e12 / G)}/s"
 
 
-def program_sentence(program: ProgramData | None, comparison: ComparisonData | None) -> str:
+def program_sentence(trace: Trace, prediction: Timeline | None = None) -> str:
     """How much of the ranks’ time is communication, what dominates it, and how well the run is predicted."""
-    parts = []
-    if program is not None:
-        run = f"on {plural(program.ranks, 'rank')} the program ran for {seconds_text(program.measured_s)}"
-        parts += [f"{run} and {_communication_clause(program)}", _pair_clause(program)]
-    if comparison is not None:
-        parts.append(_prediction_clause(comparison))
-    return _sentence("; ".join(part for part in parts if part))
+    run = f"on {plural(trace.ranks, 'rank')} the program ran for {seconds_text(trace.measured_s)}"
+    parts = [f"{run} and {_communication_clause(trace)}", _pair_clause(trace)]
+    if prediction is not None:
+        parts.append(prediction_clause(trace.measured_s, prediction.max_finish / 1e12))
+    return _sentence("; ".join(parts))
 
 
 def communication_share(time: pd.DataFrame) -> float:
@@ -99,9 +101,14 @@ def communication_share(time: pd.DataFrame) -> float:
     return inside / total if total > 0 else 0.0
 
 
-def _communication_clause(program: ProgramData) -> str:
-    share = communication_share(program.time)
-    seconds = program.calls.groupby("call")["seconds"].sum()
+def prediction_error(measured_s: float, predicted_s: float) -> float | None:
+    """How far the prediction is off, as a fraction of the measured time; None if no time was measured."""
+    return predicted_s / measured_s - 1 if measured_s > 0 else None
+
+
+def _communication_clause(trace: Trace) -> str:
+    share = communication_share(trace.time())
+    seconds = trace.totals().groupby("call")["seconds"].sum()
     if share == 0:
         return "spent no measurable time in MPI"
     text = f"spent {percent_text(share)} of its ranks’ time in MPI"
@@ -110,9 +117,8 @@ def _communication_clause(program: ProgramData) -> str:
     return f"{text}, {percent_text(float(seconds.max() / seconds.sum()))} of that in {seconds.idxmax()}"
 
 
-def _pair_clause(program: ProgramData) -> str:
-    table = program.communication
-    sent = table.groupby(["source", "destination"])[["bytes", "messages"]].sum()
+def _pair_clause(trace: Trace) -> str:
+    sent = trace.communication().groupby(["source", "destination"])[["bytes", "messages"]].sum()
     messages = int(sent["messages"].sum()) if len(sent) else 0
     if messages == 0:
         return "no point-to-point messages were sent"
@@ -132,12 +138,13 @@ def _pair_clause(program: ProgramData) -> str:
     return f"{carried}, the most ({volume_text(most)}) from rank {source} to rank {destination}"
 
 
-def _prediction_clause(comparison: ComparisonData) -> str:
-    error = comparison.error
-    predicted = seconds_text(comparison.predicted_s)
+def prediction_clause(measured_s: float, predicted_s: float) -> str:
+    """How the predicted run time compares with the measured one."""
+    error = prediction_error(measured_s, predicted_s)
+    predicted = seconds_text(predicted_s)
     if error is None:
-        return f"the simulation predicts {predicted}, but there is no measured time to hold it against"
-    measured = f"the measured {seconds_text(comparison.measured_s)}"
+        return f"the simulation predicts {predicted}, but there is no measured time to compare it with"
+    measured = f"the measured {seconds_text(measured_s)}"
     if percent_text(abs(error)) == percent_text(0) or abs(error) < 5e-6:
         return f"the simulation predicts {measured} exactly"
     side = "more" if error > 0 else "less"
@@ -147,26 +154,29 @@ def _prediction_clause(comparison: ComparisonData) -> str:
     return text if abs(error) <= CLOSE else f"{text}, a margin that run times at scale must be given, too"
 
 
-def scale_sentence(study: StudyData) -> str:
-    """The slowdown by noise at each scale with its spread over seeds, whether it grows, and over which networks."""
+def scale_sentence(study: pd.DataFrame, noise: str = "noise", scope: Scope | None = None) -> str:
+    """The slowdown by noise at each scale with its spread over seeds, whether it grows, and over which networks.
+
+    `noise` is the subject of the sentence; `scope` has the networks between the ranks, None where they are not known.
+    """
     points = [scale for scale in scales(study) if scale.slowdowns]
     if not points:
         return "Slowdown by noise is not known: no scale was simulated both with and without noise."
     seeds = min(len(scale.slowdowns) for scale in points)
     largest = max(max(abs(value) for value in scale.slowdowns) for scale in points)
     over = f"over {plural(seeds, 'seed')}"
-    networks = f"; {text}" if (text := scope_text(study)) else ""
+    networks = f"; {text}" if (text := networks_text(study, scope)) else ""
     if largest < NEGLIGIBLE:
         where = _span(points)
         return _sentence(
-            f"{study.noise} slows the program by less than {percent_text(NEGLIGIBLE)} {where} "
+            f"{noise} slows the program by less than {percent_text(NEGLIGIBLE)} {where} "
             f"({over}), which is negligible{networks}"
         )
     listed = join_words([_slowdown(scale, first=scale is points[0]) for scale in _selected(points)])
     single = seeds == 1
     spread = "with one seed, so that its spread is not known" if single else f"median and range {over}"
     effect = "slows the program by" if all(scale.median >= 0 for scale in points) else "changes the run time by"
-    return _sentence(f"{study.noise} {effect} {listed} ({spread}){_trend(points)}{networks}")
+    return _sentence(f"{noise} {effect} {listed} ({spread}){_trend(points)}{networks}")
 
 
 def _span(points: list[Scale]) -> str:

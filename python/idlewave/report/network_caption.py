@@ -1,18 +1,23 @@
-"""The caption of the figure of the network: what was measured, what the model says, what it deliberately leaves out."""
+"""The caption of the figure of the network: measured values, the model, and what the model deliberately leaves out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from idlewave.formatting import count_text, join_words, percent_text, plural, size_text, time_text
 from idlewave.measure.network.fitting.fitted_ranges import kept_in
+from idlewave.measure.network.fitting.quantities import quantities_of
 from idlewave.measure.network.plots.curve_table import Compared, CutOff, aside_parts, compared, cut_off, not_modelled
-from idlewave.report.data import MachineData, NetworkData
-from idlewave.report.network import quantities, rules_of
+from idlewave.report.network_plot import SPREAD
 from idlewave.report.setting import Setting
-from idlewave.wording import count_text, join_words, percent_text, plural, size_text, time_text
 
+if TYPE_CHECKING:
+    from idlewave.measure import LogGP
+
+_UNKNOWN = Setting()
 _PANELS = (
     "Half round trip: half the time until an answer of the same size is back; gap: time per message of a train; "
     "overheads: time in the call that sends or receives."
@@ -25,39 +30,34 @@ _CALLS = {"o_s": "a send", "o_r": "a lone receive"}
 _KEPT = {"g": "after the message has left, which counts in the gap g", "L": "which counts in the latency L"}
 
 
-def network_caption(network: NetworkData, machine: MachineData | None, setting: Setting | None = None) -> str:
-    """Of `plot_network`."""
-    place = (setting or Setting()).place
-    seen = compared(quantities(network), None if machine is None else machine.residuals)
+def network_caption(fit: LogGP, residuals: pd.DataFrame, setting: Setting = _UNKNOWN) -> str:
+    """The caption of `plot_network`."""
+    seen = compared(quantities_of(fit), residuals)
     if seen.shown.empty:
-        return f"No time above zero was measured of the network of {place}."
+        return f"No time above zero was measured of the network of {setting.place}."
     sentences = [
-        f"What a message between two ranks costs on {place}, by its size: measured medians (points), {network.spread} "
-        f"(pale bars){_model(machine)}.",
+        f"What a message between two ranks costs on {setting.place}, by its size: measured medians (points), {SPREAD} "
+        "(pale bars), and the LogGOPS model with the parameters above, put through the same measurement (lines).",
         _PANELS,
+        _MODEL,
+        _protocol(fit),
+        _asides(seen, fit),
+        _unseen(seen, fit),
     ]
-    if machine is not None:
-        sentences += [_MODEL, _protocol(machine), _asides(seen, machine), _unseen(seen, machine)]
     if not seen.residuals.empty:
         sentences.append(_strips(seen))
     return " ".join(sentence for sentence in (*sentences, *_beyond(cut_off(seen))) if sentence)
 
 
-def _model(machine: MachineData | None) -> str:
-    if machine is None:
-        return ""
-    return ", and the LogGOPS model with the parameters above, put through the same measurement (lines)"
-
-
-def _protocol(machine: MachineData) -> str:
-    if machine.S is None:
+def _protocol(fit: LogGP) -> str:
+    if fit.S is None:
         return "No eager limit S was found: no send waits for its receiver."
-    return f"Above the eager limit S = {size_text(machine.S)} a request and a clear to send come first."
+    return f"Above the eager limit S = {size_text(fit.S)} a request and a clear to send come first."
 
 
-def _asides(seen: Compared, machine: MachineData) -> str:
-    """The parts of calls that the model has not as overhead."""
-    rules = rules_of(machine)
+def _asides(seen: Compared, fit: LogGP) -> str:
+    """The parts of calls that the model does not have as overhead."""
+    rules = fit.network
     found: dict[tuple[str, str], list[str]] = {}
     for series in _CALLS:
         for first, aside in aside_parts(seen.residuals, rules, series):
@@ -78,9 +78,9 @@ def _sizes(first: int, ranges: Sequence[tuple[int, object]]) -> str:
     return f"up to {last}" if first <= 1 else f"from {size_text(first)} to {last}"
 
 
-def _unseen(seen: Compared, machine: MachineData) -> str:
+def _unseen(seen: Compared, fit: LogGP) -> str:
     sizes: pd.Series = seen.shown.loc[seen.shown["series"] == "o_r", "size"]
-    if machine.S is None or not not_modelled(rules_of(machine), "o_r", sizes).any():
+    if fit.S is None or not not_modelled(fit.network, "o_r", sizes).any():
         return ""
     return "Open points, not fitted: above S a receive takes part in the transfer itself."
 

@@ -1,4 +1,4 @@
-"""The page: one HTML file with everything in it, and the same figures as files beside it."""
+"""The page: one HTML file with all figures in it, and the same figures as files beside it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from idlewave.escaping import printable
 from idlewave.output import OutputFiles
-from idlewave.quoting import printable
 from idlewave.report.caveats import caveats
-from idlewave.report.data import ReportData
 from idlewave.report.figures import inline_svg, png_of, report_figures, svg_of
 from idlewave.report.findings import findings
-from idlewave.report.made_from import made_from
+from idlewave.report.parts import Report
+from idlewave.report.provenance_table import provenance_rows
 from idlewave.report.tables import (
     Table,
     calls_table,
@@ -40,7 +40,7 @@ TOPICS = {
 
 @dataclass(frozen=True)
 class PlacedFigure:
-    """A figure as the template needs it: number, name of its file, caption, and the element itself."""
+    """A figure for the template: its number, the name of its file, its caption, and its SVG."""
 
     number: int
     name: str
@@ -48,8 +48,8 @@ class PlacedFigure:
     svg: Markup
 
 
-def build(data: ReportData, output: Path, on_figure: Callable[[str], None] | None = None) -> Path:
-    """Write the report of `data` and return its path.
+def build(report: Report, output: Path, on_figure: Callable[[str], None] | None = None) -> Path:
+    """Write the page of a report and return its path.
 
     `output` is the HTML file, or a folder in which it becomes report.html; figures/ with each figure as SVG
     and PNG stands beside it. Both are made if need be, files of the same names are replaced. `on_figure` is
@@ -59,20 +59,20 @@ def build(data: ReportData, output: Path, on_figure: Callable[[str], None] | Non
     folder = page.parent / "figures"
     placed: dict[str, PlacedFigure] = {}
     with OutputFiles() as files:
-        for number, item in enumerate(report_figures(data), start=1):
+        for number, item in enumerate(report_figures(report), start=1):
             figure = item.draw()
-            svg = svg_of(figure, data.provenance)
+            svg = svg_of(figure, report.provenance)
             files.text(folder / f"{item.name}.svg", svg)
-            files.open(folder / f"{item.name}.png").write(png_of(figure, data.provenance))
-            caption = item.caption + data.warning(TOPICS[item.name])
+            files.open(folder / f"{item.name}.png").write(png_of(figure, report.provenance))
+            caption = item.caption + report.warning(TOPICS[item.name])
             placed[item.name] = PlacedFigure(number, item.name, caption, Markup(inline_svg(svg, item.name)))
             if on_figure is not None:
                 on_figure(item.name)
-        files.text(page, render(data, placed))
+        files.text(page, render(report, placed))
     return page
 
 
-def render(data: ReportData, figures: dict[str, PlacedFigure]) -> str:
+def render(report: Report, figures: dict[str, PlacedFigure]) -> str:
     """The page as text. `figures` by name; sections whose part is missing are left out."""
     environment = Environment(
         loader=PackageLoader("idlewave.report"),
@@ -84,29 +84,30 @@ def render(data: ReportData, figures: dict[str, PlacedFigure]) -> str:
     )
     template = environment.get_template("report.html.j2")
     return template.render(
-        data=data,
+        report=report,
         figures=figures,
-        findings=findings(data),
-        caveats=caveats(data),
-        tables=_tables(data),
-        made_from=made_from(data.provenance),
+        findings=findings(report),
+        caveats=caveats(report),
+        tables=_tables(report),
+        provenance=provenance_rows(report.provenance),
     )
 
 
 def _shown(value: object) -> object:
-    """Text of data without controls; what the page itself has made stays."""
+    """Make texts from data printable; markup of the page itself stays."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _tables(data: ReportData) -> dict[str, Table]:
+def _tables(report: Report) -> dict[str, Table]:
     tables: dict[str, Table | None] = {}
-    if data.machine is not None:
-        tables["parameters"] = parameters_table(data.machine)
-        tables["segments"] = segments_table(data.machine)
-    if data.noise is not None:
-        tables["noise"] = noise_table(data.noise)
-    if data.program is not None:
-        tables["calls"] = calls_table(data.program)
-    if data.study is not None:
-        tables["study"] = study_table(data.study)
+    if report.machine is not None and report.network is not None:
+        intervals = report.network.fit.ranges[0].intervals
+        tables["parameters"] = parameters_table(report.machine, intervals, report.network.place)
+        tables["segments"] = segments_table(report.machine)
+    if report.noise is not None:
+        tables["noise"] = noise_table(report.noise.cores)
+    if report.trace is not None:
+        tables["calls"] = calls_table(report.trace.totals())
+    if report.study is not None:
+        tables["study"] = study_table(report.study)
     return {name: table for name, table in tables.items() if table is not None}

@@ -1,22 +1,32 @@
-"""On what machine and with what program a report's figures were made, as captions say it."""
+"""What captions say beside the numbers: the machine, the program, the noise and the networks of the figures."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
-from idlewave.report.data import ReportData
+if TYPE_CHECKING:
+    from ..machine import Scope
+    from .parts import Report
 
-LONGEST = 60  # characters of a command in a caption
+LONGEST = 60
+"""Characters of a command in a caption."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The machine's name, and the traced run's command and ranks; "" and 0 where they are not known."""
+    """The machine's name, and the traced run's command and ranks; "" and 0 where they are not known.
+
+    `noise` is the noise of the study, as the subject of a sentence. `scope` has the networks between its ranks, None
+    where that is not known.
+    """
 
     machine: str = ""
     command: str = ""
     ranks: int = 0
+    noise: str = "noise"
+    scope: Scope | None = None
 
     @property
     def place(self) -> str:
@@ -29,12 +39,11 @@ class Setting:
         return run_text(self.command)
 
 
-def setting_of(data: ReportData) -> Setting:
-    """What is known of `data`."""
-    name = data.machine.name if data.machine is not None else data.environment.get("host", "")
-    if data.program is None:
-        return Setting(name)
-    return Setting(name, data.program.command, data.program.ranks)
+def setting_of(report: Report) -> Setting:
+    """The setting of all figures of a report."""
+    machine = "" if report.measurement is None else report.measurement.name
+    ranks = 0 if report.trace is None else report.trace.ranks
+    return Setting(machine, report.command, ranks, report.consistency.noise, report.scope)
 
 
 def run_text(command: str) -> str:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from idlewave.report.data import MachineData, NetworkSegment, NoiseData, ProgramData, StudyData
-from idlewave.report.findings import bandwidth_text
-from idlewave.report.scale import scales
-from idlewave.wording import (
+from idlewave.formatting import (
     count_text,
     fixed_seconds_texts,
     percent_range,
@@ -22,8 +19,15 @@ from idlewave.wording import (
     time_text,
     volume_text,
 )
+from idlewave.report.findings import bandwidth_text
+from idlewave.report.study_scales import scales
+
+if TYPE_CHECKING:
+    from idlewave.machine import Machine
 
 MOST_ROWS = 24
+CONFIDENCE = 0.95
+"""The level of the parameters' intervals."""
 
 
 @dataclass(frozen=True)
@@ -50,49 +54,47 @@ def _value(name: str, picoseconds: float) -> str:
     return f"{time_text(picoseconds)}/B" if name in ("G", "O") else time_text(picoseconds)
 
 
-def parameters_table(machine: MachineData) -> Table:
-    """The LogGOPS parameters with their units, and intervals where there are any."""
+def parameters_table(machine: Machine, intervals: Mapping[str, tuple[float, float]], place: str = "") -> Table:
+    """The LogGOPS parameters of the smallest messages with their units.
+
+    `intervals`: for the name of a parameter the ends of its interval, in ps. `place` says between which ranks the
+    network was measured, if that is known.
+    """
+    level = machine.network
     rows: list[tuple[str, ...]] = []
     for name, meaning in _MEANING.items():
-        value = float(getattr(machine, name))
+        value = float(getattr(level.parameters, name))
         if name == "G" and value > 0:
             meaning = f"{meaning} ({bandwidth_text(value)})"
-        ends = machine.intervals.get(name)
+        ends = intervals.get(name)
         interval = "–" if ends is None else f"{_value(name, ends[0])} to {_value(name, ends[1])}"
         rows.append((name, meaning, _value(name, value), interval))
-    limit = "always eager" if machine.S is None else size_text(machine.S)
+    limit = "always eager" if level.eager_limit is None else size_text(level.eager_limit)
     rows.append(("S", "largest eager message", limit, "–"))
-    headings: tuple[str, ...] = ("", "parameter", "value", f"{percent_text(machine.confidence)} interval")
-    if not machine.intervals:
-        headings, rows = headings[:3], [row[:3] for row in rows]
+    headings = ("", "parameter", "value", f"{percent_text(CONFIDENCE)} interval")
     caption = f"LogGOPS parameters of {machine.name}, measured between two ranks"
-    caption += f" {machine.place}" if machine.place else ""
-    if machine.segments:
-        caption += f", for messages below {size_text(min(s.from_bytes for s in machine.segments))}"
+    caption += f" {place}" if place else ""
+    if level.segments:
+        caption += f", for messages below {size_text(level.segments[0].start)}"
     return Table(caption, headings, rows, text_columns=2)
 
 
-def segments_table(machine: MachineData) -> Table | None:
-    """What changes from which message size on; None if nothing does."""
-    if not machine.segments:
-        return None
-    names = [item.name for item in fields(NetworkSegment) if item.name != "from_bytes"]
-    used = [name for name in names if any(getattr(segment, name) is not None for segment in machine.segments)]
+def segments_table(machine: Machine) -> Table | None:
+    """The parameters of larger messages, one row a segment; None if there is no segment."""
     rows = [
-        (f"from {size_text(segment.from_bytes)}", *(_segment_cell(segment, name) for name in used))
-        for segment in sorted(machine.segments, key=lambda item: item.from_bytes)
+        (
+            f"from {size_text(segment.start)}",
+            *(_value(name, float(getattr(segment.parameters, name))) for name in _MEANING),
+        )
+        for segment in machine.network.segments
     ]
-    return Table(f"LogGOPS parameters of {machine.name} for larger messages", ("message size", *used), rows)
+    if not rows:
+        return None
+    return Table(f"LogGOPS parameters of {machine.name} for larger messages", ("message size", *_MEANING), rows)
 
 
-def _segment_cell(segment: NetworkSegment, name: str) -> str:
-    value = getattr(segment, name)
-    return "as before" if value is None else _value(name, float(value))
-
-
-def noise_table(noise: NoiseData) -> Table:
-    """One row a core; of many cores those with the highest overhead."""
-    cores = noise.cores
+def noise_table(cores: pd.DataFrame) -> Table:
+    """One row a core, from the table `cores` of a NoiseMeasurement; of many cores those with the highest overhead."""
     caption = "Noise by core: the overhead is the share of its time that detours took; the last three are their lengths"
     if len(cores) > MOST_ROWS:
         caption += f"; the {MOST_ROWS} of {len(cores)} with the highest overhead"
@@ -100,13 +102,13 @@ def noise_table(noise: NoiseData) -> Table:
     rows: list[tuple[str, ...]] = [
         (
             str(row["core"]),
-            seconds_text(row["duration_s"]),
-            _nanoseconds(row["resolution_ns"]),
+            time_text(row["duration_ps"]),
+            time_text(row["resolution_ps"]),
             percent_text(row["overhead"]),
-            f"{row['rate_hz']:,.0f}",
-            _nanoseconds(row["median_ns"]),
-            _nanoseconds(row["p99_ns"]),
-            _nanoseconds(row["longest_ns"]),
+            f"{row['rate_per_s']:,.0f}",
+            _length(row, "p50_ps"),
+            _length(row, "p99_ps"),
+            _length(row, "longest_ps"),
         )
         for row in _records(cores.sort_values("core"))
     ]
@@ -123,17 +125,18 @@ def noise_table(noise: NoiseData) -> Table:
     return Table(caption, headings, rows)
 
 
-def _nanoseconds(value: float) -> str:
-    return "–" if math.isnan(value) else time_text(value * 1000)  # not a number: there was no detour
+def _length(core: Mapping[str, Any], name: str) -> str:
+    """A length of the detours of a core; a dash where there was no detour."""
+    return "–" if core["rate_per_s"] == 0 else time_text(core[name])
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
-def calls_table(program: ProgramData) -> Table:
-    """MPI calls, the costliest first."""
-    calls = program.calls.groupby("call", as_index=False)[["count", "bytes", "seconds"]].sum()
+def calls_table(totals: pd.DataFrame) -> Table:
+    """MPI calls, the costliest first, from the table of `Trace.totals`."""
+    calls = totals.groupby("call", as_index=False)[["count", "bytes", "seconds"]].sum()
     calls = calls.sort_values(["seconds", "count"], ascending=False)
     total = float(calls["seconds"].sum())
     caption = "MPI calls of the program, all ranks together: how many, the data they sent, and the time in them"
@@ -152,7 +155,7 @@ def calls_table(program: ProgramData) -> Table:
     return Table(caption, ("call", "calls", "data", "time", "share of MPI time"), rows)
 
 
-def study_table(study: StudyData) -> Table:
+def study_table(study: pd.DataFrame) -> Table:
     """One row a scale: run time without noise, slowdown with its range, and what the simulation took."""
     rows: list[tuple[str, ...]] = []
     points = scales(study)

@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from ... import mpi as mpis
-from ...children import run
+from ...child_processes import run
 from ...errors import MeasurementError
-from ...input.kinds import Open
+from ...escaping import name_of
+from ...input.value_types import Open
 from ...mpi import Mpi
-from ...quoting import name_of
 
 DEFAULT = "mpi"
 """The transport that is measured unless another one is named."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ...environment import describe, describe_recording
+from ...host_environment import describe, describe_recording
 from ..probe_process import shown
 from ..table_rows import records as rows_of
 from .disturbance import disturbance, disturbance_notes
@@ -39,7 +39,7 @@ class NoiseMeasurement:
 
     detours: one row a detour: core, start_ps (from the start of that core's recording), length_ps; ordered,
     not overlapping. cores: one row a core (see `summarise`). interrupts: one row a (core, name): meaning,
-    count. environment: see environment.py.
+    count. environment: see host_environment.py.
     """
 
     detours: pd.DataFrame

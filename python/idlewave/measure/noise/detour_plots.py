@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
+from ...formatting import count_text, percent_text, seconds_text, time_text
 from ...plot_limits import Limits, bulk_limits, mark_cut
-from ...plotting import FAINT, MUTED, PALETTE, SMALL, new_figure, say_empty, styled, tidy
-from ...wording import count_text, percent_text, seconds_text, time_text
+from ...plot_style import FAINT, MUTED, PALETTE, SMALL, new_figure, say_empty, styled, tidy
 
 MOST_PANELS = 8
 MOST_POINTS = 20_000

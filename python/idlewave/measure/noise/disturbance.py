@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...wording import percent_text, seconds_text
+from ...formatting import percent_text, seconds_text
 from .noise_recording import dropped_note
 
 FOREIGN = 0.02

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import ndimage, signal
 
 from ...errors import InputError, MeasurementError
-from ...wording import percent_text
+from ...formatting import percent_text
 from .noise_recording import NoiseRecording
 from .spectrum import Spectrum, power_spectrum
 

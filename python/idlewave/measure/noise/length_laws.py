@@ -10,7 +10,8 @@ import numpy.typing as npt
 from scipy import special, stats
 
 from ...errors import InputError
-from ...noise import (
+from ...escaping import found
+from ...noise_models import (
     DetourLength,
     EmpiricalLength,
     ExponentialLength,
@@ -18,7 +19,6 @@ from ...noise import (
     LognormalLength,
     ParetoLength,
 )
-from ...quoting import found
 from .compare import ks_distance
 
 KINDS = {"fixed": 1, "exponential": 2, "lognormal": 2, "pareto": 2, "empirical": 0}

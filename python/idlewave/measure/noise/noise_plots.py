@@ -13,9 +13,9 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
+from ...formatting import SPACE, percent_text, percent_tick, plural, si_text, time_text
 from ...plot_limits import bulk_limits, cut_text, mark_cut, mark_outside, say_above
-from ...plotting import FAINT, MUTED, PALETTE, SMALL, VERMILLION, YELLOW, new_figure, say_empty, styled, tidy
-from ...wording import SPACE, percent_text, percent_tick, plural, si_text, time_text
+from ...plot_style import FAINT, MUTED, PALETTE, SMALL, VERMILLION, YELLOW, new_figure, say_empty, styled, tidy
 from .ftq import Ftq, FtqCore
 from .fwq import FwqCore
 from .noise_recording import Detours

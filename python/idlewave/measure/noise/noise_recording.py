@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from ...errors import InputError
+from ...escaping import cut, name_of, printable
 from ...input.bounds import MOST_TABLE
 from ...input.files import Origin, read_bytes
-from ...quoting import cut, name_of, printable
 from .recording_schemas import COLUMNS, PROBES, read_summary
 
 EVENT_COLUMNS = ("begin_ns", "end_ns", "kind", "name", "net_ns")

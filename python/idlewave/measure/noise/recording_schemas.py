@@ -8,8 +8,9 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from ...errors import InputError
-from ...input.checking import checked, load_json
-from ...input.kinds import (
+from ...escaping import found, name_of
+from ...input.validation import checked, load_json
+from ...input.value_types import (
     Amount,
     Cpu,
     Nanoseconds,
@@ -19,7 +20,6 @@ from ...input.kinds import (
     Seconds,
     Whole,
 )
-from ...quoting import found, name_of
 
 PROBES = ("detour", "ftq", "fwq")
 COLUMNS = {"detour": ("start_ps", "length_ps"), "ftq": ("work",), "fwq": ("start_ps", "duration_ps")}

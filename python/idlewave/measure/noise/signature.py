@@ -13,10 +13,10 @@ import numpy.typing as npt
 from msgspec import structs
 
 from ...errors import InputError
-from ...input.checking import read_toml
+from ...escaping import cut, found, name_of, quote, toml_text
 from ...input.files import read_text
-from ...noise import MixedNoise, Noise, PoissonNoise
-from ...quoting import cut, found, name_of, quote, toml_text
+from ...input.validation import read_toml
+from ...noise_models import MixedNoise, Noise, PoissonNoise
 from ...units import parse_time
 from .length_laws import LengthLaw
 from .noise_recording import Detours

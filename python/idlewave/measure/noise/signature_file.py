@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from ...input.kinds import Amount, Closed, Cpu, Number
+from ...input.value_types import Amount, Closed, Cpu, Number
 
 Period = Annotated[float, Meta(ge=1000, le=1e30, description="a number of ps, of at least 1 ns")]
 Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")]

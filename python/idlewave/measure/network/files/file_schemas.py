@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from ....input.kinds import Amount, Closed, Number, Open, Whole, WholeFrom1
-from ....quoting import found
+from ....escaping import found
+from ....input.value_types import Amount, Closed, Number, Open, Whole, WholeFrom1
 from ...environment_file import EnvironmentSchema
 from ..transports import TraitsSchema
 

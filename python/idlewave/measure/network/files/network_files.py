@@ -1,4 +1,4 @@
-"""A network's measurement as text and files: tables of machine.toml, JSON, and a folder to go on from.
+"""A network's measurement as a Machine, as JSON, and as a folder of files.
 
 machine.toml             the network as the simulator reads it; no noise
 network.json             what the probe and the fit say, with intervals and residuals; the environment
@@ -14,16 +14,18 @@ from typing import Any
 import pandas as pd
 from msgspec import structs
 
-from ....carried import comment, said_of
-from ....environment import metadata_of_samples, provenance_of
-from ....input.checking import checked, load_json
+from ....escaping import name_of
+from ....formatting import plain_time
+from ....host_environment import metadata_of_samples, provenance_of
 from ....input.tables import read_table
-from ....machine import BETWEEN, WITHIN, Machine, measured_lines
+from ....input.validation import checked, load_json
+from ....machine import BETWEEN, WITHIN, Level, Machine, Place, Segment
+from ....machine import Parameters as MachineParameters
+from ....machine_file.writer import machine_toml
 from ....output import OutputFiles
 from ....provenance import Provenance
-from ....quoting import name_of, toml_text
-from ....units import exact_time
-from ....wording import plain_time
+from ....provenance_in_files import comment, provenance_entry
+from ....units import parse_cost
 from ...table_rows import records
 from ..fitting.fitted_ranges import Range
 from ..fitting.loggp import LogGP
@@ -36,13 +38,31 @@ FORMAT = 1
 PARAMETERS = ("L", "o_s", "o_r", "g", "G", "O")
 
 
-def network_toml(network: NetworkMeasurement, node: NetworkMeasurement | None = None, node_ranks: int = 1) -> list[str]:
-    """The tables [network], its segments, and [network.node] if `node` was measured within a node of `node_ranks`
-    ranks. Times are exact, per-byte costs have six digits."""
-    lines = [f"# {where(network)}", *_level(network.fit, "network", *_place(network, node))]
-    if node is not None:
-        lines += ["", f"# {where(node)}", *_level(node.fit, "network.node", f"ranks = {node_ranks}")]
-    return lines
+def machine_of(
+    name: str, network: NetworkMeasurement, node: NetworkMeasurement | None = None, node_ranks: int = 1
+) -> Machine:
+    """The measured machine without its noise: `node` was measured within a node of `node_ranks` ranks, if at all."""
+    measured, ranks = _place(network, node)
+    return Machine(
+        name,
+        level_of(network.fit),
+        node=None if node is None else level_of(node.fit),
+        node_ranks=ranks if node is None else node_ranks,
+        measured=measured,
+    )
+
+
+def level_of(fit: LogGP) -> Level:
+    """The fitted parameters as the simulator takes them: whole ps, and six digits of a cost per byte."""
+    parameters = [_rounded(r) for r in fit.ranges]
+    later = zip(fit.ranges[1:], parameters[1:], strict=True)
+    return Level(parameters[0], tuple(Segment(r.first, p) for r, p in later), fit.S)
+
+
+def comments_of(network: NetworkMeasurement, node: NetworkMeasurement | None = None) -> dict[str, str]:
+    """The comments of the machine.toml of `machine_of`: where and when it was measured, intervals of the parameters."""
+    comments = _comments_of_level("network", network)
+    return comments if node is None else comments | _comments_of_level("network.node", node)
 
 
 def where(network: NetworkMeasurement) -> str:
@@ -111,19 +131,19 @@ def save_network(
     place = Path(folder)
     target = place / "machine.toml"
     table = place / "network-samples.parquet"
-    text = "\n".join([f"name = {toml_text(name)}", "", *network_toml(network, node, node_ranks)]) + "\n"
+    machine = machine_of(name, network, node, node_ranks)
     recording = provenance_of("network", network.environment)
     with OutputFiles() as files:
         files.table(table, network.samples, metadata_of_samples("network", network.environment))
         sources = [replace(recording, digests={table.name: files.digest(table)})]
         if node is not None:
             sources.append(provenance_of("network", node.environment))
-        digests = Machine.from_toml(text, name=name).provenance.digests
+        digests = machine.provenance.digests
         by = "idlewave.measure.measure_network"
         provenance = Provenance.made("measurement", name, by=by, digests=digests, sources=tuple(sources))
-        said = {"format": FORMAT, "name": name, "network": network_as_json(network)} | said_of(provenance)
+        said = {"format": FORMAT, "name": name, "network": network_as_json(network)} | provenance_entry(provenance)
         files.json(place / "network.json", said)
-        files.text(target, comment(provenance) + text)
+        files.text(target, comment(provenance) + machine_toml(machine, comments=comments_of(network, node)))
     return target
 
 
@@ -137,34 +157,32 @@ def load_network(folder: str | Path) -> NetworkMeasurement:
     return network_from_json(said.network, raw["network"], samples)
 
 
-def _place(network: NetworkMeasurement, node: NetworkMeasurement | None) -> list[str]:
-    """Where it was measured, as [network] says it; nothing where that, or how many ranks a node has, is not known."""
+def _place(network: NetworkMeasurement, node: NetworkMeasurement | None) -> tuple[Place | None, int]:
+    """Where the network was measured, and the ranks of a node; None and 1 where that is not known."""
     cores = network.environment.get("cores")
     if network.one_node is False:
-        return measured_lines(BETWEEN, 1)
+        return BETWEEN, 1
     if network.one_node and node is None and isinstance(cores, int) and cores > 0:
-        return measured_lines(WITHIN, cores)
-    return []
+        return WITHIN, cores
+    return None, 1
 
 
-def _level(fit: LogGP, table: str, *first: str) -> list[str]:
-    lines = [f"[{table}]", *first, *_parameter_lines(fit.ranges[0])]
-    lines.append('S = "inf"' if fit.S is None else f"S = {fit.S}")
-    for r in fit.ranges[1:]:
-        kind = "rendezvous" if r.rendezvous else "eager"
-        exact = r.onset[0] == r.onset[1]
-        begins = "" if exact else f"  # 95 %: {r.onset[0]} to {r.onset[1]}"
-        lines += ["", f"[[{table}.segment]]  # {kind}", f"from = {r.first}{begins}", *_parameter_lines(r)]
-    return lines
+def _rounded(r: Range) -> MachineParameters:
+    p = r.parameters
+    G, O = (parse_cost(f"{value / 1000:.6g}ns") for value in (p.G, p.O))  # noqa: E741 - the model's name
+    return MachineParameters(round(p.L), round(p.o_s), round(p.o_r), round(p.g), G, O)
 
 
-def _parameter_lines(r: Range) -> list[str]:
-    lines = []
-    for name in PARAMETERS:
-        value = getattr(r.parameters, name)
-        text = f"{value / 1000:.6g}ns" if name in ("G", "O") else exact_time(round(value))
-        lines.append(f'{name} = "{text}"'.ljust(20) + f"# {parameter_remark(r, name)}")
-    return lines
+def _comments_of_level(table: str, network: NetworkMeasurement) -> dict[str, str]:
+    comments = {table: where(network)}
+    for number, r in enumerate(network.fit.ranges):
+        key = table if number == 0 else f"{table}.segment[{number - 1}]"
+        if number > 0:
+            comments[key] = "rendezvous" if r.rendezvous else "eager"
+        if r.onset[0] != r.onset[1]:
+            comments[f"{key}.from"] = f"95 %: {r.onset[0]} to {r.onset[1]}"
+        comments |= {f"{key}.{name}": parameter_remark(r, name) for name in PARAMETERS}
+    return comments
 
 
 def _fit_from(said: FitSchema, raw: dict[str, Any]) -> LogGP:

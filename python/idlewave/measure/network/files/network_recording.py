@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ....environment import describe
+from ....escaping import name_of
+from ....formatting import percent_text
+from ....host_environment import describe
 from ....input.bounds import MOST_TABLE
-from ....input.checking import checked, load_json
 from ....input.files import read_bytes
-from ....input.kinds import LONGEST_NS
 from ....input.tables import TEXT, WHOLE, Column, csv_table
-from ....quoting import name_of
-from ....wording import percent_text
+from ....input.validation import checked, load_json
+from ....input.value_types import LONGEST_NS
 from ...environment_file import read_environment
 from ..fitting.loggp import LogGP, estimate
 from ..fitting.page_steps import Pages

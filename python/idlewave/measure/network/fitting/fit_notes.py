@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....wording import percent_text, percent_tick, time_text
+from ....formatting import percent_text, percent_tick, time_text
 from .fitted_ranges import Range, kept_in
 from .observations import Observations
 from .page_steps import PageStep

@@ -58,7 +58,7 @@ class Network:
 
 
 class Exchange(NamedTuple):
-    """The arguments of a PRTT: messages, the delay between two of them (in ps, rounded to whole ones), size in bytes."""
+    """The arguments of a PRTT: messages, the delay between two of them (whole ps), their size in bytes."""
 
     messages: int
     delay: float

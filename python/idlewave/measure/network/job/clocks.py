@@ -26,11 +26,11 @@ from scipy.optimize import linprog
 from scipy.stats import t as student
 
 from .... import mpi as mpis
-from ....environment import metadata_of_samples
 from ....errors import InputError, MeasurementError
+from ....escaping import name_of
+from ....host_environment import metadata_of_samples
 from ....mpi import Mpi
 from ....output import write_table
-from ....quoting import name_of
 from ...environment_file import read_environment
 from ..files.file_schemas import ClocksSchema
 from ..probing.job_run import read_columns, read_summary, run_job

@@ -27,16 +27,16 @@ from rich.progress import Progress
 
 from .... import machine as machines
 from .... import mpi as mpis
-from ....environment import metadata_of_samples
 from ....errors import InputError, MeasurementError
+from ....escaping import name_of, quote
+from ....formatting import percent_text
+from ....host_environment import metadata_of_samples
 from ....input.bounds import MOST_TABLE
 from ....input.files import below, read_bytes
-from ....input.kinds import LONGEST_NS
 from ....input.tables import NUMBER, TEXT, WHOLE, Column, csv_table
+from ....input.value_types import LONGEST_NS
 from ....mpi import Mpi
 from ....output import write_table
-from ....quoting import name_of, quote
-from ....wording import percent_text
 from ...environment_file import read_environment
 from ..files.file_schemas import PairsSchema
 from ..files.network_recording import MOST_MESSAGES

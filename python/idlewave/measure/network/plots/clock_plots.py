@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ....formatting import time_text
 from ....plot_limits import Limits, bulk_limits, mark_cut, mark_outside
-from ....plotting import MUTED, PALETTE, new_figure, styled, tidy
-from ....wording import time_text
+from ....plot_style import MUTED, PALETTE, new_figure, styled, tidy
 from ..job.clocks import ClockMeasurement
 
 NAMED = 6

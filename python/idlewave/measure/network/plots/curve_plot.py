@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from ....formatting import SPACE, size_text
 from ....plot_limits import cut_handle, mark_cut, mark_outside
-from ....plotting import (
+from ....plot_style import (
     BLUE,
     GREEN,
     INK,
@@ -29,7 +30,6 @@ from ....plotting import (
     styled,
     tidy,
 )
-from ....wording import SPACE, size_text
 from ..fitting.loggp import LogGP
 from ..fitting.prediction import Network
 from ..fitting.quantities import QUANTITIES, quantities_of, residuals_of

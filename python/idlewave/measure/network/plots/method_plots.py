@@ -9,8 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from ....formatting import SPACE, percent_tick, plural, size_text, time_text
 from ....plot_limits import Limits, bulk_limits, cut_count, cut_handle, mark_cut, mark_outside
-from ....plotting import (
+from ....plot_style import (
     BLUE,
     GREEN,
     MUTED,
@@ -24,7 +25,6 @@ from ....plotting import (
     styled,
     tidy,
 )
-from ....wording import SPACE, percent_tick, plural, size_text, time_text
 from ..fitting.earlier_methods import BELL, CULLER, KIELMANN, METHODS, PRTT, at_smallest_size
 from ..fitting.latency_distribution import latencies, over_time, overheads
 from .plot_helpers import scale_sizes, scale_times

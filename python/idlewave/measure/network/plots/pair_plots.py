@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 from scipy.cluster.hierarchy import dendrogram
 
+from ....formatting import plural, time_text
 from ....plot_limits import bulk_limits, mark_cut
-from ....plotting import BLUE, VERMILLION, new_figure, styled, tidy
-from ....wording import plural, time_text
+from ....plot_style import BLUE, VERMILLION, new_figure, styled, tidy
 from ..job.pairs import PairMeasurement
 
 FAR = float(np.log(1000.0))

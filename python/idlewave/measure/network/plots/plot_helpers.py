@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from ....wording import size_text, time_text
+from ....formatting import size_text, time_text
 
 
 def scale_sizes(axes: Axes, sizes: pd.Series, most: int = 7) -> None:

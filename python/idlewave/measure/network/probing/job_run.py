@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from rich.progress import Progress
 
 from .... import mpi as mpis
-from ....environment import describe_recording
 from ....errors import InputError, UsageError
+from ....escaping import found, name_of
+from ....host_environment import describe_recording
 from ....input.bounds import MOST_TABLE
-from ....input.checking import checked, load_json
 from ....input.files import below, read_bytes
+from ....input.validation import checked, load_json
 from ....mpi import Mpi
-from ....quoting import found, name_of
 from ...probe_process import begin_folder, run_probe, shown
 from ..files.file_schemas import JobSchema
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from rich.progress import Progress
 
 from .... import mpi as mpis
-from ....environment import describe_recording
 from ....errors import MeasurementError, UsageError
+from ....escaping import quote
+from ....host_environment import describe_recording
 from ....mpi import OPEN_MPI, Mpi
-from ....quoting import quote
 from ...probe_process import begin_folder, run_probe, shown
 from ..files.network_recording import NetworkMeasurement, read_measurement
 from ..transports import DEFAULT, Transports, listed_by, local_program

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/large_vector.hpp"
+#include "base/time.hpp"
+#include "loggops/request.hpp"
+
+namespace idlewave {
+
+/// Requests that need the same resources, in order of precedence. Most are added in that order: these are in a vector,
+/// the others in a heap.
+template <class Cookie, class Moment>
+class RequestQueue {
+  public:
+    [[nodiscard]] bool empty() const { return next_ == row_.size() && heap_.empty(); }
+
+    /// The request with precedence over all others.
+    [[nodiscard]] const Request<Cookie, Moment>& front() const { return from_row() ? row_[next_] : heap_.front(); }
+
+    void add(const Request<Cookie, Moment>& request) {
+        if (2 * next_ >= row_.size()) {
+            row_.erase(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(next_));
+            next_ = 0;
+        }
+        if (row_.empty() || !request.before(row_.back())) {
+            row_.push_back(request);
+            return;
+        }
+        heap_.push_back(request);
+        std::push_heap(heap_.begin(), heap_.end(), Later{});
+    }
+
+    Request<Cookie, Moment> take() {
+        if (from_row()) {
+            return row_[next_++];
+        }
+        std::pop_heap(heap_.begin(), heap_.end(), Later{});
+        const Request<Cookie, Moment> request = heap_.back();
+        heap_.pop_back();
+        return request;
+    }
+
+    template <class Visit>
+    void each(Visit visit) const {
+        std::for_each(row_.begin() + static_cast<std::ptrdiff_t>(next_), row_.end(), visit);
+        std::for_each(heap_.begin(), heap_.end(), visit);
+    }
+
+  private:
+    struct Later {
+        bool operator()(const Request<Cookie, Moment>& a, const Request<Cookie, Moment>& b) const {
+            return b.before(a);
+        }
+    };
+
+    [[nodiscard]] bool from_row() const {
+        return next_ < row_.size() && (heap_.empty() || !heap_.front().before(row_[next_]));
+    }
+
+    LargeVector<Request<Cookie, Moment>> row_;
+    std::size_t next_ = 0;  ///< the first of `row_` that was not taken
+    LargeVector<Request<Cookie, Moment>> heap_;
+};
+
+/// The requests of a rank that has many. Requests that need the same resources wait in one queue: when these are free,
+/// only the head of the queue can start. So a rank compares a handful of heads, however many requests wait.
+template <class Cookie, class Moment = Time>
+class RequestQueues {
+  public:
+    [[nodiscard]] bool empty() const { return waiting_ == 0; }
+
+    void add(const Request<Cookie, Moment>& request) {
+        queue_of(request).add(request);
+        ++waiting_;
+    }
+
+    /// Calls `consider(head, number)` for every queue that is not empty.
+    template <class Consider>
+    void each_head(Consider consider) const {
+        for (std::uint32_t i = 0; i < queues_.size(); ++i) {
+            if (!queues_[i].empty()) {
+                consider(queues_[i].front(), i);
+            }
+        }
+    }
+
+    Request<Cookie, Moment> take(std::uint32_t number) {
+        --waiting_;
+        return queues_[number].take();
+    }
+
+    /// Calls `visit` with every request, in no order.
+    template <class Visit>
+    void each(Visit visit) const {
+        for (const Queue& queue : queues_) {
+            queue.each(visit);
+        }
+    }
+
+    void clear() {
+        queues_.clear();
+        waiting_ = 0;
+    }
+
+  private:
+    using Queue = RequestQueue<Cookie, Moment>;
+
+    /// A post needs no resource, so it waits in a queue of its own.
+    static bool alike(const Request<Cookie, Moment>& a, const Request<Cookie, Moment>& b) {
+        return (a.kind == RequestKind::post) == (b.kind == RequestKind::post) && a.first_resource == b.first_resource &&
+               a.second_resource == b.second_resource;
+    }
+
+    Queue& queue_of(const Request<Cookie, Moment>& request) {
+        for (Queue& queue : queues_) {
+            if (!queue.empty() && alike(queue.front(), request)) {
+                return queue;
+            }
+        }
+        for (Queue& queue : queues_) {
+            if (queue.empty()) {
+                return queue;
+            }
+        }
+        return queues_.emplace_back();
+    }
+
+    std::vector<Queue> queues_;
+    std::uint64_t waiting_ = 0;
+};
+
+}  // namespace idlewave

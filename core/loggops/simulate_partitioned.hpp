@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "base/time.hpp"
+#include "goal/source.hpp"
+#include "loggops/model.hpp"
+#include "loggops/observer.hpp"
+#include "loggops/rank_results.hpp"
+#include "loggops/simulate.hpp"
+#include "machine/machine.hpp"
+#include "pdes/exchange.hpp"
+#include "pdes/partition_options.hpp"
+#include "pdes/placement.hpp"
+#include "pdes/segmented_run.hpp"
+#include "standstill/standstill.hpp"
+
+namespace idlewave {
+
+/// The result of a simulation in partitions. Only the first process has `found`.
+struct PartitionedSimulation {
+    SimulationResult<Time> found;
+    pdes::RunStatistics statistics;  ///< sums over all processes; its events are messages
+    std::uint64_t digest = 0;        ///< of all finish times
+};
+
+/// Simulates the schedule of `source` on `machine` in partitions, on threads and in processes as `configuration` says,
+/// with the same result as `simulate`. `seed` is that of the noise phases. Throws Standstill in the first process,
+/// TimeOverflow, InputError if the machine has no lookahead, and any exception of the poll.
+template <Source S>
+PartitionedSimulation simulate_partitioned(const S& source, const Machine& machine, std::uint64_t seed,
+                                           const pdes::RunConfiguration& configuration) {
+    using Model = LogGops<S, NoObserver>;
+    NoObserver observer;
+    Model model(source, machine, seed, observer);
+    if (model.lookahead() <= 0) {
+        throw InputError(
+            "only a machine with o_s + L above 0 has a lookahead, without which messages are simulated one "
+            "by one: by the sequential scheduler");
+    }
+    const std::uint32_t partitions = configuration.partitions();
+    pdes::PartitionOptions options = pdes::partition_options_of(configuration);
+    options.cell = model.lookahead();
+    const bool cyclic = configuration.placement_kind == pdes::PlacementKind::cyclic;
+    pdes::SegmentedRun<Model> run(
+        model,
+        cyclic ? pdes::Placement::cyclic(model.lps(), partitions) : pdes::Placement::block(model.lps(), partitions),
+        options, configuration);
+    RankResults results(partitions);
+    PartitionedSimulation result;
+    result.statistics = run.run([&](auto& all) {
+        Unfinished unfinished;
+        all.each_worker([&](auto& worker) { worker.collect_unfinished_sends(unfinished); });
+        all.each_lp_of_worker([&](auto& worker, std::uint32_t r, const typename Model::State& rank) {
+            worker.collect_unfinished(r, rank, unfinished);
+            const Time finish = model.finish(r, rank);
+            results.add(r, finish);
+            result.digest += philox({r, static_cast<std::uint64_t>(finish), 0, 0}, {0, 0})[0];
+        });
+        results.add(unfinished);
+    });
+    pdes::sum_over_processes(result.statistics, configuration.transport);
+    pdes::sum_over_processes(std::span(&result.digest, 1), configuration.transport);
+    result.found.messages = result.statistics.counts.committed;
+    Unfinished unfinished = results.gather(configuration, source.ranks(), result.found.finish);
+    if (!unfinished.empty()) {
+        throw standstill(std::move(unfinished), source);
+    }
+    return result;
+}
+
+}  // namespace idlewave

@@ -1,0 +1,235 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/archive.hpp"
+#include "base/bytes.hpp"
+#include "base/error.hpp"
+#include "base/time.hpp"
+#include "pdes/delivery.hpp"
+#include "pdes/event.hpp"
+#include "pdes/lps.hpp"
+#include "pdes/model.hpp"
+#include "pdes/payload_store.hpp"
+#include "pdes/placement.hpp"
+#include "pdes/snapshot.hpp"
+
+/// A partition's LPs, pending events and committed records, into a snapshot and out of it.
+namespace idlewave::pdes {
+
+/// Gives an event its payload, which came from outside of this process: the model's code for it, or a slot.
+template <WindowModel M>
+void take_payload(PendingEvent& event, typename M::Payload& payload, typename M::Worker& worker,
+                  PayloadPool<typename M::Payload>& payloads) {
+    if constexpr (assigns_codes<M>) {
+        event.code = worker.assign_code(payload);
+    }
+    if (event.code == QueuedEvent::pooled) {
+        event.sequence = payloads.put(event.sequence, payload);
+    }
+}
+
+/// Throws InputError if a snapshot has an LP that the run does not have.
+inline void check_snapshot_lp(std::uint32_t lp, std::uint32_t lps) {
+    if (lp >= lps) {
+        throw InputError("a snapshot of the run has an LP " + std::to_string(lp) + ", of " + std::to_string(lps));
+    }
+}
+
+/// The parts of a partition that a snapshot reads and writes. A scheduler that keeps its LPs in another way has its own
+/// contents, with the same members.
+template <WindowModel M>
+struct PartitionContents {
+    const Placement& placement;
+    std::uint32_t self;
+    typename M::Worker& worker;
+    Lps<typename M::State>& lps;
+    PayloadPool<typename M::Payload>& payloads;
+    std::vector<typename EmittedOf<M>::Type>& output;
+    std::uint32_t& restored_lps;
+
+    /// Whether an LP of the snapshot is placed here. Throws InputError if there is no such LP.
+    [[nodiscard]] bool has(std::uint32_t lp) const {
+        check_snapshot_lp(lp, placement.lps());
+        return placement.of(lp).partition == self;
+    }
+    /// The index of an LP that is placed here.
+    [[nodiscard]] std::uint32_t index_of(std::uint32_t lp) const { return placement.of(lp).local; }
+    /// Calls `use` with the index and the number of each LP.
+    template <class Use>
+    void each_lp(Use use) const {
+        for (std::uint32_t i = 0; i < lps.size(); ++i) {
+            use(i, placement.lp_of(self, i));
+        }
+    }
+};
+
+template <WindowModel M>
+class PartitionSnapshot {
+  public:
+    using State = typename M::State;
+    using Payload = typename M::Payload;
+    using Emitted = typename EmittedOf<M>::Type;
+
+    /// Restores what is placed here: LPs and committed records into `to`, an event by `push(event)`, a timer by
+    /// `set_timer(index, time)`. Throws InputError if a part is damaged.
+    template <class Contents, class Push, class SetTimer>
+    static void restore(std::span<const Snapshot::Part> parts, Contents to, Push push, SetTimer set_timer) {
+        for (const Snapshot::Part& part : parts) {
+            Deserialiser unpacker(part);
+            while (!unpacker.done()) {
+                restore_entry(unpacker, to, push, set_timer);
+            }
+        }
+    }
+
+    /// Throws InputError if not all `lps` of a partition were restored.
+    static void check(std::uint32_t lps, std::uint32_t restored) {
+        if (restored != lps) {
+            throw InputError("a snapshot of the run has " + std::to_string(restored) + " of the " +
+                             std::to_string(lps) + " LPs of a partition");
+        }
+    }
+
+    /// Adds LPs and committed records to the snapshot, sorted by the partitions of `next`.
+    template <class Contents>
+    static void save_lps(const Placement& next, Snapshot& snapshot, Contents from) {
+        from.each_lp([&](std::uint32_t index, std::uint32_t lp) {
+            save_lp(from.lps[index], lp, from.worker, snapshot.open(next.of(lp).partition));
+        });
+        for (const Emitted& emitted : from.output) {
+            if constexpr (requires { emitted.lp; }) {
+                Serialiser packer(snapshot.open(next.of(emitted.lp).partition));
+                packer(SnapshotEntry::record);
+                packer(emitted);
+            }
+        }
+    }
+
+    /// Adds an event or a timer of the LP `lp`; `begins`: of its cell.
+    static void save_queued(const QueuedEvent& event, std::uint32_t lp, Time begins, const Delivery<M>& delivery,
+                            Snapshot::Part& part) {
+        if (event.source == QueuedEvent::timer) {
+            save_timer(begins + event.offset, lp, part);
+        } else {
+            save_event(delivery.deliver(event, begins), lp, part);
+        }
+    }
+
+  private:
+    template <class Contents, class Push, class SetTimer>
+    static void restore_entry(Deserialiser& unpacker, Contents& to, Push& push, SetTimer& set_timer) {
+        switch (unpacker.next<SnapshotEntry>()) {
+            case SnapshotEntry::lp:
+                restore_lp(unpacker, to);
+                return;
+            case SnapshotEntry::timer: {
+                const auto lp = unpacker.next<std::uint32_t>();
+                const auto time = unpacker.next<Time>();
+                if (to.has(lp)) {
+                    set_timer(to.index_of(lp), time);
+                }
+                return;
+            }
+            case SnapshotEntry::event:
+                restore_event(unpacker, to, push);
+                return;
+            case SnapshotEntry::record:
+                restore_record(unpacker, to);
+                return;
+        }
+        throw InputError("a snapshot of the run is damaged");
+    }
+
+    template <class Contents>
+    static void restore_lp(Deserialiser& unpacker, Contents& to) {
+        const auto number = unpacker.next<std::uint32_t>();
+        const auto bytes = unpacker.next<std::uint32_t>();
+        Deserialiser own = unpacker.part(bytes);
+        if (!to.has(number)) {
+            return;
+        }
+        Lp<State>& lp = to.lps.make(to.index_of(number));
+        ++to.restored_lps;
+        own(lp.sequence);
+        if constexpr (serialises<M>) {
+            to.worker.unpack(lp.state, number, own);
+        } else {
+            own(lp.state);
+        }
+    }
+
+    template <class Contents, class Push>
+    static void restore_event(Deserialiser& unpacker, Contents& to, Push& push) {
+        PendingEvent event;
+        unpacker(event.time);
+        const auto lp = unpacker.next<std::uint32_t>();
+        unpacker(event.source);
+        unpacker(event.sequence);
+        Payload payload{};
+        if constexpr (!std::is_empty_v<Payload>) {
+            unpacker(payload);
+            event.code = QueuedEvent::pooled;
+        }
+        if (!to.has(lp)) {
+            return;
+        }
+        event.lp = to.index_of(lp);
+        if (event.code == QueuedEvent::pooled) {
+            take_payload<M>(event, payload, to.worker, to.payloads);
+        }
+        push(event);
+    }
+
+    template <class Contents>
+    static void restore_record(Deserialiser& unpacker, Contents& to) {
+        Emitted emitted{};
+        unpacker(emitted);
+        if constexpr (requires { emitted.lp; }) {
+            if (to.has(emitted.lp)) {
+                to.output.push_back(emitted);
+            }
+        }
+    }
+
+    static void save_lp(const Lp<State>& lp, std::uint32_t number, typename M::Worker& worker, Snapshot::Part& part) {
+        Serialiser packer(part);
+        packer(SnapshotEntry::lp);
+        packer(number);
+        packer(std::uint32_t{0});  // the number of bytes that follow, known below
+        const std::size_t begin = part.size();
+        packer(lp.sequence);
+        if constexpr (serialises<M>) {
+            worker.pack(lp.state, number, packer);
+        } else {
+            packer(lp.state);
+        }
+        store(part.data() + begin - sizeof(std::uint32_t), static_cast<std::uint32_t>(part.size() - begin));
+    }
+
+    static void save_timer(Time time, std::uint32_t lp, Snapshot::Part& part) {
+        Serialiser packer(part);
+        packer(SnapshotEntry::timer);
+        packer(lp);
+        packer(time);
+    }
+
+    static void save_event(const Event<Payload>& event, std::uint32_t lp, Snapshot::Part& part) {
+        Serialiser packer(part);
+        packer(SnapshotEntry::event);
+        packer(event.time);
+        packer(lp);
+        packer(event.source);
+        packer(event.sequence);
+        if constexpr (!std::is_empty_v<Payload>) {
+            packer(*event.payload);
+        }
+    }
+};
+
+}  // namespace idlewave::pdes

@@ -1,0 +1,215 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/time.hpp"
+#include "pdes/checkpoint.hpp"
+#include "pdes/communication_matrix.hpp"
+#include "pdes/conservative.hpp"
+#include "pdes/exchange.hpp"
+#include "pdes/load_balancing.hpp"
+#include "pdes/model.hpp"
+#include "pdes/partition_options.hpp"
+#include "pdes/partitions.hpp"
+#include "pdes/placement.hpp"
+#include "pdes/process_transport.hpp"
+#include "pdes/progress_series.hpp"
+#include "pdes/run_configuration.hpp"
+#include "pdes/run_statistics.hpp"
+#include "pdes/snapshot.hpp"
+#include "pdes/statistics.hpp"
+#include "pdes/thread_transport.hpp"
+#include "pdes/transport.h"
+
+namespace idlewave::pdes {
+
+/// Runs partitions from the beginning, or from a checkpoint, to the end. Between two segments of the run its whole
+/// state is in a snapshot: LPs may migrate to other partitions, and the snapshot may be written as a checkpoint. The
+/// number of segments does not change the results.
+template <WindowModel M>
+class SegmentedRun {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    /// `placement`: of the first segment.
+    SegmentedRun(M& model, Placement placement, const PartitionOptions& options, const RunConfiguration& configuration)
+        : model_(model),
+          placement_(std::move(placement)),
+          options_(options),
+          configuration_(configuration),
+          folder_(configuration.checkpoint.directory, configuration.checkpoint.description),
+          snapshot_(configuration.partitions()),
+          checkpoint_at_(Clock::now()) {
+        if (configuration.partitions() > 1) {
+            options_.migrate_after = configuration.migrate_after * configuration.partitions();
+            options_.counts_communication = static_cast<bool>(configuration.place);
+            options_.imbalance = configuration.place ? 0 : options.imbalance;
+        }
+    }
+
+    /// Runs to the end, and then calls `use` with the partitions.
+    template <class Use>
+    RunStatistics run(Use use) {
+        const auto begin = Clock::now();
+        restart();
+        while (!run_segment(begin, use)) {
+            ++statistics_.segments;
+            end_segment(begin);
+        }
+        statistics_.seconds = seconds_since(begin) - statistics_.init_seconds + seconds_before_;
+        return std::move(statistics_);
+    }
+
+  private:
+    static double seconds_since(Clock::time_point begin) {
+        return std::chrono::duration<double>(Clock::now() - begin).count();
+    }
+
+    /// Prepares the checkpoint directory, or reads the checkpoint to restart from.
+    void restart() {
+        if (!configuration_.checkpoint.restart) {
+            if (!configuration_.checkpoint.directory.empty()) {
+                folder_.prepare();
+                barrier(configuration_.transport);
+            }
+            return;
+        }
+        Checkpoint checkpoint = folder_.read();
+        options_.from = checkpoint.from;
+        seconds_before_ = checkpoint.seconds;
+        statistics_.before_restart = checkpoint.statistics;
+        parts_ = std::move(checkpoint.parts);
+    }
+
+    /// Runs one segment; returns whether it was the last.
+    template <class Use>
+    bool run_segment(Clock::time_point begin, Use use) {
+        if (configuration_.transport != nullptr) {
+            ProcessTransport<typename M::Payload> transport(*configuration_.transport, configuration_.threads);
+            return run_segment_over(transport, begin, use);
+        }
+        ThreadTransport<typename M::Payload> transport(configuration_.threads);
+        return run_segment_over(transport, begin, use);
+    }
+
+    template <class Transport, class Use>
+    bool run_segment_over(Transport& transport, Clock::time_point begin, Use use) {
+        const double before = seconds_since(begin);
+        if constexpr (!may_lack_lookahead<M>) {
+            if (options_.synchronization == Synchronization::conservative) {
+                ConservativeScheduler<M, Transport> windows(model_, placement_, transport, options_,
+                                                            configuration_.pin);
+                return run_segment_on(windows, begin, before, use);
+            }
+        }
+        Partitions<M, Transport> partitions(model_, placement_, transport, options_, configuration_.pin);
+        return run_segment_on(partitions, begin, before, use);
+    }
+
+    template <class Scheduled, class Use>
+    bool run_segment_on(Scheduled& partitions, Clock::time_point begin, double before, Use use) {
+        if (options_.from == 0) {
+            partitions.begin();
+        } else {
+            partitions.restore(snapshot_, parts_);
+            parts_.clear();
+        }
+        if (statistics_.segments == 1) {
+            statistics_.init_seconds = seconds_since(begin);
+        }
+        partitions.run(configuration_.poll, [this] { return wants_pause(); });
+        count(partitions, before);
+        if (partitions.at_end()) {
+            use(partitions);
+            return true;
+        }
+        if (partitions.paused_for_migration()) {
+            choose_placement(partitions);
+            options_.migrate_after = configuration_.place ? 0 : 2 * options_.migrate_after;
+            options_.counts_communication = false;
+        }
+        snapshot_ = partitions.save(next());
+        options_.from = partitions.paused_at();
+        return false;
+    }
+
+    template <class Scheduled>
+    void count(Scheduled& partitions, double before) {
+        const Statistics& all = statistics_.counts;
+        for (ProgressSample sample : partitions.series()) {
+            sample.seconds += before + seconds_before_;
+            sample.committed += all.committed;
+            sample.rolled_back += all.rolled_back;
+            statistics_.series.push_back(sample);
+        }
+        statistics_.counts.add_segment(partitions.statistics());
+    }
+
+    [[nodiscard]] bool wants_pause() const {
+        return !configuration_.checkpoint.directory.empty() &&
+               seconds_since(checkpoint_at_) >= configuration_.checkpoint.interval;
+    }
+
+    /// Chooses the placement of the next segment from the events of this one.
+    template <class Scheduled>
+    void choose_placement(Scheduled& partitions) {
+        if (configuration_.place) {
+            const std::size_t groups = CommunicationMatrix::groups_of(model_.lps());
+            std::vector<std::uint64_t> between(groups * groups);
+            partitions.add_between(between);
+            sum_over_processes(between, configuration_.transport);
+            next_ = placement_of_groups(configuration_.place(between, configuration_.partitions()), model_.lps(),
+                                        configuration_.partitions());
+            return;
+        }
+        const std::uint32_t group = group_size(model_.lps(), max_groups);
+        std::vector<std::uint64_t> weights((model_.lps() + group - 1) / group);
+        partitions.add_weights(weights, group);
+        sum_over_processes(weights, configuration_.transport);
+        next_ = balanced(weights, model_.lps(), configuration_.partitions());
+    }
+
+    const Placement& next() const { return next_ ? *next_ : placement_; }
+
+    /// Between two segments: gives each process the parts for its partitions, and writes a checkpoint.
+    void end_segment(Clock::time_point begin) {
+        if (configuration_.transport != nullptr) {
+            exchange(snapshot_, *configuration_.transport, configuration_.threads);
+        }
+        if (next_) {
+            placement_ = *std::exchange(next_, std::nullopt);
+        }
+        if (!configuration_.checkpoint.directory.empty()) {
+            Checkpoint checkpoint;
+            checkpoint.from = options_.from;
+            checkpoint.seconds = seconds_since(begin) - statistics_.init_seconds + seconds_before_;
+            Statistics since = statistics_.counts;
+            sum_over_processes(since, configuration_.transport);
+            checkpoint.statistics = statistics_.before_restart;
+            checkpoint.statistics.add_segment(since);
+            folder_.write(checkpoint, snapshot_, configuration_.transport);
+            checkpoint_at_ = Clock::now();
+        }
+    }
+
+    M& model_;
+    Placement placement_;
+    std::optional<Placement> next_;  ///< to which LPs migrate
+    PartitionOptions options_;
+    const RunConfiguration& configuration_;
+    CheckpointFolder folder_;
+    Snapshot snapshot_;
+    std::vector<Snapshot::Part> parts_;  ///< of the checkpoint
+    RunStatistics statistics_;
+    double seconds_before_ = 0;  ///< of the run before the checkpoint
+    Clock::time_point checkpoint_at_;
+};
+
+}  // namespace idlewave::pdes

@@ -1,0 +1,110 @@
+"""The machines and schedules that commands read, and the options that name them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ..errors import UsageError
+from ..escaping import cut, quote
+from ..machine import Machine
+from ..schedule import Schedule
+from .completion import algorithms, machines
+from .option_types import Count
+from .progress import doing, rank_progress
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+_OUTSIDE = f"{__name__}.outside"
+
+
+def machine_options(command: F) -> F:
+    """--machine, --allow-outside, and the options of `between_options`; `load_machine` reads what they name."""
+    text = "Allow files named in machine.toml that lie outside its folder."
+    command = click.option("--allow-outside", is_flag=True, expose_value=False, callback=_allow, help=text)(command)
+    text = "The machine: a machine.toml, a folder with one, or a preset (listed by `idlewave machines`)."
+    command = between_options()(command)
+    return click.option(
+        "-m", "--machine", "machine_name", required=True, metavar="MACHINE", help=text, shell_complete=machines
+    )(command)
+
+
+def _allow(context: click.Context, _option: click.Parameter, given: bool) -> None:
+    context.meta[_OUTSIDE] = given
+
+
+def between_options(default: str | None = None) -> Callable[[F], F]:
+    """--between and --node-ranks: another machine's network between nodes that have the measured network inside."""
+
+    def add(command: F) -> F:
+        text = "Ranks of a node, with --between.  [default: the processors of the measured node]"
+        command = click.option("--node-ranks", type=Count(1, 2**31 - 1), help=text)(command)
+        text = "The machine whose network lies between nodes; the simulated machine's own network lies within them."
+        return click.option(
+            "--between", default=default, show_default=True, metavar="MACHINE", help=text, shell_complete=machines
+        )(command)
+
+    return add
+
+
+def algorithm_options(command: F) -> F:
+    """--algorithm COLLECTIVE=NAME and --reduction-cost."""
+    text = "Algorithm of a collective (listed by `idlewave algorithms`); may be repeated."
+    command = click.option(
+        "-a",
+        "--algorithm",
+        "chosen",
+        multiple=True,
+        metavar="COLLECTIVE=NAME",
+        help=text,
+        shell_complete=algorithms,
+    )(command)
+    text = "Computation of a reduction, in ns per byte."
+    return click.option("--reduction-cost", type=float, default=0.0, show_default=True, help=text)(command)
+
+
+def load_machine(name: str, between: str | None = None, node_ranks: int | None = None) -> Machine:
+    """The machine of --machine, with the network of --between between nodes of `node_ranks` ranks."""
+    machine = Machine.named(name, outside=bool(click.get_current_context().meta.get(_OUTSIDE)))
+    if between is None:
+        if node_ranks is not None:
+            raise UsageError("--node-ranks belongs to --between")
+        return machine
+    return machine.between(between, node_ranks=node_ranks)
+
+
+def note_scope(machine: Machine, ranks: int) -> None:
+    """Print a note if the machine was measured within a node, and the node has fewer ranks than are simulated."""
+    scope = machine.scope
+    if scope.beyond_node(ranks):
+        from .terminal import say_note
+
+        say_note(
+            f"the network of {cut(machine.name)} was measured within a node of {scope.node_ranks} ranks, and {ranks:,} "
+            "ranks are simulated as if they were on one; --between PRESET puts a network between nodes (idlewave "
+            "machines lists them)"
+        )
+
+
+def load_schedule(source: str, chosen: Iterable[str], reduction_cost: float) -> Schedule:
+    """The schedule in a file (GOAL, or a binary one) or in a directory (a trace)."""
+    if not Path(source).is_dir():
+        with rank_progress(f"reading {Path(source).name}") as progress:
+            return Schedule.load(source, progress=progress)
+    with doing(f"reading the trace {source}"):
+        return Schedule.from_trace(source, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
+
+
+def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:
+    """The choices in ``("allreduce=ring", …)``."""
+    named = {}
+    for text in chosen:
+        collective, equals, name = text.partition("=")
+        if not equals or not collective or not name:
+            raise UsageError(f"expected COLLECTIVE=NAME, such as allreduce=ring, found {quote(text)}")
+        named[collective] = name
+    return named

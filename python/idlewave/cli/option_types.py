@@ -1,0 +1,146 @@
+"""Types of options, and --json, which all commands have."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from ..errors import UsageError
+from ..escaping import quote
+from ..output import check_new_folder, check_output, check_output_folder
+from ..units import parse_count, parse_size, parse_time
+
+MOST_COUNT = 2**53
+"""The largest count, where an option has no bound of its own."""
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+"""--json, which every command has: the result goes to the output stream as one object, and nothing else goes there."""
+
+
+def print_json(value: object) -> None:
+    """Print the result of a command as one JSON object; JSON has neither infinities nor NaN."""
+    click.echo(json.dumps(value, allow_nan=False))
+
+
+class FiniteRange(click.FloatRange):
+    """A finite number from a range; the range of click has "nan" and "inf", too."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's
+        """The number. Fails with the message of click if the text is no finite number."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"expected a finite number, found {value}", param, ctx)
+        return number
+
+
+if TYPE_CHECKING:
+    NumberType = click.ParamType[int]
+else:
+    NumberType = click.ParamType  # which older versions of click cannot subscript
+
+
+class Size(NumberType):
+    """A number of bytes, with or without a unit: 4096, 8KiB, 1MB."""
+
+    name = "bytes"
+
+    def __init__(self, least: int = 0, most: int = MOST_COUNT) -> None:
+        self._least, self._most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's
+        """The number of bytes."""
+        try:
+            size = value if isinstance(value, int) else parse_size(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if size < self._least:
+            self.fail(f"expected at least {self._least} bytes, found {value}", param, ctx)
+        if size > self._most:
+            self.fail(f"expected at most {self._most} bytes, found {value}", param, ctx)
+        return size
+
+
+class Count(click.IntRange):
+    """A count or a seed: a whole number from a range, which may be written as 1e6."""
+
+    name = "count"
+
+    def __init__(self, least: int = 0, most: int = MOST_COUNT) -> None:
+        super().__init__(least, None if most == MOST_COUNT else most)  # as the help shows it
+        self._least, self._most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's
+        """The number. Fails with the message of click if the text is no whole number of the range."""
+        try:
+            number = value if isinstance(value, int) else parse_count(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if number < self._least:
+            self.fail(f"expected a whole number of at least {self._least}, found {quote(value)}", param, ctx)
+        if number > self._most:
+            self.fail(f"expected a whole number of at most {self._most}, found {quote(value)}", param, ctx)
+        return number
+
+
+class Duration(NumberType):
+    """A time with its unit, such as 2ms; the value is in picoseconds."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's
+        """Picoseconds."""
+        try:
+            return value if isinstance(value, int) else parse_time(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class OutputFile(click.Path):
+    """A file to write. It is checked before anything is measured or simulated for it."""
+
+    def __init__(self, endings: tuple[str, ...] = (), folders: tuple[str, ...] = ()) -> None:
+        """`endings`: the endings of names that are allowed, default all. A name with an ending of `folders` is a
+        folder."""
+        super().__init__(path_type=Path)
+        self._endings = endings
+        self._folders = folders
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's
+        """The path. Fails with the message of click for another ending, raises OutputError if the file cannot be
+        written."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if self._endings and path.suffix not in self._endings:
+            self.fail(f"expected a name that ends with {', '.join(self._endings)}, found {quote(value)}", param, ctx)
+        return check_new_folder(path) if path.suffix in self._folders else check_output(path)
+
+
+class OutputFolder(click.Path):
+    """A folder to write into, made if it is not there. It is checked before anything is measured for it."""
+
+    def __init__(self, *, checked: bool = True) -> None:
+        """`checked`: the folder is checked at once; else the command checks it, if it writes there."""
+        super().__init__(path_type=Path)
+        self._checked = checked
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's
+        """The path. Raises OutputError if no folder can be there."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        return check_output_folder(path) if self._checked else path
+
+
+def refuse_given(context: click.Context, names: tuple[str, ...], why: str) -> None:
+    """Raise UsageError if one of the parameters `names` was given on the command line, where it would have no
+    effect."""
+    given = [
+        max(parameter.opts, key=len)
+        for parameter in context.command.params
+        if parameter.name in names and context.get_parameter_source(parameter.name) is not ParameterSource.DEFAULT
+    ]
+    if given:
+        raise UsageError(f"{why}: {', '.join(sorted(given))} has no meaning beside it")

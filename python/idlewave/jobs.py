@@ -1,0 +1,99 @@
+"""Jobs, of which schedules are composed on the fly: sequences of operations of all ranks or of groups of ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from . import _core
+from .errors import InputError, UsageError
+from .escaping import quote
+from .formatting import unknown_name
+from .pattern_options import MOST_BYTES, PATTERNS, PatternOptions
+
+GROUPS = tuple(_core.GroupKind.__members__)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation of all ranks of a job: a collective, a halo exchange, a sweep, or "compute" (of `compute_ns`).
+
+    It is done `times` times; with `rotating_root` the root moves on by one rank each time. `group` says which ranks
+    take part together: "all"; "blocks" of `group_size` neighbours each; or "strided", the ranks with equal remainder by
+    `group_size`, like the rows and columns of a process grid. The other fields are those of `Schedule.pattern`.
+    """
+
+    name: str
+    bytes: int = 1
+    algorithm: str = ""
+    reduction_cost: float = 0.0
+    times: int = 1
+    rotating_root: bool = False
+    group: str = "all"
+    group_size: int = 1
+    options: PatternOptions = field(default_factory=PatternOptions)
+
+    def members(self, ranks: int) -> int:
+        """The number of ranks in the first group, in a job of `ranks` ranks."""
+        if self.group not in GROUPS:
+            raise UsageError(f"no group is called {quote(self.group)}; there are {', '.join(GROUPS)}")
+        if not 1 <= self.group_size <= ranks:
+            raise UsageError(f"expected a group size from 1 to {ranks}, found {self.group_size}")
+        if self.group == "all":
+            return ranks
+        return self.group_size if self.group == "blocks" else -(-ranks // self.group_size)
+
+    def stage(self, ranks: int, tag: int) -> _core.Stage:
+        """The operation as the compiled core sees it, in a job of `ranks` ranks. Raises UsageError, InputError."""
+        if not 0 <= self.bytes <= MOST_BYTES:
+            raise UsageError(f"expected 0 to 2^50 bytes, found {self.bytes}")
+        if not 0 <= self.reduction_cost < 1e6:
+            raise UsageError(f"expected a reduction cost from 0 to 1000000 ns per byte, found {self.reduction_cost}")
+        if not 1 <= self.times < 2**32:
+            raise UsageError(f"expected an operation 1 to 2^32 - 1 times, found {self.times}")
+        if self.name not in PATTERNS:
+            raise InputError(unknown_name("pattern", self.name, PATTERNS))
+        members = self.members(ranks)
+        o = self.options
+        name, algorithm = self.name, self.algorithm
+        o.check(members, matrix=name == "alltoall")
+        if name == "dissemination":
+            if algorithm not in ("", "dissemination"):
+                raise UsageError(f"the pattern dissemination is an algorithm itself, so not {quote(algorithm)}")
+            name, algorithm = "barrier", "dissemination"
+        stage = _core.Stage(name, algorithm, members, o.core(self.bytes, self.reduction_cost))
+        stage.set(self.times, self.rotating_root, _core.GroupKind[self.group], self.group_size, tag)
+        return stage
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job: its ranks do the operations one after another, and the whole sequence `repetitions` times.
+
+    Rank i of the job is rank `first + i * stride` of the machine, or `placement[i]`.
+    """
+
+    ranks: int
+    operations: Sequence[Operation]
+    repetitions: int = 1
+    first: int = 0
+    stride: int = 1
+    placement: Sequence[int] = ()
+
+    def core(self) -> _core.Job:
+        """The job as the compiled core sees it. Raises UsageError, InputError."""
+        if not 1 <= self.ranks < 2**32 - 1:
+            raise UsageError(f"expected 1 to {2**32 - 2} ranks, found {self.ranks}")
+        if not 1 <= self.repetitions < 2**32:
+            raise UsageError(f"expected 1 to 2^32 - 1 repetitions, found {self.repetitions}")
+        for name, value in (
+            ("first rank", self.first),
+            ("stride", self.stride),
+            *(("rank", r) for r in self.placement),
+        ):
+            if not 0 <= value < 2**32 - 1:
+                raise UsageError(f"a job's placement: expected a {name} from 0 to {2**32 - 2}, found {value}")
+        if self.stride < 1:
+            raise UsageError("a job's placement: expected a stride of at least 1")
+        stages = [operation.stage(self.ranks, tag) for tag, operation in enumerate(self.operations)]
+        return _core.Job(self.ranks, stages, self.repetitions, self.first, self.stride, list(self.placement))

@@ -1,0 +1,157 @@
+"""Provenance of schedules and traces that is computed when it is first needed."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .digests import Files, digest_of, digest_of_files, digest_of_schedule, plain
+from .errors import InputError
+from .provenance import Provenance
+
+if TYPE_CHECKING:
+    from .jobs import Job
+
+LONGEST_OPTIONS = 4000
+"""Characters of options that are listed; longer options are kept as a digest only."""
+
+
+class LazyProvenance:
+    """Provenance that `make` computes when it is first needed, because the digest of a large file takes long.
+
+    It does not keep the artefact itself in memory.
+    """
+
+    def __init__(self, make: Callable[[], Provenance]) -> None:
+        self._make = make
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """The provenance; its option "unknown" says if files were removed or changed meanwhile."""
+        return self._make()
+
+
+def of_file(name: str, files: Files) -> LazyProvenance:
+    """Of a schedule in a file; the provenance in GOAL text is its source, if the text was not changed since."""
+
+    def make() -> Provenance:
+        with files.paths[0].open("rb") as file:
+            return _of_stream(name, file)
+
+    return LazyProvenance(lambda: _unless_changed("schedule", name, files, make))
+
+
+def of_text(name: str, text: str) -> LazyProvenance:
+    """Of a schedule that is GOAL text."""
+    found = _of_stream(name, io.BytesIO(text.encode()))
+    return LazyProvenance(lambda: found)
+
+
+def _of_stream(name: str, stream: io.BufferedReader | io.BytesIO) -> Provenance:
+    content = digest_of_schedule(stream)
+    sources: tuple[Provenance, ...] = ()
+    if content.sealed:
+        try:
+            sources = (Provenance.from_json(content.comment, name),)
+        except InputError:
+            content = replace(content, sealed=False)
+    edited = {"edited": True} if content.comment and not content.sealed else {}
+    return Provenance("schedule", name, {"content": content.digest}, edited, sources)
+
+
+def rank_files(directory: Path) -> list[Path]:
+    """The files of the ranks of a trace, from which its schedule is made. Empty if the folder cannot be listed."""
+    try:
+        return sorted(directory.glob("*.iwtrace"))
+    except OSError:
+        return []
+
+
+def of_recorded_trace(directory: Path, files: Files, recorded: Provenance) -> LazyProvenance:
+    """Of a trace; `recorded` is the provenance in trace.json.
+
+    The option "changed" says if the files of the ranks do not have the digest in it.
+    """
+    name = str(directory)
+
+    def make() -> Provenance:
+        content = digest_of_files(directory, files.paths)
+        changed = {"changed": True} if recorded.digests.get("content", content) != content else {}
+        return replace(recorded, name=name, digests={"content": content}, options={**recorded.options, **changed})
+
+    return LazyProvenance(lambda: _unless_changed("trace", name, files, make))
+
+
+def of_trace(name: str, trace: LazyProvenance, algorithms: Mapping[str, str], reduction_cost: float) -> LazyProvenance:
+    """Of the schedule that is made from a trace."""
+
+    def make() -> Provenance:
+        source = trace.provenance
+        options = {"algorithms": dict(algorithms), "reduction_cost": float(reduction_cost)}
+        return _derived(name, source, options)
+
+    return LazyProvenance(make)
+
+
+def of_extrapolation(name: str, base: LazyProvenance, ranks: int) -> LazyProvenance:
+    """Of a schedule that is extrapolated from another one."""
+    return LazyProvenance(lambda: _derived(name, base.provenance, {"ranks": ranks}))
+
+
+def _derived(name: str, source: Provenance, options: dict[str, Any]) -> Provenance:
+    content = source.digests.get("content")
+    if content is None:
+        return Provenance("schedule", name, options=options | {"unknown": source.options["unknown"]}, sources=(source,))
+    digests = {"content": digest_of({"source": content, "options": options})}
+    return Provenance("schedule", name, digests, options, (source,))
+
+
+def of_jobs(name: str, jobs: Sequence[Job], ranks: int) -> LazyProvenance:
+    """Of a pattern, or of several jobs beside each other."""
+    listed = list(jobs)
+
+    def make() -> Provenance:
+        digest = digest_of({"jobs": plain(listed), "ranks": ranks})
+        options: dict[str, Any] = {"jobs": [_without_defaults(job) for job in listed]} | (
+            {"ranks": ranks} if ranks else {}
+        )
+        if len(str(options)) > LONGEST_OPTIONS:
+            options = {"jobs": f"{len(listed)}, too long to be listed"}
+        return Provenance("schedule", name, {"content": digest}, options)
+
+    return LazyProvenance(make)
+
+
+def _without_defaults(value: object) -> Any:  # noqa: ANN401 - a value of JSON
+    """As `plain`, without fields that have their default."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {
+            item.name: _without_defaults(getattr(value, item.name))
+            for item in fields(value)
+            if not _is_default(item, value)
+        }
+    if isinstance(value, list | tuple):
+        return [_without_defaults(item) for item in value]
+    return plain(value)
+
+
+def _is_default(item: Field[Any], value: object) -> bool:
+    default = item.default_factory() if item.default_factory is not MISSING else item.default
+    return bool(default is not MISSING and plain(getattr(value, item.name)) == plain(default))
+
+
+def _unless_changed(kind: str, name: str, files: Files, make: Callable[[], Provenance]) -> Provenance:
+    """The result of `make`, if the files were unchanged before and after it; else a provenance with the problem."""
+    problem, found = files.problem(), None
+    if not problem:
+        try:
+            found, problem = make(), files.problem()
+        except OSError as error:
+            problem = f"{error.filename}: {error.strerror}"
+    if problem or found is None:
+        return Provenance(kind, name, options={"unknown": problem})
+    return found

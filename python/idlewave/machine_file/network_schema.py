@@ -1,0 +1,123 @@
+"""The schema of a machine.toml: the tables of the network, and the file as a whole."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, field
+
+from ..input.value_types import Closed, Cost, Time, Whole, WholeFrom1
+from ..machine import BETWEEN, WITHIN, Place
+from .noise_schema import NoiseTable
+
+NodeRanks = Annotated[int, Meta(ge=1, lt=2**32, description="a whole number from 1 to 4294967295")]
+EagerLimit = Annotated[
+    Whole | Literal["inf"], Meta(description='a whole number from 0 on (bytes of the largest eager message) or "inf"')
+]
+
+
+class ParameterTable(Closed):
+    """LogGOPS parameters. None: the level below, or the segment before, has the value."""
+
+    L: Time | None = None
+    o: Time | None = None
+    o_s: Time | None = None
+    o_r: Time | None = None
+    g: Time | None = None
+    G: Cost | None = None
+    O: Cost | None = None  # noqa: E741 - the model's name
+
+    def __post_init__(self) -> None:
+        if self.o is not None and (self.o_s is not None or self.o_r is not None):
+            raise ValueError("o: expected either o, or o_s and o_r, found both")
+
+    def given(self) -> dict[str, Any]:
+        """The parameters that the table has, by their names in the model: o is o_s and o_r."""
+        values = {
+            "L": self.L,
+            "o_s": self.o if self.o_s is None else self.o_s,
+            "o_r": self.o if self.o_r is None else self.o_r,
+            "g": self.g,
+            "G": self.G,
+            "O": self.O,
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+
+class SegmentTable(ParameterTable, kw_only=True):
+    """[[network.segment]]: parameters of messages of at least `start` bytes."""
+
+    start: WholeFrom1 = field(name="from")
+
+
+class LevelTable(ParameterTable):
+    """The keys that [network] and [network.node] share."""
+
+    S: EagerLimit | None = None
+    segment: tuple[SegmentTable, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for i in range(1, len(self.segment)):
+            before, start = self.segment[i - 1].start, self.segment[i].start
+            if start <= before:
+                raise ValueError(
+                    f"segment[{i}].from: expected more than the segment before has, {before}, found {start}"
+                )
+
+
+class NodeTable(LevelTable, kw_only=True):
+    """[network.node]: the network between ranks of one node of `ranks` ranks."""
+
+    ranks: NodeRanks
+
+
+class NetworkTable(LevelTable, kw_only=True):
+    """[network].
+
+    `name` is the network's name where it is another machine's. `measured` says where it was measured, and `ranks` how
+    many ranks the node has that it was measured within.
+    """
+
+    L: Time
+    g: Time
+    G: Cost
+    O: Cost  # noqa: E741 - the model's name
+    S: EagerLimit
+    node: NodeTable | None = None
+    name: str = ""
+    measured: Place | None = None
+    ranks: NodeRanks | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("o_s", "o_r"):
+            if name not in self.given():
+                raise ValueError(f"{name}: expected {Time.words}, found nothing")
+        if self.measured != WITHIN:
+            if self.ranks is not None:
+                raise ValueError(f"ranks: expected it only beside measured = '{WITHIN}', found {self.ranks}")
+            return
+        if self.node is not None:
+            raise ValueError(f"measured: expected '{BETWEEN}' beside [network.node], found '{self.measured}'")
+        if self.ranks is None:
+            raise ValueError("ranks: expected the ranks of the node that it was measured within, found nothing")
+
+
+class MachineTable(Closed):
+    """A machine.toml."""
+
+    network: NetworkTable
+    name: str = "unnamed"
+    description: str = ""
+    noise: NoiseTable | None = None
+
+
+class ScopeTable(Closed, kw_only=True):
+    """A `machine.Scope`, as the provenance of a study has it."""
+
+    network: str = ""
+    measured: Place | None = None
+    latency: Whole
+    node_ranks: NodeRanks | None = None
+    node_latency: Whole | None = None

@@ -1,0 +1,204 @@
+"""The text of a machine.toml, or of a noise.toml, from a Machine.
+
+Whatever writes such a file passes the comments of its own as `comments`: by the key of a table or value, such as
+"network", "network.L", "network.segment[0]", "network.segment[0].from", "noise". The comment of a table with single
+brackets stands above it, every other comment behind its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..escaping import toml_text
+from ..machine import WITHIN, Level, Machine, Parameters
+from ..noise_models import (
+    REACHES,
+    AnyNoise,
+    DetourLength,
+    EmpiricalLength,
+    ExponentialLength,
+    FixedLength,
+    LognormalLength,
+    MixedNoise,
+    Noise,
+    ParetoLength,
+    PoissonNoise,
+    UniformLength,
+)
+from ..units import exact_cost, exact_time
+
+if TYPE_CHECKING:
+    from ..noise_models import Times
+
+    SaveDetours = Callable[[str, Times, Times], None]
+    """Writes a file of detours of that name beside the machine.toml: their starts and lengths in ps."""
+
+DETOURS = "noise.csv"
+"""The file of the detours that repeat."""
+_COMMENT_COLUMN = 20
+
+
+def machine_toml(
+    machine: Machine, save_detours: SaveDetours | None = None, comments: Mapping[str, str] | None = None
+) -> str:
+    """The text of a machine.toml of `machine`.
+
+    Its noise is written only with `save_detours`, which is called for each file of detours that the text names.
+    """
+    lines = _Lines(comments or {})
+    lines.value("name", toml_text(machine.name))
+    if machine.description:
+        lines.value("description", toml_text(machine.description))
+    lines.table("network")
+    if machine.network_name:
+        lines.value("name", toml_text(machine.network_name))
+    if machine.measured:
+        lines.value("measured", toml_text(machine.measured))
+    if machine.measured == WITHIN:
+        lines.value("ranks", str(machine.node_ranks))
+    _write_level(lines, "network", machine.network)
+    if machine.node is not None:
+        lines.table("network.node")
+        lines.value("ranks", str(machine.node_ranks))
+        _write_level(lines, "network.node", machine.node)
+    if machine.noise is not None and save_detours is not None:
+        _write_noise(lines, machine.noise, machine.noise_reaches, save_detours)
+    return lines.text()
+
+
+def noise_toml(
+    noise: AnyNoise,
+    save_detours: SaveDetours,
+    reaches: Sequence[str] = REACHES,
+    comments: Mapping[str, str] | None = None,
+) -> str:
+    """The text of a noise.toml: the [noise] table alone."""
+    lines = _Lines(comments or {})
+    _write_noise(lines, noise, reaches, save_detours)
+    return lines.text()
+
+
+class _Lines:
+    """The lines of a TOML file, with comments."""
+
+    def __init__(self, comments: Mapping[str, str]) -> None:
+        self._comments = comments
+        self._lines: list[str] = []
+        self._table = ""
+
+    def table(self, name: str) -> None:
+        """Begin the table [name]."""
+        self._begin(name)
+        if name in self._comments:
+            self._lines.append(f"# {self._comments[name]}")
+        self._lines.append(f"[{name}]")
+
+    def item(self, name: str, number: int) -> None:
+        """Begin the table of that number in the list of tables [[name]]."""
+        self._begin(f"{name}[{number}]")
+        self._lines.append(self._commented(f"[[{name}]]", self._table))
+
+    def value(self, key: str, value: str) -> None:
+        """Write a key of the table and its value, which is TOML."""
+        path = f"{self._table}.{key}" if self._table else key
+        self._lines.append(self._commented(f"{key} = {value}", path))
+
+    def text(self) -> str:
+        """All lines."""
+        return "\n".join(self._lines) + "\n"
+
+    def _begin(self, table: str) -> None:
+        self._table = table
+        if self._lines:
+            self._lines.append("")
+
+    def _commented(self, line: str, path: str) -> str:
+        comment = self._comments.get(path)
+        return line if comment is None else f"{line.ljust(_COMMENT_COLUMN)}# {comment}"
+
+
+def _write_level(lines: _Lines, table: str, level: Level) -> None:
+    _write_parameters(lines, level.parameters)
+    lines.value("S", '"inf"' if level.eager_limit is None else str(level.eager_limit))
+    for number, segment in enumerate(level.segments):
+        lines.item(f"{table}.segment", number)
+        lines.value("from", str(segment.start))
+        _write_parameters(lines, segment.parameters)
+
+
+def _write_parameters(lines: _Lines, p: Parameters) -> None:
+    for name in ("L", "o_s", "o_r", "g"):
+        lines.value(name, f'"{exact_time(getattr(p, name))}"')
+    for name in ("G", "O"):
+        lines.value(name, f'"{exact_cost(getattr(p, name))}"')
+
+
+def _write_noise(lines: _Lines, noise: AnyNoise, reaches: Sequence[str], save_detours: SaveDetours) -> None:
+    lines.table("noise")
+    if tuple(reaches) != REACHES:
+        lines.value("reaches", str(list(reaches)))
+    if isinstance(noise, Noise):
+        _write_trace(lines, noise, save_detours)
+        lines.value("phase", _phase(noise.phase))
+    elif isinstance(noise, PoissonNoise):
+        _write_random(lines, noise, 0, save_detours)
+        lines.value("phase", _phase(noise.phase))
+    else:
+        _write_mixture(lines, noise, save_detours)
+
+
+def _write_mixture(lines: _Lines, noise: MixedNoise, save_detours: SaveDetours) -> None:
+    lines.value("kind", '"mixture"')
+    lines.value("phase", _phase(noise.trace.phase))
+    lines.item("noise.source", 0)
+    _write_trace(lines, noise.trace, save_detours)
+    for number, source in enumerate(noise.random):
+        lines.item("noise.source", number + 1)
+        _write_random(lines, source, number, save_detours)
+
+
+def _write_trace(lines: _Lines, noise: Noise, save_detours: SaveDetours) -> None:
+    save_detours(DETOURS, noise.starts, noise.lengths)
+    lines.value("kind", '"trace"')
+    lines.value("file", f'"{DETOURS}"')
+    lines.value("period", f'"{exact_time(noise.period)}"')
+
+
+def _write_random(lines: _Lines, noise: PoissonNoise, number: int, save_detours: SaveDetours) -> None:
+    lines.value("kind", '"poisson"')
+    lines.value("interval", _time(noise.interval))
+    lines.value("length", _length(noise.length, f"lengths-{number}.csv", save_detours))
+
+
+def _phase(phase: str | tuple[int, ...]) -> str:
+    return f'"{phase}"' if isinstance(phase, str) else f"[{', '.join(_time(time) for time in phase)}]"
+
+
+def _length(law: DetourLength, file: str, save_detours: SaveDetours) -> str:
+    """The law of detours' lengths as a value of TOML; measured lengths go to `file`."""
+    if isinstance(law, FixedLength):
+        return _time(law.length)
+    if isinstance(law, EmpiricalLength):
+        ends = law.lengths.cumsum()
+        save_detours(file, ends - law.lengths, law.lengths)
+    return f"{{ {', '.join(f'{key} = {value}' for key, value in _law(law, file))} }}"
+
+
+def _law(law: DetourLength, file: str) -> Iterator[tuple[str, str]]:
+    """The keys of the table of a law, and their values."""
+    yield "distribution", f'"{type(law).__name__.removesuffix("Length").lower()}"'
+    if isinstance(law, EmpiricalLength):
+        yield "file", f'"{file}"'
+    elif isinstance(law, ExponentialLength):
+        yield from (("mean", _time(law.mean)), ("min", _time(law.min)))
+    elif isinstance(law, LognormalLength):
+        yield from (("median", _time(law.median)), ("sigma", repr(law.sigma)))
+    elif isinstance(law, ParetoLength):
+        yield from (("min", _time(law.min)), ("alpha", repr(law.alpha)))
+    elif isinstance(law, UniformLength):
+        yield from (("min", _time(law.min)), ("max", _time(law.max)))
+
+
+def _time(picoseconds: float) -> str:
+    return f'"{exact_time(round(picoseconds))}"'

@@ -1,0 +1,1 @@
+"""Studies: many simulations of one program, and the table that they make."""

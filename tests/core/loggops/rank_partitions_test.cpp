@@ -1,0 +1,258 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/pattern.hpp"
+#include "event_runs.hpp"
+#include "loggops/simulate_partitioned.hpp"
+#include "outcome.hpp"
+#include "pdes/partition_options.hpp"
+#include "pdes/partitions.hpp"
+#include "pdes/thread_transport.hpp"
+#include "random_schedule.hpp"
+#include "trials.hpp"
+
+namespace idlewave {
+namespace {
+
+using testing::Dice;
+using testing::Outcome;
+
+/// What a simulation without an observer says: finish times, messages, or a standstill.
+bool alike(const Outcome& a, const Outcome& b) {
+    return a.finish == b.finish && a.messages == b.messages && a.standstill == b.standstill;
+}
+
+template <Source S>
+Outcome in_one_window(const S& source, const Machine& machine, std::uint64_t seed) {
+    Outcome outcome;
+    try {
+        auto result = simulate(source, machine, SimulationOptions{.seed = seed, .threads = 1, .poll = {}});
+        outcome.finish = std::move(result.finish);
+        outcome.messages = result.messages;
+    } catch (const Standstill& standstill) {
+        return testing::outcome_of(standstill);
+    }
+    return outcome;
+}
+
+template <Source S>
+Outcome partitioned(const S& source, const Machine& machine, std::uint64_t seed,
+                    const pdes::RunConfiguration& configuration, pdes::RunStatistics* statistics = nullptr) {
+    Outcome outcome;
+    try {
+        auto result = simulate_partitioned(source, machine, seed, configuration);
+        outcome.finish = std::move(result.found.finish);
+        outcome.messages = result.found.messages;
+        if (statistics != nullptr) {
+            *statistics = result.statistics;
+        }
+    } catch (const Standstill& standstill) {
+        return testing::outcome_of(standstill);
+    }
+    return outcome;
+}
+
+/// Ranks in partitions that take turns as dice decide.
+struct InTurns {
+    std::vector<Time> finish;
+    pdes::Statistics statistics;
+};
+template <Source S>
+InTurns in_turns(const S& graph, const Machine& machine, std::uint64_t seed, std::uint32_t count,
+                 const pdes::PartitionOptions& how) {
+    using Model = LogGops<S, NoObserver>;
+    using Transport = pdes::ThreadTransport<Message>;
+    NoObserver observer;
+    Model model(graph, machine, seed, observer);
+    pdes::PartitionOptions options = how;
+    options.cell = model.lookahead();
+    const auto placement = pdes::Placement::cyclic(graph.ranks(), count);
+    Transport transport(count);
+    pdes::Partitions<Model, Transport> partitions(model, placement, transport, options);
+    partitions.begin();
+    testing::in_turns(seed, count)(partitions);
+    InTurns found;
+    found.finish.resize(graph.ranks());
+    partitions.each_lp([&](std::uint32_t r, const auto& rank) { found.finish[r] = model.finish(r, rank); });
+    found.statistics = partitions.statistics();
+    return found;
+}
+
+TEST(RankPartitions, GiveTheSameWhenTheyRunFarAheadOfEachOther) {
+    std::uint64_t rolled_back = 0;
+    std::uint64_t ended = 0;
+    for (std::uint64_t seed = 0; seed < testing::trials(1500); ++seed) {
+        Dice dice(seed);
+        const Machine machine = testing::random_machine(dice);
+        const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
+        const Outcome one = in_one_window(graph, machine, seed);
+        if (!one.standstill.empty()) {
+            continue;
+        }
+        ++ended;
+        const std::uint32_t count = 1 + dice.small(4);
+        const InTurns found = in_turns(graph, machine, seed, count, {.lazy = seed % 2 == 0});
+        ASSERT_EQ(found.finish, one.finish) << "seed " << seed;
+        ASSERT_EQ(found.statistics.committed, one.messages) << "seed " << seed;
+        rolled_back += found.statistics.rolled_back;
+    }
+    EXPECT_GT(ended, testing::trials(700));
+    EXPECT_GT(rolled_back, testing::trials(50))
+        << "messages that were sent too early; many ranks have crowds, and do not go ahead";
+}
+
+TEST(RankPartitions, UndoAllThatARankDidAndDoTheSameTwice) {
+    for (std::uint64_t seed = 0; seed < testing::trials(700); ++seed) {
+        Dice dice(seed);
+        const Machine machine = testing::random_machine(dice);
+        const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
+        const Outcome one = in_one_window(graph, machine, seed);
+        pdes::RunConfiguration configuration;
+        configuration.scheduler = pdes::Scheduler::check;
+        ASSERT_TRUE(alike(partitioned(graph, machine, seed, configuration), one)) << "seed " << seed;
+    }
+}
+
+TEST(RankPartitions, GiveTheSameOnAnyNumberOfThreadsStandstillsIncluded) {
+    for (std::uint64_t seed = 0; seed < testing::trials(300); ++seed) {
+        Dice dice(seed);
+        const Machine machine = testing::random_machine(dice);
+        const Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(60));
+        const Outcome one = in_one_window(graph, machine, seed);
+        for (const auto scheduler : {pdes::Scheduler::yawns, pdes::Scheduler::timewarp}) {
+            pdes::RunConfiguration configuration;
+            configuration.scheduler = scheduler;
+            configuration.threads = 1 + dice.small(3);
+            configuration.placement_kind = dice.one_in(2) ? pdes::PlacementKind::cyclic : pdes::PlacementKind::block;
+            ASSERT_TRUE(alike(partitioned(graph, machine, seed, configuration), one)) << "seed " << seed;
+        }
+    }
+}
+
+/// A machine whose messages above 64 bytes go by rendezvous, with noise.
+Machine noisy_machine() {
+    Machine machine = testing::simple_machine(2'500'000, 1'500'000, 1'000'000, 6000, 0);
+    machine.network.S = 64;
+    machine.noise = NoiseTrace({{0, 40'000'000}, {700'000'000, 3'000'000}}, 1'000'000'000, idlewave::Phase::random);
+    return machine;
+}
+
+TEST(RankPartitions, OfCollectivesUnderNoiseGiveTheSameWhenTheyRunFarAheadOfEachOther) {
+    std::uint64_t rolled_back = 0;
+    for (const auto& [collective, name] :
+         {std::pair(Collective::barrier, "dissemination"), std::pair(Collective::allreduce, "recursive_doubling"),
+          std::pair(Collective::bcast, "binomial"), std::pair(Collective::alltoall, "pairwise")}) {
+        const auto source = pattern(algorithm(collective, name), 64, 8, 0);
+        const Outcome one = in_one_window(source, noisy_machine(), 3);
+        for (std::uint64_t seed = 0; seed < 20; ++seed) {
+            const auto count = static_cast<std::uint32_t>(2 + seed % 4);
+            const InTurns found = in_turns(source, noisy_machine(), 3, count, {.lazy = seed % 2 == 0});
+            ASSERT_EQ(found.finish, one.finish) << name << ", seed " << seed;
+            rolled_back += found.statistics.rolled_back;
+        }
+    }
+    EXPECT_GT(rolled_back, 1000U);
+}
+
+TEST(RankPartitions, GoOnFromCheckpointsAmidstRendezvousAndCrowds) {
+    const Machine machine = noisy_machine();
+    const std::string directory = ::testing::TempDir() + "idlewave-rank-partitions";
+    int restarts = 0;
+    for (const auto& [collective, name, ranks, size] :
+         {std::tuple(Collective::barrier, "dissemination", 3000U, 1U),
+          std::tuple(Collective::alltoall, "linear", 60U, 8U), std::tuple(Collective::alltoall, "linear", 40U, 1000U),
+          std::tuple(Collective::gather, "linear", 700U, 8U), std::tuple(Collective::gather, "linear", 300U, 1000U),
+          std::tuple(Collective::allreduce, "ring", 100U, 100'000U)}) {
+        const auto source = pattern(algorithm(collective, name), ranks, size, 0);
+        const Outcome one = in_one_window(source, machine, 7);
+        for (const auto scheduler : {pdes::Scheduler::yawns, pdes::Scheduler::timewarp}) {
+            std::filesystem::remove_all(directory);
+            pdes::RunConfiguration configuration;
+            configuration.scheduler = scheduler;
+            configuration.threads = 2;
+            configuration.checkpoint = {.directory = directory, .description = name, .interval = 0};
+            ASSERT_TRUE(alike(partitioned(source, machine, 7, configuration), one)) << name;
+            if (!std::filesystem::exists(directory + "/latest")) {
+                continue;
+            }
+            ++restarts;
+            configuration.threads = 3;
+            configuration.placement_kind = pdes::PlacementKind::cyclic;
+            configuration.checkpoint.restart = true;
+            ASSERT_TRUE(alike(partitioned(source, machine, 7, configuration), one))
+                << name << ", from its last checkpoint";
+        }
+    }
+    EXPECT_GT(restarts, 5);
+}
+
+TEST(RankPartitions, RanksMoveWithTheirRendezvousAndCrowdsAndTheAnswerStays) {
+    for (const auto& [collective, name, ranks, size] :
+         {std::tuple(Collective::allreduce, "ring", 100U, 100'000U),
+          std::tuple(Collective::alltoall, "linear", 60U, 1000U), std::tuple(Collective::gather, "linear", 700U, 8U)}) {
+        const auto source = pattern(algorithm(collective, name), ranks, size, 0);
+        const Outcome one = in_one_window(source, noisy_machine(), 7);
+        for (const auto scheduler : {pdes::Scheduler::yawns, pdes::Scheduler::timewarp}) {
+            pdes::RunConfiguration configuration;
+            configuration.scheduler = scheduler;
+            configuration.threads = 3;
+            configuration.migrate_after = 20;
+            configuration.place = [groups = pdes::CommunicationMatrix::groups_of(ranks)](
+                                      const std::vector<std::uint64_t>& between, std::uint32_t partitions) {
+                EXPECT_EQ(between.size(), std::size_t{groups} * groups);
+                std::vector<std::uint32_t> table(groups);
+                for (std::uint32_t group = 0; group < groups; ++group) {
+                    table[group] = (group * 7 + 1) % partitions;
+                }
+                return table;
+            };
+            pdes::RunStatistics statistics;
+            ASSERT_TRUE(alike(partitioned(source, noisy_machine(), 7, configuration, &statistics), one)) << name;
+            EXPECT_GT(statistics.segments, 1U) << name;
+        }
+    }
+}
+
+TEST(RankPartitions, RandomSchedulesGoOnFromCheckpoints) {
+    const std::string directory = ::testing::TempDir() + "idlewave-rank-partitions-random";
+    std::uint64_t restarts = 0;
+    for (std::uint64_t seed = 0; seed < testing::trials(60); ++seed) {
+        Dice dice(seed);
+        const Machine machine = testing::random_machine(dice);
+        const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 800);
+        const Outcome one = in_one_window(graph, machine, seed);
+        if (!one.standstill.empty()) {
+            continue;
+        }
+        std::filesystem::remove_all(directory);
+        pdes::RunConfiguration configuration;
+        configuration.scheduler = seed % 2 == 0 ? pdes::Scheduler::yawns : pdes::Scheduler::timewarp;
+        configuration.threads = 1 + dice.small(3);
+        configuration.checkpoint = {.directory = directory, .description = "random", .interval = 0};
+        pdes::RunStatistics statistics;
+        ASSERT_TRUE(alike(partitioned(graph, machine, seed, configuration, &statistics), one)) << "seed " << seed;
+        if (statistics.segments > 1) {
+            ++restarts;
+            configuration.threads = 1 + dice.small(3);
+            configuration.checkpoint.restart = true;
+            ASSERT_TRUE(alike(partitioned(graph, machine, seed, configuration), one)) << "seed " << seed;
+        }
+    }
+    EXPECT_GT(restarts, testing::trials(10));
+}
+
+TEST(RankPartitions, NeedALookahead) {
+    const Machine machine = testing::simple_machine(0, 0, 10, 0, 0);
+    EXPECT_THROW(partitioned(pattern(algorithm(Collective::barrier, "dissemination"), 4, 1, 0), machine, 0, {}),
+                 InputError);
+}
+
+}  // namespace
+}  // namespace idlewave

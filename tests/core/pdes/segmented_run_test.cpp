@@ -1,0 +1,165 @@
+#include "pdes/segmented_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "event_runs.hpp"
+#include "models/phold.hpp"
+#include "pdes/run_model.hpp"
+#include "segmented_runs.hpp"
+
+namespace idlewave {
+namespace {
+
+using testing::fresh_directory;
+using testing::phold_of;
+using testing::run;
+using testing::ways;
+using testing::Wordy;
+
+TEST(SegmentedRun, ARunWithCheckpointsAllTheTimeGivesTheSameResult) {
+    const Phold phold(phold_of(100, 400'000'000));
+    const pdes::RunResult whole = run(phold, {});
+    for (pdes::RunConfiguration way : ways()) {
+        way.checkpoint = {.directory = fresh_directory(), .description = "phold", .interval = 0};
+        const pdes::RunResult kept = run(phold, way);
+        ASSERT_GT(kept.statistics.segments, 2U) << "else the run never paused";
+        ASSERT_EQ(kept.digest, whole.digest);
+        ASSERT_EQ(kept.statistics.counts.committed, whole.statistics.counts.committed);
+    }
+}
+
+/// Interrupts a run a little after its first checkpoint.
+struct CutOff {};
+std::function<void(Time)> cut_off(const std::string& directory) {
+    return [directory, left = 3](Time /*now*/) mutable {
+        if (std::filesystem::exists(directory + "/latest") && --left == 0) {
+            throw CutOff();
+        }
+    };
+}
+
+TEST(SegmentedRun, AnInterruptedRunContinuesFromItsLastCheckpointWithAnyConfiguration) {
+    const Phold phold(phold_of(100, 400'000'000));
+    const pdes::RunResult whole = run(phold, {});
+    const std::string directory = fresh_directory();
+    for (const pdes::RunConfiguration& first : ways()) {
+        for (pdes::RunConfiguration second : ways()) {
+            std::filesystem::remove_all(directory);
+            pdes::RunConfiguration cut = first;
+            cut.checkpoint = {.directory = directory, .description = "phold", .interval = 0};
+            cut.poll = cut_off(directory);
+            ASSERT_THROW(run(phold, cut), CutOff);
+            second.checkpoint = {.directory = directory, .description = "phold", .interval = 0.02, .restart = true};
+            const pdes::RunResult rest = run(phold, second);
+            ASSERT_EQ(rest.digest, whole.digest);
+            ASSERT_EQ(rest.statistics.counts.committed, whole.statistics.counts.committed);
+        }
+    }
+}
+
+TEST(SegmentedRun, RecordsAndDataOutsideOfTheStateAreInTheSnapshot) {
+    using Output = std::vector<std::tuple<std::uint32_t, Time, std::uint64_t>>;
+    const auto output_of = [](std::uint32_t threads, const pdes::CheckpointOptions& checkpoint) {
+        const Wordy written;
+        pdes::HandlerModel<Wordy, false> model(written);
+        pdes::RunConfiguration configuration;
+        configuration.threads = threads;
+        configuration.checkpoint = checkpoint;
+        Output output;
+        pdes::SegmentedRun<pdes::HandlerModel<Wordy, false>> run(model, pdes::Placement::cyclic(Wordy::count, threads),
+                                                                 {.cell = 100}, configuration);
+        const pdes::RunStatistics statistics = run.run([&](auto& partitions) {
+            partitions.each_emitted(
+                [&](const auto& emitted) { output.emplace_back(emitted.lp, emitted.time, emitted.record.word); });
+        });
+        std::stable_sort(output.begin(), output.end(),
+                         [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
+        return std::pair(output, statistics.segments);
+    };
+    const Output whole = output_of(1, {}).first;
+    ASSERT_GT(whole.size(), 1000U);
+    for (const std::uint32_t threads : {1U, 2U, 3U}) {
+        const auto [kept, segments] =
+            output_of(threads, {.directory = fresh_directory(), .description = "wordy", .interval = 0});
+        EXPECT_GT(segments, 2U);
+        EXPECT_EQ(kept, whole);
+    }
+}
+
+/// Receives the records of its LPs.
+struct Listening : Wordy {
+    void commit(std::uint32_t lp, Time time, const Record& record) const { heard[lp].emplace_back(time, record.word); }
+
+    mutable std::vector<std::vector<std::pair<Time, std::uint64_t>>> heard =
+        std::vector<std::vector<std::pair<Time, std::uint64_t>>>(count);
+};
+
+TEST(SegmentedRun, AModelReceivesEachCommittedRecordOnceAndInTheOrderOfItsLp) {
+    const Listening alone;
+    run(alone, {});
+    std::size_t words = 0;
+    for (const auto& own : alone.heard) {
+        words += own.size();
+        EXPECT_TRUE(std::is_sorted(own.begin(), own.end(), [](auto& a, auto& b) { return a.first < b.first; }));
+    }
+    ASSERT_GT(words, 1000U);
+    for (const pdes::RunConfiguration& way : ways()) {
+        const Listening listening;
+        run(listening, way);
+        EXPECT_EQ(listening.heard, alone.heard);
+    }
+    std::uint64_t rolled_back = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const Listening listening;
+        rolled_back += testing::partitioned<false>(listening, pdes::Placement::cyclic(Wordy::count, 3), {.cell = 100},
+                                                   testing::in_turns(seed, 3))
+                           .statistics.rolled_back;
+        ASSERT_EQ(listening.heard, alone.heard) << "seed " << seed;
+    }
+    EXPECT_GT(rolled_back, 1000U);
+}
+
+TEST(SegmentedRun, RecordsOfUnloggedExecutionsAreCommittedAfterEarlierOnesInTheLog) {
+    const Listening alone;
+    run(alone, {});
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        const Listening listening;
+        testing::partitioned<false>(listening, pdes::Placement::cyclic(Wordy::count, 2), {.cell = 100},
+                                    testing::in_long_turns(seed, 2));
+        ASSERT_EQ(listening.heard, alone.heard) << "seed " << seed;
+    }
+}
+
+TEST(SegmentedRun, WithoutALookaheadARunContinuesFromACheckpoint) {
+    PholdParameters parameters = phold_of(100, 200'000'000);
+    parameters.lookahead = 0;
+    const Phold phold(parameters);
+    const pdes::RunResult whole = run(phold, {});
+    const std::string directory = fresh_directory();
+    for (const std::uint32_t threads : {1U, 2U, 3U}) {
+        std::filesystem::remove_all(directory);
+        pdes::RunConfiguration way;
+        way.scheduler = pdes::Scheduler::timewarp;
+        way.threads = threads;
+        way.checkpoint = {.directory = directory, .description = "phold", .interval = 0};
+        way.poll = cut_off(directory);
+        ASSERT_THROW(run(phold, way), CutOff);
+        way.poll = {};
+        way.threads = 4 - threads;
+        way.checkpoint.restart = true;
+        EXPECT_EQ(run(phold, way).digest, whole.digest);
+    }
+}
+
+}  // namespace
+}  // namespace idlewave

@@ -1,7 +1,0 @@
-#include "leg_runs.hpp"
-
-namespace idlewave::testing {
-
-template pdes::EventRun run(const Phold&, const pdes::EventRunOptions&);
-
-}  // namespace idlewave::testing

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "dice.hpp"
+#include "pdes/handler_model.hpp"
+#include "pdes/partition_options.hpp"
+#include "pdes/partitions.hpp"
+#include "pdes/run.hpp"
+#include "pdes/sequential.hpp"
+#include "pdes/thread_transport.hpp"
+
+namespace idlewave::testing {
+
+inline const std::function<void(Time)> no_poll;
+
+/// The states of all LPs at the end of a run of a model that is written event by event, by each of the schedulers.
+template <class M>
+using States = std::vector<typename M::State>;
+
+template <class Model, class M>
+States<M> states_of(const pdes::Lps<typename Model::State>& lps) {
+    States<M> states;
+    for (std::uint32_t i = 0; i < lps.size(); ++i) {
+        states.push_back(lps[i].state.model);
+    }
+    return states;
+}
+
+template <bool deep = false, class M>
+States<M> one_by_one(const M& written) {
+    using Model = pdes::HandlerModel<M, deep>;
+    Model model(written);
+    pdes::Lps<typename Model::State> lps(model.lps());
+    pdes::SequentialScheduler<Model>(model, lps, no_poll).run();
+    return states_of<Model, M>(lps);
+}
+
+template <class M>
+States<M> windowed(const M& written, std::uint32_t threads) {
+    using Model = pdes::HandlerModel<M, false>;
+    Model model(written);
+    return states_of<Model, M>(*pdes::run(model, threads, no_poll, [](auto& /*scheduler*/) {}));
+}
+
+/// What a run of partitions leads to, and counted.
+template <class M>
+struct Partitioned {
+    States<M> states;
+    pdes::Statistics statistics;
+};
+
+/// `run_all` is given the partitions, which have begun.
+template <bool deep = false, class M, class Run>
+Partitioned<M> partitioned(const M& written, const pdes::Placement& placement, const pdes::PartitionOptions& options,
+                           Run run_all) {
+    using Model = pdes::HandlerModel<M, deep>;
+    using Transport = pdes::ThreadTransport<typename Model::Payload>;
+    Model model(written);
+    Transport transport(placement.partitions());
+    pdes::Partitions<Model, Transport> partitions(model, placement, transport, options);
+    partitions.begin();
+    run_all(partitions);
+    Partitioned<M> found{.states = States<M>(model.lps()), .statistics = partitions.statistics()};
+    partitions.each_lp([&](std::uint32_t lp, const auto& state) { found.states[lp] = state.model; });
+    return found;
+}
+
+inline const auto on_threads = [](auto& partitions) { partitions.run(no_poll); };
+
+/// Partitions take turns: `next` says whose step is next, by dice and whose `turn` it is, which it may change.
+template <class Next>
+auto in_turns_by(std::uint64_t seed, Next next) {
+    return [=](auto& partitions) {
+        Dice dice(seed);
+        std::uint32_t turn = 0;
+        partitions.run_in_turns([&] { return next(dice, turn); });
+    };
+}
+
+/// As dice decide: some get far ahead, and others come late.
+inline auto in_turns(std::uint64_t seed, std::uint32_t count) {
+    return in_turns_by(seed, [=](Dice& dice, std::uint32_t& turn) {
+        turn = dice.one_in(8) ? dice.small(count) : turn;
+        return dice.one_in(40) ? (turn + 1) % count : turn;
+    });
+}
+
+/// The turns are long: whoever has one goes as far as it may, and finds much that is certain.
+inline auto in_long_turns(std::uint64_t seed, std::uint32_t count) {
+    return in_turns_by(seed, [=](Dice& dice, std::uint32_t& turn) {
+        turn = dice.one_in(1000) ? dice.small(count) : turn;
+        return turn;
+    });
+}
+
+}  // namespace idlewave::testing

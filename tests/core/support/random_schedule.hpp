@@ -1,0 +1,123 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "dice.hpp"
+#include "goal/graph.hpp"
+#include "machine/machine.hpp"
+
+namespace idlewave::testing {
+
+inline Parameters random_parameters(Dice& dice) {
+    constexpr double costs[] = {0, 0.5, 1, 2.25, 7};
+    return {.L = dice.between(0, 40),
+            .o_s = dice.between(1, 20),
+            .o_r = dice.between(0, 20),
+            .g = dice.between(0, 30),
+            .G = costs[dice.roll(5)],
+            .O = costs[dice.roll(5)]};
+}
+
+inline Level random_level(Dice& dice) {
+    Level level;
+    level.segments[0].parameters = random_parameters(dice);
+    for (std::uint64_t from = 1 + dice.roll(6); dice.one_in(3); from += 1 + dice.roll(20)) {
+        level.segments.push_back({from, random_parameters(dice)});
+    }
+    level.S = dice.one_in(2) ? Level::always_eager : dice.roll(30);
+    return level;
+}
+
+/// Detours that begin and last a few ps, in a period of at most a few hundred.
+inline std::vector<Detour> random_detours(Dice& dice, Time period) {
+    std::vector<Detour> detours;
+    for (Time at = dice.between(0, 20); at < period; at += dice.between(0, 60)) {
+        const Time length = std::min(dice.between(0, 25), period - at - (at == 0 ? 1 : 0));
+        detours.push_back({at, length});
+        at += length;
+    }
+    return detours;
+}
+
+inline Machine random_machine(Dice& dice) {
+    Machine machine;
+    machine.network = random_level(dice);
+    if (dice.one_in(3)) {
+        machine.node = random_level(dice);
+        machine.node_ranks = 1 + dice.small(3);
+    }
+    if (dice.one_in(2)) {
+        const Time period = dice.between(50, 400);
+        machine.noise = NoiseTrace(random_detours(dice, period), period, dice.one_in(3) ? Phase::same : Phase::random);
+    }
+    return machine;
+}
+
+/// Messages between random ranks, with computation in between, and ops that wait for earlier ones. Most such schedules
+/// end; with wildcards a message may go to another receive than it was meant for, and some do not.
+inline Graph random_schedule(Dice& dice, std::uint32_t ranks, std::uint32_t messages) {
+    struct Planned {
+        std::vector<Op> ops;
+        std::vector<std::pair<OpIndex, Edge>> waits_for;
+        std::vector<OpIndex> waiting;
+    };
+    std::vector<Planned> plan(ranks);
+    const std::uint32_t cpus = dice.one_in(4) ? 2 : 1;
+    const std::uint32_t nics = dice.one_in(4) ? 2 : 1;
+    const bool wildcards = dice.one_in(3);
+    const auto add = [&](std::uint32_t rank, Op op) {
+        Planned& planned = plan[rank];
+        op.cpu = static_cast<std::uint8_t>(dice.roll(cpus));
+        op.nic = static_cast<std::uint8_t>(op.kind == OpKind::calc ? 0 : dice.roll(nics));
+        const auto op_index = static_cast<OpIndex>(planned.ops.size());
+        planned.ops.push_back(op);
+        for (std::uint64_t i = dice.roll(3); i > 0 && op_index > 0; --i) {
+            planned.waiting.push_back(op_index);
+            planned.waits_for.emplace_back(dice.small(op_index), dice.one_in(3) ? Edge::start : Edge::end);
+        }
+    };
+    // A receive, and a send of the same kind that waits for its start alone.
+    const auto exchange = [&](std::uint32_t rank, std::uint32_t peer, std::uint64_t size, std::uint32_t tag) {
+        add(rank, {.size = size, .peer = peer, .tag = tag, .kind = OpKind::recv});
+        Planned& planned = plan[rank];
+        Op send = planned.ops.back();
+        send.kind = OpKind::send;
+        planned.ops.push_back(send);
+        planned.waiting.push_back(static_cast<OpIndex>(planned.ops.size() - 1));
+        planned.waits_for.emplace_back(static_cast<OpIndex>(planned.ops.size() - 2), Edge::start);
+    };
+    for (std::uint32_t i = 0; i < messages; ++i) {
+        const std::uint32_t from = dice.small(ranks);
+        const std::uint32_t to = dice.small(ranks);
+        const std::uint32_t tag = dice.small(3);
+        const std::uint64_t size = dice.roll(40);
+        if (dice.one_in(2)) {
+            add(from, {.size = dice.roll(2), .kind = OpKind::calc});
+        }
+        if (dice.one_in(4)) {
+            exchange(from, to, size, tag);
+            exchange(to, from, size, tag);
+            continue;
+        }
+        add(from, {.size = size, .peer = to, .tag = tag, .kind = OpKind::send});
+        add(to, {.size = size,
+                 .peer = wildcards && dice.one_in(3) ? any : from,
+                 .tag = wildcards && dice.one_in(3) ? any : tag,
+                 .kind = OpKind::recv});
+    }
+    GraphBuilder builder;
+    for (const Planned& planned : plan) {
+        builder.begin_rank();
+        for (const Op& op : planned.ops) {
+            builder.add(op);
+        }
+        for (std::size_t i = 0; i < planned.waiting.size(); ++i) {
+            builder.require(planned.waiting[i], planned.waits_for[i].first, planned.waits_for[i].second);
+        }
+    }
+    return builder.finish();
+}
+
+}  // namespace idlewave::testing

@@ -1,0 +1,486 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "collectives/program.hpp"
+#include "goal/goal_writer.hpp"
+#include "trace/convert.hpp"
+#include "trace_bytes.hpp"
+
+namespace idlewave {
+namespace {
+
+using testing::pair;
+using testing::TraceBytes;
+using testing::world;
+
+constexpr std::uint64_t self = 2;
+constexpr std::int32_t any_source = -1;
+constexpr std::int32_t any_tag = -1;
+constexpr std::int32_t proc_null = -2;
+constexpr std::int32_t not_known = -3;
+
+ProgramSource program_of(const std::vector<TraceBytes>& files, const ConvertOptions& options = {}) {
+    return {std::make_shared<const Program>(convert(testing::trace_of(files), options)), 1};
+}
+
+/// What one rank does, as GOAL text: its statements only.
+std::string goal(const std::vector<TraceBytes>& files, std::uint32_t rank = 0, const ConvertOptions& options = {}) {
+    std::string text;
+    write_rank(text, rank, program_of(files, options).rank_schedule(rank));
+    const std::size_t begin = text.find('\n', 1) + 1;
+    return text.substr(begin, text.size() - begin - 2);
+}
+
+std::string refusal(const std::vector<TraceBytes>& files, const ConvertOptions& options = {}) {
+    try {
+        return goal(files, 0, options);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+}
+
+/// A rank of two that left MPI_Init at 1,000 ns.
+TraceBytes rank_of_two(std::uint32_t rank) {
+    return std::move(TraceBytes(rank, 2).began(1000));
+}
+
+/// Rank 0 as given, beside a rank 1 that does nothing.
+std::vector<TraceBytes> beside(const TraceBytes& first) {
+    return {first, rank_of_two(1)};
+}
+
+TEST(Convert, WhatLiesBetweenBlockingCallsIsComputation) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::init, 0, 1000, {})
+                                .call(Call::send, 1100, 1150, {world, pair(1, 5), 8})
+                                .call(Call::recv, 1180, 2000, {world, pair(1, 6), 64, pair(1, 6), 16})
+                                .call(Call::finalize, 2000, 2100, {});
+    EXPECT_EQ(goal(beside(file)),
+              "l1: calc 100\nl2: send 8b to 1 tag 5\nl3: calc 30\nl4: recv 16b from 1 tag 6\n"
+              "l2 requires l1\nl3 requires l2\nl4 requires l3\n");
+}
+
+TEST(Convert, ComputationBeforeFinalizeCounts) {
+    const TraceBytes file =
+        rank_of_two(0).call(Call::send, 1000, 1150, {world, pair(1, 0), 8}).call(Call::finalize, 1160, 1200, {});
+    EXPECT_EQ(goal(beside(file)), "l1: send 8b to 1\nl2: calc 10\nl2 requires l1\n");
+}
+
+TEST(Convert, ARankThatLeavesInitLaterBeginsLater) {
+    std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
+    files[1].began(1500).put<std::int64_t>(56, 30);
+    EXPECT_EQ(goal(files, 0), "");
+    EXPECT_EQ(goal(files, 1), "l1: calc 530\n");
+}
+
+TEST(Convert, NonblockingCallsGoOnUntilTheirWait) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::irecv, 1000, 1001, {world, pair(1, 3), 64, 11})
+                                .call(Call::isend, 1001, 1002, {world, pair(1, 4), 8, 12})
+                                .call(Call::waitall, 1052, 1100, {11, pair(1, 3), 64, 12, pair(0, 0), 0})
+                                .call(Call::finalize, 1107, 1200, {});
+    EXPECT_EQ(goal(beside(file)),
+              "l1: recv 64b from 1 tag 3\nl2: send 8b to 1 tag 4\nl3: calc 50\nl4: calc 7\n"
+              "l2 irequires l1\nl3 irequires l2\nl4 requires l1\nl4 requires l2\nl4 requires l3\n");
+}
+
+TEST(Convert, OfSeveralRequestsOnlyThoseThatCompletedAreWaitedFor) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::irecv, 1000, 1000, {world, pair(1, 1), 64, 11})
+                                .call(Call::irecv, 1000, 1000, {world, pair(1, 2), 64, 12})
+                                .call(Call::waitany, 1000, 1100, {12, pair(1, 2), 64})
+                                .call(Call::isend, 1100, 1100, {world, pair(1, 3), 8, 13})
+                                .call(Call::test, 1100, 1100, {11, pair(1, 1), 64});
+    EXPECT_EQ(goal(beside(file)),
+              "l1: recv 64b from 1 tag 1\nl2: recv 64b from 1 tag 2\nl3: send 8b to 1 tag 3\n"
+              "l2 irequires l1\nl3 requires l2\n");
+}
+
+TEST(Convert, RequestsThatShareAHandleCompleteInTheOrderOfTheirStarts) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::isend, 1000, 1000, {world, pair(1, 1), 8, 7})
+                                .call(Call::isend, 1000, 1000, {world, pair(1, 2), 8, 7})
+                                .call(Call::wait, 1000, 1000, {7, pair(0, 0), 0})
+                                .call(Call::finalize, 1005, 1200, {});
+    EXPECT_EQ(goal(beside(file)),
+              "l1: send 8b to 1 tag 1\nl2: send 8b to 1 tag 2\nl3: calc 5\n"
+              "l2 irequires l1\nl3 requires l1\nl3 irequires l2\n");
+}
+
+TEST(Convert, SendrecvReceivesAndSendsAtOnceAndWaitsForBoth) {
+    const TraceBytes file =
+        rank_of_two(0)
+            .call(Call::sendrecv, 1000, 1100, {world, pair(1, 4), 8, pair(1, any_tag), 64, pair(1, 9), 24})
+            .call(Call::finalize, 1105, 1200, {});
+    EXPECT_EQ(goal(beside(file)),
+              "l1: recv 24b from 1 tag 9\nl2: send 8b to 1 tag 4\nl3: calc 5\n"
+              "l2 irequires l1\nl3 requires l1\nl3 requires l2\n");
+}
+
+TEST(Convert, APersistentRequestIsAMessageAtEveryStart) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::send_init, 1000, 1000, {world, pair(1, 2), 8, 40})
+                                .call(Call::recv_init, 1000, 1000, {world, pair(1, 3), 16, 41})
+                                .call(Call::start, 1000, 1000, {40})
+                                .call(Call::start, 1000, 1000, {41})
+                                .call(Call::waitall, 1000, 1010, {40, pair(0, 0), 0, 41, pair(1, 3), 16})
+                                .call(Call::start, 1010, 1010, {40})
+                                .call(Call::wait, 1010, 1020, {40, pair(0, 0), 0})
+                                .call(Call::request_free, 1020, 1020, {40});
+    EXPECT_EQ(goal(beside(file)),
+              "l1: send 8b to 1 tag 2\nl2: recv 16b from 1 tag 3\nl3: send 8b to 1 tag 2\n"
+              "l2 irequires l1\nl3 requires l1\nl3 requires l2\n");
+}
+
+TEST(Convert, AWildcardIsResolvedToWhatWasReceived) {
+    const TraceBytes file =
+        rank_of_two(0)
+            .call(Call::recv, 1000, 1000, {world, pair(any_source, any_tag), 64, pair(1, 8), 16})
+            .call(Call::irecv, 1000, 1000, {world, pair(any_source, any_tag), 64, 5})
+            .call(Call::irecv, 1000, 1000, {world, pair(any_source, 2), 64, 6})
+            .call(Call::waitall, 1000, 1100,
+                  {5, pair(1, 3), 16, 6, pair(not_known, not_known), static_cast<std::uint64_t>(-1)});
+    EXPECT_EQ(goal(beside(file)),
+              "l1: recv 16b from 1 tag 8\nl2: recv 64b from 1 tag 3\nl3: recv 64b from -1 tag 2\n"
+              "l2 requires l1\nl3 irequires l2\n");
+}
+
+TEST(Convert, TimeInsidePollsAndInTheTracerIsNoComputation) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::polls, 1100, 1400, {10, 200})
+                                .call(Call::tracer, 1400, 1450, {})
+                                .call(Call::send, 1500, 1600, {world, pair(1, 0), 8})
+                                .call(Call::finalize, 1620, 1700, {});
+    EXPECT_EQ(goal(beside(file)), "l1: calc 250\nl2: send 8b to 1\nl3: calc 20\nl2 requires l1\nl3 requires l2\n");
+}
+
+TEST(Convert, NothingIsSentToOrReceivedFromProcNull) {
+    const TraceBytes file =
+        rank_of_two(0)
+            .call(Call::send, 1000, 1000, {world, pair(proc_null, 0), 8})
+            .call(Call::recv, 1000, 1000, {world, pair(proc_null, 0), 8, pair(proc_null, -1), 0})
+            .call(Call::isend, 1000, 1000, {world, pair(proc_null, 0), 8, 5})
+            .call(Call::sendrecv, 1000, 1000, {world, pair(1, 4), 8, pair(proc_null, 0), 64, pair(proc_null, -1), 0})
+            .call(Call::wait, 1000, 1000, {5, pair(proc_null, -1), 0})
+            .call(Call::finalize, 1000, 1000, {});
+    EXPECT_EQ(goal(beside(file)), "l1: send 8b to 1 tag 4\n");
+}
+
+TEST(Convert, AMatchedProbeSaysWhatItsReceiveReceives) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::probe, 1000, 1000, {world, pair(any_source, any_tag), pair(1, 3), 16})
+                                .call(Call::mprobe, 1000, 1000, {world, pair(any_source, any_tag), pair(1, 3), 16, 99})
+                                .call(Call::mrecv, 1000, 1000, {99, pair(1, 3), 16})
+                                .call(Call::mprobe, 1000, 1000, {world, pair(any_source, any_tag), pair(1, 4), 24, 99})
+                                .call(Call::imrecv, 1000, 1000, {99, 6})
+                                .call(Call::wait, 1000, 1000, {6, pair(1, 4), 24});
+    EXPECT_EQ(goal(beside(file)), "l1: recv 16b from 1 tag 3\nl2: recv 24b from 1 tag 4\nl2 requires l1\n");
+}
+
+TEST(Convert, ACancelledReceiveReceivesNothing) {
+    const TraceBytes file =
+        rank_of_two(0)
+            .call(Call::irecv, 1000, 1000, {world, pair(1, 3), 64, 11})
+            .call(Call::cancel, 1000, 1000, {11})
+            .call(Call::wait, 1000, 1000, {11, pair(not_known, not_known), static_cast<std::uint64_t>(-1)})
+            .call(Call::finalize, 1004, 1010, {});
+    EXPECT_EQ(goal(beside(file)), "l1: calc 4\n");
+}
+
+TEST(Convert, WhatAnUnrecordedCallMadeIsIgnoredWhenItCompletes) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::wait, 1000, 1000, {1234, pair(1, 1), 8})
+                                .call(Call::cancel, 1000, 1000, {1235})
+                                .call(Call::request_free, 1000, 1000, {1236});
+    EXPECT_EQ(goal(beside(file)), "");
+}
+
+/// Three ranks, of which 2 and 0, in this order, are on communicator 77.
+std::vector<TraceBytes> with_communicator() {
+    std::vector<TraceBytes> files{TraceBytes(0, 3), TraceBytes(1, 3), TraceBytes(2, 3)};
+    files[2].call(Call::comm_def, 0, 0, {77, world, pair(2, 0), pair(2, 0)}, 1);
+    files[0].call(Call::comm_def, 0, 0, {77, world, pair(2, 1)});
+    return files;
+}
+
+TEST(Convert, RanksOfACommunicatorBecomeRanksOfTheWorld) {
+    auto files = with_communicator();
+    files[0].call(Call::send, 0, 0, {77, pair(0, 5), 8});
+    files[2].call(Call::recv, 0, 0, {77, pair(any_source, 5), 8, pair(1, 5), 8});
+    const std::string sent = goal(files, 0);
+    const std::string received = goal(files, 2);
+    ASSERT_TRUE(sent.starts_with("l1: send 8b to 2 tag ")) << sent;
+    ASSERT_TRUE(received.starts_with("l1: recv 8b from 0 tag ")) << received;
+    EXPECT_EQ(sent.substr(sent.find("tag")), received.substr(received.find("tag")));
+    EXPECT_NE(sent.substr(sent.find("tag")), "tag 5\n") << "the same tag on the world is another one";
+}
+
+TEST(Convert, MessagesToOneselfStayWithOneself) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::isend, 1000, 1000, {self, pair(0, 5), 8, 1})
+                                .call(Call::recv, 1000, 1000, {self, pair(0, 5), 8, pair(0, 5), 8});
+    const std::string text = goal(beside(file));
+    EXPECT_NE(text.find("send 8b to 0 "), std::string::npos) << text;
+    EXPECT_NE(text.find("recv 8b from 0 "), std::string::npos) << text;
+}
+
+TEST(Convert, OnAnIntercommunicatorTheOtherGroupIsMeant) {
+    std::vector<TraceBytes> files{TraceBytes(0, 3), TraceBytes(1, 3), TraceBytes(2, 3)};
+    files[0].call(Call::comm_def, 0, 0, {88, world, pair(2, 0), pair(1, 2)}, 3);  // rank 0 sees {1, 2}
+    files[1].call(Call::comm_def, 0, 0, {88, world, pair(1, 0), pair(0, 0)}, 3);  // and they see {0}
+    files[2].call(Call::comm_def, 0, 0, {88, world, pair(1, 1)}, 2);
+    files[0].call(Call::send, 0, 0, {88, pair(1, 5), 8});
+    files[2].call(Call::recv, 0, 0, {88, pair(0, 5), 8, pair(0, 5), 8});
+    EXPECT_TRUE(goal(files, 0).starts_with("l1: send 8b to 2 tag ")) << goal(files, 0);
+    EXPECT_TRUE(goal(files, 2).starts_with("l1: recv 8b from 0 tag ")) << goal(files, 2);
+}
+
+/// The sends and receives of a rank, without tags: "send 8b to 1; recv …".
+std::string messages(const ProgramSource& source, std::uint32_t rank) {
+    std::string text;
+    for (const Op& op : source.rank_schedule(rank).ops) {
+        if (op.kind != OpKind::calc) {
+            text += (text.empty() ? "" : "; ") + std::string(op.kind == OpKind::send ? "send " : "recv ") +
+                    std::to_string(op.size) + (op.kind == OpKind::send ? " to " : " from ") + std::to_string(op.peer);
+        }
+    }
+    return text;
+}
+
+struct CollectiveCase {
+    const char* name;
+    std::uint16_t number;
+    std::vector<std::uint64_t> words[2];  ///< of both ranks, from the root on
+    std::uint16_t info[2];
+    const char* expected[2];
+};
+
+class ConvertCollective : public ::testing::TestWithParam<CollectiveCase> {
+  protected:
+    /// Two ranks that both make the tested call, blocking or not.
+    [[nodiscard]] static std::vector<TraceBytes> files(bool blocking) {
+        std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
+        for (const std::size_t rank : {0, 1}) {
+            const auto& words = GetParam().words[rank];
+            const std::size_t count = words.size() + (blocking ? 1 : 2);
+            const auto call = std::uint64_t{GetParam().number} + (blocking ? 64 : 128);
+            files[rank].append(count | call << 32 | std::uint64_t{GetParam().info[rank]} << 48);
+            files[rank].append(2000).append(3000).append(world).append(words[0]);
+            if (!blocking) {
+                files[rank].append(7);
+            }
+            for (std::size_t i = 1; i < words.size(); ++i) {
+                files[rank].append(words[i]);
+            }
+            if (!blocking) {
+                files[rank].call(Call::wait, 4000, 4000, {7, pair(not_known, not_known), 0});
+            }
+        }
+        return files;
+    }
+};
+
+constexpr std::uint64_t root1 = pair(1, 0);
+constexpr std::uint64_t no_root = pair(not_known, 0);
+
+INSTANTIATE_TEST_SUITE_P(
+    Trace, ConvertCollective,
+    ::testing::Values(
+        CollectiveCase{"barrier",
+                       0,
+                       {{no_root, 0, 0}, {no_root, 0, 0}},
+                       {0, 0},
+                       {"recv 0 from 1; send 0 to 1", "recv 0 from 0; send 0 to 0"}},
+        CollectiveCase{"bcast", 1, {{root1, 80, 80}, {root1, 80, 80}}, {0, 0}, {"recv 80 from 1", "send 80 to 0"}},
+        CollectiveCase{"reduce", 2, {{root1, 80, 80}, {root1, 80, 80}}, {0, 0}, {"send 80 to 1", "recv 80 from 0"}},
+        CollectiveCase{"allreduce",
+                       3,
+                       {{no_root, 80, 80}, {no_root, 80, 80}},
+                       {0, 0},
+                       {"recv 80 from 1; send 80 to 1", "recv 80 from 0; send 80 to 0"}},
+        CollectiveCase{"gather", 4, {{root1, 40, 0}, {root1, 40, 40}}, {0, 0}, {"send 40 to 1", "recv 40 from 0"}},
+        CollectiveCase{
+            "gatherv", 5, {{root1, 30, 0}, {root1, 50, 80, 30, 50}}, {0, 1}, {"send 30 to 1", "recv 30 from 0"}},
+        CollectiveCase{"scatter", 6, {{root1, 0, 40}, {root1, 40, 40}}, {0, 0}, {"recv 40 from 1", "send 40 to 0"}},
+        CollectiveCase{
+            "scatterv", 7, {{root1, 0, 30}, {root1, 80, 50, 30, 50}}, {0, 2}, {"recv 30 from 1", "send 30 to 0"}},
+        CollectiveCase{"allgather",
+                       8,
+                       {{no_root, 40, 40}, {no_root, 40, 40}},
+                       {0, 0},
+                       {"recv 40 from 1; send 40 to 1", "recv 40 from 0; send 40 to 0"}},
+        CollectiveCase{"allgatherv",
+                       9,
+                       {{no_root, 30, 80, 30, 50}, {no_root, 50, 80, 30, 50}},
+                       {1, 1},
+                       {"recv 50 from 1; send 30 to 1", "recv 30 from 0; send 50 to 0"}},
+        CollectiveCase{"alltoall",
+                       10,
+                       {{no_root, 40, 40}, {no_root, 40, 40}},
+                       {0, 0},
+                       {"recv 40 from 1; send 40 to 1", "recv 40 from 0; send 40 to 0"}},
+        CollectiveCase{"alltoallv",
+                       11,
+                       {{no_root, 3, 5, 1, 2, 1, 4}, {no_root, 7, 9, 4, 3, 2, 3}},
+                       {3, 3},
+                       {"recv 4 from 1; send 2 to 1", "recv 2 from 0; send 4 to 0"}},
+        CollectiveCase{"alltoallw",
+                       12,
+                       {{no_root, 3, 5, 1, 2, 1, 4}, {no_root, 7, 9, 4, 3, 2, 3}},
+                       {3, 3},
+                       {"recv 4 from 1; send 2 to 1", "recv 2 from 0; send 4 to 0"}},
+        CollectiveCase{"reduce_scatter",
+                       13,
+                       {{no_root, 80, 30, 30, 50}, {no_root, 80, 50, 30, 50}},
+                       {1, 1},
+                       {"recv 30 from 1; send 50 to 1", "recv 50 from 0; send 30 to 0"}},
+        CollectiveCase{"reduce_scatter_block",
+                       14,
+                       {{no_root, 80, 40}, {no_root, 80, 40}},
+                       {0, 0},
+                       {"recv 40 from 1; send 40 to 1", "recv 40 from 0; send 40 to 0"}},
+        CollectiveCase{"scan",
+                       15,
+                       {{no_root, 80, 80}, {no_root, 80, 80}},
+                       {0, 0},
+                       {"recv 80 from 1; send 80 to 1", "recv 80 from 0; send 80 to 0"}},
+        CollectiveCase{"exscan",
+                       16,
+                       {{no_root, 80, 80}, {no_root, 80, 80}},
+                       {0, 0},
+                       {"recv 80 from 1; send 80 to 1", "recv 80 from 0; send 80 to 0"}}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST_P(ConvertCollective, BecomesTheMessagesOfItsDefaultAlgorithm) {
+    for (const bool blocking : {true, false}) {
+        const ProgramSource source = program_of(files(blocking));
+        EXPECT_EQ(messages(source, 0), GetParam().expected[0]);
+        EXPECT_EQ(messages(source, 1), GetParam().expected[1]);
+    }
+}
+
+TEST(Convert, CollectivesTakeTheAlgorithmThatIsChosen) {
+    std::vector<TraceBytes> files;
+    for (const std::uint32_t rank : {0U, 1U, 2U}) {
+        files.push_back(TraceBytes(rank, 3).call(64 + 3, 0, 0, {world, no_root, 90, 90}));
+    }
+    const ConvertOptions ring{.algorithms = {{Collective::allreduce, "ring"}}, .reduction_cost = 0};
+    EXPECT_EQ(messages(program_of(files, ring), 0),
+              "recv 30 from 2; send 30 to 1; recv 30 from 2; send 30 to 1; recv 30 from 2; send 30 to 1; "
+              "recv 30 from 2; send 30 to 1");
+}
+
+TEST(Convert, RefusesAnAlgorithmThatWouldNeedSizesWhichMpiDoesNotTell) {
+    const auto with = [](std::uint16_t call, std::initializer_list<std::uint64_t> words, std::uint16_t info,
+                         Collective collective, const char* name) {
+        return refusal(beside(rank_of_two(0).call(call, 1000, 1000, words, info)),
+                       {.algorithms = {{collective, name}}, .reduction_cost = 0});
+    };
+    const std::string place = "rank0: rank 0, call 1 of 1 ";
+    EXPECT_EQ(with(64 + 5, {world, pair(0, 0), 50, 80, 30, 50}, 1, Collective::gather, "binomial"),
+              place +
+                  "(MPI_Gatherv) has unequal counts, which the algorithm 'linear' supports and "
+                  "'binomial' does not");
+    EXPECT_EQ(with(64 + 11, {world, no_root, 3, 5, 1, 2, 1, 4}, 3, Collective::alltoall, "bruck"),
+              place +
+                  "(MPI_Alltoallv) has unequal counts, which the algorithm 'linear' supports and "
+                  "'bruck' does not");
+}
+
+TEST(Convert, GivesEveryRankTheSizesOfAnAllgathervWhateverItsAlgorithm) {
+    for (const char* name : {"ring", "recursive_doubling", "bruck", "neighbour_exchange"}) {
+        std::vector<TraceBytes> files;
+        for (const std::uint32_t rank : {0U, 1U}) {
+            const std::uint64_t own = rank == 0 ? 30 : 50;
+            files.push_back(rank_of_two(rank).call(64 + 9, 1000, 1000, {world, no_root, own, 80, 30, 50}, 1));
+        }
+        const ConvertOptions options{.algorithms = {{Collective::allgather, name}}, .reduction_cost = 0};
+        EXPECT_EQ(messages(program_of(files, options), 0), "recv 50 from 1; send 30 to 1") << name;
+        EXPECT_EQ(messages(program_of(files, options), 1), "recv 30 from 0; send 50 to 0") << name;
+    }
+}
+
+TEST(Convert, CollectivesOfACommunicatorStayOnIt) {
+    auto files = with_communicator();
+    for (const std::size_t rank : {0, 2}) {
+        files[rank].call(64 + 1, 0, 0, {77, pair(0, 0), 8, 8});
+    }
+    EXPECT_EQ(messages(program_of(files), 0), "recv 8 from 2");
+    EXPECT_EQ(messages(program_of(files), 2), "send 8 to 0");
+    EXPECT_EQ(messages(program_of(files), 1), "");
+}
+
+TEST(Convert, CollectivesThatFollowEachOtherHaveDifferentTags) {
+    std::vector<TraceBytes> files;
+    for (const std::uint32_t rank : {0U, 1U}) {
+        files.push_back(rank_of_two(rank)
+                            .call(64, 1000, 1000, {world, no_root, 0, 0})
+                            .call(64, 1000, 1000, {world, no_root, 0, 0}));
+    }
+    const RankSchedule first = program_of(files).rank_schedule(0);
+    const RankSchedule second = program_of(files).rank_schedule(1);
+    EXPECT_NE(first.ops.front().tag, first.ops.back().tag);
+    EXPECT_EQ(first.ops.front().tag, second.ops.front().tag);
+    EXPECT_EQ(first.ops.back().tag, second.ops.back().tag);
+}
+
+TEST(Convert, RefusesATraceThatIsNotWhole) {
+    EXPECT_EQ(
+        refusal(beside(rank_of_two(0).put<std::uint32_t>(48, 0))),
+        "rank0: rank 0 never reached MPI_Finalize and has recorded 0 calls: expected the trace of a run that ended");
+    EXPECT_EQ(refusal(beside(rank_of_two(0).put<std::uint32_t>(48, 2))),
+              "rank0: rank 0 called MPI_Abort and has recorded 0 calls: expected the trace of a run that ended");
+    EXPECT_EQ(refusal(beside(rank_of_two(0).put<std::uint64_t>(104, 3))),
+              "rank0: rank 0 could not store 3 records: expected a whole trace");
+}
+
+TEST(Convert, NamesRankAndCallOfWhatItCannotTake) {
+    const auto with = [](auto call, std::initializer_list<std::uint64_t> words, std::uint16_t info = 0) {
+        return refusal(beside(rank_of_two(0)
+                                  .call(Call::init, 0, 1000, {})
+                                  .call(static_cast<std::uint16_t>(call), 1000, 1000, words, info)));
+    };
+    const std::uint64_t minus_one = ~std::uint64_t{0};
+    const std::string place = "rank0: rank 0, call 2 of 2 ";
+    EXPECT_EQ(with(Call::send, {world, pair(2, 0), 8}), place + "(MPI_Send) has peer 2 on a communicator of 2 ranks");
+    EXPECT_EQ(with(Call::send, {55, pair(0, 0), 8}),
+              place + "(MPI_Send) is on a communicator that no rank has defined");
+    EXPECT_EQ(with(Call::isend, {world, pair(1, 0), minus_one, 5}),
+              place + "(MPI_Isend) expected a size from 0 to 2^50 bytes, found -1");
+    EXPECT_EQ(with(Call::send, {world, pair(not_known, 0), 8}), place + "(MPI_Send) sends to no rank");
+    EXPECT_EQ(with(Call::start, {5}), place + "(MPI_Start) starts a request that was not made before");
+    EXPECT_EQ(with(Call::mrecv, {5, pair(1, 1), 8}),
+              place + "(MPI_Mrecv) receives a message that no MPI_Mprobe found before");
+    EXPECT_EQ(with(Call::wait, {5, 6}), place + "(MPI_Wait) expected three words for each request that completed");
+    EXPECT_EQ(with(64 + 1, {world, pair(2, 0), 8, 8}), place + "(MPI_Bcast) has root 2 on a communicator of 2 ranks");
+    EXPECT_EQ(with(64 + 5, {world, pair(0, 0), 8, 8, 1}, 1), place + "(MPI_Gatherv) expected a list of 2 sizes");
+    EXPECT_EQ(with(64 + 3, {world, no_root, minus_one, 8}),
+              place + "(MPI_Allreduce) expected sizes from 0 to 2^50 bytes");
+    EXPECT_EQ(with(64 + 17, {world, no_root, 8, 8}),
+              place + "(MPI_Neighbor collective) is a neighbourhood collective, for which there is no algorithm yet");
+    std::uint64_t name = 0;
+    std::memcpy(&name, "MPI_Foo", 7);
+    EXPECT_EQ(with(Call::unmodelled, {name}),
+              place + "(a call without a record of its own) communicates (MPI_Foo), and what it sends is not recorded");
+}
+
+TEST(Convert, RefusesCallsOfSeveralThreadsAtATime) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::send, 1100, 1200, {world, pair(1, 0), 8})
+                                .call(Call::send, 1150, 1300, {world, pair(1, 0), 8});
+    EXPECT_EQ(refusal(beside(file)),
+              "rank0: rank 0, call 2 of 2 (MPI_Send) overlaps the call before it: calls of several threads at a time "
+              "have no order to simulate");
+}
+
+TEST(Convert, RefusesPollsThatTookLongerThanTheyLasted) {
+    const TraceBytes file = rank_of_two(0).call(Call::polls, 1100, 1200, {1, std::uint64_t{1} << 62});
+    EXPECT_NE(refusal(beside(file)).find("call 1 of 1 (MPI_Test (nothing completed))"), std::string::npos)
+        << refusal(beside(file));
+}
+
+}  // namespace
+}  // namespace idlewave

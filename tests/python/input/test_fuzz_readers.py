@@ -1,0 +1,47 @@
+"""Damaged files: every reader answers, or refuses in words that name the file, in bounded time and memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import reader_fuzz
+
+SEED = int(os.environ.get("IDLEWAVE_FUZZ_SEED", "26"))
+FEW = {"measurement": 8, "probe": 6, "pairs": 6, "network": 12}
+"""Cases of readers that take long; of the others there are 25."""
+
+
+@pytest.mark.parametrize("reader", reader_fuzz.READERS, ids=lambda reader: reader.name)
+def test_a_damaged_folder_is_read_or_refused_in_words(
+    samples: Callable[[str], Path], tmp_path: Path, reader: reader_fuzz.Reader
+) -> None:
+    cases = reader_fuzz.cases(reader, samples(reader.name), tmp_path / "x", SEED)
+    for _ in range(FEW.get(reader.name, 25)):
+        number, done = next(cases)
+        said = reader_fuzz.complaint(reader, tmp_path / "x")
+        assert not said, (
+            f"python tests/python/support/reader_fuzz.py {SEED} case={number} {reader.name} ({done}): {said}"
+        )
+
+
+@pytest.mark.long
+def test_so_are_thousands_of_them_within_5_seconds_and_a_gibibyte_each() -> None:
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+    done = subprocess.run(
+        [sys.executable, reader_fuzz.__file__, str(SEED), "90"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=400,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]  # its last line names the case
+    said = json.loads(done.stdout)
+    assert set(said["tried"]) == {reader.name for reader in reader_fuzz.READERS}
+    assert said["found"] == {}

@@ -1,0 +1,123 @@
+"""A parameter is declared once: signature, option, check and the struct of the core agree with its table."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+from idlewave import Machine, Schedule, _core, latency_tolerance, pdes, sensitivities, simulate, study
+from idlewave.cli import cli
+from idlewave.errors import UsageError
+from idlewave.kernel import RunOptions, SimulationOptions
+from idlewave.parameters import completed, filled, parameters_of
+from idlewave.pattern_options import PatternOptions, PatternParameters
+from idlewave.pdes.epidemic import EpidemicParameters
+from idlewave.pdes.flood import FloodParameters
+from idlewave.pdes.phold import PholdParameters
+
+COMMANDS = ("simulate", "timeline", "explain", "study", "pdes phold", "pdes epidemic", "pdes flood")
+FUNCTIONS = (simulate, sensitivities, latency_tolerance, study, pdes.phold, pdes.epidemic, pdes.flood)
+
+
+def command(words: str) -> click.Command:
+    found: click.Command = cli
+    for word in words.split():
+        assert isinstance(found, click.Group)
+        child = found.get_command(click.Context(found), word)
+        assert child is not None
+        found = child
+    return found
+
+
+def fields_of(struct: object) -> dict[str, Any]:
+    return {name: getattr(struct, name) for name in dir(struct) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_every_command_that_runs_has_the_options_of_a_run(words: str) -> None:
+    options = {option.name: option for option in command(words).params}
+    assert "statistics" in options
+    for name, (_, parameter) in parameters_of(RunOptions).items():
+        option = options[name]
+        assert isinstance(option, click.Option)
+        assert option.opts == [f"--{name.replace('_', '-')}"]
+        assert (option.default or None, option.help) == (parameter.default or None, parameter.sentence)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_every_function_that_runs_has_the_options_of_a_run(function: Callable[..., Any]) -> None:
+    signature = inspect.signature(function)
+    for name, (_, parameter) in parameters_of(RunOptions).items():
+        assert signature.parameters[name].default == parameter.default
+        assert f"{name}: {parameter.sentence}" in str(function.__doc__)
+
+
+@pytest.mark.parametrize(
+    ("table", "core", "parts"),
+    [
+        (PholdParameters, _core.PholdParameters, ()),
+        (EpidemicParameters, _core.EpidemicParameters, ("city", "interventions")),
+        (FloodParameters, _core.FloodParameters, ()),
+    ],
+)
+def test_a_model_has_the_same_parameters_and_defaults_in_its_table_and_in_the_core(
+    table: type, core: Callable[[], Any], parts: tuple[str, ...]
+) -> None:
+    made, fresh = core(), core()
+    filled(table, completed(table, {}), made, *(getattr(made, part) for part in parts))
+    names: set[str] = set()
+    for one, other in ((made, fresh), *((getattr(made, part), getattr(fresh, part)) for part in parts)):
+        found = {name: value for name, value in fields_of(one).items() if name not in parts}
+        assert found == {name: value for name, value in fields_of(other).items() if name not in parts}
+        names |= found.keys()
+    assert names == {parameter.field or name for name, (_, parameter) in parameters_of(table).items()}
+
+
+def test_a_pattern_has_the_same_defaults_in_its_table_and_in_the_core() -> None:
+    made, fresh = PatternOptions().core(1, 0.0), _core.PatternCall()
+    assert fields_of(made.shape) == fields_of(fresh.shape)
+    for name in set(fields_of(made)) - {"shape"}:
+        assert getattr(made, name) == getattr(fresh, name)
+    options = {option.name: option for option in command("simulate").params}
+    for name, (_, parameter) in parameters_of(PatternParameters).items():
+        text = getattr(options[name], "help", "")
+        assert text.startswith(parameter.sentence)
+
+
+def test_a_run_that_is_not_possible_yet_names_what_is(tmp_path: Path) -> None:
+    schedule, machine = Schedule.pattern("dissemination", ranks=8), Machine.preset("bigred")
+    expected = "on sequential and yawns in one process.*found scheduler timewarp"
+    with pytest.raises(UsageError, match=f"ops are recorded {expected}"):
+        simulate(schedule, machine, scheduler="timewarp", record=True)
+    with pytest.raises(UsageError, match=f"derivatives are computed {expected}"):
+        sensitivities(schedule, machine, scheduler="timewarp")
+    with pytest.raises(UsageError, match=r"the latency tolerance is computed .*found processes 2"):
+        latency_tolerance(schedule, machine, scheduler="yawns", processes=2)
+    with pytest.raises(UsageError, match="a study writes no checkpoints"):
+        study(schedule, machine, checkpoint=tmp_path)
+    run = ["timeline", "dissemination", "--ranks", "8", "-m", "bigred", "-o", str(tmp_path / "a.parquet")]
+    refused = CliRunner().invoke(cli, [*run, "--scheduler", "check"])
+    assert isinstance(refused.exception, UsageError)
+    assert "found scheduler check" in str(refused.exception)
+    refused = CliRunner().invoke(cli, [*run, "--statistics", str(tmp_path / "b.json")])
+    assert "simulate and pdes write them" in str(refused.exception)
+
+
+def test_a_study_has_the_same_rows_on_every_scheduler() -> None:
+    schedule, machine = Schedule.pattern("dissemination", ranks=32), Machine.preset("bigred")
+    rows = study(schedule, machine, workers=1)
+    for options in ({"scheduler": "yawns", "threads": 2}, {"scheduler": "timewarp", "threads": 2}):
+        found = study(schedule, machine, workers=1, **options)  # type: ignore[arg-type]
+        assert found.drop(columns="seconds").equals(rows.drop(columns="seconds"))
+
+
+def test_options_of_a_simulation_are_checked_by_name() -> None:
+    with pytest.raises(UsageError, match="expected threads from 1 to 1024, found 0"):
+        completed(SimulationOptions, {"threads": 0})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'thread'"):
+        simulate(Schedule.pattern("bcast", ranks=2), "odin", thread=2)  # type: ignore[call-arg]

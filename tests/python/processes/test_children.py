@@ -1,0 +1,146 @@
+"""What Idlewave starts ends as it would without us, and ends with us, whatever ends us."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ending_support import await_true, pids_with, started
+from idlewave import child_processes
+from idlewave.child_processes import Child, run
+
+FAMILY = "sleep 1000 & setsid sleep 1000 & (sleep 1000 &) ; touch ready; wait"
+"""A command with a child, one in a session of its own, and one whose parent is gone."""
+STUBBORN = f"trap '' INT TERM HUP; {FAMILY}"
+
+
+@pytest.mark.parametrize("status", [0, 3, 255])
+def test_an_exit_status_passes_unchanged(status: int) -> None:
+    assert run(["sh", "-c", f"exit {status}"]).returncode == status
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV])
+def test_who_is_ended_by_a_signal_is_seen_to_be(number: signal.Signals) -> None:
+    assert run(["sh", "-c", f"kill -{number.value} $$"]).returncode == -number
+
+
+def test_streams_and_environment_pass_through(tmp_path: Path) -> None:
+    words = "read line; echo $line $WORD $PWD; echo complaint >&2"
+    with Child.start(
+        ["sh", "-c", words],
+        environment=os.environ | {"WORD": "said"},
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child._process.communicate("typed\n") == (f"typed said {tmp_path}\n", "complaint\n")
+
+
+def test_signals_have_their_default_action_in_the_command() -> None:
+    found = run(["sh", "-c", "grep -E 'Sig(Blk|Ign)' /proc/self/status"]).stdout.split()
+    assert int(found[1], 16) & 1 << signal.SIGTERM - 1 == 0
+    assert int(found[3], 16) & 1 << signal.SIGTERM - 1 == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "error"), [("/nowhere/at/all", FileNotFoundError), ("nowhere", FileNotFoundError), ("/etc", OSError)]
+)
+def test_what_cannot_be_started_is_an_error_that_names_it(command: str, error: type[OSError]) -> None:
+    with pytest.raises(error) as raised:
+        run([command])
+    assert raised.value.filename == command
+
+
+def test_a_tool_that_takes_too_long_is_ended() -> None:
+    with pytest.raises(subprocess.TimeoutExpired):
+        run(["sleep", "1000"], seconds=0.1)
+
+
+@pytest.fixture
+def mark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    monkeypatch.setenv("IDLEWAVE_TEST_MARK", str(tmp_path))
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize("words", [FAMILY, STUBBORN])
+def test_all_that_a_command_has_started_ends_with_the_block(tmp_path: Path, mark: str, words: str) -> None:
+    with Child.start(["sh", "-c", words], grace=0.2, cwd=tmp_path) as child:
+        await_true((tmp_path / "ready").exists)
+        assert len(pids_with(mark)) >= 6
+    assert pids_with(mark) == []
+    assert child.wait() == (-signal.SIGTERM if words == FAMILY else -signal.SIGKILL)
+
+
+def test_what_a_command_leaves_when_it_ends_by_itself_ends_too(tmp_path: Path, mark: str) -> None:
+    words = "(trap '' TERM; exec setsid sleep 1000) & exit 5"
+    with Child.start(["sh", "-c", words], cwd=tmp_path) as child:
+        assert child.wait() == 5
+        assert pids_with(mark) == []
+
+
+def test_a_command_that_is_told_to_end_has_its_time(tmp_path: Path) -> None:
+    words = "trap 'sleep 0.3; echo kept; exit 0' TERM; touch ready; while :; do sleep 0.01; done"
+    with Child.start(["sh", "-c", words], cwd=tmp_path, stdout=(tmp_path / "said").open("w")) as child:
+        await_true((tmp_path / "ready").exists)
+        assert child.end() == 0
+    assert (tmp_path / "said").read_text() == "kept\n"
+
+
+def test_a_second_interrupt_kills_what_takes_its_time(tmp_path: Path, mark: str) -> None:
+    def end() -> None:
+        with Child.start(["sh", "-c", STUBBORN], grace=1000, cwd=tmp_path):
+            await_true((tmp_path / "ready").exists)
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            end()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert pids_with(mark) == []
+
+
+HOLDER = f"""
+from idlewave.child_processes import Child
+with Child.start(["sh", "-c", {STUBBORN!r}], grace=1000) as child:
+    child.wait()
+"""
+
+
+@pytest.mark.parametrize("group", [False, True])
+def test_it_ends_within_a_second_of_who_started_it_being_killed(tmp_path: Path, group: bool) -> None:
+    with started([sys.executable, "-c", HOLDER], tmp_path) as running:
+        await_true((tmp_path / "ready").exists)
+        (os.killpg if group else os.kill)(running.process.pid, signal.SIGKILL)
+        running.process.wait()
+        await_true(lambda: running.left() == [])
+
+
+def test_a_signal_to_the_whole_group_reaches_the_command_once(tmp_path: Path) -> None:
+    counts = "trap 'echo told >> told' TERM; touch ready; while [ ! -e told ]; do sleep 0.01; done; sleep 1"
+    program = (
+        f"from idlewave.child_processes import Child\nwith Child.start(['sh', '-c', {counts!r}]) as child: child.wait()"
+    )
+    with started(
+        [sys.executable, "-c", f"from idlewave.termination_signals import *\nanswer_signals()\n{program}"], tmp_path
+    ) as running:
+        await_true((tmp_path / "ready").exists)
+        os.killpg(running.process.pid, signal.SIGTERM)
+        running.process.communicate(timeout=30)
+    assert (tmp_path / "told").read_text() == "told\n"
+
+
+def test_an_installation_without_the_guard_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(child_processes, "package_data", lambda: tmp_path)
+    with pytest.raises(child_processes.IdlewaveError, match=r"this installation of idlewave lacks .*idlewave-guard"):
+        run(["true"])

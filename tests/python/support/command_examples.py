@@ -1,0 +1,144 @@
+"""Every command of the command line with words that make it do its work, once and quickly, on material made for that.
+
+What walks all commands (faults, signals, JSON) walks these; a command without an example fails them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+import pandas as pd
+from command_runs import run_command
+from emulated_samples import emulate
+from idlewave import mpi
+from idlewave.cli import cli
+from idlewave.cli.option_types import OutputFile, OutputFolder
+from idlewave.measure import NetworkMeasurement, describe, estimate, write_machine
+from idlewave.measure.network.files.network_files import save_network
+from idlewave.measure.noise import summarise
+from known_networks import RENDEZVOUS
+from noise_recordings import detour_summary, detours, write_detours
+
+PING = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
+
+
+@dataclass(frozen=True)
+class Example:
+    """The words behind a command's name, in which {…} stands for a piece of `material`.
+
+    `names`: of each option or argument that says where something is written, a name to write there. `measures`: it
+    needs the machine's time (or an MPI), so that few faults are tried with it. `alone`: what is written without the
+    others, and the words that it needs.
+    """
+
+    words: str
+    names: dict[str, str] = field(default_factory=dict)
+    measures: bool = False
+    alone: dict[str, str] = field(default_factory=dict)
+
+
+EXAMPLES = {
+    "about": Example("{study}"),
+    "algorithms": Example(""),
+    "convert": Example("{goal}", {"target": "x.idg"}),
+    "demo": Example("--small", {"folder": "demo"}, measures=True),
+    "doctor": Example(""),
+    "explain": Example("{goal} -m odin"),
+    "machines": Example(""),
+    "measure": Example("--noise-seconds 0.01 --network-seconds 0.5", {"folder": "machine"}, measures=True),
+    "measure clocks": Example("-n 2 --seconds 0.1", {"folder": "clocks", "plot": "x.png"}, measures=True),
+    "measure network": Example("--from {network}", {"folder": "network", "plot": "x.png", "samples": "x.parquet"}),
+    "measure noise": Example(
+        "--seconds 0.01", {"folder": "noise", "plot": "x.png", "samples": "x.parquet"}, measures=True
+    ),
+    "measure pairs": Example(
+        "-n 2 --seconds 0.1", {"folder": "pairs", "plot": "x.png", "machine": "x.toml"}, measures=True
+    ),
+    "noise compare": Example("{noise} {noise}", {"plot": "x.png"}),
+    "noise nodes": Example("{noise}", {"plot": "x.png"}),
+    "noise show": Example("{noise}", {"plot": "x.png"}),
+    "noise signature": Example("{noise}", {"target": "x.toml", "folder": "machine"}),
+    "pdes epidemic": Example("--persons 200 --days 3 --plot-runs 1", {"plot": "x.png", "statistics": "x.json"}),
+    "pdes flood": Example("--end 0.01 --plot-runs 1", {"plot": "x.png", "statistics": "x.json"}),
+    "pdes phold": Example("--lps 16 --end 1", {"plot": "x.png", "statistics": "x.json"}),
+    "patterns": Example(""),
+    "report": Example("--machine {machine} --study {study}", {"target": "report"}),
+    "schedule": Example("bcast --ranks 4", {"file": "x.goal"}),
+    "simulate": Example(
+        "{goal} -m odin", {"ops": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}
+    ),
+    "study": Example("{goal} -m {machine} --seeds 2", {"file": "x.parquet"}),
+    "timeline": Example("{goal} -m odin", {"file": "x.parquet"}),
+    "trace": Example("-- {mpiexec} -n 2 {program} 8 1 1", {"folder": "trace"}, measures=True),
+}
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """All that can be called, by name, in a group the group's own work first."""
+    yield from _commands("", cli)
+
+
+def _commands(before: str, group: click.Group) -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        full = f"{before}{name}"
+        if not isinstance(command, click.Group):
+            yield full, command
+            continue
+        if command.invoke_without_command:
+            yield full, command
+        yield from _commands(f"{full} ", command)
+
+
+def outputs_of(command: click.Command) -> dict[str, click.Parameter]:
+    """The options and arguments of a command that say where something is written, by name."""
+    return {
+        str(parameter.name): parameter
+        for parameter in command.params
+        if isinstance(parameter.type, (OutputFile, OutputFolder)) and parameter.name != "checkpoint"
+    }
+
+
+def words_of(name: str, material: dict[str, str], outputs: dict[str, Path]) -> list[str]:
+    """The words of a command's example, with these outputs."""
+    options = dict(commands())[name].params
+    written = []
+    for parameter in options:
+        if parameter.name in outputs:
+            path = str(outputs[parameter.name])
+            written += [path] if parameter.param_type_name == "argument" else [max(parameter.opts, key=len), path]
+    example = EXAMPLES[name]
+    more = [words for output, words in example.alone.items() if output in outputs]
+    given = " ".join([example.words.format(**material), *more]).split()
+    before = given.index("--") if "--" in given else len(given)
+    return [*name.split(), *given[:before], *written, *given[before:]]
+
+
+def make_material(folder: Path) -> dict[str, str]:
+    """The files and folders that examples read, by the words that stand for them."""
+    (folder / "ping.goal").write_text(PING)
+    samples = emulate(RENDEZVOUS["infiniband"], seed=1, repetitions=10)
+    probe = {"same_node": True, "library": "Some MPI 1.0, of a test", "eager_limit": 12_288}
+    network = NetworkMeasurement(samples, estimate(samples, RENDEZVOUS["infiniband"].S), probe, describe())
+    rows = pd.DataFrame({"core": [0, 0, 1], "start_ps": [1_234, 50_000_000, 7], "length_ps": [10, 2_000_001, 20]})
+    noise = summarise(rows, [detour_summary(0, 1.0), detour_summary(1, 0.5)], describe())
+    write_machine(folder / "machine", noise, network, name="example")
+    save_network(folder / "network", network, "example")
+    write_detours(folder / "noise", [detours(1.0, [(250, 5e-6)], [(100, 2e-5)], core=core) for core in range(2)])
+    found = {name: str(folder / name) for name in ("machine", "network", "noise")}
+    found |= {"goal": str(folder / "ping.goal"), "study": str(folder / "study.parquet")}
+    made = run_command(["study", found["goal"], "-m", found["machine"], "--seeds", "2", "-o", found["study"]], folder)
+    assert made.status == 0, made.complained
+    return found
+
+
+def make_program(folder: Path) -> dict[str, str]:
+    """The same for examples that need an MPI. Raises MpiError."""
+    found = mpi.find()
+    program = mpi.build_example(found, "halo2d", folder / "halo2d")
+    return {"mpiexec": str(found.mpiexec), "program": str(program)}

@@ -1,0 +1,9 @@
+"""Where the checkout and the programs that tests run are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+PROGRAMS = ROOT / "tests" / "python" / "programs"
+EXAMPLES = ROOT / "examples"

@@ -1,0 +1,294 @@
+"""All readers of files that Python has, valid samples for them, and what must hold whatever the samples become.
+
+python reader_fuzz.py SEED SECONDS [READER …]     fuzzes them for so long, and prints what did not hold as JSON
+python reader_fuzz.py SEED case=NUMBER READER     makes one case again, and shows what becomes of it
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+import struct
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+import pandas as pd
+from clock_recordings import recorded as write_clocks
+from emulated_samples import emulate
+from idlewave import InputError, Machine, Schedule
+from idlewave.errors import IdlewaveError
+from idlewave.escaping import printable
+from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
+from idlewave.measure.network.files.network_files import load_network, save_network
+from idlewave.measure.network.files.network_recording import described, read_measurement
+from idlewave.measure.network.job.clocks import read_clocks
+from idlewave.measure.network.job.pairs import read_pairs
+from idlewave.measure.network.transports import Transport
+from idlewave.measure.noise import summarise
+from idlewave.measure.noise.attribution import attribute
+from idlewave.measure.noise.detour import measurement_of
+from idlewave.measure.noise.ftq import analyse_ftq
+from idlewave.measure.noise.fwq import analyse_fwq
+from idlewave.measure.noise.length_laws import LengthLaw
+from idlewave.measure.noise.noise_recording import detours_of, read_recording
+from idlewave.measure.noise.replay import write_noise
+from idlewave.measure.noise.signature import Goodness, Signature, Source
+from idlewave.noise_models import EmpiricalLength, MixedNoise, Noise, ParetoLength, PoissonNoise
+from idlewave.output import write_json, write_table
+from idlewave.placement_file import read_placement
+from idlewave.studies.table import read_study
+from idlewave.trace import Trace
+from known_networks import RENDEZVOUS
+from noise_recordings import detour_summary, detours, write_detours, write_ftq, write_fwq
+from pair_recordings import HOSTS, synthetic
+from pair_recordings import recorded as write_pairs
+from reader_mutations import damage, restore
+
+SECONDS = 5
+"""Within which a reader answers."""
+MEMORY = 1 << 30
+"""Bytes that it may take."""
+LONGEST = 2000
+"""Characters of a message."""
+_HEADER = struct.Struct("<8sIIIIQqqII6q4Qq64s48s")  # of a rank's file of a trace
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One way of reading: `write` makes a valid sample in a folder, `read` reads it."""
+
+    name: str
+    write: Callable[[Path], object]
+    read: Callable[[Path], object]
+
+
+@cache
+def _network() -> NetworkMeasurement:
+    truth = RENDEZVOUS["infiniband"]
+    samples = emulate(truth, seed=1, repetitions=6)
+    samples = samples[samples["size"].isin(sorted(set(samples["size"]))[::3])].reset_index(drop=True)
+    probe = described(Transport()) | {"same_node": True, "library": "Some MPI 1.0", "eager_limit": truth.S}
+    probe |= {"ranks": [{"host": "a"}, {"host": "b"}], "foreign_load": {"client": [0.1], "server": [None]}}
+    return NetworkMeasurement(samples, estimate(samples, truth.S), probe, describe())
+
+
+def _write_probe(folder: Path) -> None:
+    found = _network()
+    found.samples.to_csv(folder / "samples.csv", index=False)
+    write_json(folder / "loggp.json", found.probe | {"pages": {"size": 4096, "start": 64}, "dropped_sizes": [1 << 20]})
+    write_json(folder / "environment.json", found.environment)
+
+
+def _write_measurement(folder: Path) -> None:
+    table = pd.DataFrame({"core": [0, 0, 1], "start_ps": [1_234, 50_000_000, 7], "length_ps": [10, 2_000_001, 20]})
+    noise = summarise(table, [detour_summary(0, 1.0), detour_summary(1, 0.5)], describe())
+    write_machine(folder, noise, _network(), "measured", _network(), 4)
+
+
+def _write_machine(folder: Path) -> None:
+    trace = Noise(np.array([0, 5_000_000]), np.array([1000, 20_000]), 10**9)
+    random_ones = (
+        PoissonNoise(1e10, ParetoLength(1e6, 2.5)),
+        PoissonNoise(1e11, EmpiricalLength(np.array([1000, 2000], dtype=np.int64))),
+    )
+    write_noise(folder, MixedNoise(trace, random_ones), Machine.preset("infiniband-openmpi"))
+    node = '[network.node]\nranks = 16\nL = "0.4us"\n[noise]\nreaches = ["o_s", "calc"]\n'
+    text = (folder / "machine.toml").read_text()
+    (folder / "machine.toml").write_text(text.replace("[noise]\n", node))
+
+
+def _signature() -> Signature:
+    laws = [("fixed", (1e6,)), ("lognormal", (1e6, 0.5)), ("pareto", (1e6, 2.0)), ("empirical", (1.0, 2.0))]
+    sources = [Source(f"every {i}", i % 2, "periodic", 4e9, LengthLaw(*law), 1e6, 0.9) for i, law in enumerate(laws)]
+    sources.append(Source("random", 0, "random", 1e10, LengthLaw("exponential", (1e5, 1e6))))
+    return Signature("node", (0, 1), tuple(sources), (Goodness(0, 0.001, 0.0011, 0.02, float("nan")),))
+
+
+def _write_study(file: Path) -> None:
+    rows = [(n, noise, seed, 10**12 + seed * n, 5 * n, 0.1) for n in (4, 8) for noise, seed in ((False, 0), (True, 1))]
+    write_table(file, pd.DataFrame(rows, columns=["ranks", "noise", "seed", "finish_ps", "messages", "seconds"]))
+
+
+def _record(call: int, begin: int, end: int, *words: bytes) -> bytes:
+    return struct.pack("<IHHqq", len(words), call, 0, begin, end) + b"".join(words)
+
+
+def _write_trace(folder: Path) -> None:
+    """Two ranks that exchange a message and leave, as docs/trace-format.md has it."""
+    init, finalize, send, receive, barrier = 1, 2, 16, 32, 64
+    world, size = struct.pack("<q", 1), struct.pack("<q", 100)
+    for rank in range(2):
+        clock = (5 * rank, 3, 1000, 6 * rank, 3, 90_000)
+        counts = (0, 50_000, 1, 2, 80_000)
+        header = _HEADER.pack(
+            *(b"IDLEWTR1", 1, 256, rank, 2, 77, 1000, 90_000, 1, 0, *clock, *counts),
+            *(f"node{rank}".encode(), b"Some MPI 1"),
+        )
+        peer = struct.pack("<ii", 1 - rank, 7)
+        sent, received = (world, peer, size), (world, peer, size, peer, size)
+        first, second = ((send, sent), (receive, received)) if rank == 0 else ((receive, received), (send, sent))
+        records = (
+            _record(init, 500, 1000),
+            _record(first[0], 2000, 3000, *first[1]),
+            _record(second[0], 4000, 9000, *second[1]),
+            _record(barrier, 10_000, 20_000, world, struct.pack("<ii", -3, 0), bytes(8), bytes(8)),
+            _record(finalize, 90_000, 91_000),
+        )
+        (folder / f"rank-{rank:07d}.iwtrace").write_bytes(header + b"".join(records))
+    write_json(folder / "trace.json", {"format": 1, "command": ["mpiexec", "-n", "2", "./a.out"], "host": "node0"})
+
+
+def _read_trace(folder: Path) -> None:
+    trace = Trace.load(folder)
+    assert trace.command
+    assert len(trace.clocks)
+    assert len(trace.time())
+    trace.communication()
+    trace.totals()
+    trace.check_complete()
+    Schedule.from_trace(trace)
+
+
+def _read_detours(folder: Path) -> None:
+    found = read_recording(folder, "detour")
+    detours_of(found)
+    measurement_of(found, {})
+    attribute(found)
+
+
+def _read_signature(folder: Path) -> None:
+    Signature.load(folder / "signature.toml").noise(0.01, 1)
+
+
+READERS = (
+    Reader("machine", _write_machine, lambda f: Machine.load(f / "machine.toml")),
+    Reader("signature", lambda f: (f / "signature.toml").write_text(_signature().to_toml()), _read_signature),
+    Reader("detour", lambda f: write_detours(f, [detours(0.2, [(100, 1e-5)]), detours(0.1, core=1)]), _read_detours),
+    Reader("ftq", lambda f: write_ftq(f, [np.full(200, 0.01)], 1e-4), lambda f: analyse_ftq(read_recording(f))),
+    Reader("fwq", lambda f: write_fwq(f, [np.full(200, 10**6)]), lambda f: analyse_fwq(read_recording(f))),
+    Reader("measurement", _write_measurement, Measurement.load),
+    Reader("network", lambda f: save_network(f, _network(), "net"), load_network),
+    Reader("probe", _write_probe, read_measurement),
+    Reader("pairs", lambda f: write_pairs(f, synthetic(1, HOSTS), HOSTS), read_pairs),
+    Reader("clocks", write_clocks, read_clocks),
+    Reader("study.csv", lambda f: _write_study(f / "study.csv"), lambda f: read_study(f / "study.csv")),
+    Reader("study.parquet", lambda f: _write_study(f / "study.parquet"), lambda f: read_study(f / "study.parquet")),
+    Reader("placement", lambda f: (f / "p").write_text("0 1 2\n3 0 1\n" * 20), lambda f: read_placement(f / "p")),
+    Reader("trace", _write_trace, _read_trace),
+)
+"""A new reader is fuzzed by a line here."""
+
+
+class TooLongError(BaseException):
+    """A reader took more than its time. No Exception, so that nothing takes it for one."""
+
+
+def complaint(reader: Reader, folder: Path) -> str:
+    """What does not hold of what `reader` makes of the files in `folder`; empty if all does."""
+    try:
+        with _limited():
+            reader.read(folder)
+    except IdlewaveError as error:
+        words = str(error)
+        if len(words) > LONGEST:
+            return f"a message of {len(words)} characters: {words[:200]}"
+        if printable(words, keep="") != words:
+            return f"control characters in a message: {words!r}"
+        if isinstance(error, InputError) and str(folder) not in words:
+            return f"a message that does not name the file: {words}"
+        return ""
+    except TooLongError:
+        return f"more than {SECONDS} s"
+    except BaseException as error:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "?"
+        return f"{type(error).__name__} at {place}: {str(error)[:200]}"
+    return ""
+
+
+def cases(reader: Reader, sample: Path, place: Path, seed: int, first: int = 0) -> Iterator[tuple[int, str]]:
+    """Damage `place`, a copy of `sample`, in ever new ways: the case's number, and what was done."""
+    number = first
+    while True:
+        restore(sample, place)
+        yield number, damage(place, random.Random(f"{seed}-{reader.name}-{number}"))
+        number += 1
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    def end(_number: int, _frame: FrameType | None) -> None:
+        raise TooLongError
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _limit_memory() -> None:
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * os.sysconf("SC_PAGE_SIZE") + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def main(seed: int, seconds: float, names: list[str]) -> None:
+    """Fuzz the readers of these names, each for its share of the time."""
+    chosen = [reader for reader in READERS if not names or reader.name in names]
+    found: dict[str, list[str]] = {}
+    tried: dict[str, int] = {}
+    with tempfile.TemporaryDirectory(prefix="idlewave-fuzz-") as made:
+        for reader in chosen:
+            sample = Path(made) / f"{reader.name}-sample"
+            sample.mkdir()
+            reader.write(sample)
+            reader.read(sample)
+        _limit_memory()
+        for reader in chosen:
+            end = time.monotonic() + seconds / len(chosen)
+            place = Path(made) / reader.name
+            for number, done in cases(reader, Path(made) / f"{reader.name}-sample", place, seed):
+                sys.stderr.write(f"at {seed} {number} {reader.name}\n")
+                if said := complaint(reader, place):
+                    found.setdefault(said.split(":")[0][:60], []).append(f"{reader.name} {number} ({done}): {said}")
+                tried[reader.name] = number + 1
+                if time.monotonic() > end:
+                    break
+    first = {kind: told[:5] for kind, told in found.items()}
+    sys.stdout.write(json.dumps({"tried": tried, "found": first}, indent=1) + "\n")
+
+
+def again(seed: int, number: int, name: str) -> None:
+    """Make one case again: the folder stays, and what is raised is seen."""
+    reader = next(reader for reader in READERS if reader.name == name)
+    made = Path(tempfile.mkdtemp(prefix="idlewave-fuzz-"))
+    (made / "sample").mkdir()
+    reader.write(made / "sample")
+    sys.stdout.write(f"{made / 'x'}: {next(cases(reader, made / 'sample', made / 'x', seed, number))[1]}\n")
+    reader.read(made / "x")
+
+
+if __name__ == "__main__":
+    if sys.argv[2].startswith("case="):
+        again(int(sys.argv[1]), int(sys.argv[2].removeprefix("case=")), sys.argv[3])
+    else:
+        main(int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:])
