@@ -161,13 +161,13 @@ class Recorder {
         append(own, {rank, op_index, op.kind, op.peer, op.tag, op.size, op.call, ready, now, now});
     }
     void ended(std::uint32_t rank, OpIndex op_index, const CausedTime& end) {
-        if (OpRecord* op = find(rank, op index)) {
+        if (OpRecord* op = find(rank, op_index)) {
             op->end = end;
         }
     }
     void received(std::uint32_t rank, OpIndex op_index, const CausedTime& arrived, const CausedTime& data_arrived,
                   const CausedTime& processed) {
-        if (OpRecord* op = find(rank, op index)) {
+        if (OpRecord* op = find(rank, op_index)) {
             op->arrived = arrived;
             op->data_arrived = data_arrived;
             op->processed = processed;

@@ -25,7 +25,7 @@ Standstill standstill(Unfinished unfinished, const S& source) {
         std::move(unfinished),
         ScheduleView{
             .rank_schedule = [&source](std::uint32_t rank) { return source.rank_schedule(rank); },
-            .name = [&source](std::uint32_t rank, OpIndex op_index) { return source.name(rank, op index); },
+            .name = [&source](std::uint32_t rank, OpIndex op_index) { return source.name(rank, op_index); },
         });
 }
 
