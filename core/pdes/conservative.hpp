@@ -89,7 +89,7 @@ class ConservativeScheduler {
     /// Makes all LPs, which start and do what they do in the first window.
     void begin() {
         on_all([this](Thread& thread) {
-            Context context{*this, thread, grid_.begin_of(grid_.window_cells)};
+            Context context = context_until(thread, grid_.begin_of(grid_.window_cells));
             for (std::uint32_t block = 0; block < grid_.blocks; ++block) {
                 if (layout_.owner_of(block) == thread.number) {
                     begin_block(thread, context, block);
@@ -276,6 +276,8 @@ class ConservativeScheduler {
         ConservativeScheduler& scheduler;
         Thread& thread;
         Time window_end;
+        std::uint32_t lps;  ///< of the run; with the next member a copy close at hand, as each event reads it
+        bool in_turns;
         std::uint32_t lp = 0;
         Lp<State>* record = nullptr;
         static constexpr void* undo_data = nullptr;  ///< nothing is rolled back
@@ -312,10 +314,10 @@ class ConservativeScheduler {
       private:
         /// Returns whether the slot differs from the LP's number.
         [[gnu::always_inline]] bool check(std::uint32_t destination, Time time) const {
-            if (time < window_end || destination >= scheduler.placement_.lps()) [[unlikely]] {
-                throw_invalid_send(lp, destination, time, scheduler.placement_.lps(), "that violates the lookahead");
+            if (time < window_end || destination >= lps) [[unlikely]] {
+                throw_invalid_send(lp, destination, time, lps, "that violates the lookahead");
             }
-            return !scheduler.layout_.in_turns();
+            return !in_turns;
         }
         [[gnu::always_inline]] void count() const {
             if (++record->sequence == 0) [[unlikely]] {
@@ -531,6 +533,10 @@ class ConservativeScheduler {
 
     // ---- windows
 
+    [[nodiscard]] Context context_until(Thread& thread, Time window_end) {
+        return {*this, thread, window_end, placement_.lps(), layout_.in_turns()};
+    }
+
     void begin_block(Thread& thread, Context& context, std::uint32_t block) {
         const std::uint32_t first = block << grid_.block_shift;
         const std::uint32_t lps = layout_.lps_of(block);
@@ -546,7 +552,7 @@ class ConservativeScheduler {
     std::int64_t window(Thread& thread, std::int64_t first) {
         const std::int64_t row_end = (first / Grid::row + 1) * Grid::row;
         const std::int64_t last = std::min(first + grid_.window_cells, row_end);
-        Context context{*this, thread, grid_.begin_of(last)};
+        Context context = context_until(thread, grid_.begin_of(last));
         const Time begins = grid_.begin_of(first);
         for (std::size_t word = 0; word < thread.calendar.words(); ++word) {
             std::uint64_t blocks = occupied(word, first, last);
@@ -579,7 +585,8 @@ class ConservativeScheduler {
         constexpr std::size_t ahead = 8;
         const std::span<const QueuedEvent> events = thread.block.events();
         // The LPs of a block are neighbours in their partition, but their numbers need not be.
-        const bool in_turns = layout_.in_turns();
+        const bool in_turns = context.in_turns;
+        const bool is_looked_at = options_.check || thread.statistics.communication.counts();
         const auto number_of = [&](std::uint32_t index) {
             return in_turns ? first_slot + index : layout_.lp_of(first_slot + index);
         };
@@ -599,7 +606,11 @@ class ConservativeScheduler {
             while (event != end && event->lp == first->lp) {
                 ++event;
             }
-            execute(thread, context, first_slot + first->lp, std::span(first, event), begins);
+            const std::uint32_t slot = first_slot + first->lp;
+            if (is_looked_at) [[unlikely]] {
+                look_at(thread, context, slot, std::span(first, event), begins);
+            }
+            execute(thread, context, slot, std::span(first, event), begins);
         }
     }
 
@@ -608,9 +619,6 @@ class ConservativeScheduler {
                                         std::span<const QueuedEvent> events, Time begins) {
         Lp<State>& lp = *context.record;
         Time next = never;
-        if (thread.statistics.communication.counts() || options_.check) [[unlikely]] {
-            look_at(thread, context, slot, events, begins);
-        }
         if (events.size() == 1 && events.front().source != QueuedEvent::timer) [[likely]] {
             next = thread.worker.run_one(lp.state, thread.delivery.deliver(events.front(), begins), context.window_end,
                                          context);
