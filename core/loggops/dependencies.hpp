@@ -120,7 +120,7 @@ template <class Context>
 }
 
 /// The source is told of a receive's end, which lay beyond what was known of the rank's future when the receive began.
-/// Until now the rank has done nothing else, so that no_rank misses what the end makes ready.
+/// Until now the rank has done nothing else, so that no op misses what the end makes ready.
 template <Source S, class Observer>
 template <class Context>
 [[gnu::noinline]] void RankWorker<S, Observer>::report_pending_end(Time until, Context& context) {

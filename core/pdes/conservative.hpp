@@ -105,7 +105,7 @@ class ConservativeScheduler {
         const std::int64_t from = grid_.cell_of(options_.from);
         on_all([&](Thread& thread) {
             thread.calendar.advance(from);
-            Contents contents = contents_of(thread);
+            const Contents contents = contents_of(thread);
             const auto push = [&](const PendingEvent& event) {
                 thread.calendar.push(event.time, event.lp, event.source, event.sequence, event.code);
             };
@@ -137,7 +137,7 @@ class ConservativeScheduler {
     Snapshot save(const Placement& next) {
         Snapshot snapshot(next.partitions());
         for (const auto& thread : threads_) {
-            Contents contents = contents_of(*thread);
+            const Contents contents = contents_of(*thread);
             PartitionSnapshot<M>::save_lps(next, snapshot, contents);
         }
         Thread& reader = *threads_.front();
@@ -227,7 +227,7 @@ class ConservativeScheduler {
 
   private:
     static constexpr std::uint64_t poll_interval = 1 << 14;  ///< events of the caller's thread
-    static constexpr std::uint64_t poll_windows = 1 << 8;
+    static constexpr std::uint64_t poll_windows = 1 << 6;
 
     /// What the caller's thread asks of others while it runs.
     struct Callbacks {
@@ -463,7 +463,7 @@ class ConservativeScheduler {
 
     /// Agrees with all threads and processes on the next window.
     WindowCandidate agree(Thread& thread, std::int64_t next) {
-        WindowCandidate own{.cell = next, .executed = thread.executed, .wants_pause = thread.wants_pause};
+        const WindowCandidate own{.cell = next, .executed = thread.executed, .wants_pause = thread.wants_pause};
         if (processes_) {
             return agree_with_processes(thread, own);
         }
@@ -692,10 +692,13 @@ class ConservativeScheduler {
 
     /// Only the caller's thread polls, since the poll may call a Python interpreter.
     void poll(Thread& thread, Time now, std::uint64_t events) {
-        if (thread.number != 0 || (callbacks_.events += events) < poll_interval) {
+        if (thread.number != 0) {
             return;
         }
-        ask_caller(thread, now);
+        callbacks_.events += events;
+        if (callbacks_.events >= poll_interval) {
+            ask_caller(thread, now);
+        }
     }
 
     [[gnu::noinline]] void ask_caller(Thread& thread, Time now) {

@@ -211,7 +211,7 @@ class Explanation {
         if (const auto match = graph_.match_of(i)) {
             text += by_match(op, *match);
         } else if (!graph_.has_match(i)) {
-            text += op.kind == OpKind::recv ? ", which no_rank sends" : ", which no op does";
+            text += op.kind == OpKind::recv ? ", which nobody sends" : ", which no op does";
         }
         return {op.rank, name(op.rank, op.op_index), std::move(text)};
     }
