@@ -2,33 +2,33 @@
 
 #include "loggops/worker.hpp"
 
-/// What a rank does next (docs/model.md: "Who goes first"): of what it is told, what it has asked for, and the ops that
+/// What a rank does next (docs/model.md: "Who goes first"): arrivals, requests that wait, and the ops that
 /// have just become ready.
 namespace idlewave {
 
-/// All that the rank is told and does before `until`, in the order of time.
+/// Executes the arrivals and everything that the rank does before `until`, in the order of time.
 template <Source S, class Observer>
 template <class Context>
 [[gnu::noinline]] Time RankWorker<S, Observer>::run_until(std::span<const Event> events, Time until, Context& context) {
     const Event* event = events.data();
     const Event* const end = event + events.size();
     while (true) {
-        const Time told = event == end ? until : event->time;
+        const Time next_arrival = event == end ? until : event->time;
         if (rank_->posted.end_pending) {
             if (event == end && pending_end() >= until) {
                 return leave(pending_end());
             }
-            report_pending_end(told, context);
+            report_pending_end(next_arrival, context);
             continue;
         }
         if (!agenda_.idle()) {
             const auto next = agenda_.next(free_times());
-            if (next.at < told) {
+            if (next.at < next_arrival) {
                 if (agenda_.one() && is_simple(agenda_[next.index].kind)) {
-                    follow(start_only_request(next), told, context);
+                    follow(start_only_request(next), next_arrival, context);
                 } else {
                     perform(next, context);
-                    follow_all(told, context);
+                    follow_all(next_arrival, context);
                 }
                 continue;
             }
@@ -40,12 +40,12 @@ template <class Context>
         }
         const Event* const first = event++;
         const Time then = event == end ? until : event->time;
-        if (agenda_.idle() && then > told && first->payload->kind == MessageKind::data) [[likely]] {
+        if (agenda_.idle() && then > next_arrival && first->payload->kind == MessageKind::data) [[likely]] {
             meet_alone(*first, then, context);
             continue;
         }
         arrive(*first);
-        for (; event != end && event->time == told; ++event) {
+        for (; event != end && event->time == next_arrival; ++event) {
             arrive(*event);
         }
     }
@@ -119,8 +119,8 @@ template <class Context>
     }
 }
 
-/// The source is told of a receive's end, which lay beyond what was known of the rank's future when the receive began.
-/// Until now the rank has done nothing else, so that no op misses what the end makes ready.
+/// Reports a receive's end to the source. The end lay beyond what was known of the rank's future when the receive
+/// began. Until now the rank has done nothing else, so that no op misses what the end makes ready.
 template <Source S, class Observer>
 template <class Context>
 [[gnu::noinline]] void RankWorker<S, Observer>::report_pending_end(Time until, Context& context) {

@@ -20,7 +20,7 @@ struct Receive {
     std::uint8_t cpu = 0;
     std::uint8_t nic = 0;
     bool waits = false;        ///< it is posted
-    bool end_pending = false;  ///< it ends when the CPU is free, of which the source has yet to be told
+    bool end_pending = false;  ///< it ends when the CPU is free; the source has not received that end yet
 };
 
 /// A message that arrived before its receive was posted, or that announces a rendezvous, until its receive has ended.

@@ -32,7 +32,7 @@ void serialise(Archive& archive, ArrivedMessage<Cookie, Moment>& arrived) {
     arrived.processed = (bits & 2) != 0;
     arrived.awaits_data = (bits & 4) != 0;
     if (arrived.kind == MessageKind::request_to_send && !arrived.awaits_data) {
-        archive(arrived.sending);  // to be told
+        archive(arrived.sending);  // the sender, which the clear to send names
     }
     archive(arrived.arrived_at);
     archive(arrived.matched_at);

@@ -9,7 +9,7 @@
 
 namespace idlewave::probe::network {
 
-// What a transport is told when one of its sides is set up.
+// What a transport receives when one of its sides is set up.
 struct Connection {
     bool server = false;   // this side answers
     std::string address;   // the server's host as the client reaches it; empty: the host's name
@@ -18,7 +18,7 @@ struct Connection {
     std::string provider;  // libfabric's provider, such as "tcp;ofi_rxm"; empty: shared memory within a host
 };
 
-// The server's address, told to the client: on one host the loopback's.
+// The server's address, which the client receives: on one host the loopback address.
 template <ControlPlane Control>
 HostPort agree_on_host(Control& control, const Connection& connection) {
     send_text(control, host_name());
