@@ -33,7 +33,7 @@ class BlockEvents {
             for (std::size_t i = 0; i < calendars.size(); ++i) {
                 if (calendars[i]->has(cell)) {
                     const std::size_t events =
-                        empty(calendars[i]->take(cell, block),
+                        drain(calendars[i]->take(cell, block),
                               static_cast<std::uint32_t>((cell - first) << grid_.cell_shift), pool);
                     from_others += i == own ? 0 : events;
                 }
@@ -46,7 +46,7 @@ class BlockEvents {
     /// Takes the bucket of one cell out of one calendar.
     void gather(CalendarQueue& calendar, std::uint32_t block, std::int64_t cell) {
         unsorted_.clear();
-        empty(calendar.take(cell, block), 0, calendar.chunks());
+        drain(calendar.take(cell, block), 0, calendar.chunks());
         sort();
     }
 
@@ -71,7 +71,7 @@ class BlockEvents {
     };
 
     /// Empties a bucket; returns how many events it had.
-    std::size_t empty(QueuedEvent* end, std::uint32_t offset, ChunkPool& pool) {
+    std::size_t drain(QueuedEvent* end, std::uint32_t offset, ChunkPool& pool) {
         pool_ = &pool;
         std::size_t events = 0;
         const std::size_t first = unsorted_.size();

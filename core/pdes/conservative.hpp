@@ -89,7 +89,7 @@ class ConservativeScheduler {
     /// Makes all LPs, which start and do what they do in the first window.
     void begin() {
         on_all([this](Thread& thread) {
-            Context context{*this, thread, grid_.begin_of(grid_.window_cells)};
+            Context context = context_until(thread, grid_.begin_of(grid_.window_cells));
             for (std::uint32_t block = 0; block < grid_.blocks; ++block) {
                 if (layout_.owner_of(block) == thread.number) {
                     begin_block(thread, context, block);
@@ -105,7 +105,7 @@ class ConservativeScheduler {
         const std::int64_t from = grid_.cell_of(options_.from);
         on_all([&](Thread& thread) {
             thread.calendar.advance(from);
-            Contents contents = contents_of(thread);
+            const Contents contents = contents_of(thread);
             const auto push = [&](const PendingEvent& event) {
                 thread.calendar.push(event.time, event.lp, event.source, event.sequence, event.code);
             };
@@ -137,7 +137,7 @@ class ConservativeScheduler {
     Snapshot save(const Placement& next) {
         Snapshot snapshot(next.partitions());
         for (const auto& thread : threads_) {
-            Contents contents = contents_of(*thread);
+            const Contents contents = contents_of(*thread);
             PartitionSnapshot<M>::save_lps(next, snapshot, contents);
         }
         Thread& reader = *threads_.front();
@@ -227,7 +227,7 @@ class ConservativeScheduler {
 
   private:
     static constexpr std::uint64_t poll_interval = 1 << 14;  ///< events of the caller's thread
-    static constexpr std::uint64_t poll_windows = 1 << 8;
+    static constexpr std::uint64_t poll_windows = 1 << 6;
 
     /// What the caller's thread asks of others while it runs.
     struct Callbacks {
@@ -276,6 +276,8 @@ class ConservativeScheduler {
         ConservativeScheduler& scheduler;
         Thread& thread;
         Time window_end;
+        std::uint32_t lps;  ///< of the run; with the next member a copy close at hand, as each event reads it
+        bool in_turns;
         std::uint32_t lp = 0;
         Lp<State>* record = nullptr;
         static constexpr void* undo_data = nullptr;  ///< nothing is rolled back
@@ -312,10 +314,10 @@ class ConservativeScheduler {
       private:
         /// Returns whether the slot differs from the LP's number.
         [[gnu::always_inline]] bool check(std::uint32_t destination, Time time) const {
-            if (time < window_end || destination >= scheduler.placement_.lps()) [[unlikely]] {
-                throw_invalid_send(lp, destination, time, scheduler.placement_.lps(), "that violates the lookahead");
+            if (time < window_end || destination >= lps) [[unlikely]] {
+                throw_invalid_send(lp, destination, time, lps, "that violates the lookahead");
             }
-            return !scheduler.layout_.in_turns();
+            return !in_turns;
         }
         [[gnu::always_inline]] void count() const {
             if (++record->sequence == 0) [[unlikely]] {
@@ -461,7 +463,7 @@ class ConservativeScheduler {
 
     /// Agrees with all threads and processes on the next window.
     WindowCandidate agree(Thread& thread, std::int64_t next) {
-        WindowCandidate own{.cell = next, .executed = thread.executed, .wants_pause = thread.wants_pause};
+        const WindowCandidate own{.cell = next, .executed = thread.executed, .wants_pause = thread.wants_pause};
         if (processes_) {
             return agree_with_processes(thread, own);
         }
@@ -531,6 +533,10 @@ class ConservativeScheduler {
 
     // ---- windows
 
+    [[nodiscard]] Context context_until(Thread& thread, Time window_end) {
+        return {*this, thread, window_end, placement_.lps(), layout_.in_turns()};
+    }
+
     void begin_block(Thread& thread, Context& context, std::uint32_t block) {
         const std::uint32_t first = block << grid_.block_shift;
         const std::uint32_t lps = layout_.lps_of(block);
@@ -546,7 +552,7 @@ class ConservativeScheduler {
     std::int64_t window(Thread& thread, std::int64_t first) {
         const std::int64_t row_end = (first / Grid::row + 1) * Grid::row;
         const std::int64_t last = std::min(first + grid_.window_cells, row_end);
-        Context context{*this, thread, grid_.begin_of(last)};
+        Context context = context_until(thread, grid_.begin_of(last));
         const Time begins = grid_.begin_of(first);
         for (std::size_t word = 0; word < thread.calendar.words(); ++word) {
             std::uint64_t blocks = occupied(word, first, last);
@@ -579,7 +585,8 @@ class ConservativeScheduler {
         constexpr std::size_t ahead = 8;
         const std::span<const QueuedEvent> events = thread.block.events();
         // The LPs of a block are neighbours in their partition, but their numbers need not be.
-        const bool in_turns = layout_.in_turns();
+        const bool in_turns = context.in_turns;
+        const bool is_looked_at = options_.check || thread.statistics.communication.counts();
         const auto number_of = [&](std::uint32_t index) {
             return in_turns ? first_slot + index : layout_.lp_of(first_slot + index);
         };
@@ -599,7 +606,11 @@ class ConservativeScheduler {
             while (event != end && event->lp == first->lp) {
                 ++event;
             }
-            execute(thread, context, first_slot + first->lp, std::span(first, event), begins);
+            const std::uint32_t slot = first_slot + first->lp;
+            if (is_looked_at) [[unlikely]] {
+                look_at(thread, context, slot, std::span(first, event), begins);
+            }
+            execute(thread, context, slot, std::span(first, event), begins);
         }
     }
 
@@ -608,9 +619,6 @@ class ConservativeScheduler {
                                         std::span<const QueuedEvent> events, Time begins) {
         Lp<State>& lp = *context.record;
         Time next = never;
-        if (thread.statistics.communication.counts() || options_.check) [[unlikely]] {
-            look_at(thread, context, slot, events, begins);
-        }
         if (events.size() == 1 && events.front().source != QueuedEvent::timer) [[likely]] {
             next = thread.worker.run_one(lp.state, thread.delivery.deliver(events.front(), begins), context.window_end,
                                          context);
@@ -684,10 +692,13 @@ class ConservativeScheduler {
 
     /// Only the caller's thread polls, since the poll may call a Python interpreter.
     void poll(Thread& thread, Time now, std::uint64_t events) {
-        if (thread.number != 0 || (callbacks_.events += events) < poll_interval) {
+        if (thread.number != 0) {
             return;
         }
-        ask_caller(thread, now);
+        callbacks_.events += events;
+        if (callbacks_.events >= poll_interval) {
+            ask_caller(thread, now);
+        }
     }
 
     [[gnu::noinline]] void ask_caller(Thread& thread, Time now) {

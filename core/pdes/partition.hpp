@@ -496,7 +496,7 @@ class Partition {
     }
 
     /// Executes the events of an LP in a cell.
-    [[gnu::always_inline]] inline void execute(Context& context, std::span<const QueuedEvent> events) {
+    [[gnu::always_inline]] void execute(Context& context, std::span<const QueuedEvent> events) {
         context.lazy_queue = cancellation_.queue_of(context.local);
         if (!events.empty()) [[likely]] {
             const Time begins = queue_.grid().begin_of(context.cell);
@@ -522,8 +522,7 @@ class Partition {
     }
 
     /// Lets the model execute them; returns how many events its worker counted.
-    [[gnu::always_inline]] inline std::uint64_t run(Context& context, std::span<const QueuedEvent> events,
-                                                    Time begins) {
+    [[gnu::always_inline]] std::uint64_t run(Context& context, std::span<const QueuedEvent> events, Time begins) {
         Lp<State>& lp = *context.record;
         const std::uint64_t before = worker_.executed();
         Time next = never;

@@ -139,13 +139,6 @@ class Partitions {
         }
     }
 
-    template <class Use>
-    void each_partition(Use use) {
-        for (const auto& partition : partitions_) {
-            use(*partition);
-        }
-    }
-
     /// Calls `use` with the worker of each partition.
     template <class Use>
     void each_worker(Use use) {

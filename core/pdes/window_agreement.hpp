@@ -31,7 +31,7 @@ struct WindowCandidate {
 /// Where the threads of a process agree on the next window, at a barrier.
 class WindowAgreement {
   public:
-    explicit WindowAgreement(std::uint32_t threads) : threads_(threads), barrier_(threads) {
+    explicit WindowAgreement(std::uint32_t threads) : barrier_(threads), threads_(threads) {
         for (auto& row : candidates_) {
             row.resize(threads);
         }
@@ -60,10 +60,10 @@ class WindowAgreement {
         WindowCandidate candidate;
     };
 
-    std::uint32_t threads_;
     Barrier barrier_;
     /// Two rows: a thread may write for the next round while another one still reads this one's.
     std::array<std::vector<Slot>, 2> candidates_;
+    std::uint32_t threads_;
 };
 
 }  // namespace idlewave::pdes

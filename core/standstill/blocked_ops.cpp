@@ -18,7 +18,7 @@ void make_unique(std::vector<std::uint32_t>& numbers) {
 BlockedOps::BlockedOps(const RankSchedule& rank_schedule, std::span<const OpIndex> pending,
                        std::vector<std::uint32_t> unmet)
     : required_(links_by(rank_schedule, &Requirement::successor)),
-      followers_(links_by(rank_schedule, &Requirement::predecessor)),
+      successors_(links_by(rank_schedule, &Requirement::predecessor)),
       pending_(rank_schedule.ops.size(), not_pending),
       unmet_(std::move(unmet)),
       cause_(rank_schedule.ops.size(), unknown) {
@@ -61,7 +61,7 @@ void BlockedOps::find_blocked() {
     while (!ready.empty()) {
         const OpIndex op_index = ready.back();
         ready.pop_back();
-        for (const Wait& wait : of(followers_, op_index)) {
+        for (const Wait& wait : of(successors_, op_index)) {
             if (is_met(wait) && --unmet_[wait.op_index] == 0) {
                 ready.push_back(wait.op_index);
             }
@@ -88,7 +88,7 @@ void BlockedOps::find_causes() {
         const OpIndex op_index = known.back();
         known.pop_back();
         cause_[op_index] = cause_of(op_index);
-        for (const Wait& wait : of(followers_, op_index)) {
+        for (const Wait& wait : of(successors_, op_index)) {
             if (blocks(wait.op_index) && --before[wait.op_index] == 0) {
                 known.push_back(wait.op_index);
             }

@@ -70,8 +70,8 @@ class BlockedOps {
     static constexpr std::uint32_t not_pending = 0xffffffff;
     static constexpr std::uint32_t unknown = 0xfffffffe;
 
-    Links required_;   ///< by the op that waits
-    Links followers_;  ///< by the other op
+    Links required_;    ///< by the op that waits
+    Links successors_;  ///< by the other op
     std::vector<std::uint32_t> pending_;
     std::vector<std::uint32_t> unmet_;
     std::uint64_t count_ = 0;

@@ -11,37 +11,37 @@ namespace {
 
 constexpr std::size_t most_explained = 100;
 
-using Places = std::vector<OpIndex>;
+using OpIndices = std::vector<OpIndex>;
 
 /// The ops of the rank that was asked for last.
-class LastListing {
+class LastRankSchedule {
   public:
-    explicit LastListing(const ScheduleView& schedule) : schedule_(schedule) {}
+    explicit LastRankSchedule(const ScheduleView& schedule) : schedule_(schedule) {}
 
     const RankSchedule& of(std::uint32_t rank) {
         if (rank_ != rank) {
-            listing_ = schedule_.rank_schedule(rank);
+            rank_schedule_ = schedule_.rank_schedule(rank);
             rank_ = rank;
         }
-        return listing_;
+        return rank_schedule_;
     }
 
   private:
     const ScheduleView& schedule_;
     std::optional<std::uint32_t> rank_;
-    RankSchedule listing_;
+    RankSchedule rank_schedule_;
 };
 
 /// The places of the ops for which `holds` returns true.
 template <class Holds>
-Places places_of(const RankSchedule& rank_schedule, Holds holds) {
-    Places places;
+OpIndices op_indices_of(const RankSchedule& rank_schedule, Holds holds) {
+    OpIndices op_indices;
     for (OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
         if (holds(rank_schedule.ops[op_index])) {
-            places.push_back(op_index);
+            op_indices.push_back(op_index);
         }
     }
-    return places;
+    return op_indices;
 }
 
 /// Explains lost messages one by one.
@@ -79,7 +79,7 @@ class NearMisses {
     /// The send of a message that has arrived. It is certain if there are as many equal messages as such sends.
     OpIndex send_of(std::size_t i) {
         const LostMessage& message = messages_[i];
-        const Places sends = places_of(sender_.of(message.sender), [&](const Op& op) {
+        const OpIndices sends = op_indices_of(sender_.of(message.sender), [&](const Op& op) {
             return op.kind == OpKind::send && op.peer == message.receiver && op.tag == message.tag &&
                    op.size == message.size;
         });
@@ -93,7 +93,7 @@ class NearMisses {
     std::string hint(const LostMessage& message) {
         const std::string who = text_of_rank(message.receiver);
         const RankSchedule& rank_schedule = receiver_.of(message.receiver);
-        const Places agreeing = places_of(rank_schedule, [&](const Op& op) {
+        const OpIndices agreeing = op_indices_of(rank_schedule, [&](const Op& op) {
             return op.kind == OpKind::recv && matches(op.peer, message.sender) && matches(op.tag, message.tag);
         });
         if (!agreeing.empty()) {
@@ -102,7 +102,7 @@ class NearMisses {
         if (std::string waits = of_pending(message); !waits.empty()) {
             return waits;
         }
-        const Places other_tags = places_of(
+        const OpIndices other_tags = op_indices_of(
             rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.peer, message.sender); });
         if (!other_tags.empty()) {
             const Op& op = rank_schedule.ops[other_tags.front()];
@@ -110,7 +110,7 @@ class NearMisses {
                    schedule_.name(message.receiver, other_tags.front()) + ')' + and_others(other_tags.size()) +
                    ", and never with " + text_of_tag(message.tag);
         }
-        const Places other_ranks = places_of(
+        const OpIndices other_ranks = op_indices_of(
             rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.tag, message.tag); });
         if (!other_ranks.empty()) {
             const Op& op = rank_schedule.ops[other_ranks.front()];
@@ -124,7 +124,7 @@ class NearMisses {
     /// The hint for a message that matches some receives, all of which have ended.
     std::string taken_by_others(const LostMessage& message, std::size_t receives) {
         const std::size_t sends =
-            places_of(sender_.of(message.sender), [&](const Op& op) {
+            op_indices_of(sender_.of(message.sender), [&](const Op& op) {
                 return op.kind == OpKind::send && op.peer == message.receiver && matches(op.tag, message.tag);
             }).size();
         const std::string who = text_of_rank(message.receiver);
@@ -165,8 +165,8 @@ class NearMisses {
     const std::vector<LostMessage>& messages_;
     std::span<const PendingOp> pending_;
     const ScheduleView& schedule_;
-    LastListing sender_;
-    LastListing receiver_;
+    LastRankSchedule sender_;
+    LastRankSchedule receiver_;
 };
 
 }  // namespace

@@ -85,8 +85,8 @@ std::string message_of(const LeftOver& found, const UnmatchedReceives& receives,
     if (receives.count > 0) {
         sections.push_back(section(
             receives.count == 1
-                ? "unmatched receive: an op waits for a message that no_rank sends"
-                : "unmatched receives: " + std::to_string(receives.count) + " ops wait for messages that no_rank sends",
+                ? "unmatched receive: an op waits for a message that nobody sends"
+                : "unmatched receives: " + std::to_string(receives.count) + " ops wait for messages that nobody sends",
             receives.first, receives.count));
     }
     if (unmatched_messages > 0) {

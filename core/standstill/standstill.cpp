@@ -56,20 +56,20 @@ class Explanation {
             const std::uint32_t rank =
                 std::min(stuck != ranks_.end() ? stuck->rank : any, first < pending.size() ? pending[first].rank : any);
             const bool stands = stuck != ranks_.end() && stuck->rank == rank;
-            std::vector<OpIndex> places;
+            std::vector<OpIndex> op_indices;
             for (std::size_t i = first; i < pending.size() && pending[i].rank == rank; ++i) {
-                places.push_back(pending[i].op_index);
+                op_indices.push_back(pending[i].op_index);
             }
-            look_at(rank, first, places, !stands || stuck->stand.kind == StopPosition::Kind::ops);
-            first += places.size();
+            look_at(rank, first, op_indices, !stands || stuck->stand.kind == StopPosition::Kind::ops);
+            first += op_indices.size();
             stuck += stands ? 1 : 0;
         }
     }
 
     /// `names_ops`: the blocked ops of the rank are reported one by one; else the rank's position in its schedule is.
-    void look_at(std::uint32_t rank, std::size_t first, const std::vector<OpIndex>& places, bool names_ops) {
+    void look_at(std::uint32_t rank, std::size_t first, const std::vector<OpIndex>& op_indices, bool names_ops) {
         const RankSchedule rank_schedule = schedule_.rank_schedule(rank);
-        const BlockedOps blocked(rank_schedule, places,
+        const BlockedOps blocked(rank_schedule, op_indices,
                                  schedule_.unmet ? schedule_.unmet(rank) : std::vector<std::uint32_t>());
         graph_.add_rank(rank, rank_schedule, blocked, first);
         if (requirement_cycle_.empty()) {
@@ -211,7 +211,7 @@ class Explanation {
         if (const auto match = graph_.match_of(i)) {
             text += by_match(op, *match);
         } else if (!graph_.has_match(i)) {
-            text += op.kind == OpKind::recv ? ", which no_rank sends" : ", which no op does";
+            text += op.kind == OpKind::recv ? ", which nobody sends" : ", which no op does";
         }
         return {op.rank, name(op.rank, op.op_index), std::move(text)};
     }

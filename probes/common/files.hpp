@@ -46,7 +46,7 @@ inline void make_folder(const std::filesystem::path& path) {
     if (error) throw failed("the folder " + path.string() + " cannot be made: " + error.message());
 }
 
-// A file that is being written; whatever goes wrong is told at the end.
+// A file that a probe writes. Errors are thrown by flush and close.
 class RecordingFile {
   public:
     explicit RecordingFile(std::filesystem::path path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "w")) {
@@ -69,13 +69,13 @@ class RecordingFile {
     // A run that is killed keeps what it has by then.
     void flush() {
         if (std::fflush(file_) != 0) remember(errno);
-        tell();
+        throw_if_failed();
     }
 
     void close() {
         if (std::fclose(file_) != 0) remember(errno);
         file_ = nullptr;
-        tell();
+        throw_if_failed();
     }
 
   private:
@@ -88,7 +88,7 @@ class RecordingFile {
         if (error_ == 0) error_ = error;
     }
 
-    void tell() const {
+    void throw_if_failed() const {
         if (error_ != 0) throw failed(path_.string() + " cannot be written: " + system_word(error_));
     }
 

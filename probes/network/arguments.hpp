@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/arguments.hpp"
+#include "network/connection.hpp"
 #include "network/settings.hpp"
 
 namespace idlewave::probe::network {
@@ -21,19 +22,27 @@ struct Arguments {
 inline std::vector<CommandOption> common_arguments(Arguments& a) {
     Settings& s = a.settings;
     return {
-        {"output", "DIR", "the folder for samples and summary", text_to(s.output)},
+        {"output", "DIR", "folder for samples and summary", text_to(s.output)},
         {"transport", "T", "what carries the messages", text_to(a.transport)},
-        {"transports", "", "only say which transports there are, as JSON", flag_to(a.list_transports)},
-        {"seconds", "S", "how long it may take (8)", number_to(s.seconds, 0.01, 86400)},
-        {"max-size", "BYTES", "the largest message (262144)", integer_to(s.max_size, 2, 1'073'741'824)},
-        {"train", "N", "messages of a train (16)", integer_to(s.train, 2, 10000)},
-        {"repetitions", "R", "at most so many (1000)", integer_to(s.repetitions, 1, 1'000'000'000)},
-        {"width", "PART", "of a median's interval, at which it is settled (0.02)", number_to(s.width, 0.0001, 1)},
-        {"seed", "K", "of the order of samples (1)", integer_to(s.seed, 0, 1'000'000'000'000'000)},
-        {"address", "A", "of the server's host, for sockets (as the two found each other)", text_to(a.address)},
-        {"provider", "P", "of libfabric (shm within a host, else the one it prefers)", text_to(a.provider)},
-        {"timeout", "S", "how long to wait for the other side (30)", number_to(a.timeout, 0.1, 86400)},
+        {"transports", "", "list the transports with their traits, as JSON", flag_to(a.list_transports)},
+        {"seconds", "S", "time limit in seconds (8)", number_to(s.seconds, 0.01, 86400)},
+        {"max-size", "BYTES", "size of the largest message, in bytes (262144)",
+         integer_to(s.max_size, 2, 1'073'741'824)},
+        {"train", "N", "number of messages in a train (16)", integer_to(s.train, 2, 10000)},
+        {"repetitions", "R", "largest number of repetitions (1000)", integer_to(s.repetitions, 1, 1'000'000'000)},
+        {"width", "PART", "relative width of a median's 95 % interval at which its sampling ends (0.02)",
+         number_to(s.width, 0.0001, 1)},
+        {"seed", "K", "seed of the order of samples (1)", integer_to(s.seed, 0, 1'000'000'000'000'000)},
+        {"address", "A", "address of the server's host, for transports with sockets (default: as the control channel)",
+         text_to(a.address)},
+        {"provider", "P", "libfabric's provider (default: shm within a host, else libfabric's choice)",
+         text_to(a.provider)},
+        {"timeout", "S", "seconds to wait for the other side (30)", number_to(a.timeout, 0.1, 86400)},
     };
+}
+
+inline Connection connection_of(const Arguments& arguments, bool server) {
+    return {server, arguments.address, arguments.timeout, arguments.settings.max_size, arguments.provider};
 }
 
 // After parsing.

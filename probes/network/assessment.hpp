@@ -166,7 +166,7 @@ class Assessment {
         double others_ns = 0;
         const int largest = std::min(settings_.max_size, data.limit);
         const std::vector<int> sizes = first_sizes(largest, sizes_an_octave(largest));
-        if (data.smallest == 0) {
+        if (data.traits.smallest == 0) {
             const auto found = pilot(0);
             if (found) measured_.add(other_jobs(data, 0, settings_.train, *found), false);
             if (!found) drop(0);

@@ -35,10 +35,10 @@ class Client {
         side_.data.refresh(job.size, 1);
         Sample sample;
         Report report;
-        if constexpr (S::DataType::passive) report = receive_value<Report>(side_.control);  // all is there
+        if constexpr (S::DataType::traits.passive) report = receive_value<Report>(side_.control);  // all is there
         bool came = warm_up(order);
         if (came) came = timed(job, sample);
-        if constexpr (!S::DataType::passive) report = receive_value<Report>(side_.control);
+        if constexpr (!S::DataType::traits.passive) report = receive_value<Report>(side_.control);
         server_interrupted_ = server_interrupted_ || report.interrupted != 0;
         if (!came || report.lost != 0) return std::nullopt;
         sample.disturbed += report.switches;
@@ -128,7 +128,7 @@ class Client {
         side_.data.flush();
         finish(sample, begin, end, 0);
         sample.delay_ns = job.delay_ns;
-        if constexpr (S::DataType::passive) return side_.data.receive(job.size, 1);
+        if constexpr (S::DataType::traits.passive) return side_.data.receive(job.size, 1);
         return true;
     }
 

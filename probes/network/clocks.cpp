@@ -1,4 +1,4 @@
-// How far every rank's clock is from rank 0's, again and again: what offset and drift are estimated from.
+// Measures the offset of every rank's clock from rank 0's, repeatedly: offset and drift are estimated from it.
 //
 // mpiexec -n N idlewave-clocks --output DIR [--seconds S] [--bursts N] [--one-a-host] [--clock NAME] [--skew FILE]
 //                              [--seed K]
@@ -6,7 +6,7 @@
 // exchanges (tracer/clock_burst.h, which the tracer uses, too) gives an offset with its bound. The others sleep.
 // Tables of int64 in DIR, described in DIR/clocks.json: clocks-bursts.i64, and clocks-exchanges.i64 with every
 // exchange.
-// --skew makes clocks run wrong, to know the truth: lines "RANK AHEAD_NS DRIFT_PPM", ahead when the probe begins.
+// --skew skews clocks by known amounts, for tests: lines "RANK AHEAD_NS DRIFT_PPM", ahead when the probe begins.
 
 #include <mpi.h>
 
@@ -266,18 +266,17 @@ CommandLine program_of(ClocksOptions& options) {
     return {program,
             "Measures how far every rank's clock is from rank 0's, again and again:\n"
             "mpiexec -n N idlewave-clocks --output DIR",
-            {{"output", "DIR", "the folder for what is recorded", text_to(options.output)},
-             {"seconds", "S", "how long it may take (10)", number_to(options.seconds, 0.01, 864000)},
-             {"bursts", "N", "how often a rank is visited (40)", integer_to(options.bursts, 2, 1'000'000)},
-             {"one-a-host", "", "one rank of each host is enough", flag_to(options.one_a_host)},
-             {"clock", "NAME", "monotonic, raw or realtime (monotonic)",
+            {{"output", "DIR", "folder for the recording", text_to(options.output)},
+             {"seconds", "S", "time limit in seconds (10)", number_to(options.seconds, 0.01, 864000)},
+             {"bursts", "N", "bursts of exchanges with each rank (40)", integer_to(options.bursts, 2, 1'000'000)},
+             {"one-a-host", "", "measure one rank of each host", flag_to(options.one_a_host)},
+             {"clock", "NAME", "clock: monotonic, raw or realtime (monotonic)",
               [&](const auto& option, const auto& text) {
                   options.clock_name = text;
                   options.clock = clock_called(option, text);
               }},
-             {"skew", "FILE", "clocks that run wrong, to know the truth: lines RANK AHEAD_NS DRIFT_PPM",
-              text_to(options.skew)},
-             {"seed", "K", "of every order (1)", integer_to(options.seed, 0, 1'000'000'000'000'000)}}};
+             {"skew", "FILE", "skew the clocks by known amounts: lines RANK AHEAD_NS DRIFT_PPM", text_to(options.skew)},
+             {"seed", "K", "seed of every random order (1)", integer_to(options.seed, 0, 1'000'000'000'000'000)}}};
 }
 
 void run(int argc, char* const* argv) {
@@ -292,7 +291,7 @@ void run(int argc, char* const* argv) {
     } else {
         ask_when_ordered(places[static_cast<std::size_t>(rank)], {read_skewed, &skewed});
     }
-    meet();
+    wait_for_all_ranks();
 }
 
 }  // namespace

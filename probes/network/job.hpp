@@ -111,7 +111,7 @@ inline MPI_Status await_message(int source, int tag) {
 }
 
 // Until all ranks are here.
-inline void meet() {
+inline void wait_for_all_ranks() {
     MPI_Request request = MPI_REQUEST_NULL;
     int done = 0;
     MPI_Ibarrier(MPI_COMM_WORLD, &request);

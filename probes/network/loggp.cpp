@@ -5,7 +5,9 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "common/files.hpp"
@@ -19,7 +21,7 @@
 #include "network/mpi_program.hpp"
 #include "network/processor_clock.hpp"
 #include "network/run_side.hpp"
-#include "network/socket_transports.hpp"
+#include "network/transports.hpp"
 #include "network/transports/mpi.hpp"
 #include "network/transports/one_sided.hpp"
 
@@ -30,13 +32,9 @@ using namespace idlewave::probe::network;
 
 constexpr const char* program = "idlewave-loggp";
 
-std::vector<std::string> names() {
-    std::vector<std::string> result = {MpiData::name, PutData::name, GetData::name};
-    for (const std::string& name : transport_names()) result.push_back(name);
-    return result;
-}
+using Transports = LocalTransports::behind<MpiData, PutData, GetData>;
 
-bool same_node() {
+bool on_one_node() {
     MPI_Comm node = MPI_COMM_NULL;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     int size = 0;
@@ -45,37 +43,18 @@ bool same_node() {
     return size == 2;
 }
 
-template <class Data>
-void run_with(Data& data, MpiControl& control, bool server, const Arguments& arguments, const ProcessPlace& place,
-              const json::Object& library) {
-    ProcessorClock clock;
-    run_side(Side<Data, MpiControl, ProcessorClock>{data, control, clock}, server, arguments.settings, place, library);
-}
-
 void measure(const Arguments& arguments, int rank) {
     const bool server = rank == 1;
-    const bool one_node = same_node();
+    const bool one_node = on_one_node();
     const ProcessPlace place = take_place(server);
     const json::Object library = server ? json::Object() : describe_library(one_node);
-    const MpiPair pair{MPI_COMM_WORLD, 1 - rank};
-    MpiControl control(pair);
-    const int max_size = arguments.settings.max_size;
-    const std::string name = arguments.transport.empty() ? MpiData::name : arguments.transport;
-    if (name == MpiData::name) {
-        MpiData data(pair, max_size);
-        return run_with(data, control, server, arguments, place, library);
-    }
-    if (name == PutData::name) {
-        PutData data(pair, max_size);
-        return run_with(data, control, server, arguments, place, library);
-    }
-    if (name == GetData::name) {
-        GetData data(pair, max_size);
-        return run_with(data, control, server, arguments, place, library);
-    }
-    const SocketPlace where{server, arguments.address, arguments.timeout};
-    with_transport(name, control, where, max_size, arguments.provider,
-                   [&](auto& data) { run_with(data, control, server, arguments, place, library); });
+    MpiControl control(MpiPair{MPI_COMM_WORLD, 1 - rank});
+    const std::string name = arguments.transport.empty() ? MpiData::traits.name : arguments.transport;
+    Transports::with(name, control, connection_of(arguments, server), [&](auto& data) {
+        ProcessorClock clock;
+        const Side<std::decay_t<decltype(data)>, MpiControl, ProcessorClock> side{data, control, clock};
+        run_side(side, server, arguments.settings, place, library);
+    });
 }
 
 void run(int argc, char* const* argv) {
@@ -86,13 +65,9 @@ void run(int argc, char* const* argv) {
                                 "ranks:\nmpiexec -n 2 idlewave-loggp --output DIR",
                                 common_arguments(arguments)};
     if (!parse(described, argc, argv, rank == 0)) return;
-    if (arguments.list_transports) {
-        if (rank == 0) print_line(json::value(names()).text);
-        return;
-    }
     if (size_of(MPI_COMM_WORLD) != 2) throw wrong_number_of_ranks("two ranks are needed");
     require_output(arguments);
-    if (!arguments.transport.empty()) check_transport(arguments.transport, names());
+    if (!arguments.transport.empty()) check_transport(arguments.transport, Transports::names());
     stop_on_signals(patience_after_stop);
     if (rank == 0) make_folder(arguments.settings.output);
     measure(arguments, rank);
@@ -100,6 +75,12 @@ void run(int argc, char* const* argv) {
 
 }  // namespace
 
+// --transports needs no other rank: it is answered before MPI begins, so that no launcher is needed.
 int main(int argc, char** argv) {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    if (std::find(words.begin(), words.end(), "--transports") != words.end()) {
+        print_line(Transports::describe_all());
+        return 0;
+    }
     return run_ranks(program, argc, argv, run);
 }

@@ -29,9 +29,8 @@
 #include "network/hello.hpp"
 #include "network/processor_clock.hpp"
 #include "network/run_side.hpp"
-#include "network/socket_transports.hpp"
 #include "network/sockets.hpp"
-#include "network/transports/emulated.hpp"
+#include "network/transports.hpp"
 
 namespace {
 
@@ -43,9 +42,6 @@ constexpr const char* program = "idlewave-loggp-local";
 struct LocalArguments : Arguments {
     std::string listen;
     std::string connect;
-    std::string network;
-    double scatter = 0;
-    double hits = 0;
 };
 
 CommandLine program_of(LocalArguments& a) {
@@ -54,26 +50,10 @@ CommandLine program_of(LocalArguments& a) {
                           "processes without MPI:\nof this host, or with --listen and --connect of two.",
                           common_arguments(a)};
     const std::vector<CommandOption> own = {
-        {"listen", "HOST:PORT", "be one side, and do as the other says", text_to(a.listen)},
-        {"connect", "HOST:PORT", "where the other side listens", text_to(a.connect)},
-        {"network", "FILE", "of the transport emulated: what it emulates", text_to(a.network)},
-        {"scatter", "PART", "of emulated: relative scatter of a sample (0)", number_to(a.scatter, 0, 0.5)},
-        {"hits", "P", "of emulated: probability of a detour in a sample (0)", number_to(a.hits, 0, 1)}};
+        {"listen", "HOST:PORT", "be the server of one assessment", text_to(a.listen)},
+        {"connect", "HOST:PORT", "be the client of the server that listens there", text_to(a.connect)}};
     described.arguments.insert(described.arguments.end(), own.begin(), own.end());
     return described;
-}
-
-void emulate(const LocalArguments& arguments) {
-    if (arguments.network.empty()) throw refused("--network: expected the file of what is emulated");
-    EmulatedPair pair(read_network(arguments.network), {arguments.scatter, arguments.hits, arguments.settings.seed});
-    using EmulatedSide = Side<EmulatedData, EmulatedControl, EmulatedClock>;
-    std::array<EmulatedData, 2> data = {EmulatedData(pair, 0), EmulatedData(pair, 1)};
-    std::array<EmulatedControl, 2> control = {EmulatedControl(pair, 0), EmulatedControl(pair, 1)};
-    std::array<EmulatedClock, 2> clock = {EmulatedClock(pair, 0), EmulatedClock(pair, 1)};
-    const ProcessPlace nowhere = place_on_host();
-    pair.start_server(
-        [&] { run_side(EmulatedSide{data[1], control[1], clock[1]}, true, arguments.settings, nowhere, {}); });
-    run_side(EmulatedSide{data[0], control[0], clock[0]}, false, arguments.settings, nowhere, {});
 }
 
 // With a control channel to the other side, whichever way it came about.
@@ -82,9 +62,10 @@ void run_with(TcpControl& control, const Hello& hello, bool server, const Argume
     ProcessorClock clock;
     Settings settings = arguments.settings;
     settings.max_size = hello.max_size;
-    const std::string address = arguments.address.empty() ? control.server_address(server) : arguments.address;
-    const SocketPlace where{server, address, arguments.timeout};
-    with_transport(hello.transport_name(), control, where, hello.max_size, arguments.provider, [&](auto& data) {
+    Connection connection = connection_of(arguments, server);
+    connection.max_size = hello.max_size;
+    if (connection.address.empty()) connection.address = control.server_address(server);
+    LocalTransports::with(hello.transport_name(), control, connection, [&](auto& data) {
         const Side<std::decay_t<decltype(data)>, TcpControl, ProcessorClock> side{data, control, clock};
         run_side(side, server, settings, place, {});
     });
@@ -104,7 +85,7 @@ void serve(const LocalArguments& arguments) {
         TcpControl control(accept_one(listening, std::max(end - seconds_now(), 0.0)),
                            std::min(arguments.timeout, hello_seconds));
         Hello hello;
-        if (const auto failure = failure_of([&] { hello = answer_hello(control, transport_names()); })) {
+        if (const auto failure = failure_of([&] { hello = answer_hello(control, LocalTransports::names()); })) {
             report(program, *failure);
             continue;
         }
@@ -166,7 +147,7 @@ void both_sides(const Arguments& arguments) {
         if (getppid() != parent) std::_Exit(1);
         std::_Exit(report_failures(std::string(program) + ": server", [&] {
             TcpControl control(accept_one(listening, arguments.timeout), arguments.timeout);
-            run_with(control, answer_hello(control, transport_names()), true, arguments);
+            run_with(control, answer_hello(control, LocalTransports::names()), true, arguments);
         }));
     }
     ServerProcess server(child);
@@ -175,14 +156,11 @@ void both_sides(const Arguments& arguments) {
 }
 
 void run(const LocalArguments& arguments) {
-    std::vector<std::string> names = transport_names();
-    names.emplace_back("emulated");
-    if (arguments.list_transports) return print_line(json::value(names).text);
+    if (arguments.list_transports) return print_line(LocalTransports::describe_all());
     if (!arguments.listen.empty()) return serve(arguments);
-    check_transport(arguments.transport, names);
+    check_transport(arguments.transport, LocalTransports::names());
     require_output(arguments);
     make_folder(arguments.settings.output);
-    if (arguments.transport == "emulated") return emulate(arguments);
     if (!arguments.connect.empty()) return ask(arguments, host_and_port(arguments.connect, "--connect"));
     both_sides(arguments);
 }

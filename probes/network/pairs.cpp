@@ -74,7 +74,7 @@ struct PairsRank {
     Visit visit;
 };
 
-std::vector<QuickSample> obey(PairsRank& rank, const PairOrder& order) {
+std::vector<QuickSample> run_order(PairsRank& rank, const PairOrder& order) {
     const int peer = static_cast<int>(order.peer);
     const auto where = order.role == Role::client ? Bound::Where::first : Bound::Where::last;
     const Bound bound(rank.place, where, order.number);
@@ -88,13 +88,13 @@ std::vector<QuickSample> obey(PairsRank& rank, const PairOrder& order) {
     return ClientVisit(rank.assessment, rank.buffers, peer, visit).run();
 }
 
-void obey_until_stopped(PairsRank& rank) {
+void run_orders(PairsRank& rank) {
     while (true) {
         PairOrder order;
         await_message(0, order_tag);
         MPI_Recv(&order, sizeof order / 8, MPI_INT64_T, 0, order_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (order.role == Role::stop) return;
-        const std::vector<QuickSample> samples = obey(rank, order);
+        const std::vector<QuickSample> samples = run_order(rank, order);
         if (order.role != Role::client) continue;
         MPI_Send(samples.data(), static_cast<int>(samples.size() * sizeof(QuickSample)), MPI_BYTE, 0, result_tag,
                  MPI_COMM_WORLD);
@@ -130,7 +130,7 @@ class PairSamplesFile {
 
 // ---- rank 0's part
 
-struct Meeting {
+struct PairVisit {
     int client = 0;
     int server = 0;
     PairOrder order;  // the client's
@@ -150,7 +150,7 @@ class Conductor {
     Conductor(PairsRank& rank, std::vector<Round> rounds, PairSamplesFile& recording)
         : rank_(rank), rounds_(std::move(rounds)), recording_(recording), random_(rank.options.seed + 1) {}
 
-    // How often the pairs were visited, the last time perhaps not all.
+    // Returns the number of visits; the last one may have left out some pairs.
     int run() {
         begin_ = now();
         int visit = 0;
@@ -176,40 +176,42 @@ class Conductor {
     }
 
     bool play(const Round& round, int visit) {
-        std::vector<Meeting> meetings;
+        std::vector<PairVisit> pair_visits;
         for (const RankPair& pair : round) {
             const bool turned = visit % 2 == 1;
             const int client = turned ? pair.b : pair.a;
             const int server = turned ? pair.a : pair.b;
             const auto seed = static_cast<std::int64_t>(random_() >> 1);
             const auto length_ns = static_cast<std::int64_t>(1e9 * rank_.visit.seconds);
-            const auto number = rank_.options.concurrent ? static_cast<std::int64_t>(meetings.size()) : 0;
-            meetings.push_back({client, server, {Role::client, server, visit, seed, length_ns, number}});
+            const auto number = rank_.options.concurrent ? static_cast<std::int64_t>(pair_visits.size()) : 0;
+            pair_visits.push_back({client, server, {Role::client, server, visit, seed, length_ns, number}});
         }
-        if (rank_.options.concurrent) return hold(meetings);
-        for (const Meeting& meeting : meetings) {
-            if (!hold({meeting})) return false;
+        if (rank_.options.concurrent) return visit_at_once(pair_visits);
+        for (const PairVisit& visit_of_pair : pair_visits) {
+            if (!visit_at_once({visit_of_pair})) return false;
         }
         return true;
     }
 
     // All of these at once. False when the time is over, or the end was asked for.
-    bool hold(const std::vector<Meeting>& meetings) {
+    bool visit_at_once(const std::vector<PairVisit>& pair_visits) {
         if (stop_asked() || now() - begin_ > rank_.options.seconds) return false;
         PairOrder mine;
-        for (const Meeting& meeting : meetings) {
-            give(meeting.server, {Role::server, meeting.client, meeting.order.visit, 0, 0, meeting.order.number}, mine);
-            give(meeting.client, meeting.order, mine);
+        for (const PairVisit& visit_of_pair : pair_visits) {
+            give(visit_of_pair.server,
+                 {Role::server, visit_of_pair.client, visit_of_pair.order.visit, 0, 0, visit_of_pair.order.number},
+                 mine);
+            give(visit_of_pair.client, visit_of_pair.order, mine);
         }
         std::vector<QuickSample> own;
-        if (mine.role != Role::stop) own = obey(rank_, mine);
-        for (const Meeting& meeting : meetings) {
-            const bool ours = meeting.client == 0;
-            recording_.add(meeting.client, meeting.server, static_cast<int>(meeting.order.visit), rank_.options.train,
-                           ours ? own : receive_result(meeting.client));
+        if (mine.role != Role::stop) own = run_order(rank_, mine);
+        for (const PairVisit& visit_of_pair : pair_visits) {
+            const bool ours = visit_of_pair.client == 0;
+            recording_.add(visit_of_pair.client, visit_of_pair.server, static_cast<int>(visit_of_pair.order.visit),
+                           rank_.options.train, ours ? own : receive_result(visit_of_pair.client));
             ++done_;
         }
-        tell_progress();
+        report_progress();
         return true;
     }
 
@@ -221,12 +223,12 @@ class Conductor {
         }
     }
 
-    void tell_progress() {
-        if (now() - told_ < 0.2) return;
-        told_ = now();
+    void report_progress() {
+        if (now() - reported_ < 0.2) return;
+        reported_ = now();
         recording_.flush();
         const double planned = static_cast<double>(pairs() * rank_.options.visits);
-        print_progress(std::max((told_ - begin_) / rank_.options.seconds, static_cast<double>(done_) / planned));
+        print_progress(std::max((reported_ - begin_) / rank_.options.seconds, static_cast<double>(done_) / planned));
     }
 
     PairsRank& rank_;
@@ -234,7 +236,7 @@ class Conductor {
     PairSamplesFile& recording_;
     std::mt19937_64 random_;
     double begin_ = 0;
-    double told_ = 0;
+    double reported_ = 0;
     long long done_ = 0;
 };
 
@@ -270,8 +272,8 @@ std::vector<Round> plan(const PairsOptions& options, const std::vector<ProcessPl
 double visit_seconds(const PairsOptions& options, const std::vector<Round>& rounds) {
     std::size_t pairs = 0;
     for (const Round& round : rounds) pairs += round.size();
-    const double meetings = static_cast<double>(options.concurrent ? rounds.size() : pairs);
-    return std::clamp(options.seconds / (meetings * options.visits), shortest_visit, longest_visit);
+    const double pair_visits = static_cast<double>(options.concurrent ? rounds.size() : pairs);
+    return std::clamp(options.seconds / (pair_visits * options.visits), shortest_visit, longest_visit);
 }
 
 struct PairsOutcome {
@@ -289,7 +291,7 @@ std::string summary(const PairsRank& rank, const std::vector<ProcessPlace>& plac
     object.add("probe", "pairs").add("library", library_version()).add("ranks", describe(places));
     object.add("file", "pairs.csv").add("mode", options.concurrent ? "concurrent" : "serial").add("pairs", pairs);
     object.add("rounds", rounds.size()).add("visits", options.visits).add("visits_begun", outcome.visits);
-    object.add("meetings", outcome.done).add("visit_s", rank.visit.seconds).add("seconds", options.seconds);
+    object.add("pair_visits", outcome.done).add("visit_s", rank.visit.seconds).add("seconds", options.seconds);
     object.add("sizes", options.sizes).add("train", options.train).add("precision", options.precision);
     object.add("seed", options.seed).add("counter", ticks_source()).add("tick_ns", rank.assessment.clock.tick_ns);
     return object.add("start_unix_ns", begin_unix).add("interrupted", outcome.interrupted).text().text;
@@ -330,21 +332,23 @@ std::vector<int> parse_sizes(const std::string& option, const std::string& text)
 }
 
 CommandLine program_of(PairsOptions& options) {
-    return {program,
-            "Measures the path between every two ranks of a job, or between a sample of pairs:\n"
-            "mpiexec -n N idlewave-pairs --output DIR",
-            {{"output", "DIR", "the folder for samples and summary", text_to(options.output)},
-             {"seconds", "S", "how long all may take (10)", number_to(options.seconds, 0.01, 864000)},
-             {"pairs", "K", "a sample of so many pairs (all)", integer_to(options.pairs, 1, 1'000'000'000)},
-             {"serial", "", "one pair after the other, the others sleep: an idle network (so)",
-              [&](const auto&, const auto&) { options.concurrent = false; }},
-             {"concurrent", "", "many pairs at once: a network that is shared", flag_to(options.concurrent)},
-             {"visits", "V", "how often a pair is visited (4)", integer_to(options.visits, 1, 10000)},
-             {"sizes", "A,B,...", "of the messages (1,1024,65536)",
-              [&](const auto& option, const auto& text) { options.sizes = parse_sizes(option, text); }},
-             {"train", "N", "messages of a train (8)", integer_to(options.train, 2, 256)},
-             {"precision", "P", "of a median, at which a visit ends (0.02)", number_to(options.precision, 0.0001, 1)},
-             {"seed", "K", "of every order (1)", integer_to(options.seed, 0, 1'000'000'000'000'000)}}};
+    return {
+        program,
+        "Measures the path between every two ranks of a job, or between a sample of pairs:\n"
+        "mpiexec -n N idlewave-pairs --output DIR",
+        {{"output", "DIR", "folder for samples and summary", text_to(options.output)},
+         {"seconds", "S", "time limit in seconds (10)", number_to(options.seconds, 0.01, 864000)},
+         {"pairs", "K", "number of pairs, drawn at random (default: all)", integer_to(options.pairs, 1, 1'000'000'000)},
+         {"serial", "", "measure one pair after the other, while the other ranks sleep: an idle network (default)",
+          [&](const auto&, const auto&) { options.concurrent = false; }},
+         {"concurrent", "", "measure many pairs at once: a shared network", flag_to(options.concurrent)},
+         {"visits", "V", "visits of each pair (4)", integer_to(options.visits, 1, 10000)},
+         {"sizes", "A,B,...", "message sizes in bytes (1,1024,65536)",
+          [&](const auto& option, const auto& text) { options.sizes = parse_sizes(option, text); }},
+         {"train", "N", "number of messages in a train (8)", integer_to(options.train, 2, 256)},
+         {"precision", "P", "relative width of a median's 95 % interval at which a visit ends (0.02)",
+          number_to(options.precision, 0.0001, 1)},
+         {"seed", "K", "seed of every random order (1)", integer_to(options.seed, 0, 1'000'000'000'000'000)}}};
 }
 
 void run(int argc, char* const* argv) {
@@ -357,16 +361,16 @@ void run(int argc, char* const* argv) {
     Visit visit;
     // Where all pairs of a round talk at once, none may leave the others alone before the time is over.
     visit.precision = options.concurrent ? 0 : options.precision;
-    meet();
+    wait_for_all_ranks();
     assessment.begin_ns = nanoseconds(CLOCK_MONOTONIC);
     PairsRank rank{options, places[static_cast<std::size_t>(rank_of(MPI_COMM_WORLD))], assessment, Buffers(assessment),
                    visit};
     if (rank_of(MPI_COMM_WORLD) == 0) {
         conduct(rank, places);
     } else {
-        obey_until_stopped(rank);
+        run_orders(rank);
     }
-    meet();
+    wait_for_all_ranks();
 }
 
 }  // namespace

@@ -188,7 +188,7 @@ class Refinement {
         while (b.above - b.below > 1 && owner_.may_refine()) {
             const int middle = b.below + (b.above - b.below) / 2;
             if (!owner_.add_size(middle)) return;
-            const std::vector<std::size_t> series = telling(b, middle);
+            const std::vector<std::size_t> series = separating_series(b, middle);
             visit(middle, series, visits);
             if (disagree(middle, series)) visit(middle, series, more_visits);
             double left = distance(middle, b.left);
@@ -224,7 +224,7 @@ class Refinement {
     }
 
     // The series to look at: the first, which is also the quickest, that keeps the two sides far apart; else all.
-    std::vector<std::size_t> telling(const Break& b, int size) const {
+    std::vector<std::size_t> separating_series(const Break& b, int size) const {
         constexpr double far = 8;  // standard deviations of a point
         for (std::size_t c = 0; c < b.left.size(); ++c) {
             const double left = b.left[c].at(size);

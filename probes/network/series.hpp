@@ -47,10 +47,7 @@ struct Exchange {
 
 // What a transport can carry, as its data plane says (transport.hpp).
 struct Abilities {
-    std::string name;
-    int smallest = 0;
-    bool passive = false;
-    bool receives = true;
+    Traits traits;
     int limit = 0;
     std::function<int(int)> in_flight;
     std::optional<std::size_t> in_page = std::nullopt;
@@ -59,8 +56,7 @@ struct Abilities {
 
 template <DataPlane Data>
 Abilities abilities_of(Data& data) {
-    Abilities found = {Data::name,     Data::smallest, Data::passive,
-                       Data::receives, data.limit(),   [&data](int size) { return data.in_flight(size); }};
+    Abilities found = {Data::traits, data.limit(), [&data](int size) { return data.in_flight(size); }};
     if constexpr (requires { Data::in_page; }) found.in_page = Data::in_page;
     if constexpr (requires { data.fabric(); }) found.fabric = data.fabric();
     return found;
@@ -69,8 +65,8 @@ Abilities abilities_of(Data& data) {
 // Whether a series means anything to a transport. Without a receiver's part there is nothing of it to time, and
 // nothing for a send to wait for; where it has no calls (put), it can see a message late, but not post late.
 inline bool has(const Abilities& abilities, Series series) {
-    if (series == Series::recv || series == Series::wait) return !abilities.passive;
-    return series == Series::late ? abilities.receives : true;
+    if (series == Series::recv || series == Series::wait) return !abilities.traits.passive;
+    return series == Series::late ? abilities.traits.receives : true;
 }
 
 constexpr bool power_of_two(int size) {
@@ -110,7 +106,7 @@ inline std::vector<Exchange> other_jobs(const Abilities& data, int size, int tra
     const int flight = data.in_flight(size);
     const int flood = std::max(1, std::min(flood_messages, flight));
     if (size == 0) {
-        if (!data.passive) jobs.push_back({Series::recv, 0, 1, 2 * pause});
+        if (!data.traits.passive) jobs.push_back({Series::recv, 0, 1, 2 * pause});
         jobs.push_back({Series::rtt, 0, 1, 0});
         jobs.push_back({Series::send, 0, 1, 0});
         jobs.push_back({Series::flood, 0, flood, 0});

@@ -41,7 +41,7 @@ class Server {
         constexpr double longest_ns = 3.6e12;
         constexpr std::int32_t most_warm = 16;
         const bool known = order.part >= ServerTask::answer && order.part <= ServerTask::sink;
-        const bool fits = order.size >= S::DataType::smallest && order.size <= side_.data.limit();
+        const bool fits = order.size >= S::DataType::traits.smallest && order.size <= side_.data.limit();
         const bool flies =
             fits && order.messages >= 1 && order.messages <= std::max(1, side_.data.in_flight(order.size));
         const bool warm = order.warm >= 0 && order.warm <= most_warm;
@@ -52,7 +52,7 @@ class Server {
 
     // False when a message was lost.
     bool sample(const Order& order, Report& report) {
-        if constexpr (S::DataType::passive) {
+        if constexpr (S::DataType::traits.passive) {
             side_.data.serve(order.size, order.warm + order.messages);
             return true;
         }

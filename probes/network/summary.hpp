@@ -16,7 +16,7 @@
 
 namespace idlewave::probe::network {
 
-constexpr int samples_format = 1;
+constexpr int samples_format = 2;
 
 inline double load_average() {
     double one = 0;
@@ -50,6 +50,18 @@ json::Object describe_clock(const Clock& clock) {
     return object.add("wait_cost_ns", clock.wait_cost * clock.tick_ns);
 }
 
+inline json::Object describe(const Traits& traits) {
+    json::Object object;
+    object.add("needs_mpi", traits.needs_mpi).add("passive", traits.passive).add("receives", traits.receives);
+    return object.add("rendezvous", traits.rendezvous).add("shared_memory", traits.shared_memory);
+}
+
+// Null where a side runs on no host.
+inline json::Text same_node(const std::array<ProcessPlace, 2>& places) {
+    if (places[0].host().empty() || places[1].host().empty()) return json::null();
+    return json::value(places[0].host() == places[1].host());
+}
+
 // What is known before the assessment.
 struct Given {
     json::Object beginning;  // the transport's own
@@ -62,12 +74,12 @@ struct Given {
 inline json::Object summary_of(const Given& given, const AssessmentOutcome& outcome) {
     const Settings& settings = given.settings;
     json::Object object = given.beginning;
-    object.add("probe", "loggp").add("format", samples_format).add("transport", given.abilities.name);
+    object.add("probe", "loggp").add("format", samples_format).add("transport", given.abilities.traits.name);
+    object.add("traits", describe(given.abilities.traits));
     if (!given.abilities.fabric.empty()) object.add("fabric", given.abilities.fabric);
     object.add("ranks", std::vector<json::Object>{describe(given.places[0]), describe(given.places[1])});
-    object.add("same_node", given.places[0].host() == given.places[1].host());
+    object.add("same_node", same_node(given.places));
     object.add("file", "samples.csv").add("columns", sample_columns).add("series", series_of(given.abilities));
-    object.add("rules", json::Object().add("rendezvous measured", given.abilities.receives));
     if (given.abilities.in_page) {
         object.add("pages", json::Object().add("size", page_size()).add("start", *given.abilities.in_page));
     }

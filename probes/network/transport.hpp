@@ -1,7 +1,8 @@
 // What an assessment needs of a transport: messages to time, a control channel beside them, and a clock.
 //
 // The assessment is a template over the three, so that a call that is timed is the transport's own and nothing else.
-// Both sides have all three. An emulated transport has a virtual clock, and nothing of the assessment knows it.
+// Both sides have all three. The tests' emulated network (tests/emulated_network) has a virtual clock, and nothing of
+// the assessment knows it.
 #pragma once
 
 #include <concepts>
@@ -14,11 +15,22 @@
 
 namespace idlewave::probe::network {
 
+// What distinguishes a transport from others. The probe prints it (--transports) and writes it beside the samples:
+// whoever reads them needs no list of transports.
+struct Traits {
+    const char* name = "";
+    int smallest = 0;            // bytes of the smallest message: 0 or 1
+    bool needs_mpi = false;      // both sides are ranks of an MPI job
+    bool passive = false;        // the server takes no part in an exchange (get)
+    bool receives = true;        // a receiver acts, so that a message may find it early or late
+    bool rendezvous = false;     // a send that waits for its receiver runs a rendezvous protocol, not into full buffers
+    bool shared_memory = false;  // messages within a node go through memory that both sides map
+};
+
 // How a transport carries messages.
 //
-// smallest: the least size of a message (0 or 1); passive: the server takes no part (get); receives: a receiver acts,
-// so a message may find it early or late. in_page, if there is one: at which byte of a page every message begins, of a
-// transport that may pay by the page.
+// A class Data(Control&, const Connection&) with constant `traits`. in_page (optional): the byte of a page at which
+// every message begins, of a transport whose costs may depend on the number of pages.
 // start(sample): both sides, before anything is sent in that sample.
 // refresh(size, messages): the bytes of that many messages are written, as a program's would be. serve(size, messages),
 // of a passive transport: the same on the server's side, for the messages that the client will fetch.
@@ -28,10 +40,7 @@ namespace idlewave::probe::network {
 // in_flight(size): how many messages may be on their way.
 template <class D>
 concept DataPlane = requires(D data, int size, int messages, std::uint32_t sample) {
-    { D::name } -> std::convertible_to<const char*>;
-    { D::smallest } -> std::convertible_to<int>;
-    { D::passive } -> std::convertible_to<bool>;
-    { D::receives } -> std::convertible_to<bool>;
+    { D::traits } -> std::convertible_to<Traits>;
     data.start(sample);
     data.refresh(size, messages);
     data.send(size, messages);

@@ -1,5 +1,5 @@
-// idlewave-detour: the detours of each core (what they are: detour_loop.hpp), and if asked what the kernel counted
-// across each.
+// idlewave-detour: records the detours of each core (detour_loop.hpp defines a detour). With --counts it also records
+// what the kernel counted across each detour.
 
 #include <cstdint>
 #include <string>

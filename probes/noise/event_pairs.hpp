@@ -24,7 +24,7 @@ class EventPairs {
         if (line.event == "sched_switch") return change_task(line.details, now_ns);
         if (line.event == "nmi_handler") return add_nmi(line.details, now_ns);
         if (line.event == "mce_record") return events_.push_back({now_ns, now_ns, "mce", "mce_record"});
-        if (tells_net_length(line)) {
+        if (reports_net_length(line)) {
             if (const auto net = parse_net_length(line, now_ns)) nets_.add(*net, events_);
             return;
         }

@@ -1,7 +1,7 @@
-// Fixed time quanta: how much work a core does in each quantum [t0 + kQ, t0 + (k+1)Q) of an absolute grid (M. Sottile,
-// R. Minnich: Analysis of microbenchmarks for performance tuning of clusters, 2004). The boundaries come from the
-// counter and from nothing else, so they do not drift, and the samples are evenly spaced for a spectrum. A unit of work
-// counts for the quantum in which it ends; a quantum that was wholly missed has none.
+// Fixed time quanta (FTQ): counts the work that a core does in each quantum [t0 + kQ, t0 + (k+1)Q) of an absolute grid
+// (M. Sottile, R. Minnich: Analysis of microbenchmarks for performance tuning of clusters, 2004). The time counter
+// alone gives the boundaries: they do not drift, and the samples are evenly spaced for a spectrum. A unit of work
+// counts for the quantum in which it ends; a quantum that a detour covers has a count of 0.
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ struct QuantaRecording : Recorded {
     double unit_ticks = 0;  // the shortest time of a unit
 };
 
-// Until as many quanta are over as there is room for, or a signal comes. Only whole quanta are kept.
+// Records until the buffer is full or a signal comes. Keeps whole quanta only.
 [[gnu::noinline]] void record_quanta(QuantaRecording& recording, Ticks start, Ticks quantum) {
     const StopFlag& stop = stop_flag;
     std::int64_t* const work = recording.work.data();
@@ -55,7 +55,7 @@ struct QuantaRecording : Recorded {
     recording.end = start + k * quantum;
 }
 
-// The quickest of many rows of units, as the recording does them.
+// The shortest time of a unit: the quickest of many rows of units, done as the recording does them.
 double shortest_unit() {
     constexpr int rows = 2000;
     constexpr int in_a_row = 64;
@@ -80,7 +80,7 @@ struct FtqProbe {
     static constexpr const char* purpose =
         "Counts the units of work that each core does in quanta of fixed time on an absolute grid. A row takes 8 bytes "
         "of\n"
-        "memory; without --records there is room for all, as far as they fit into a quarter of the free memory.";
+        "memory; without --records there is room for all quanta, if they fit into a quarter of the free memory.";
 
     double quantum_us = 100;
     Ticks quantum = 0;  // whole ticks, so that the grid is exact

@@ -1,6 +1,6 @@
-// Fixed work quanta: how long the same work takes, again and again (the benchmark of the ASC Sequoia procurement,
-// Lawrence Livermore National Laboratory, 2009). Calibrated once, on the first core, so that it takes about the time
-// asked for when nothing disturbs it; then every core does the same.
+// Fixed work quanta (FWQ): measures how long each repetition of the same work takes (the benchmark of the ASC Sequoia
+// procurement, Lawrence Livermore National Laboratory, 2009). The probe calibrates the work once, on the first core: an
+// undisturbed quantum takes the time asked for. Then every core repeats this work.
 
 #include <algorithm>
 #include <cmath>
@@ -20,21 +20,21 @@ namespace {
 
 using namespace idlewave::probe;
 
-struct Piece {
+struct WorkQuantum {
     Ticks begin;
     Ticks duration;
 };
 
-struct PieceRecording : Recorded {
-    std::vector<Piece> pieces;
+struct WorkQuantaRecording : Recorded {
+    std::vector<WorkQuantum> quanta;
 };
 
 [[gnu::noinline]] void work(WorkState& state, std::int64_t units) {
     for (std::int64_t i = 0; i < units; ++i) work_unit(state);
 }
 
-// Until a time or a signal; a piece ends where the next begins.
-[[gnu::noinline]] void record_pieces(PieceRecording& recording, std::int64_t units, Ticks begin, Ticks end) {
+// Records until `end` or a signal; a quantum ends where the next begins.
+[[gnu::noinline]] void record_work_quanta(WorkQuantaRecording& recording, std::int64_t units, Ticks begin, Ticks end) {
     WorkState state = end;
     recording.count = 0;
     recording.dropped = 0;
@@ -44,8 +44,8 @@ struct PieceRecording : Recorded {
     while (before < end && !stop_asked()) {
         work(state, units);
         const Ticks now = read_ticks_ordered();
-        if (recording.count < recording.pieces.size()) {
-            recording.pieces[recording.count++] = {before, now - before};
+        if (recording.count < recording.quanta.size()) {
+            recording.quanta[recording.count++] = {before, now - before};
         } else {
             ++recording.dropped;
             recording.dropped_ticks += now - before;
@@ -55,7 +55,7 @@ struct PieceRecording : Recorded {
     recording.end = before;
 }
 
-// So many units that they take the time asked for: by the quickest of many pieces.
+// The number of units that take the time asked for, by the quickest of many quanta.
 std::int64_t calibrate(Ticks wanted) {
     constexpr int tries = 200;
     WorkState state = 1;
@@ -75,12 +75,13 @@ std::int64_t calibrate(Ticks wanted) {
 }
 
 struct FwqProbe {
-    using CoreRecording = PieceRecording;
+    using CoreRecording = WorkQuantaRecording;
 
     static constexpr const char* name = "fwq";
     static constexpr const char* purpose =
-        "Times the same work again and again on each core. A row takes 16 bytes of memory; without --records there is\n"
-        "room for all, as far as they fit into a quarter of the free memory.";
+        "Fixed work quanta: times each repetition of the same work on each core. A row takes 16 bytes of memory; "
+        "without --records there is\n"
+        "room for all quanta, if they fit into a quarter of the free memory.";
 
     double work_us = 100;
     std::int64_t units = 0;
@@ -88,29 +89,29 @@ struct FwqProbe {
     std::vector<CommandOption> arguments() {
         return {{"work-us", "W", "how long the work takes undisturbed: 1 us to 1 s (100)", number_to(work_us, 1, 1e6)}};
     }
-    std::size_t row_bytes() const { return sizeof(Piece); }
-    // Three times as many, should the processor have been slow while the work was calibrated.
+    std::size_t row_bytes() const { return sizeof(WorkQuantum); }
+    // Three times the expected number: the processor may have been slow while the work was calibrated.
     double rows_in(double seconds) const { return std::ceil(3 * seconds * 1e6 / work_us) + 10; }
     void settle(double tick_ns) { units = calibrate(static_cast<Ticks>(work_us * 1000 / tick_ns)); }
 
     CoreRecording prepare(const Bounds& bounds) const {
-        PieceRecording recording;
-        recording.pieces.resize(bounds.records);   // writes every page, so that none is missing later
+        WorkQuantaRecording recording;
+        recording.quanta.resize(bounds.records);   // writes every page, so that none is missing later
         const Ticks begin = read_ticks_ordered();  // a rehearsal
-        record_pieces(recording, units, begin, begin + static_cast<Ticks>(2e7 / bounds.tick_ns));
+        record_work_quanta(recording, units, begin, begin + static_cast<Ticks>(2e7 / bounds.tick_ns));
         return recording;
     }
 
     void record(CoreRecording& recording, Ticks start, const Bounds& bounds) const {
-        record_pieces(recording, units, begin_of_recording(start, bounds.tick_ns), start + bounds.length);
+        record_work_quanta(recording, units, begin_of_recording(start, bounds.tick_ns), start + bounds.length);
     }
 
     std::vector<std::string> columns() const { return {"start_ps", "duration_ps"}; }
     std::vector<std::int64_t> numbers(const CoreRecording& recording, const Rows& rows, double tick_ns) const {
         std::vector<std::int64_t> result;
         for (std::size_t i = rows.first; i < rows.end; ++i) {
-            result.push_back(picoseconds(recording.pieces[i].begin - recording.begin, tick_ns));
-            result.push_back(picoseconds(recording.pieces[i].duration, tick_ns));
+            result.push_back(picoseconds(recording.quanta[i].begin - recording.begin, tick_ns));
+            result.push_back(picoseconds(recording.quanta[i].duration, tick_ns));
         }
         return result;
     }

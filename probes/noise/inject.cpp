@@ -1,6 +1,6 @@
-// Noise that is known: takes a core away at known times for known lengths, by real-time priority. Periodic detours
-// begin on an absolute grid; after a random one the core is available for an exponential time, as of the simulator's
-// Poisson noise. What really became of each is in the summary.
+// Injected noise: takes a core away at known times for known lengths, by real-time priority. Periodic detours begin on
+// an absolute grid. Between random detours the core is available for an exponential time, as in the simulator's Poisson
+// noise. The summary has the begin and the length that each detour really had.
 
 #include <pthread.h>
 #include <time.h>
@@ -57,27 +57,30 @@ struct Injected {
 
 CommandLine program_of(InjectOptions& options) {
     constexpr std::int64_t many = 1'000'000'000;
-    return {"idlewave-inject",
-            "Takes a core away for a known time again and again: noise for tests. Needs the permission for real-time\n"
-            "priority (CAP_SYS_NICE, or a limit of RLIMIT_RTPRIO).",
-            {{"cpu", "C", "the core", integer_to(options.cpu, 0, most_cpus - 1)},
-             {"period-us", "P", "from one's begin to the next's; with --random the mean time between two",
-              number_to(options.period_us, 10, 1e8)},
-             {"length-us", "D", "how long the core is kept busy", number_to(options.length_us, 0.1, 1e7)},
-             {"random", "", "exponential times between the detours (a fixed period)", flag_to(options.random)},
-             {"seed", "K", "of the random times (1)", integer_to(options.seed, 0, many)},
-             {"priority", "N", "real-time priority, SCHED_FIFO (60)", integer_to(options.priority, 1, 99)},
-             {"seconds", "S", "for how long", number_to(options.seconds, 0.001, 86400)},
-             {"output", "FILE", "the summary, which is also printed", text_to(options.output)},
-             {"detours", "FILE", "begin (CLOCK_MONOTONIC_RAW) and length of each, ns; of 4 million at most",
-              text_to(options.detours)}}};
+    return {
+        "idlewave-inject",
+        "Injects noise: takes a core away for a known time, repeatedly. Needs the permission for real-time\n"
+        "priority (CAP_SYS_NICE, or a limit of RLIMIT_RTPRIO).",
+        {{"cpu", "C", "the CPU to take away", integer_to(options.cpu, 0, most_cpus - 1)},
+         {"period-us", "P",
+          "time from the begin of a detour to the begin of the next; with --random the mean time between two",
+          number_to(options.period_us, 10, 1e8)},
+         {"length-us", "D", "length of a detour", number_to(options.length_us, 0.1, 1e7)},
+         {"random", "", "draw exponential times between detours (default: a fixed period)", flag_to(options.random)},
+         {"seed", "K", "seed of the random times (1)", integer_to(options.seed, 0, many)},
+         {"priority", "N", "real-time priority, SCHED_FIFO (60)", integer_to(options.priority, 1, 99)},
+         {"seconds", "S", "length of the injection, in seconds", number_to(options.seconds, 0.001, 86400)},
+         {"output", "FILE", "write the summary to this file, too", text_to(options.output)},
+         {"detours", "FILE",
+          "write begin (CLOCK_MONOTONIC_RAW) and length of each detour, in ns (of 4 million at most)",
+          text_to(options.detours)}}};
 }
 
 void complete(const InjectOptions& options) {
-    if (options.cpu < 0) throw refused("--cpu: expected the core to take away");
+    if (options.cpu < 0) throw refused("--cpu: expected the CPU to take away");
     if (options.period_us == 0) throw refused("--period-us: expected the time between detours");
     if (options.length_us == 0) throw refused("--length-us: expected the length of the detours");
-    if (options.seconds == 0) throw refused("--seconds: expected for how long");
+    if (options.seconds == 0) throw refused("--seconds: expected the length of the injection");
     if (!options.random && options.length_us >= options.period_us) {
         throw refused("--length-us: expected less than the period");
     }

@@ -18,10 +18,10 @@ struct NetLength {
     std::string key;  // of the event that it is of, as `net_length_key`
     std::string kind;
     std::string name;
-    double told_ns = 0;  // at the end
+    double reported_ns = 0;  // at the end
     double length_ns = 0;
 
-    KernelEvent event() const { return {told_ns - length_ns, told_ns, kind, name, length_ns}; }
+    KernelEvent event() const { return {reported_ns - length_ns, reported_ns, kind, name, length_ns}; }
 };
 
 // Without an interrupt's number, for vectors are told as interrupts, and their events have none (one of them has
@@ -34,7 +34,7 @@ inline std::string net_length_key(const std::string& kind, const std::string& na
     return kind + " " + name;
 }
 
-inline bool tells_net_length(const TraceLine& line) {
+inline bool reports_net_length(const TraceLine& line) {
     return line.event.ends_with("_noise");
 }
 
@@ -95,7 +95,7 @@ class NetLengths {
   private:
     // What ran for that long until then is, in part at least, of the event's time.
     static bool together(const NetLength& net, const KernelEvent& event) {
-        return net.told_ns >= event.begin_ns && net.told_ns - net.length_ns < event.end_ns;
+        return net.reported_ns >= event.begin_ns && net.reported_ns - net.length_ns < event.end_ns;
     }
 
     // The whole of it, behind all its handlers, of which each told its own part: one event with the longest's name.

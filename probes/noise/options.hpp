@@ -28,27 +28,30 @@ struct NoiseOptions {
 inline std::vector<CommandOption> common_arguments(NoiseOptions& options) {
     constexpr std::int64_t many = 1'000'000'000;
     return {
-        {"cpus", "LIST", "the cores to measure, such as 0-3,8 (all that the process may use)",
+        {"cpus", "LIST", "cores to measure, such as 0-3,8 (default: all that the process may use)",
          [&](const auto& option, const auto& text) { options.cpus = parse_cpus(option, text); }},
-        {"one-by-one", "", "one core after the other (all at once, started at one tick)", flag_to(options.one_by_one)},
-        {"seconds", "S", "how long each core is recorded", number_to(options.seconds, 0.001, 86400)},
-        {"records", "N", "at most so many rows a core", integer_to(options.records, 1, many)},
-        {"output", "DIR", "the folder for what is recorded", text_to(options.output)},
-        {"priority", "N", "real-time priority of the recording threads (SCHED_FIFO; none)",
+        {"one-by-one", "", "measure one core after the other (default: all at once, started at one tick)",
+         flag_to(options.one_by_one)},
+        {"seconds", "S", "length of each core's recording, in seconds", number_to(options.seconds, 0.001, 86400)},
+        {"records", "N", "largest number of rows for a core", integer_to(options.records, 1, many)},
+        {"output", "DIR", "folder for the recording", text_to(options.output)},
+        {"priority", "N", "real-time priority of the recording threads, SCHED_FIFO (default: none)",
          [&](const auto& option, const auto& text) {
              options.priority = static_cast<int>(integer(option, text, 1, 99));
          }},
-        {"seed", "K", "with --one-by-one: the cores in a random order (ascending)",
+        {"seed", "K", "with --one-by-one: seed of a random order of the cores (default: ascending)",
          [&](const auto& option, const auto& text) {
              options.seed = static_cast<std::uint64_t>(integer(option, text, 0, many));
          }},
-        {"trace-events", "", "record the kernel's events, too, where tracefs lets us", flag_to(options.trace_events)},
-        {"mount-tracefs", "", "for that, mount tracefs at /sys/kernel/tracing if it is nowhere, until the end",
+        {"trace-events", "", "also record the kernel's events, where tracefs permits it",
+         flag_to(options.trace_events)},
+        {"mount-tracefs", "",
+         "for --trace-events: mount tracefs at /sys/kernel/tracing until the end, if it is mounted nowhere",
          flag_to(options.mount_tracefs)},
     };
 }
 
-// After parsing: what must be given is, and the cores are those that may be used.
+// Checks the options after parsing, and fills in the cores.
 inline void complete(NoiseOptions& options, const std::vector<int>& allowed) {
     if (options.seconds == 0) throw refused("--seconds: expected how long each core is recorded");
     if (options.output.empty()) throw refused("--output: expected the folder for what is recorded");

@@ -12,7 +12,7 @@
 
 namespace idlewave {
 
-/// The values of a vector that no_rank changes any more, read-only, as an array of a Python library; no copy is made.
+/// The values of a vector that does not change any more, read-only, as an array of a Python library; no copy is made.
 template <class Library, class T>
 nanobind::object view_of(std::vector<T> values) {
     auto* owned = new std::vector<T>(std::move(values));

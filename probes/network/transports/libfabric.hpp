@@ -22,7 +22,7 @@
 
 #include "common/failure.hpp"
 #include "common/ticks.hpp"
-#include "network/rendezvous_point.hpp"
+#include "network/connection.hpp"
 #include "network/slots.hpp"
 
 namespace idlewave::probe::network {
@@ -38,16 +38,13 @@ using FabricObject = std::unique_ptr<T, CloseFabricObject>;
 
 class FabricData {
   public:
-    static constexpr const char* name = "libfabric";
-    static constexpr int smallest = 0;
-    static constexpr bool passive = false;
-    static constexpr bool receives = true;
+    static constexpr Traits traits = {.name = "libfabric", .rendezvous = true};
     static constexpr std::size_t in_page = Slots::in_page;
 
-    // `provider`: such as "tcp;ofi_rxm"; empty: shared memory within a host, else the library's choice.
     template <ControlPlane Control>
-    FabricData(Control& control, int max_size, const std::string& provider) : slots_(max_size), max_size_(max_size) {
-        if (!open_memory(control, provider)) open(provider);
+    FabricData(Control& control, const Connection& connection)
+        : slots_(connection.max_size), max_size_(connection.max_size) {
+        if (!open_memory(control, connection.provider)) open(connection.provider);
         std::size_t length = 512;
         std::vector<char> mine(length);
         check(fi_getname(&endpoint_->fid, mine.data(), &length), "fi_getname");

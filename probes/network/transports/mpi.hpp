@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "network/connection.hpp"
 #include "network/slots.hpp"
 #include "network/transport.hpp"
 
@@ -20,6 +21,8 @@ class MpiControl {
   public:
     explicit MpiControl(const MpiPair& pair) : pair_(pair) {}
 
+    const MpiPair& pair() const { return pair_; }
+
     void send(const void* from, std::size_t bytes) {
         MPI_Send(from, static_cast<int>(bytes), MPI_BYTE, pair_.peer, tag, pair_.communicator);
     }
@@ -34,13 +37,11 @@ class MpiControl {
 
 class MpiData {
   public:
-    static constexpr const char* name = "mpi";
-    static constexpr int smallest = 0;
-    static constexpr bool passive = false;
-    static constexpr bool receives = true;
+    static constexpr Traits traits = {.name = "mpi", .needs_mpi = true, .rendezvous = true, .shared_memory = true};
     static constexpr std::size_t in_page = Slots::in_page;
 
-    MpiData(const MpiPair& pair, int max_size) : pair_(pair), slots_(max_size), max_size_(max_size) {}
+    MpiData(const MpiControl& control, const Connection& connection)
+        : pair_(control.pair()), slots_(connection.max_size), max_size_(connection.max_size) {}
 
     void start(std::uint32_t /*sample*/) {}
     void refresh(int size, int messages) { slots_.refresh(size, messages); }

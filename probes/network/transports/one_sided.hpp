@@ -130,14 +130,13 @@ class WindowPair {
 // Between two samples the windows hold zeros only, so that places of one size may lie across those of another.
 class PutData {
   public:
-    static constexpr const char* name = "put";
-    static constexpr int smallest = 1;  // the last byte is looked at
-    static constexpr bool passive = false;
-    static constexpr bool receives = false;
+    // A put has at least one byte: the target looks at the last one.
+    static constexpr Traits traits = {
+        .name = "put", .smallest = 1, .needs_mpi = true, .receives = false, .shared_memory = true};
     static constexpr std::size_t in_page = Slots::in_page;
 
-    PutData(const MpiPair& pair, int max_size)
-        : places_(max_size), windows_(pair, places_.bytes()), max_size_(max_size) {}
+    PutData(const MpiControl& control, const Connection& connection)
+        : places_(connection.max_size), windows_(control.pair(), places_.bytes()), max_size_(connection.max_size) {}
 
     void start(std::uint32_t /*sample*/) {}
 
@@ -182,14 +181,12 @@ class PutData {
 
 class GetData {
   public:
-    static constexpr const char* name = "get";
-    static constexpr int smallest = 1;
-    static constexpr bool passive = true;
-    static constexpr bool receives = false;
+    static constexpr Traits traits = {
+        .name = "get", .smallest = 1, .needs_mpi = true, .passive = true, .receives = false, .shared_memory = true};
     static constexpr std::size_t in_page = Slots::in_page;
 
-    GetData(const MpiPair& pair, int max_size)
-        : places_(max_size), windows_(pair, places_.bytes()), max_size_(max_size) {}
+    GetData(const MpiControl& control, const Connection& connection)
+        : places_(connection.max_size), windows_(control.pair(), places_.bytes()), max_size_(connection.max_size) {}
 
     void start(std::uint32_t /*sample*/) {}
     void refresh(int size, int /*messages*/) { places_.lay_out(size); }

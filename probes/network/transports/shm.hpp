@@ -20,7 +20,7 @@
 
 #include "common/failure.hpp"
 #include "common/ticks.hpp"
-#include "network/rendezvous_point.hpp"
+#include "network/connection.hpp"
 #include "network/slots.hpp"
 
 namespace idlewave::probe::network {
@@ -182,14 +182,14 @@ class ShmMemory {
 
 class ShmData {
   public:
-    static constexpr const char* name = "shm";
-    static constexpr int smallest = 0;
-    static constexpr bool passive = false;
-    static constexpr bool receives = true;
+    static constexpr Traits traits = {.name = "shm", .shared_memory = true};
 
     template <ControlPlane Control>
-    ShmData(Control& control, const SocketPlace& place, int max_size)
-        : memory_(control, place.server), slots_(max_size), max_size_(max_size), server_(place.server) {}
+    ShmData(Control& control, const Connection& connection)
+        : memory_(control, connection.server),
+          slots_(connection.max_size),
+          max_size_(connection.max_size),
+          server_(connection.server) {}
 
     void start(std::uint32_t /*sample*/) {}
     void refresh(int size, int messages) { slots_.refresh(size, messages); }

@@ -1,7 +1,7 @@
 // TCP: a message is so many bytes of the stream; both sides know how many. Nagle's algorithm is off.
 #pragma once
 
-#include "network/rendezvous_point.hpp"
+#include "network/connection.hpp"
 #include "network/slots.hpp"
 #include "network/sockets.hpp"
 
@@ -9,16 +9,13 @@ namespace idlewave::probe::network {
 
 class TcpData {
   public:
-    static constexpr const char* name = "tcp";
-    static constexpr int smallest = 1;  // nothing cannot be sent
-    static constexpr bool passive = false;
-    static constexpr bool receives = true;
+    static constexpr Traits traits = {.name = "tcp", .smallest = 1};  // a stream carries no message without bytes
 
     template <ControlPlane Control>
-    TcpData(Control& control, const SocketPlace& place, int max_size)
-        : socket_(connected_stream(control, place)), slots_(max_size), max_size_(max_size) {
+    TcpData(Control& control, const Connection& connection)
+        : socket_(connected_stream(control, connection)), slots_(connection.max_size), max_size_(connection.max_size) {
         set_option(socket_, IPPROTO_TCP, TCP_NODELAY, 1);
-        set_patience(socket_, place.seconds);
+        set_patience(socket_, connection.timeout);
     }
 
     void start(std::uint32_t /*sample*/) {}

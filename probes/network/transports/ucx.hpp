@@ -8,21 +8,19 @@
 
 #include "common/failure.hpp"
 #include "common/ticks.hpp"
-#include "network/rendezvous_point.hpp"
+#include "network/connection.hpp"
 #include "network/slots.hpp"
 
 namespace idlewave::probe::network {
 
 class UcxData {
   public:
-    static constexpr const char* name = "ucx";
-    static constexpr int smallest = 0;
-    static constexpr bool passive = false;
-    static constexpr bool receives = true;
+    static constexpr Traits traits = {.name = "ucx", .rendezvous = true};
     static constexpr std::size_t in_page = Slots::in_page;
 
     template <ControlPlane Control>
-    UcxData(Control& control, int max_size) : slots_(max_size), max_size_(max_size) {
+    UcxData(Control& control, const Connection& connection)
+        : slots_(connection.max_size), max_size_(connection.max_size) {
         open();
         ucp_address_t* mine = nullptr;
         std::size_t length = 0;

@@ -9,7 +9,7 @@
 #include <array>
 #include <cstring>
 
-#include "network/rendezvous_point.hpp"
+#include "network/connection.hpp"
 #include "network/slots.hpp"
 #include "network/sockets.hpp"
 
@@ -17,16 +17,13 @@ namespace idlewave::probe::network {
 
 class UdpData {
   public:
-    static constexpr const char* name = "udp";
-    static constexpr int smallest = 0;
-    static constexpr bool passive = false;
-    static constexpr bool receives = true;
+    static constexpr Traits traits = {.name = "udp"};
 
     template <ControlPlane Control>
-    UdpData(Control& control, const SocketPlace& place, int max_size)
-        : max_size_(std::min(max_size, largest_datagram - head)), slots_(max_size_, head) {
-        HostPort where = agree_on_host(control, place);
-        if (place.server) {
+    UdpData(Control& control, const Connection& connection)
+        : max_size_(std::min(connection.max_size, largest_datagram - head)), slots_(max_size_, head) {
+        HostPort where = agree_on_host(control, connection);
+        if (connection.server) {
             socket_ = bound_socket(where, SOCK_DGRAM);
             send_text(control, port_of(socket_));
             const auto client = receive_value<sockaddr_storage>(control);

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..measure.network.clocks import ClockMeasurement, measure_clocks, read_clocks
+from ..measure.network.job.clocks import ClockMeasurement, measure_clocks, read_clocks
 from .figure_files import Picture, save_figure
 from .interrupted_measurement import recording_folder
 from .option_types import Count, FiniteRange, OutputFolder, as_json, print_json, refuse_given
@@ -60,7 +60,7 @@ def clocks(
     else:
         _show(found)
     if plot is not None:
-        from ..measure.network.clock_plots import plot_clocks
+        from ..measure.network.plots.clock_plots import plot_clocks
 
         save_figure(plot_clocks(found), plot)
         errors.print(f"written: {plot}")

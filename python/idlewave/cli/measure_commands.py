@@ -61,8 +61,8 @@ def measure(
         refuse_given(context, ("noise_seconds", "network_seconds", "folder", "name", "as_json"), measured)
         return
     from ..measure import Measurement, measure_network, measure_noise, write_machine
-    from ..measure.network.storing import network_as_json
-    from ..measure.records import records
+    from ..measure.network.files.network_files import network_as_json
+    from ..measure.table_rows import records
 
     check_output_folder(folder)
     found = find()

@@ -13,10 +13,16 @@ from ..errors import UsageError
 from ..formatting import plain_time
 from ..host_environment import metadata_of_samples
 from ..measure import NetworkMeasurement, measure_network
-from ..measure.network.recording import read_measurement
-from ..measure.network.storing import PARAMETERS, load_network, network_as_json, parameter_remark, save_network
-from ..measure.network.transports import TRANSPORTS
-from ..measure.records import records
+from ..measure.network.files.network_files import (
+    PARAMETERS,
+    load_network,
+    network_as_json,
+    parameter_remark,
+    save_network,
+)
+from ..measure.network.files.network_recording import read_measurement
+from ..measure.network.transports import DEFAULT, local_transports
+from ..measure.table_rows import records
 from ..output import write_table
 from .figure_files import Picture, save_figure
 from .interrupted_measurement import recording_folder
@@ -44,11 +50,18 @@ class _Wanted:
     source: Path | None
 
 
+def _transport_names(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
+    """The transports that need no MPI; those of an MPI are known when the probe has been compiled for it."""
+    return [name for name in local_transports() if name.startswith(begun)]
+
+
 @click.command()
 @click.option(
     "--transport",
-    type=click.Choice(TRANSPORTS),
-    help="What carries the messages (default: mpi); put and get are MPI's one-sided ones.",
+    metavar="NAME",
+    shell_complete=_transport_names,
+    help="What carries the messages (default: mpi): mpi, its one-sided put and get, or a transport that "
+    "`idlewave-probe loggp-local --transports` lists.",
 )
 @click.option(
     "--seconds",
@@ -117,7 +130,7 @@ def network(
     if plot is not None:
         written += _draw(plot, found, table)
     if as_json:
-        from ..measure.network.distribution import latency_quantiles
+        from ..measure.network.fitting.latency_distribution import latency_quantiles
 
         said = network_as_json(found) | {"notes": found.notes, "latency": records(latency_quantiles(found.samples))}
         print_json(said if table is None else said | {"methods": records(table)})
@@ -148,22 +161,22 @@ def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
             wanted.max_size,
             progress=progress,
             folder=place,
-            transport=wanted.transport or "mpi",
+            transport=wanted.transport or DEFAULT,
             hosts=hosts,
             connect=wanted.connect,
         )
 
 
 def _methods(found: NetworkMeasurement) -> pd.DataFrame:
-    from ..measure.network.methods import compare_methods
+    from ..measure.network.fitting.earlier_methods import compare_methods
 
     return compare_methods(found.samples, found.fit)
 
 
 def _draw(file: Path, found: NetworkMeasurement, table: pd.DataFrame | None) -> list[Path]:
     """The curves, or the methods; and beside it the distribution."""
-    from ..measure.network.plot_curves import plot_fit
-    from ..measure.network.plots import plot_distribution, plot_methods
+    from ..measure.network.plots.curve_plot import plot_fit
+    from ..measure.network.plots.method_plots import plot_distribution, plot_methods
 
     beside = file.with_name(f"{file.stem}-latency{file.suffix}")
     figures = {
@@ -197,7 +210,7 @@ def show_methods(table: pd.DataFrame) -> None:
     """A row a method, a column a parameter, each with its 95 % interval; at the smallest message."""
     import pandas as pd
 
-    from ..measure.network.methods import at_smallest_size
+    from ..measure.network.fitting.earlier_methods import at_smallest_size
 
     rows: list[dict[str, Any]] = []
     for method, found in at_smallest_size(table).items():

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from ..host_environment import describe_recording
-from ..measure.noise.keys import PROBES
-from ..measure.noise.probing import chosen_cores, record
-from ..measure.running import shown
+from ..measure.noise.noise_run import chosen_cores, record
+from ..measure.noise.recording_schemas import PROBES
+from ..measure.probe_process import shown
 from .figure_files import Picture
 from .interrupted_measurement import recording_folder
 from .noise_report import KINDS, NoiseReport, chosen_kind, write_environment, write_samples

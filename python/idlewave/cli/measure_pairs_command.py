@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from ..host_environment import provenance_of
-from ..measure.network.levels import listed
-from ..measure.network.pairs import PairMeasurement, machine_of, measure_pairs, read_pairs
+from ..measure.network.job.latency_levels import listed
+from ..measure.network.job.pairs import PairMeasurement, machine_of, measure_pairs, read_pairs
 from ..output import write_text
 from ..provenance import Provenance
 from ..provenance_in_files import comment
@@ -65,7 +65,7 @@ def pairs(
     else:
         _show(found)
     if plot is not None:
-        from ..measure.network.pair_plots import plot_pairs
+        from ..measure.network.plots.pair_plots import plot_pairs
 
         save_figure(plot_pairs(found), plot)
         errors.print(f"written: {plot}")

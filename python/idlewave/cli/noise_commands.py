@@ -15,15 +15,15 @@ from ..errors import InputError, UsageError
 from ..escaping import cut, quote
 from ..formatting import plain_percent, plain_time
 from ..machine import Machine
-from ..measure.noise import plots
+from ..measure.noise import noise_plots
 from ..measure.noise.compare import Comparison, compare, maximum_table
-from ..measure.noise.fitting import fit_signature
-from ..measure.noise.keys import PROBES
 from ..measure.noise.nodes import rank_cores, rank_nodes
-from ..measure.noise.recording import Detours, Recording, detours_of, read_nodes, read_recording
+from ..measure.noise.noise_recording import Detours, NoiseRecording, detours_of, read_nodes, read_recording
+from ..measure.noise.recording_schemas import PROBES
 from ..measure.noise.replay import write_noise
 from ..measure.noise.signature import PERIODIC, Signature, end_to_end
-from ..measure.records import records
+from ..measure.noise.signature_fit import fit_signature
+from ..measure.table_rows import records
 from ..output import write_text
 from ..provenance import Provenance
 from ..provenance_in_files import comment
@@ -233,7 +233,7 @@ def _detours(path: Path, seconds: float, seed: int) -> list[Detours]:
     return _recorded(path)[0]
 
 
-def _warn(found: list[Recording], problems: list[str]) -> None:
+def _warn(found: list[NoiseRecording], problems: list[str]) -> None:
     """Say what is missing: nodes that cannot be read, rows that are cut off, detours that found no place."""
     lost = [note for part in found for note in (*part.notes, *part.losses)]
     for note in [*(f"left out: {problem}" for problem in problems), *lost]:
@@ -299,7 +299,7 @@ def compare_command(
         _show_comparison(found, str(a), str(b))
     if plot is not None:
         names = (str(a), str(b)) if a != b else (f"A: {a}", f"B: {b}")
-        save_figure(plots.plot_maximum({names[0]: maximum_table(first), names[1]: maximum_table(second)}), plot)
+        save_figure(noise_plots.plot_maximum({names[0]: maximum_table(first), names[1]: maximum_table(second)}), plot)
 
 
 def _show_comparison(found: Comparison, a: str, b: str) -> None:
@@ -345,7 +345,7 @@ def nodes(recordings: Path, by_core: bool, plot: Path | None, as_json: bool) -> 
     else:
         _show_ranking(table, name)
     if plot is not None:
-        save_figure(plots.plot_nodes(table, name), plot)
+        save_figure(noise_plots.plot_nodes(table, name), plot)
 
 
 def _show_ranking(table: pd.DataFrame, name: str) -> None:

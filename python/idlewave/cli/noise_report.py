@@ -23,10 +23,10 @@ from ..measure.noise.detour import measurement_of
 from ..measure.noise.disturbance import disturbance, disturbance_notes
 from ..measure.noise.ftq import Ftq, analyse_ftq, ftq_table
 from ..measure.noise.fwq import analyse_fwq, fwq_table
-from ..measure.noise.recording import Detours, Recording, detours_of
-from ..measure.noise.sources import name_peaks, tick_rate, timer_rate
+from ..measure.noise.known_periods import name_peaks, tick_rate, timer_rate
+from ..measure.noise.noise_recording import Detours, NoiseRecording, detours_of
 from ..measure.noise.spectrum import FALSE_ALARM, Peak, Spectrum, detour_spectrum, named_peaks
-from ..measure.records import records
+from ..measure.table_rows import records
 from ..output import write_json, write_table
 from .figure_files import save_figure
 from .noise_tables import show_causes, show_counted, show_measurement_tables, show_peaks
@@ -46,7 +46,7 @@ _SHORT_PS = 100_000_000  # detours below 100 µs are looked at apart: rare long 
 class NoiseReport:
     """A recording, and the environment it was made in (that of now and here, or as it was written beside it)."""
 
-    recording: Recording
+    recording: NoiseRecording
     environment: dict[str, Any]
 
     @cached_property
@@ -192,7 +192,7 @@ class NoiseReport:
         save_figure(self._figure(chosen_kind(self.recording.probe, kind)), file)
 
     def _figure(self, kind: str) -> Figure:
-        from ..measure.noise import detour_plots, plots
+        from ..measure.noise import detour_plots, noise_plots
         from ..measure.noise.nodes import rank_cores
 
         cores = pd.DataFrame()
@@ -202,15 +202,15 @@ class NoiseReport:
         figures: dict[str, Callable[[], Figure]] = {
             "scatter": lambda: detour_plots.plot_detours(self.measurement.detours, cores),
             "lengths": lambda: detour_plots.plot_detour_lengths(self.measurement.detours, cores, self._magnitudes()),
-            "cdf": lambda: plots.plot_length_cdf(
-                {f"core {c.core}": c.lengths for c in self.detours[: plots.MOST_CORES]}
+            "cdf": lambda: noise_plots.plot_length_cdf(
+                {f"core {c.core}": c.lengths for c in self.detours[: noise_plots.MOST_CORES]}
             ),
-            "spectrum": lambda: plots.plot_spectrum(self._spectrum(), self.peaks),
-            "heat": lambda: plots.plot_heat_map(self.detours),
-            "maximum": lambda: plots.plot_maximum({self.recording.node: maximum_table(self.detours)}),
-            "cores": lambda: plots.plot_nodes(rank_cores(self.detours), "core"),
-            "series": lambda: plots.plot_ftq(self.ftq),
-            "quantiles": lambda: plots.plot_fwq(analyse_fwq(self.recording)),
+            "spectrum": lambda: noise_plots.plot_spectrum(self._spectrum(), self.peaks),
+            "heat": lambda: noise_plots.plot_heat_map(self.detours),
+            "maximum": lambda: noise_plots.plot_maximum({self.recording.node: maximum_table(self.detours)}),
+            "cores": lambda: noise_plots.plot_nodes(rank_cores(self.detours), "core"),
+            "series": lambda: noise_plots.plot_ftq(self.ftq),
+            "quantiles": lambda: noise_plots.plot_fwq(analyse_fwq(self.recording)),
         }
         return figures[kind]()
 
@@ -238,7 +238,7 @@ def chosen_kind(probe: str, kind: str | None) -> str:
     return kind or kinds[0]
 
 
-def samples_table(recording: Recording) -> pd.DataFrame:
+def samples_table(recording: NoiseRecording) -> pd.DataFrame:
     """All cores' rows, the core's number first."""
     tables = []
     for core in recording.cores:
@@ -248,7 +248,7 @@ def samples_table(recording: Recording) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def write_samples(recording: Recording, environment: Mapping[str, Any], file: Path | None = None) -> None:
+def write_samples(recording: NoiseRecording, environment: Mapping[str, Any], file: Path | None = None) -> None:
     """All cores' rows as Parquet in `file`, whose folder is made, or beside the probe's files."""
     name = "detours" if recording.probe == "detour" else recording.probe
     target = file or recording.folder / f"{name}.parquet"
@@ -260,7 +260,7 @@ def write_environment(folder: Path, environment: dict[str, Any]) -> None:
     write_json(folder / "environment.json", environment)
 
 
-def environment_of(recording: Recording) -> dict[str, Any]:
+def environment_of(recording: NoiseRecording) -> dict[str, Any]:
     """As it was written beside a recording; of one that the probe wrote alone, what the probe says."""
     said = read_environment(recording.folder)
     if said is None:

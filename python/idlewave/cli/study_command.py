@@ -14,7 +14,7 @@ from ..escaping import quote
 from ..formatting import plain_percent, plain_time
 from ..kernel import RunOptions
 from ..machine import Machine
-from ..measure.records import records
+from ..measure.table_rows import records
 from ..output import TABLE_ENDINGS, write_table
 from ..provenance import Provenance
 from ..provenance_in_files import provenance_entry

@@ -14,19 +14,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..host_environment import describe
-from .network import LogGP, Network, NetworkMeasurement, Parameters, Range, estimate, measure_network, prtt
+from .network import FittedParameters, LogGP, Network, NetworkMeasurement, Range, estimate, measure_network, prtt
 
 if TYPE_CHECKING:
-    from .files import Measurement, write_machine
+    from .machine_files import Measurement, write_machine
     from .noise import NoiseMeasurement, measure_noise
 
 __all__ = [
+    "FittedParameters",
     "LogGP",
     "Measurement",
     "Network",
     "NetworkMeasurement",
     "NoiseMeasurement",
-    "Parameters",
     "Range",
     "describe",
     "estimate",
@@ -39,10 +39,10 @@ __all__ = [
 
 if not TYPE_CHECKING:  # else every name would pass for one that the package has
     _LATER = {
-        "Measurement": "files",
+        "Measurement": "machine_files",
         "NoiseMeasurement": "noise",
         "measure_noise": "noise",
-        "write_machine": "files",
+        "write_machine": "machine_files",
     }
 
     def __getattr__(name: str) -> object:

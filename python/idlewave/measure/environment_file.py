@@ -11,14 +11,14 @@ from ..input.validation import checked, load_json
 from ..input.value_types import Number, Open, Whole
 
 
-class MpiSaid(Open):
+class MpiSchema(Open):
     """The MPI of a measurement."""
 
     vendor: str | None = None
     version: str | None = None
 
 
-class EnvironmentSaid(Open):
+class EnvironmentSchema(Open):
     """What is used of it; all of it may be unknown."""
 
     time: str | None = None
@@ -31,7 +31,7 @@ class EnvironmentSaid(Open):
     clock_source: str | None = None
     governor: str | None = None
     load_average: list[Number] | None = None
-    mpi: MpiSaid | None = None
+    mpi: MpiSchema | None = None
 
 
 def read_environment(folder: Path) -> dict[str, Any] | None:
@@ -40,5 +40,5 @@ def read_environment(folder: Path) -> dict[str, Any] | None:
     if not os.path.lexists(file):
         return None
     said: dict[str, Any] = load_json(file, "the environment of a measurement")
-    checked(said, EnvironmentSaid, name_of(file))
+    checked(said, EnvironmentSchema, name_of(file))
     return said

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from idlewave.formatting import count_text, percent_text, plural, seconds_text, size_text, time_text
-from idlewave.measure.network.curve_table import residual_percents
-from idlewave.measure.network.plot_curves import LABELS
-from idlewave.measure.network.quantities import quantities_of
+from idlewave.measure.network.fitting.quantities import quantities_of
+from idlewave.measure.network.plots.curve_plot import LABELS
+from idlewave.measure.network.plots.curve_table import residual_percents
 from idlewave.report.network_plot import SPREAD
 from idlewave.report.study_networks import networks_caveat
 from idlewave.report.study_scales import scales

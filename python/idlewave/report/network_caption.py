@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from idlewave.formatting import count_text, join_words, percent_text, plural, size_text, time_text
-from idlewave.measure.network.curve_table import Compared, CutOff, aside_parts, compared, cut_off, not_modelled
-from idlewave.measure.network.quantities import quantities_of
-from idlewave.measure.network.ranges import kept_in
+from idlewave.measure.network.fitting.fitted_ranges import kept_in
+from idlewave.measure.network.fitting.quantities import quantities_of
+from idlewave.measure.network.plots.curve_table import Compared, CutOff, aside_parts, compared, cut_off, not_modelled
 from idlewave.report.network_plot import SPREAD
 from idlewave.report.setting import Setting
 

@@ -1,12 +1,12 @@
-"""The figure of the network: `measure.network.plot_curves` with the fit that was measured."""
+"""The figure of the network: `measure.network.plots.curve_plot` with the fit that was measured."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ..formatting import SPACE, size_text
-from ..measure.network.plot_curves import Mark, plot_curves
-from ..measure.network.quantities import quantities_of
+from ..measure.network.fitting.quantities import quantities_of
+from ..measure.network.plots.curve_plot import Mark, plot_curves
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -75,7 +75,7 @@ class Report:
     @cached_property
     def residuals(self) -> pd.DataFrame | None:
         """The medians of the measured network beside what the fit predicts, as `residuals_of` has them."""
-        from ..measure.network.quantities import residuals_of
+        from ..measure.network.fitting.quantities import residuals_of
 
         return None if self.network is None else residuals_of(self.network.fit)
 

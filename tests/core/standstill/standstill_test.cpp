@@ -98,7 +98,7 @@ TEST(Standstill, SendsByRendezvousWaitInCyclesToo) {
         "rank 0 {\ns: send 100b to 1\nr: recv 100b from 1\nr requires s\n}\n"
         "rank 1 {\ns: send 100b to 0 tag 3\nr: recv 100b from 0\nr requires s\n}\n",
         with_rendezvous());
-    EXPECT_EQ(found.kind, StandstillKind::unmatched_rendezvous) << "no_rank receives tag 3";
+    EXPECT_EQ(found.kind, StandstillKind::unmatched_rendezvous) << "nobody receives tag 3";
     const Standstill cycle = standstill_of(
         "num_ranks 2\n"
         "rank 0 {\ns: send 100b to 1\nr: recv 100b from 1\nr requires s\n}\n"
@@ -160,8 +160,8 @@ TEST(Standstill, AReceiveFromAnySourceIsInNoCycleIfOneWhoWouldSendWaitsForAMissi
     EXPECT_EQ(found.kind, StandstillKind::unmatched_receive);
     EXPECT_TRUE(found.left_over.cycle.empty());
     EXPECT_STREQ(found.what(),
-                 "unmatched receive: an op waits for a message that no_rank sends\n"
-                 "  rank 2, w: waits for a message from rank 0 with tag 3, which no_rank sends\n"
+                 "unmatched receive: an op waits for a message that nobody sends\n"
+                 "  rank 2, w: waits for a message from rank 0 with tag 3, which nobody sends\n"
                  "in all 7 things are left");
 }
 
@@ -200,8 +200,8 @@ TEST(Standstill, WhatIsUnmatchedIsToldBesideACycle) {
         "  rank 0, r: waits for a message from rank 1 with tag 0; rank 1 sends it in s, after r has ended\n"
         "  rank 1, r: waits for a message from rank 0 with tag 0; rank 0 sends it in s, after r has ended\n"
         "  and so back to rank 0, r\n"
-        "unmatched receive: an op waits for a message that no_rank sends\n"
-        "  rank 1, missing: waits for a message from rank 0 with tag 8, which no_rank sends\n"
+        "unmatched receive: an op waits for a message that nobody sends\n"
+        "  rank 1, missing: waits for a message from rank 0 with tag 8, which nobody sends\n"
         "unmatched send: a message is received by no op\n"
         "  rank 0, lost: 8 bytes to rank 1 with tag 9; r of rank 1 waits for a message from rank 0 with tag 0\n"
         "in all 6 things are left");
@@ -263,7 +263,7 @@ TEST(Standstill, AMessageWhoseReceiveIsNotPostedIsNotUnmatched) {
     EXPECT_EQ(found.kind, StandstillKind::unmatched_receive);
     EXPECT_TRUE(found.left_over.messages.empty());
     EXPECT_EQ(lines_of(found.left_over.waiting),
-              (Strings{"1 first: waits for a message from rank 0 with tag 1, which no_rank sends",
+              (Strings{"1 first: waits for a message from rank 0 with tag 1, which nobody sends",
                        "1 a message: from rank 0 with tag 2 has arrived, and then, which receives it, is not posted",
                        "1 then: waits for 1 other op of its rank"}));
 }

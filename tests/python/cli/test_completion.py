@@ -29,7 +29,7 @@ def offered(*words: str) -> list[str]:
         (["simulate", "bcast", "-m", "od"], ["odin"]),
         (["simulate", "halo"], ["halo1d", "halo2d", "halo3d"]),
         (["simulate", "scan", "-a", "scan=l"], ["scan=linear"]),
-        (["measure", "network", "--transport", "uc"], ["ucx"]),
+        (["measure", "network", "--transport", "un"], ["unix"]),
     ],
 )
 def test_a_word_that_was_begun_is_completed(words: list[str], expected: list[str]) -> None:

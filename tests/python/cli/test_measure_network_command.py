@@ -15,8 +15,11 @@ from emulated_samples import emulate
 from idlewave.cli import cli
 from idlewave.errors import InputError, MeasurementError, MpiError, UsageError
 from idlewave.measure import describe
-from idlewave.measure.network import NetworkMeasurement, measure_network, probing, read_measurement, read_samples
-from idlewave.measure.network.storing import load_network, save_network, where
+from idlewave.measure.network import NetworkMeasurement, measure_network, read_measurement, read_samples
+from idlewave.measure.network.files.network_files import load_network, save_network, where
+from idlewave.measure.network.files.network_recording import described
+from idlewave.measure.network.probing import network_run as probing
+from idlewave.measure.network.transports import Transport
 from known_networks import RENDEZVOUS
 
 NETWORK = RENDEZVOUS["infiniband"]
@@ -27,7 +30,13 @@ def record(folder, summary=True):
     folder.mkdir()
     samples = emulate(NETWORK, seed=1, repetitions=10, new_series=True)
     samples.assign(start_ns=0, disturbed=0).to_csv(folder / "samples.csv", index=False)
-    said = {"probe": "loggp", "transport": "mpi", "same_node": False, "library": "Some MPI 1.0", "eager_limit": None}
+    said = {
+        "probe": "loggp",
+        **described(Transport()),
+        "same_node": False,
+        "library": "Some MPI 1.0",
+        "eager_limit": None,
+    }
     if summary:
         (folder / "loggp.json").write_text(
             json.dumps(said | {"ended": "settled", "foreign_load": {"client": [0.3, None]}})
@@ -132,8 +141,8 @@ def test_a_folder_without_samples_or_with_something_else_is_refused(tmp_path):
 
 
 def test_an_unknown_transport_and_one_host_are_refused_before_anything_runs():
-    with pytest.raises(UsageError, match="'pigeon' is not known: expected one of mpi, put"):
-        measure_network(transport="pigeon")
+    with pytest.raises(UsageError, match=r"'pigeon' cannot connect .* expected one that needs no MPI, tcp, udp"):
+        measure_network(transport="pigeon", connect="a:1")
     with pytest.raises(UsageError, match="expected two hosts, found 1"):
         measure_network(hosts=["alone"])
 
@@ -161,7 +170,8 @@ def test_where_samples_were_recorded_is_never_taken_from_the_machine_that_reads_
         ({"eager_limit": "4096"}, "eager_limit: expected a whole number from 0 on, found '4096'"),
         ({"foreign_load": [0.1]}, "foreign_load: expected a JSON object"),
         ({"foreign_load": {"client": 0.1}}, "foreign_load.client: expected a list"),
-        ({"transport": "pigeon"}, "transport: expected one of mpi, put"),
+        ({"traits": None}, "traits: expected those of the transport 'mpi', found nothing"),
+        ({"traits": {}}, "traits.needs_mpi: expected true or false, found nothing"),
         ({"ranks": ["a", "b"]}, r"ranks\[0\]: expected a JSON object"),
         ({"dropped_sizes": 5}, "dropped_sizes: expected a list"),
         ({"pages": 4096}, "pages: expected a JSON object"),
@@ -232,7 +242,7 @@ def test_a_network_of_another_form_is_refused_with_file_and_key(recorded, tmp_pa
         (["--from", "{recorded}", "--seconds", "5", "--max-size", "64"], "--max-size, --seconds has no meaning"),
         (["--from", "{recorded}", "--transport", "tcp"], "was measured over mpi, not over tcp"),
         (["--hosts", "a,b", "--connect", "a:1", "--transport", "tcp"], "expected one of them"),
-        (["--connect", "a:1"], "the transport 'mpi' needs MPI, and cannot connect"),
+        (["--connect", "a:1"], "the transport 'mpi' cannot connect to a probe that waits"),
     ],
 )
 def test_options_that_would_be_dropped_in_silence_are_refused(recorded, options, words):
@@ -261,9 +271,10 @@ def no_mpi():
 def probe_with(transports, folder):
     """A program that says so of itself."""
     program = folder / "idlewave-loggp-local"
-    program.write_text(f"#!/bin/sh\necho '{json.dumps(transports)}'\n")
+    said = [{"name": name, **described(Transport())["traits"]} for name in transports]
+    program.write_text(f"#!/bin/sh\necho '{json.dumps(said)}'\n")
     program.chmod(0o755)
-    return str(program)
+    return program
 
 
 @pytest.mark.parametrize("transport", ["libfabric", "ucx"])
@@ -272,8 +283,8 @@ def test_a_fabric_within_a_node_needs_an_mpi_only_where_the_probe_was_built_with
 ):
     monkeypatch.setattr(probing.mpis, "find", no_mpi)
     program = probe_with(["tcp", transport], tmp_path)
-    monkeypatch.setattr(probing, "_program", lambda: program)
-    assert probing._launch(None, transport, (), None).command == (program,)
+    monkeypatch.setattr(probing, "local_program", lambda: program)
+    assert probing._launch(None, transport, (), None).command == (str(program),)
     with pytest.raises(MpiError):
         probing._launch(None, transport, ("one", "other"), None)
     probe_with(["tcp"], tmp_path)
@@ -322,6 +333,7 @@ def test_the_json_has_the_distribution_of_latency_by_size(recorded):
 
 def test_a_transport_without_mpi_says_so_in_the_machine(recorded, tmp_path):
     found = read_measurement(recorded)
-    alone = NetworkMeasurement(found.samples, found.fit, {"transport": "tcp", "same_node": True}, describe())
+    tcp = Transport("tcp", needs_mpi=False, rendezvous=False, shared_memory=False)
+    alone = NetworkMeasurement(found.samples, found.fit, described(tcp) | {"same_node": True}, describe())
     text = save_network(tmp_path, alone, "x").read_text()
     assert "within one node, over tcp." in text

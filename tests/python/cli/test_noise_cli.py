@@ -13,9 +13,9 @@ from idlewave.cli import cli, measure_noise_command
 from idlewave.cli.noise_report import NoiseReport
 from idlewave.errors import InputError, UsageError
 from idlewave.formatting import plain_percent
-from idlewave.measure.noise.lengths import LengthLaw
+from idlewave.measure.noise.length_laws import LengthLaw
 from idlewave.measure.noise.nodes import rank_cores
-from idlewave.measure.noise.recording import read_recording
+from idlewave.measure.noise.noise_recording import read_recording
 from idlewave.measure.noise.signature import Signature, Source
 from noise_recordings import detours, quanta, summary, write_detours, write_ftq, write_fwq, write_recording
 

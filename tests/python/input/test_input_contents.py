@@ -11,7 +11,7 @@ import pytest
 from idlewave import InputError
 from idlewave.measure.noise import spectrum
 from idlewave.measure.noise.ftq import analyse_ftq
-from idlewave.measure.noise.recording import Detours, read_recording
+from idlewave.measure.noise.noise_recording import Detours, read_recording
 from idlewave.measure.noise.signature import Signature
 from idlewave.output import write_table
 from idlewave.studies.table import read_study

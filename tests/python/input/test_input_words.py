@@ -17,9 +17,9 @@ from idlewave.errors import IdlewaveError, OutputError, UsageError
 from idlewave.escaping import printable, quote
 from idlewave.export import plot_timeline, writer_for
 from idlewave.measure import Measurement
-from idlewave.measure.network.clocks import read_clocks
-from idlewave.measure.network.storing import load_network
-from idlewave.measure.noise.recording import read_recording
+from idlewave.measure.network.files.network_files import load_network
+from idlewave.measure.network.job.clocks import read_clocks
+from idlewave.measure.noise.noise_recording import read_recording
 from idlewave.measure.noise.signature import Signature
 from idlewave.plot_style import new_figure
 from idlewave.provenance_in_files import picture_metadata

@@ -16,8 +16,10 @@ from idlewave import InputError, Machine, Provenance, UsageError
 from idlewave.cli import cli
 from idlewave.machine import Scope
 from idlewave.machine_file.reader import scope_from_json
-from idlewave.measure import LogGP, NetworkMeasurement, Parameters, Range, describe
-from idlewave.measure.network.storing import machine_of
+from idlewave.measure import FittedParameters, LogGP, NetworkMeasurement, Range, describe
+from idlewave.measure.network.files.network_files import machine_of
+from idlewave.measure.network.files.network_recording import described
+from idlewave.measure.network.transports import Transport
 from idlewave.report import Report, report_of
 from idlewave.report.captions import run_time_caption, slowdown_caption
 from idlewave.report.caveats import caveats
@@ -159,7 +161,7 @@ def measured(probe: dict[str, object], cores: int | None = 8) -> NetworkMeasurem
     """Any fit, and this said of its run."""
     values = dict.fromkeys(("L", "o_s", "o_r", "g", "G", "O"), 1000.0)
     intervals = dict.fromkeys(values, (900.0, 1100.0))
-    one = Range(1, False, Parameters(**values), intervals, (), 0.0, 0.0, {})
+    one = Range(1, False, FittedParameters(**values), intervals, (), 0.0, 0.0, {})
     fit = LogGP((one,), None, pd.DataFrame(), pd.DataFrame(), 10, 10, ())
     return NetworkMeasurement(pd.DataFrame(), fit, probe, describe() | {"cores": cores})
 
@@ -169,7 +171,7 @@ def measured(probe: dict[str, object], cores: int | None = 8) -> NetworkMeasurem
     [
         ({"same_node": True}, 8, ['measured = "within a node"', "ranks = 8"], "within one node (shared memory)"),
         (
-            {"same_node": True, "transport": "tcp"},
+            {"same_node": True, **described(Transport("tcp", needs_mpi=False, rendezvous=False, shared_memory=False))},
             8,
             ['measured = "within a node"', "ranks = 8"],
             "within one node (tcp)",
@@ -184,7 +186,7 @@ def measured(probe: dict[str, object], cores: int | None = 8) -> NetworkMeasurem
         ),
         ({"same_node": True}, None, [], "within one node (shared memory)"),
         ({}, 8, [], ""),
-        ({"same_node": True, "transport": "emulated"}, 8, [], ""),
+        ({"same_node": None, "ranks": [{"host": ""}, {"host": ""}]}, 8, [], ""),
     ],
 )
 def test_measuring_writes_where_the_ranks_were(

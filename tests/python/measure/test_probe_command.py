@@ -120,7 +120,7 @@ def test_a_library_that_cannot_be_linked_is_left_out_and_not_tried_again(install
 def test_tasks_that_come_at_once_compile_a_program_once(tmp_path):
     builds = [
         subprocess.Popen(
-            [sys.executable, "-c", "from idlewave import mpi; print(mpi.build(mpi.find(), 'wire'))"],
+            [sys.executable, "-c", "from idlewave import mpi; print(mpi.build(mpi.find(), 'transport'))"],
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "IDLEWAVE_CACHE": str(tmp_path)},

@@ -114,7 +114,7 @@ def test_every_algorithm_names_its_source_and_ends(machine: Machine) -> None:
         (lambda _m, _s: Schedule.pattern("bcast", ranks=2, bytes=-1), "bytes"),
         (lambda _m, _s: Schedule.pattern("dissemination", ranks=2, algorithm="ring"), "ring"),
         (lambda _m, _s: Schedule.pattern("bcast", ranks=2, reduction_cost=-1.0), "reduction cost"),
-        (lambda m, s: study(s, m, threads=0), "thread"),
+        (lambda m, s: study(s, m, workers=0), "worker"),
     ],
 )
 def test_a_call_without_meaning_is_a_usage_error(call, expected: str, machine: Machine, ping: Schedule) -> None:

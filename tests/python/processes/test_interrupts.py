@@ -75,12 +75,20 @@ def test_whatever_the_command(folder: Path, command: str, number: signal.Signals
     assert not list(folder.glob("*.part"))
 
 
+def last_line(said: str) -> str:
+    """The only line, but for the notice that a busy machine is slow."""
+    lines = [line for line in said.splitlines() if line != "simulating …"]
+    assert len(lines) == 1
+    return lines[0]
+
+
 @pytest.mark.parametrize("number", ENDING)
 def test_a_long_simulation_ends_with_the_status_of_its_signal_and_a_line(tmp_path: Path, number: int) -> None:
     with started([*idlewave(), *BIG], tmp_path) as running:
         await_true(lambda: "idlewave.cli" in Path(f"/proc/{running.process.pid}/cmdline").read_text())
         time.sleep(0.5)
-        assert running.end_by(number) == (128 + number, f"interrupted by {signal.Signals(number).name}\n")
+        status, said = running.end_by(number)
+        assert (status, last_line(said)) == (128 + number, f"interrupted by {signal.Signals(number).name}")
 
 
 def test_two_signals_in_a_row_are_one_wish(tmp_path: Path) -> None:
@@ -89,7 +97,8 @@ def test_two_signals_in_a_row_are_one_wish(tmp_path: Path) -> None:
         for _ in range(20):
             running.process.send_signal(signal.SIGTERM)
             time.sleep(0.002)
-        assert running.end_by(signal.SIGTERM) == (143, "interrupted by SIGTERM\n")
+        status, said = running.end_by(signal.SIGTERM)
+        assert (status, last_line(said)) == (143, "interrupted by SIGTERM")
 
 
 LAST = """

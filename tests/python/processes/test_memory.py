@@ -82,7 +82,7 @@ run = {
     "recorded": lambda: idlewave.simulate(idle, "odin", record=idlewave.Recording(ranks=(0, 0))),
     "phold": lambda: pdes.phold(lps=n, start_events=0, end=1e-6),
     "started": lambda: pdes.phold(lps=n, start_events=16, lookahead=0.9, mean=0.1, end=1),
-    "epidemic": lambda: pdes.epidemic(persons=n, first_infectious=0, days=0.001),
+    "epidemic": lambda: pdes.epidemic(persons=n, first_infectious=0, days=1),
     "flood": lambda: pdes.flood(hosts=n, bots=0, end=1e-9),
     "routers": lambda: pdes.flood(routers=n, hosts=10, bots=1, end=1e-9),
 }[sys.argv[2]]

@@ -15,20 +15,20 @@ import pytest
 from export_tables import op
 from export_tables import table as ops_table
 from idlewave.export import plot_timeline
-from idlewave.measure.network.clock_plots import plot_clocks
-from idlewave.measure.network.clocks import ClockMeasurement, fit_lines
-from idlewave.measure.network.levels import find_structure
-from idlewave.measure.network.methods import METHODS
-from idlewave.measure.network.pair_plots import plot_pairs
-from idlewave.measure.network.pairs import PairMeasurement
-from idlewave.measure.network.plots import plot_distribution, plot_methods
-from idlewave.measure.network.quantities import residuals_of
-from idlewave.measure.noise import plots as noise_plots
+from idlewave.measure.network.fitting.earlier_methods import METHODS
+from idlewave.measure.network.fitting.quantities import residuals_of
+from idlewave.measure.network.job.clocks import ClockMeasurement, fit_lines
+from idlewave.measure.network.job.latency_levels import find_structure
+from idlewave.measure.network.job.pairs import PairMeasurement
+from idlewave.measure.network.plots.clock_plots import plot_clocks
+from idlewave.measure.network.plots.method_plots import plot_distribution, plot_methods
+from idlewave.measure.network.plots.pair_plots import plot_pairs
+from idlewave.measure.noise import noise_plots
 from idlewave.measure.noise.compare import maximum_table
 from idlewave.measure.noise.ftq import Ftq, FtqCore
 from idlewave.measure.noise.fwq import FwqCore
 from idlewave.measure.noise.nodes import rank_nodes
-from idlewave.measure.noise.recording import Detours
+from idlewave.measure.noise.noise_recording import Detours
 from idlewave.measure.noise.spectrum import detour_spectrum
 from idlewave.pdes.plots import plot_epidemic, plot_flood, plot_run
 from idlewave.plot_limits import Limits, bulk_limits, cut_count

@@ -11,10 +11,10 @@ import pytest
 from emulated_samples import emulate, parameters
 from idlewave.measure import LogGP, estimate
 from idlewave.measure.network import Network
-from idlewave.measure.network.curve_table import compared, residual_percents
-from idlewave.measure.network.plot_curves import HATCH, LABELS, plot_fit
-from idlewave.measure.network.quantities import QUANTITIES, quantities_of, residuals_of
-from idlewave.measure.network.ranges import kept_in
+from idlewave.measure.network.fitting.fitted_ranges import kept_in
+from idlewave.measure.network.fitting.quantities import QUANTITIES, quantities_of, residuals_of
+from idlewave.measure.network.plots.curve_plot import HATCH, LABELS, plot_fit
+from idlewave.measure.network.plots.curve_table import compared, residual_percents
 from idlewave.report import plot_network
 from idlewave.report.captions import (
     communication_caption,

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from idlewave import Trace
 from idlewave.measure import LogGP, NoiseMeasurement
-from idlewave.measure.network.quantities import residuals_of
+from idlewave.measure.network.fitting.quantities import residuals_of
 from idlewave.report import (
     plot_communication,
     plot_detour_lengths,

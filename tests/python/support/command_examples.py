@@ -17,7 +17,7 @@ from idlewave import mpi
 from idlewave.cli import cli
 from idlewave.cli.option_types import OutputFile, OutputFolder
 from idlewave.measure import NetworkMeasurement, describe, estimate, write_machine
-from idlewave.measure.network.storing import save_network
+from idlewave.measure.network.files.network_files import save_network
 from idlewave.measure.noise import summarise
 from known_networks import RENDEZVOUS
 from noise_recordings import detour_summary, detours, write_detours

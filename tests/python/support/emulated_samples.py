@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from idlewave.measure import Parameters, prtt
-from idlewave.measure.network import rules
+from idlewave.measure import FittedParameters
+from prtt_rules import Rank, eager_train, prtt, rendezvous_train
 
 US = 1_000_000.0
 TRAIN = 16
@@ -16,7 +16,7 @@ TRAIN = 16
 
 def parameters(L, o_s, o_r, g, G, O=0.0):  # noqa: E741
     """All in µs, G and O in µs per byte, as the published tables have them."""
-    return Parameters(L * US, o_s * US, o_r * US, g * US, G * US, O * US)
+    return FittedParameters(L * US, o_s * US, o_r * US, g * US, G * US, O * US)
 
 
 def sizes_for(network, top=262_144):
@@ -86,9 +86,9 @@ def exchanges(network, size):
 
 def sending(network, messages, size, late=0.0):
     """How long so many blocking send calls last, one after the other, in ps; the receives are posted from `late` on."""
-    client, server = rules._Rank(), rules._Rank()
+    client, server = Rank(), Rank()
     rendezvous = network.S is not None and size > network.S
-    train = rules._rendezvous_train if rendezvous else rules._eager_train
+    train = rendezvous_train if rendezvous else eager_train
     train(network, client, server, messages, 0.0, size, 0.0, late)
     return client.cpu
 

@@ -1,19 +1,51 @@
-"""The network probe without MPI, for its tests: emulated networks, and runs of the program."""
+"""The network probe without MPI, for its tests: emulated networks, and runs of the program.
+
+The emulated network is no part of the product: `tests/emulated_network/loggp_emulated.cpp` is the probe with a
+transport and a clock that follow the rules. It is compiled when a test first needs it.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from idlewave.measure import Network, Parameters, prtt
+from idlewave.measure import FittedParameters, Network
 from idlewave.measure.network import read_samples
 from idlewave.mpi import package_data
+from prtt_rules import prtt
 
 PROGRAM = package_data() / "bin" / "idlewave-loggp-local"
+ROOT = Path(__file__).parents[3]
+COMPILER = shutil.which(os.environ.get("CXX", "c++"))
+
+
+@cache
+def emulated_program() -> Path:
+    """The network probe over an emulated network, compiled once for each state of its sources."""
+    assert COMPILER is not None
+    sources = sorted(
+        file
+        for folder in ("probes/common", "probes/network", "tests/emulated_network")
+        for file in (ROOT / folder).rglob("*.?pp")
+    )
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:16]
+    program = ROOT / "build" / "emulated" / f"loggp_emulated-{digest}"
+    if not program.is_file():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = program.with_suffix(f".{os.getpid()}")
+        includes = [f"-I{ROOT / folder}" for folder in ("probes", "tests/emulated_network")]
+        source = ROOT / "tests" / "emulated_network" / "loggp_emulated.cpp"
+        subprocess.run([COMPILER, "-std=c++20", "-O2", *includes, str(source), "-o", str(unfinished)], check=True)
+        unfinished.replace(program)  # another process may compile the same
+    return program
 
 
 @dataclass(frozen=True)
@@ -33,9 +65,9 @@ def start(*options, **more):
     )
 
 
-def run(*options, **more):
+def run(*options, program=PROGRAM, **more):
     return subprocess.run(
-        [str(PROGRAM), *map(str, options)], capture_output=True, text=True, timeout=120, check=False, **more
+        [str(program), *map(str, options)], capture_output=True, text=True, timeout=120, check=False, **more
     )
 
 
@@ -57,7 +89,7 @@ def assess(folder: Path, *options, **more) -> Run:
 
 
 def write_network(network: Network, file: Path) -> Path:
-    """A network as the emulated transport reads it."""
+    """A network as the emulated network is read from."""
     lines = ["inf" if network.S is None else str(network.S)]
     for first, p in network.ranges:
         times = (int(p.L), int(p.o_s), int(p.o_r), int(p.g))
@@ -70,7 +102,7 @@ def emulate(network: Network, folder: Path, *options, seconds=1000) -> Run:
     """An assessment of an emulated network; its seconds are virtual and cost nothing."""
     folder.mkdir(exist_ok=True)
     file = write_network(network, folder / "network.txt")
-    return assess(folder, "--transport", "emulated", "--network", file, "--seconds", seconds, *options)
+    return assess(folder, "--network", file, "--seconds", seconds, *options, program=emulated_program())
 
 
 def random_network(random: np.random.Generator, segments: int, rendezvous: bool = True) -> Network:
@@ -82,7 +114,7 @@ def random_network(random: np.random.Generator, segments: int, rendezvous: bool 
     def whole(low, high):
         return float(random.integers(low, high))
 
-    base = Parameters(
+    base = FittedParameters(
         whole(200_000, 10_000_000), whole(50_000, 5_000_000), whole(50_000, 5_000_000), whole(50_000, 10_000_000),
         whole(30, 5000), whole(0, 1000),
     )  # fmt: skip
@@ -90,7 +122,7 @@ def random_network(random: np.random.Generator, segments: int, rendezvous: bool 
     for first in sizes(segments):
         factors = np.exp(random.uniform(-1, 1, 6))
         values = (base.L, base.o_s, base.o_r, base.g, base.G, base.O)
-        ranges.append((first, Parameters(*(float(round(v * f)) for v, f in zip(values, factors, strict=True)))))
+        ranges.append((first, FittedParameters(*(float(round(v * f)) for v, f in zip(values, factors, strict=True)))))
     return Network(tuple(ranges), sizes(1)[0] if rendezvous else None)
 
 

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pandas as pd
-from idlewave.measure.noise.recording import Detours
+from idlewave.measure.noise.noise_recording import Detours
 from idlewave.measure.noise.signature import queued
 from idlewave.measure.noise.spectrum import binned_loss
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from idlewave.measure.network.pairs import SAMPLES
+from idlewave.measure.network.job.pairs import SAMPLES
 
 
 def planted(

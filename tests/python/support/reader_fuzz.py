@@ -31,17 +31,18 @@ from idlewave import InputError, Machine, Schedule
 from idlewave.errors import IdlewaveError
 from idlewave.escaping import printable
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
-from idlewave.measure.network.clocks import read_clocks
-from idlewave.measure.network.pairs import read_pairs
-from idlewave.measure.network.recording import read_measurement
-from idlewave.measure.network.storing import load_network, save_network
+from idlewave.measure.network.files.network_files import load_network, save_network
+from idlewave.measure.network.files.network_recording import described, read_measurement
+from idlewave.measure.network.job.clocks import read_clocks
+from idlewave.measure.network.job.pairs import read_pairs
+from idlewave.measure.network.transports import Transport
 from idlewave.measure.noise import summarise
 from idlewave.measure.noise.attribution import attribute
 from idlewave.measure.noise.detour import measurement_of
 from idlewave.measure.noise.ftq import analyse_ftq
 from idlewave.measure.noise.fwq import analyse_fwq
-from idlewave.measure.noise.lengths import LengthLaw
-from idlewave.measure.noise.recording import detours_of, read_recording
+from idlewave.measure.noise.length_laws import LengthLaw
+from idlewave.measure.noise.noise_recording import detours_of, read_recording
 from idlewave.measure.noise.replay import write_noise
 from idlewave.measure.noise.signature import Goodness, Signature, Source
 from idlewave.noise_models import EmpiricalLength, MixedNoise, Noise, ParetoLength, PoissonNoise
@@ -78,7 +79,7 @@ def _network() -> NetworkMeasurement:
     truth = RENDEZVOUS["infiniband"]
     samples = emulate(truth, seed=1, repetitions=6)
     samples = samples[samples["size"].isin(sorted(set(samples["size"]))[::3])].reset_index(drop=True)
-    probe = {"transport": "mpi", "same_node": True, "library": "Some MPI 1.0", "eager_limit": truth.S}
+    probe = described(Transport()) | {"same_node": True, "library": "Some MPI 1.0", "eager_limit": truth.S}
     probe |= {"ranks": [{"host": "a"}, {"host": "b"}], "foreign_load": {"client": [0.1], "server": [None]}}
     return NetworkMeasurement(samples, estimate(samples, truth.S), probe, describe())
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from idlewave import Machine, Provenance, Timeline, Trace
-from idlewave.measure import LogGP, Measurement, NetworkMeasurement, NoiseMeasurement, Parameters, Range
+from idlewave.measure import FittedParameters, LogGP, Measurement, NetworkMeasurement, NoiseMeasurement, Range
 from idlewave.measure.network import Network
-from idlewave.measure.network.quantities import CURVES, QUANTITIES, predicted_ps
+from idlewave.measure.network.fitting.quantities import CURVES, QUANTITIES, predictions_ps
 from idlewave.report import Report
 
 US, MS, S = 10**6, 10**9, 10**12
@@ -20,8 +20,8 @@ ENVIRONMENT = {
     "mpi": {"vendor": "Open MPI", "version": "5.0.11"},
     "clock_source": "tsc",
 }
-SMALL = Parameters(95_000.0, 72_000.0, 186_000.0, 130_000.0, 80.0, 24.0)
-LARGE = Parameters(95_000.0, 72_000.0, 186_000.0, 900_000.0, 110.0, 24.0)
+SMALL = FittedParameters(95_000.0, 72_000.0, 186_000.0, 130_000.0, 80.0, 24.0)
+LARGE = FittedParameters(95_000.0, 72_000.0, 186_000.0, 900_000.0, 110.0, 24.0)
 INTERVALS = {
     "L": (88_000.0, 103_000.0),
     "o_s": (70_000.0, 75_000.0),
@@ -92,12 +92,11 @@ def fit(repetitions: int = 12, seed: int = 2) -> LogGP:
     sizes = sorted({max(1, 2**power + more) for power in range(19) for more in (-1, 0, 1)})
     rows = []
     for series in QUANTITIES:
-        for size in sizes:
-            median = predicted_ps(network, series, size)
-            if np.isnan(median):
-                median = predicted_ps(network, series, 4096)
-            median *= random.normal(1.03, 0.02)
-            rows.append((size, CURVES[series], median, 0.97 * median, 1.05 * median, repetitions))
+        predicted = predictions_ps(network, series, sizes)
+        largest_eager = predictions_ps(network, series, [4096])[0]
+        for size, median in zip(sizes, np.where(np.isnan(predicted), largest_eager, predicted), strict=True):
+            scattered = median * random.normal(1.03, 0.02)
+            rows.append((size, CURVES[series], scattered, 0.97 * scattered, 1.05 * scattered, repetitions))
     ranges = tuple(
         Range(first, first > 4096, parameters, INTERVALS, (), 0.0, 0.0, {}) for first, parameters in network.ranges
     )

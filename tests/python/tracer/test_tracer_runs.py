@@ -124,9 +124,9 @@ def test_an_interrupted_program_keeps_what_was_recorded(tmp_path: Path) -> None:
     command = command_of(use, 2, program(use, "dies"), "hang", 0)
     # Interrupts are ignored by what a shell without job control has started in the background, and that is inherited.
     script = (
-        "import signal; from pathlib import Path; from idlewave import tracing\n"
+        "import signal; from pathlib import Path; from idlewave import traced_run\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        f"tracing.trace({command!r}, Path({str(tmp_path / 'trace')!r}))\n"
+        f"traced_run.trace({command!r}, Path({str(tmp_path / 'trace')!r}))\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

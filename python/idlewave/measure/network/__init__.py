@@ -1,18 +1,18 @@
 """The network between a machine's ranks: samples, and the LogGOPS parameters that they show."""
 
-from .loggp import LogGP, estimate
-from .pages import Pages
-from .probing import measure_network
-from .ranges import Range
-from .recording import NetworkMeasurement, read_measurement, read_samples
-from .rules import Network, Parameters, prtt
+from .files.network_recording import NetworkMeasurement, read_measurement, read_samples
+from .fitting.fitted_ranges import Range
+from .fitting.loggp import LogGP, estimate
+from .fitting.page_steps import Pages
+from .fitting.prediction import FittedParameters, Network, prtt
+from .probing.network_run import measure_network
 
 __all__ = [
+    "FittedParameters",
     "LogGP",
     "Network",
     "NetworkMeasurement",
     "Pages",
-    "Parameters",
     "Range",
     "estimate",
     "measure_network",

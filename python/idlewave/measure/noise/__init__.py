@@ -3,18 +3,18 @@
 from .compare import Comparison, expected_maximum, maximum_table
 from .compare import compare as compare_noise
 from .detour import NoiseMeasurement, measure_noise, measurement_of, summarise
-from .fitting import fit_signature
 from .ftq import analyse_ftq
 from .fwq import analyse_fwq
 from .nodes import rank_cores, rank_nodes
-from .recording import Detours, Recording, detours_of, read_nodes, read_recording
+from .noise_recording import Detours, NoiseRecording, detours_of, read_nodes, read_recording
 from .signature import Signature, Source
+from .signature_fit import fit_signature
 
 __all__ = [
     "Comparison",
     "Detours",
     "NoiseMeasurement",
-    "Recording",
+    "NoiseRecording",
     "Signature",
     "Source",
     "analyse_ftq",

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .recording import CoreRecording, Recording
+from .noise_recording import CoreRecording, NoiseRecording
 
 NOT_EXPLAINED = "not explained: hypervisor, SMI, or events not recorded"
 SLACK_PS = 1_000_000
@@ -101,14 +101,14 @@ def causes_by_counts(core: CoreRecording) -> Causes:
     return [str(cause) for cause in causes]
 
 
-def attribute(recording: Recording) -> pd.DataFrame:
+def attribute(recording: NoiseRecording) -> pd.DataFrame:
     """A row a cause, the costliest first: cause, count, total_ps, share (of the detours' time), median_ps, longest_ps.
 
     Of all cores that tell: by events where they were recorded, else by counts. No rows if none tells.
     """
     parts = []
     for core in recording.cores:
-        causes = _told(core)
+        causes = _causes_of(core)
         if causes is not None:
             parts.append(pd.DataFrame({"cause": causes, "length_ps": core.table["length_ps"].to_numpy()}))
     columns = ["cause", "count", "total_ps", "share", "median_ps", "longest_ps"]
@@ -128,7 +128,7 @@ def attribute(recording: Recording) -> pd.DataFrame:
     return result.sort_values("total_ps", ascending=False, ignore_index=True)[columns]
 
 
-def _told(core: CoreRecording) -> Causes | None:
+def _causes_of(core: CoreRecording) -> Causes | None:
     if core.events is not None and len(core.events):
         return causes_by_events(core)
     if any(name in core.table for name in _COUNTED):

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .recording import Detours
+from .noise_recording import Detours
 from .spectrum import HIGHEST_HZ, Values, binned_loss, lost_until, power_spectrum
 
 RANKS = (1, 10, 100, 1000, 10_000, 100_000, 1_000_000)

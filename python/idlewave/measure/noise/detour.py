@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from ...host_environment import describe, describe_recording
-from ..records import records as rows_of
-from ..running import shown
+from ..probe_process import shown
+from ..table_rows import records as rows_of
 from .disturbance import disturbance, disturbance_notes
-from .probing import chosen_cores, record
-from .recording import CoreRecording, Recording, told_ps
+from .noise_recording import CoreRecording, NoiseRecording, recorded_ps
+from .noise_run import chosen_cores, record
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -121,7 +121,7 @@ def record_detours(
     records: int = 1_000_000,
     together: bool = True,
     trace_events: bool = False,
-) -> Recording:
+) -> NoiseRecording:
     """The same of `cores`, which this process may use, as the probe wrote it into `folder`.
 
     Raises MeasurementError when the probe fails, InputError when what it wrote cannot be read.
@@ -131,7 +131,7 @@ def record_detours(
         return record("detour", arguments, cores, seconds, folder, together=together, advance=advance)
 
 
-def measurement_of(recording: Recording, environment: dict[str, Any] | None = None) -> NoiseMeasurement:
+def measurement_of(recording: NoiseRecording, environment: dict[str, Any] | None = None) -> NoiseMeasurement:
     """What a recording of detours holds. `environment`: as describe() says it (default: that of now and here).
 
     Of a core whose table is cut off, only the time up to the last detour that is there counts.
@@ -139,15 +139,15 @@ def measurement_of(recording: Recording, environment: dict[str, Any] | None = No
     columns = ["core", "start_ps", "length_ps"]
     tables = [core.table.assign(core=np.int64(core.cpu)) for core in recording.cores]
     detours = pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns, dtype=np.int64)
-    said = [_as_far_as_told(core, whole) for core, whole in zip(recording.cores, recording.summaries(), strict=True)]
+    said = [_up_to_last_row(core, whole) for core, whole in zip(recording.cores, recording.summaries(), strict=True)]
     return summarise(detours, said, describe() if environment is None else environment)
 
 
-def _as_far_as_told(core: CoreRecording, said: dict[str, Any]) -> dict[str, Any]:
+def _up_to_last_row(core: CoreRecording, said: dict[str, Any]) -> dict[str, Any]:
     """What the probe says, of a cut-off table for the time that is left: CPU times by their part of it."""
     if not core.cut_off:
         return said
-    left = told_ps(core) / 1000
+    left = recorded_ps(core) / 1000
     part = left / said["duration_ns"]
     times = {key: said[key] * part for key in ("cpu_busy_s", "own_cpu_s", "steal_s")}
     return said | times | {"duration_ns": left, "dropped": 0, "dropped_ns": 0.0}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...formatting import percent_text, seconds_text
-from .recording import dropped_note
+from .noise_recording import dropped_note
 
 FOREIGN = 0.02
 """A core was under foreign load when others used it for more than this part of the recording."""

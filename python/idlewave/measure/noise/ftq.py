@@ -14,7 +14,7 @@ from scipy import ndimage, signal
 
 from ...errors import InputError, MeasurementError
 from ...formatting import percent_text
-from .recording import Recording
+from .noise_recording import NoiseRecording
 from .spectrum import Spectrum, power_spectrum
 
 _BINS = 500  # over the work of a full quantum: a mode is known to about 0.1 %
@@ -72,7 +72,7 @@ def _percentages(core: FtqCore) -> str:
     return ", ".join(f"{percent_text(mode / core.full)}" for mode in core.modes[:-1])
 
 
-def analyse_ftq(recording: Recording) -> Ftq:
+def analyse_ftq(recording: NoiseRecording) -> Ftq:
     """Loss of each quantum of a recording of ftq.
 
     Raises MeasurementError if a core did no work, InputError for a recording of another probe.

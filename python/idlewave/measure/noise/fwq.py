@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ...errors import InputError, MeasurementError
-from .recording import Recording
+from .noise_recording import NoiseRecording
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "max": 1.0}
 
@@ -35,7 +35,7 @@ class FwqCore:
         return {name: float(np.quantile(self.slowdown, part)) for name, part in QUANTILES.items()}
 
 
-def analyse_fwq(recording: Recording) -> list[FwqCore]:
+def analyse_fwq(recording: NoiseRecording) -> list[FwqCore]:
     """The slowdown on each core of a recording of fwq.
 
     Raises MeasurementError for one without quanta, InputError for a recording of another probe.

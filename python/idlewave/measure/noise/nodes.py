@@ -10,7 +10,7 @@ import pandas as pd
 
 from ...errors import InputError
 from .compare import expected_maximum, noise_figures, window_losses
-from .recording import Detours
+from .noise_recording import Detours
 
 THRESHOLD = 3.5
 """Robust distance from the median above which one is an outlier (B. Iglewicz, D. Hoaglin, 1993)."""

@@ -18,8 +18,8 @@ from ...input.files import read_text
 from ...input.validation import read_toml
 from ...noise_models import MixedNoise, Noise, PoissonNoise
 from ...units import parse_time
-from .lengths import LengthLaw
-from .recording import Detours
+from .length_laws import LengthLaw
+from .noise_recording import Detours
 from .signature_file import SignatureTable
 
 FORMAT = 1

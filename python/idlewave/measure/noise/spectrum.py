@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import ndimage, signal, stats
 
-from .recording import Detours
+from .noise_recording import Detours
 
 FALSE_ALARM = 0.01
 HIGHEST_HZ = 5000.0

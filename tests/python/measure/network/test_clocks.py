@@ -16,8 +16,8 @@ from clock_recordings import recorded, synthetic
 from idlewave import mpi
 from idlewave.cli.measure_clocks_command import clocks as command
 from idlewave.errors import InputError, MeasurementError, UsageError
-from idlewave.measure.network import job
-from idlewave.measure.network.clocks import fit_line, fit_lines, measure_clocks, read_clocks
+from idlewave.measure.network.job.clocks import fit_line, fit_lines, measure_clocks, read_clocks
+from idlewave.measure.network.probing import job_run as job
 from tracer_support import mpich, open_mpi
 
 PLANTED = {1: (1_000_000_000, 20.0), 2: (-3_000_000, -5.0), 3: (77, 0.1)}

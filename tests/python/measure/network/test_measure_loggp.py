@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from emulated_samples import emulate, parameters
 from idlewave.errors import MeasurementError
-from idlewave.measure import Network, Parameters, estimate, prtt
-from idlewave.measure.network.loggp import median_interval
-from idlewave.measure.network.uncertainty import NAMES
+from idlewave.measure import FittedParameters, Network, estimate, prtt
+from idlewave.measure.network.fitting.bootstrap import NAMES
+from idlewave.measure.network.fitting.loggp import median_interval
 from known_networks import PUBLISHED, RENDEZVOUS
 
 
@@ -24,7 +24,7 @@ def random_network(seed):
     if seed % 2 == 0:
         return Network(((1, base),), None)
     S, per_byte = int(random.choice([1024, 4096, 12_288, 16_384, 65_536])), base.G * random.uniform(0.5, 1.5)
-    data = Parameters(
+    data = FittedParameters(
         L=base.L * random.uniform(0.8, 1.5),
         o_s=base.o_s * random.uniform(1, 2),
         o_r=base.o_r,

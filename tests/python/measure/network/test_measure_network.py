@@ -12,7 +12,7 @@ from idlewave import mpi
 from idlewave.errors import MeasurementError
 from idlewave.measure import measure_network
 from idlewave.measure.network import read_samples
-from idlewave.measure.network.uncertainty import NAMES
+from idlewave.measure.network.fitting.bootstrap import NAMES
 
 pytestmark = pytest.mark.mpi
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from emulated_samples import emulate, parameters
 from idlewave.measure.network import Network
-from idlewave.measure.network.distribution import latency_quantiles, modes, over_time, overheads
-from idlewave.measure.network.plots import plot_distribution
+from idlewave.measure.network.fitting.latency_distribution import latency_quantiles, modes, over_time, overheads
+from idlewave.measure.network.plots.method_plots import plot_distribution
 
 NETWORK = Network(((1, parameters(20.0, 1.0, 1.5, 4.0, 0.002, 0.0005)),), None)
 

@@ -8,10 +8,17 @@ import pytest
 from emulated_samples import emulate, parameters
 from idlewave.measure import estimate
 from idlewave.measure.network import Network
-from idlewave.measure.network.methods import BELL, CULLER, KIELMANN, PRTT, at_smallest_size, compare_methods
-from idlewave.measure.network.observations import undisturbed
-from idlewave.measure.network.plots import plot_methods
-from idlewave.measure.network.rules import prtt
+from idlewave.measure.network.fitting.earlier_methods import (
+    BELL,
+    CULLER,
+    KIELMANN,
+    PRTT,
+    at_smallest_size,
+    compare_methods,
+)
+from idlewave.measure.network.fitting.observations import undisturbed
+from idlewave.measure.network.fitting.prediction import prtt
+from idlewave.measure.network.plots.method_plots import plot_methods
 
 US = 1_000_000.0
 NETWORK = Network(((1, parameters(20.0, 1.0, 1.5, 4.0, 0.002, 0.0005)),), None)

@@ -9,10 +9,23 @@ import idlewave
 import numpy as np
 import pytest
 from emulated_samples import as_toml, exchange_as_goal, parameters
-from idlewave.measure import Network, Parameters, prtt
-from network_probe import PROGRAM, assess, changes, emulate, random_network, run, write_network
+from idlewave.measure import FittedParameters, Network
+from network_probe import (
+    COMPILER,
+    PROGRAM,
+    assess,
+    changes,
+    emulate,
+    emulated_program,
+    random_network,
+    run,
+    write_network,
+)
+from prtt_rules import prtt
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="this installation lacks idlewave-loggp-local")
+pytestmark = pytest.mark.skipif(
+    not PROGRAM.exists() or COMPILER is None, reason="no idlewave-loggp-local, or no compiler for the emulated network"
+)
 
 # Published assessments (docs/measuring.md): L, o, g in µs, G in µs per byte, by the first size they hold for.
 PUBLISHED = {
@@ -55,7 +68,7 @@ def test_the_simulator_gives_the_emulated_times_to_the_picosecond(seed, tmp_path
 
 
 def test_what_a_receiver_has_left_to_do_is_its_overhead(tmp_path):
-    p = Parameters(2e6, 1e5, 3e5, 4e5, 200.0, 70.0)
+    p = FittedParameters(2e6, 1e5, 3e5, 4e5, 200.0, 70.0)
     measured = emulate(Network(((1, p),), None), tmp_path, "--repetitions", 2)
     for series in ("recv", "wait"):
         for size in (1, 100, 65_536):
@@ -64,7 +77,7 @@ def test_what_a_receiver_has_left_to_do_is_its_overhead(tmp_path):
 
 
 def test_send_calls_last_their_overhead(tmp_path):
-    p = Parameters(2e6, 1e6, 3e5, 4e5, 20.0, 70.0)
+    p = FittedParameters(2e6, 1e6, 3e5, 4e5, 20.0, 70.0)
     measured = emulate(Network(((1, p),), None), tmp_path, seconds=200)
     for size in (1, 1024):
         call = p.o_s + (size - 1) * p.O
@@ -154,7 +167,7 @@ def test_the_bound_of_repetitions_counts_those_of_all_sizes(tmp_path):
 
 
 def test_sizes_that_do_not_fit_into_the_time_are_left_out_from_the_top_and_named(tmp_path):
-    slow = Network(((1, Parameters(50e6, 5e6, 5e6, 9e6, 100_000.0, 10.0)),), None)  # 10 MB/s
+    slow = Network(((1, FittedParameters(50e6, 5e6, 5e6, 9e6, 100_000.0, 10.0)),), None)  # 10 MB/s
     measured = emulate(slow, tmp_path, seconds=4)
     dropped = measured.summary["dropped_sizes"]
     assert dropped
@@ -190,7 +203,7 @@ def test_series_of_other_methods_are_at_powers_of_two_only(tmp_path):
 def test_a_wrong_network_is_refused_with_its_place(tmp_path, text, words):
     file = tmp_path / "network.txt"
     file.write_text(text)
-    done = run("--transport", "emulated", "--network", file, "--output", tmp_path)
+    done = run("--network", file, "--output", tmp_path, program=emulated_program())
     assert (done.returncode, words in done.stderr) == (2, True), done.stderr
 
 
@@ -201,7 +214,6 @@ def test_a_wrong_network_is_refused_with_its_place(tmp_path, text, words):
         (["--transport", "tcp"], "--output: expected the folder"),
         (["--transport", "carrier-pigeon", "--output", "x"], "--transport: expected one of tcp"),
         (["--transport", "tcp", "--output", "x", "--train", "1"], "--train: expected a number from 2"),
-        (["--transport", "emulated", "--output", "x"], "--network: expected the file"),
         (["--transport", "tcp", "--output", "x", "--connect", "nowhere"], "expected HOST:PORT, found 'nowhere'"),
         (["--listen", "1234"], "expected HOST:PORT, found '1234'"),
         (["--fast"], "--fast: no such option"),
@@ -216,7 +228,7 @@ def test_wrong_use_is_said_and_has_a_status_of_its_own(tmp_path, options, words)
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     network = write_network(published("SCI"), tmp_path / "network.txt")
-    done = run("--transport", "emulated", "--network", network, "--output", tmp_path / "file" / "out")
+    done = run("--network", network, "--output", tmp_path / "file" / "out", program=emulated_program())
     assert done.returncode == 1
     assert str(tmp_path / "file" / "out") in done.stderr
 
@@ -224,15 +236,15 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
 def test_a_full_disk_is_said_and_leaves_no_unfinished_file(tmp_path):
     network = write_network(published("SCI"), tmp_path / "network.txt")
     (tmp_path / "loggp.json.part").symlink_to("/dev/full")
-    done = run("--transport", "emulated", "--network", network, "--output", tmp_path)
+    done = run("--network", network, "--output", tmp_path, program=emulated_program())
     assert (done.returncode, "loggp.json.part cannot be written: No space left" in done.stderr) == (1, True)
     assert not list(tmp_path.glob("*.part"))
 
 
 def test_the_columns_are_those_that_the_summary_names(tmp_path):
     measured = assess(
-        tmp_path, "--transport", "emulated", "--repetitions", 1, "--network",
-        write_network(published("SCI"), tmp_path / "network.txt"),
+        tmp_path, "--repetitions", 1, "--network", write_network(published("SCI"), tmp_path / "network.txt"),
+        program=emulated_program(),
     )  # fmt: skip
     assert list(measured.samples.columns) == measured.summary["columns"].split(",")
     assert (measured.samples["disturbed"] == 0).all()

@@ -7,8 +7,13 @@ import pytest
 from emulated_samples import emulate
 from idlewave.errors import MeasurementError
 from idlewave.measure import Network, estimate
-from idlewave.measure.network.plot_curves import plot_fit
+from idlewave.measure.network.plots.curve_plot import plot_fit
+from idlewave.measure.network.transports import Transport
 from known_networks import PUBLISHED, RENDEZVOUS
+
+TCP = Transport("tcp", needs_mpi=False, rendezvous=False, shared_memory=False)
+PUT = Transport("put", receives=False, rendezvous=False)
+GET = Transport("get", passive=True, receives=False, rendezvous=False)
 
 
 @pytest.fixture(scope="module")
@@ -73,25 +78,25 @@ def test_a_send_that_waits_for_full_buffers_is_no_rendezvous(eager):
     spoilt = eager.copy()
     full = (spoilt["series"] == "late") & (spoilt["size"] > 65_536)
     spoilt.loc[full, "value_ns"] = spoilt.loc[full, "delay_ns"]
-    fit = estimate(spoilt, transport="tcp")
+    fit = estimate(spoilt, transport=TCP)
     assert fit.S is None
     assert any("A send of more than 65536 B lasts as long as its receiver is late" in note for note in fit.notes)
     assert any("Beyond 65536 B the library's rendezvous is quicker" in n for n in estimate(spoilt).notes)
 
 
 def test_one_sided_transports_have_no_rendezvous_and_a_get_no_receiver(eager):
-    fit = estimate(eager[eager["series"] != "late"], transport="put")
+    fit = estimate(eager[eager["series"] != "late"], transport=PUT)
     assert fit.S is None
     with pytest.raises(MeasurementError, match="none of the series wait"):
-        estimate(eager[eager["series"] != "wait"], transport="put")
-    got = estimate(eager[eager["series"] != "wait"], transport="get")
+        estimate(eager[eager["series"] != "wait"], transport=PUT)
+    got = estimate(eager[eager["series"] != "wait"], transport=GET)
     assert all("o_r" in r.hidden and r.parameters.o_r == 0 for r in got.ranges)
 
 
 def test_what_a_get_takes_beyond_its_call_is_two_ways_alike(eager):
     samples = eager[~eager["series"].isin(["wait", "recv", "late"])]
     smallest = samples[(samples["size"] == 1) & (samples["series"] == "rtt")]["value_ns"].median() * 1000
-    first = estimate(samples, transport="get").ranges[0].parameters
+    first = estimate(samples, transport=GET).ranges[0].parameters
     assert pytest.approx((smallest - first.o_s) / 2, rel=0.02) == first.L
 
 

@@ -14,8 +14,9 @@ import pytest
 from idlewave import mpi
 from idlewave.errors import MeasurementError
 from idlewave.measure.network import estimate, measure_network, read_samples
-from idlewave.measure.network.observations import late_sends, undisturbed
-from idlewave.measure.network.switches import LATE, find_threshold
+from idlewave.measure.network.fitting.observations import late_sends, undisturbed
+from idlewave.measure.network.fitting.protocol_changes import LATE, find_threshold
+from idlewave.measure.network.transports import transport_named
 
 HEADER = 80  # of Open MPI's shared memory, counted in its limit
 INLINE = 256  # up to there its point-to-point layer (ob1) sends without a request, whatever the settings
@@ -179,7 +180,7 @@ def test_shared_memory_and_tcp_on_this_host_are_eager_however_late_the_receiver(
             check=True, capture_output=True, timeout=60,
         )  # fmt: skip
         try:
-            fit = estimate(read_samples(folder / "samples.csv"), transport=transport)
+            fit = estimate(read_samples(folder / "samples.csv"), transport=transport_named(transport))
         except MeasurementError:
             continue
         assert fit.S is None

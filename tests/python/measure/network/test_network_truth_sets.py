@@ -9,12 +9,12 @@ from functools import cache
 import numpy as np
 import pytest
 from emulated_samples import TRAIN, emulate, parameters, sizes_for, switches_of
-from idlewave import mpi
-from idlewave.measure import Network, Parameters, estimate
+from idlewave.measure import FittedParameters, Network, estimate
 from idlewave.measure.network import read_samples
-from idlewave.measure.network.rules import prtt
-from idlewave.measure.network.uncertainty import NAMES
+from idlewave.measure.network.fitting.bootstrap import NAMES
 from known_networks import PUBLISHED, RENDEZVOUS
+from network_probe import COMPILER, emulated_program
+from prtt_rules import prtt
 
 SCATTERS = (0.02, 0.01, 0.005, 0.002, 0.001, 0.0005)
 HITS, REPETITIONS = 0.03, 30
@@ -62,7 +62,7 @@ def draw_base(random):
 def changed(p, random, o_r):
     """Other parameters, as another protocol has them."""
     G = p.G * random.uniform(0.4, 1.5)
-    return Parameters(
+    return FittedParameters(
         L=p.L * random.uniform(0.8, 1.5),
         o_s=p.o_s * random.uniform(0.8, 2),
         o_r=p.o_r * random.uniform(0.8, 2) if o_r is None else o_r,
@@ -124,7 +124,7 @@ def is_determined(network, index, sizes, scatter):
         if index > 0 and value == getattr(network.ranges[index - 1][1], name):
             continue  # what does not change need not be seen
         step = max(1e-4 * abs(value), 1e-4)
-        moved = Parameters(**{n: getattr(p, n) + (step if n == name else 0) for n in NAMES})
+        moved = FittedParameters(**{n: getattr(p, n) + (step if n == name else 0) for n in NAMES})
         column = (flat(moved) - here) / step
         if np.abs(column).max() > 0:
             columns.append(column * tolerance(name, value))
@@ -160,13 +160,12 @@ def test_every_parameter_and_every_switch_of_fifty_networks_is_recovered_and_not
 
 @pytest.mark.parametrize("seed", range(SETS))
 def test_the_probe_s_own_samples_of_an_emulated_network_tell_the_same(seed, tmp_path):
-    program = mpi.package_data() / "bin" / "idlewave-loggp-local"
-    if not program.is_file():
-        pytest.skip(f"this installation has no {program.name}")
+    if COMPILER is None:
+        pytest.skip("no compiler for the emulated network")
     truth, scatter = network_of(seed)
     (tmp_path / "network").write_text(as_text(truth))
     subprocess.run(
-        [program, "--transport", "emulated", "--network", tmp_path / "network", "--output", tmp_path / "out",
+        [emulated_program(), "--network", tmp_path / "network", "--output", tmp_path / "out",
          "--scatter", str(scatter), "--hits", str(HITS), "--seed", str(seed), "--seconds", "60"],
         check=True, capture_output=True, timeout=60,
     )  # fmt: skip

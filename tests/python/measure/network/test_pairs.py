@@ -16,9 +16,9 @@ from click.testing import CliRunner
 from idlewave import Machine, mpi
 from idlewave.cli.measure_pairs_command import pairs as command
 from idlewave.errors import InputError, MeasurementError
-from idlewave.measure.network import job
-from idlewave.measure.network.levels import find_structure
-from idlewave.measure.network.pairs import SAMPLES, machine_of, measure_pairs, read_pairs, summarise
+from idlewave.measure.network.job.latency_levels import find_structure
+from idlewave.measure.network.job.pairs import SAMPLES, machine_of, measure_pairs, read_pairs, summarise
+from idlewave.measure.network.probing import job_run as job
 from pair_recordings import HOSTS, PARAMETERS, planted, recorded, synthetic
 from tracer_support import mpich, open_mpi
 

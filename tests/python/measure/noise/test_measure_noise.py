@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from idlewave.errors import MeasurementError, UsageError
-from idlewave.measure import measure_noise, running
-from idlewave.measure.noise import probing
+from idlewave.measure import measure_noise, probe_process
+from idlewave.measure.noise import noise_run as probing
 from idlewave.measure.noise.detour import DECADES, measurement_of, summarise
-from idlewave.measure.noise.recording import read_recording
+from idlewave.measure.noise.noise_recording import read_recording
 from idlewave.mpi import package_data
 from noise_recordings import detour_summary
 
@@ -163,7 +163,7 @@ print("x" * 200_000)
 MEASURE = """
 import pathlib, signal, sys
 from idlewave import cli
-from idlewave.measure.noise import probing
+from idlewave.measure.noise import noise_run as probing
 data = pathlib.Path(sys.argv.pop(1))
 probing.package_data = lambda: data
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -196,7 +196,7 @@ def test_a_signal_ends_the_probe_and_what_it_recorded_is_kept_and_said_where(fak
 def test_a_probe_that_does_not_end_when_told_to_is_killed(fake_probe, tmp_path, monkeypatch):
     body = "signal.signal(signal.SIGTERM, signal.SIG_IGN); print('progress 0.5', flush=True); time.sleep(60)"
     fake_probe(f"import os; pathlib.Path('{tmp_path}/pid').write_text(str(os.getpid())); {body}")
-    monkeypatch.setattr(running, "ENDING", 0.5)
+    monkeypatch.setattr(probe_process, "ENDING", 0.5)
 
     def interrupt(_):
         raise KeyboardInterrupt

@@ -14,7 +14,7 @@ from idlewave.measure.noise.attribution import (
     counted_sources,
     event_name,
 )
-from idlewave.measure.noise.recording import CoreRecording, Recording
+from idlewave.measure.noise.noise_recording import CoreRecording, NoiseRecording
 from noise_recordings import events, summary
 
 US = 10**6
@@ -84,7 +84,7 @@ def test_events_are_named_alike_on_all_cores(kind, name, said):
 
 
 def recording(*cores):
-    return Recording("detour", Path(), {}, cores)
+    return NoiseRecording("detour", Path(), {}, cores)
 
 
 def test_the_table_sums_up_and_the_costliest_cause_is_first():

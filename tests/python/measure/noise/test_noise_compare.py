@@ -16,7 +16,7 @@ from idlewave.measure.noise.compare import (
     window_losses,
 )
 from idlewave.measure.noise.nodes import outliers, rank_cores, rank_nodes
-from idlewave.measure.records import records
+from idlewave.measure.table_rows import records
 from noise_recordings import detours
 
 MS = 10**9

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from idlewave.errors import InputError
 from idlewave.measure.noise.detour import measurement_of
-from idlewave.measure.noise.recording import detours_of, read_nodes, read_recording
+from idlewave.measure.noise.noise_recording import detours_of, read_nodes, read_recording
 from noise_recordings import detours, summary, write_detours, write_ftq, write_fwq, write_recording
 
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from idlewave.errors import InputError
 from idlewave.measure.noise.compare import ks_distance
-from idlewave.measure.noise.fitting import core_sources, fit_signature, length_clusters
-from idlewave.measure.noise.lengths import LengthLaw, fit_lengths
+from idlewave.measure.noise.length_laws import LengthLaw, fit_lengths
 from idlewave.measure.noise.replay import write_noise
 from idlewave.measure.noise.signature import PERIODIC, RANDOM, Signature, Source, end_to_end, queued
+from idlewave.measure.noise.signature_fit import core_sources, fit_signature, length_clusters
 from noise_recordings import detours
 
 US, MS = 10**6, 10**9

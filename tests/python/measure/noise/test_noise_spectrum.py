@@ -9,8 +9,8 @@ import pytest
 from idlewave.errors import InputError
 from idlewave.measure.noise.ftq import analyse_ftq, ftq_table, work_modes
 from idlewave.measure.noise.fwq import analyse_fwq
-from idlewave.measure.noise.recording import Detours, read_recording
-from idlewave.measure.noise.sources import KNOWN_PERIODS, likely_source, name_peaks, tick_rate, timer_rate
+from idlewave.measure.noise.known_periods import KNOWN_PERIODS, likely_source, name_peaks, tick_rate, timer_rate
+from idlewave.measure.noise.noise_recording import Detours, read_recording
 from idlewave.measure.noise.spectrum import (
     FALSE_ALARM,
     Peak,

@@ -1,0 +1,249 @@
+"""What the network's probes and its fit say in JSON, as it must be where it is used."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from ....escaping import found
+from ....input.value_types import Amount, Closed, Number, Open, Whole, WholeFrom1
+from ...environment_file import EnvironmentSchema
+from ..transports import TraitsSchema
+
+Size = Annotated[int, Meta(ge=0, le=2**50, description="a whole number from 0 on")]
+
+
+class RankSchema(Open):
+    """Where one side of a measurement ran."""
+
+    host: str | None = None
+
+
+class PagesSchema(Open):
+    """How messages lie in memory."""
+
+    size: Annotated[int, Meta(ge=1, le=2**40, description="a whole number from 1 on")]
+    start: Size
+
+
+class LoggpSchema(Open):
+    """What is used of loggp.json."""
+
+    transport: str | None = None
+    traits: TraitsSchema | None = None
+    eager_limit: Size | None = None
+    lost: Whole | None = None
+    library: str | None = None
+    fabric: str | None = None
+    ended: str | None = None
+    same_node: bool | None = None
+    dropped_sizes: list[Size] | None = None
+    ranks: list[RankSchema] | None = None
+    pages: PagesSchema | None = None
+    foreign_load: dict[str, list[Amount | None]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.transport is not None and self.traits is None:
+            raise ValueError(f"traits: expected those of the transport {found(self.transport)}, found nothing")
+
+
+class JobRank(Open):
+    """Where a rank of a job ran."""
+
+    host: str
+
+
+class TableSchema(Open):
+    """A file of columns."""
+
+    file: str
+    columns: Annotated[list[str], Meta(min_length=1, max_length=64, description="a list of 1 to 64 texts")]
+
+    def __post_init__(self) -> None:
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError(f"columns: expected different names, found {found(self.columns)}")
+
+
+class JobSchema(Open):
+    """What all probes of a job say."""
+
+    probe: str
+    ranks: Annotated[list[JobRank], Meta(min_length=1, description="a list of at least one rank")]
+    interrupted: bool = False
+
+
+class PairsSchema(JobSchema, kw_only=True):
+    """What is used of pairs.json."""
+
+    file: str
+    pairs: Whole = 0
+
+
+class BurstsSchema(Open):
+    """The tables of clocks.json."""
+
+    bursts: TableSchema
+
+
+class ClocksSchema(JobSchema, kw_only=True):
+    """What is used of clocks.json."""
+
+    tables: BurstsSchema
+    skewed: bool = False
+    one_a_host: bool = False
+
+
+class ParametersSchema(Open):
+    """LogGOP parameters, ps and ps per byte."""
+
+    L: Number
+    o_s: Number
+    o_r: Number
+    g: Number
+    G: Number
+    O: Number  # noqa: E741 - the model's name
+
+
+Interval = Annotated[tuple[Number, Number], Meta(description="two numbers in order")]
+
+
+class IntervalsSchema(Open):
+    """Their 95 % intervals."""
+
+    L: Interval
+    o_s: Interval
+    o_r: Interval
+    g: Interval
+    G: Interval
+    O: Interval  # noqa: E741 - the model's name
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            low, high = getattr(self, name)
+            if low > high:
+                raise ValueError(f"{name}: expected two numbers in order, found {found([low, high])}")
+
+
+class RangeSchema(Closed):
+    """Range (fitted_ranges.py)."""
+
+    first: Size
+    rendezvous: bool
+    parameters: ParametersSchema
+    intervals: IntervalsSchema
+    hidden: tuple[str, ...]
+    tail: Number
+    stall: Number
+    scatter: dict[str, Number]
+    onset: tuple[Size, Size] = (1, 1)
+    cause: str = "start"
+    kept: tuple[str, ...] = ()
+    held: Number = 0.0
+
+
+class MedianRow(Open):
+    """A row of LogGP.medians; what is not finite is null."""
+
+    size: Size
+    curve: str
+    median_ps: Number | None
+    low_ps: Number | None
+    high_ps: Number | None
+    n: Whole
+
+
+class PredictionRow(Open):
+    """A row of LogGP.predictions."""
+
+    size: Size
+    series: str
+    n: Whole
+    measured_ps: Number | None
+    predicted_ps: Number | None
+    residual: Number | None
+
+
+class FitSchema(Open):
+    """LogGP (loggp.py)."""
+
+    S: Size | None
+    ranges: Annotated[list[RangeSchema], Meta(min_length=1, description="a list of at least one range")]
+    repetitions: Whole
+    steady: Whole
+    notes: tuple[str, ...]
+    medians: list[MedianRow]
+    predictions: list[PredictionRow]
+    S_bounds: tuple[Size, Size] | None = None
+
+    def __post_init__(self) -> None:
+        firsts = [r.first for r in self.ranges]
+        if firsts[0] > 1:
+            raise ValueError(f"ranges[0].first: expected 0 or 1, found {firsts[0]}")
+        for number in range(1, len(firsts)):
+            if firsts[number] <= firsts[number - 1]:
+                where = f"ranges[{number}].first"
+                raise ValueError(f"{where}: expected more than {firsts[number - 1]}, found {firsts[number]}")
+
+
+class NetworkSchema(Open):
+    """A network's measurement but for its samples."""
+
+    fit: FitSchema
+    probe: LoggpSchema
+    environment: EnvironmentSchema
+    attempts: WholeFrom1
+
+
+class NetworkFile(Open):
+    """network.json."""
+
+    format: Literal[1]
+    network: NetworkSchema
+
+
+class CoreRow(Open):
+    """A row of NoiseMeasurement.cores (noise/detour.py), as far as it is used."""
+
+    core: Whole
+    duration_ps: WholeFrom1
+    resolution_ps: Whole
+    overhead: Number
+    overhead_ps: Whole
+    rate_per_s: Number
+    dropped: Whole
+    p50_ps: Number
+    p99_ps: Number
+    longest_ps: Whole
+    foreign_load: Number
+    steal_s: Number
+    interrupted: bool
+    throttled: Whole = 0
+
+
+class InterruptRow(Open):
+    """A row of NoiseMeasurement.interrupts."""
+
+    core: Whole
+    name: str
+    meaning: str
+    count: Amount
+
+
+class NoiseSchema(Open):
+    """A measured machine's noise but for the detours."""
+
+    cores: list[CoreRow]
+    interrupts: list[InterruptRow]
+    environment: EnvironmentSchema
+
+
+class MeasurementFile(Open):
+    """measurement.json."""
+
+    format: Literal[1]
+    name: str
+    noise: NoiseSchema
+    network: NetworkSchema
+    node_network: NetworkSchema | None = None
+    node_ranks: WholeFrom1 = 1

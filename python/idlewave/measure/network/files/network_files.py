@@ -1,0 +1,205 @@
+"""A network's measurement as a Machine, as JSON, and as a folder of files.
+
+machine.toml             the network as the simulator reads it; no noise
+network.json             what the probe and the fit say, with intervals and residuals; the environment
+network-samples.parquet  every sample
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from msgspec import structs
+
+from ....escaping import name_of
+from ....formatting import plain_time
+from ....host_environment import metadata_of_samples, provenance_of
+from ....input.tables import read_table
+from ....input.validation import checked, load_json
+from ....machine import BETWEEN, WITHIN, Level, Machine, Place, Segment
+from ....machine import Parameters as MachineParameters
+from ....machine_file.writer import machine_toml
+from ....output import OutputFiles
+from ....provenance import Provenance
+from ....provenance_in_files import comment, provenance_entry
+from ....units import parse_cost
+from ...table_rows import records
+from ..fitting.fitted_ranges import Range
+from ..fitting.loggp import LogGP
+from ..fitting.prediction import FittedParameters
+from ..transports import DEFAULT
+from .file_schemas import FitSchema, MedianRow, NetworkFile, NetworkSchema, PredictionRow, RangeSchema
+from .network_recording import SAMPLES, NetworkMeasurement, known_transport
+
+FORMAT = 1
+PARAMETERS = ("L", "o_s", "o_r", "g", "G", "O")
+
+
+def machine_of(
+    name: str, network: NetworkMeasurement, node: NetworkMeasurement | None = None, node_ranks: int = 1
+) -> Machine:
+    """The measured machine without its noise: `node` was measured within a node of `node_ranks` ranks, if at all."""
+    measured, ranks = _place(network, node)
+    return Machine(
+        name,
+        level_of(network.fit),
+        node=None if node is None else level_of(node.fit),
+        node_ranks=ranks if node is None else node_ranks,
+        measured=measured,
+    )
+
+
+def level_of(fit: LogGP) -> Level:
+    """The fitted parameters as the simulator takes them: whole ps, and six digits of a cost per byte."""
+    parameters = [_rounded(r) for r in fit.ranges]
+    later = zip(fit.ranges[1:], parameters[1:], strict=True)
+    return Level(parameters[0], tuple(Segment(r.first, p) for r, p in later), fit.S)
+
+
+def comments_of(network: NetworkMeasurement, node: NetworkMeasurement | None = None) -> dict[str, str]:
+    """The comments of the machine.toml of `machine_of`: where and when it was measured, intervals of the parameters."""
+    comments = _comments_of_level("network", network)
+    return comments if node is None else comments | _comments_of_level("network.node", node)
+
+
+def where(network: NetworkMeasurement) -> str:
+    """A sentence on where, when and over what it was measured."""
+    probe = network.probe
+    host, processor, time = (network.environment.get(name) for name in ("host", "processor", "time"))
+    pair = {True: "within one node, ", False: "between two nodes, ", None: ""}[network.one_node]
+    library = str(probe.get("library") or "").split(",")[0]
+    over = f"with {library}" if library else f"over {network.carrier}"
+    if library and network.transport != DEFAULT:
+        over += f", {network.carrier}"
+    on = f"{host or 'a host not recorded'} ({processor or 'processor not recorded'})"
+    return f"Measured on {on} at {time or 'a time not recorded'}, {pair}{over}."
+
+
+def parameter_remark(r: Range, name: str) -> str:
+    """What is known of a parameter beside its value: its 95 % interval, or why there is none."""
+    low, high = (plain_time(value, 3) for value in r.intervals[name])
+    seen = f"95 %: {low} to {high}"
+    if name in r.kept:
+        return f"as below; these sizes tell {seen}"
+    if f"{name}≈0" in r.hidden:
+        return f"held at 0, though less fits better; {seen}" if r.held else f"not told from 0; {seen}"
+    if name not in r.hidden:
+        return seen
+    if name == "o_r":
+        return "no curve shows it: as for small messages" if r.rendezvous else "the other rank takes no part"
+    return "an upper bound: no curve shows it"
+
+
+def network_as_json(network: NetworkMeasurement) -> dict[str, Any]:
+    """Everything but the samples; times in ps."""
+    fit = network.fit
+    return {
+        "fit": {
+            "S": fit.S,
+            "S_bounds": fit.S_bounds,
+            "ranges": [asdict(r) for r in fit.ranges],
+            "repetitions": fit.repetitions,
+            "steady": fit.steady,
+            "notes": fit.notes,
+            "medians": records(fit.medians),
+            "predictions": records(fit.predictions),
+        },
+        "probe": network.probe,
+        "attempts": network.attempts,
+        "environment": network.environment,
+    }
+
+
+def network_from_json(said: NetworkSchema, raw: dict[str, Any], samples: pd.DataFrame) -> NetworkMeasurement:
+    """What `network_as_json` made: checked, and `raw`, with what probe and environment say beyond what is used."""
+    return NetworkMeasurement(
+        samples, _fit_from(said.fit, raw["fit"]), known_transport(raw["probe"]), raw["environment"], said.attempts
+    )
+
+
+def save_network(
+    folder: str | Path,
+    network: NetworkMeasurement,
+    name: str,
+    node: NetworkMeasurement | None = None,
+    node_ranks: int = 1,
+) -> Path:
+    """Write the three files into `folder`, which is made if need be; return the path of machine.toml."""
+    place = Path(folder)
+    target = place / "machine.toml"
+    table = place / "network-samples.parquet"
+    machine = machine_of(name, network, node, node_ranks)
+    recording = provenance_of("network", network.environment)
+    with OutputFiles() as files:
+        files.table(table, network.samples, metadata_of_samples("network", network.environment))
+        sources = [replace(recording, digests={table.name: files.digest(table)})]
+        if node is not None:
+            sources.append(provenance_of("network", node.environment))
+        digests = machine.provenance.digests
+        by = "idlewave.measure.measure_network"
+        provenance = Provenance.made("measurement", name, by=by, digests=digests, sources=tuple(sources))
+        said = {"format": FORMAT, "name": name, "network": network_as_json(network)} | provenance_entry(provenance)
+        files.json(place / "network.json", said)
+        files.text(target, comment(provenance) + machine_toml(machine, comments=comments_of(network, node)))
+    return target
+
+
+def load_network(folder: str | Path) -> NetworkMeasurement:
+    """Read back what `save_network` wrote. Raises InputError naming the file that is missing or broken."""
+    place = Path(folder)
+    file = place / "network.json"
+    raw: dict[str, Any] = load_json(file, "the measurement of a network")
+    said = checked(raw, NetworkFile, name_of(file))
+    samples = read_table(place / "network-samples.parquet", SAMPLES, "samples of the network probe")
+    return network_from_json(said.network, raw["network"], samples)
+
+
+def _place(network: NetworkMeasurement, node: NetworkMeasurement | None) -> tuple[Place | None, int]:
+    """Where the network was measured, and the ranks of a node; None and 1 where that is not known."""
+    cores = network.environment.get("cores")
+    if network.one_node is False:
+        return BETWEEN, 1
+    if network.one_node and node is None and isinstance(cores, int) and cores > 0:
+        return WITHIN, cores
+    return None, 1
+
+
+def _rounded(r: Range) -> MachineParameters:
+    p = r.parameters
+    G, O = (parse_cost(f"{value / 1000:.6g}ns") for value in (p.G, p.O))  # noqa: E741 - the model's name
+    return MachineParameters(round(p.L), round(p.o_s), round(p.o_r), round(p.g), G, O)
+
+
+def _comments_of_level(table: str, network: NetworkMeasurement) -> dict[str, str]:
+    comments = {table: where(network)}
+    for number, r in enumerate(network.fit.ranges):
+        key = table if number == 0 else f"{table}.segment[{number - 1}]"
+        if number > 0:
+            comments[key] = "rendezvous" if r.rendezvous else "eager"
+        if r.onset[0] != r.onset[1]:
+            comments[f"{key}.from"] = f"95 %: {r.onset[0]} to {r.onset[1]}"
+        comments |= {f"{key}.{name}": parameter_remark(r, name) for name in PARAMETERS}
+    return comments
+
+
+def _fit_from(said: FitSchema, raw: dict[str, Any]) -> LogGP:
+    return LogGP(
+        tuple(_range_from(r) for r in said.ranges),
+        said.S,
+        pd.DataFrame(raw["medians"], columns=list(MedianRow.__struct_fields__)),
+        pd.DataFrame(raw["predictions"], columns=list(PredictionRow.__struct_fields__)),
+        said.repetitions,
+        said.steady,
+        said.notes,
+        said.S_bounds,
+    )
+
+
+def _range_from(said: RangeSchema) -> Range:
+    fields = structs.asdict(said)
+    fields["parameters"] = FittedParameters(**structs.asdict(said.parameters))
+    fields["intervals"] = structs.asdict(said.intervals)
+    return Range(**fields)

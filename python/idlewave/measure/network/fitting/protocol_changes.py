@@ -1,0 +1,264 @@
+"""Where the protocol changes: sizes at which the curves break, found on all curves jointly.
+
+Two things end a piece that one fit by the simulator's rules explains. A *jump*: at one size some curve goes on from
+another value than the sizes before lead to. So a library changes its protocol, and that is found however small, if
+it is beyond doubt. And a *bend*: the curves become others little by little, as caches fill; a piece of its own must
+then explain much more than the one piece did (Bayes's information criterion). A break that the rules themselves make
+(where the NIC overtakes the CPU, where a request may overtake data) is neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .observations import Array
+from .range_model import Medians
+
+SCATTER = 0.06
+"""Relative residuals that are not held against a fit: what a machine's curves bend without changing
+protocol."""
+FEWEST_SIZES = 6
+SPAN = 4
+WIDTH = 128
+"""A piece has at least so many sizes and reaches over WIDTH bytes (two cache lines, whose steps are no protocol); one
+that a bend ends reaches to SPAN times its first size, too."""
+JUMP = 0.04
+SURE = 6.0
+"""A curve jumps by this part of itself at least, and by so many standard errors."""
+NEAR = 2.0
+NEIGHBOURS = 4
+"""A jump is judged by the sizes up to this factor away on both sides, and by at least so many."""
+JUMP_SCATTER = 0.01
+"""A piece that a jump ends must explain more as if residuals of this size were allowed."""
+LATE = 0.5
+"""A send that takes this part of its receiver's delay has waited for it."""
+
+
+class Fitted(Protocol):
+    """What explains a piece."""
+
+    @property
+    def cost(self) -> float:
+        """The sum of squared relative residuals."""
+
+    def misfit(self, medians: Medians) -> Array:
+        """By size, how far the medians of other sizes are from it."""
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A size's index from which a new piece begins; whether a curve jumps there."""
+
+    index: int
+    jump: bool
+
+
+@dataclass(frozen=True)
+class Step:
+    """How a curve goes on from a size, against what the sizes before lead to, ps: its height, which is negative
+    downwards, its standard error, and the level from which or to which it leads."""
+
+    height: float
+    error: float
+    level: float
+
+
+def find_switches(medians: Medians, fitted: Callable[[int, int], Fitted], most: int, plain: Medians) -> list[Switch]:
+    """Where new pieces begin, ascending; at most `most`. `fitted` is the fit by the rules of a piece of `medians`, by
+    its first index and the one after its last, and is asked for the same piece again; `plain` are the same medians
+    without the steps that are known to be no change of protocol (page_steps.py)."""
+    n = len(medians.sizes)
+    jumps = find_jumps(plain)
+    bends = [b for b in _straight_pieces(plain, most + 1) if all(abs(b - j) > 2 for j in jumps)]
+    bounds = [0, *sorted({*jumps, *bends}), n]
+    while len(bounds) > 2:
+        triples = list(zip(bounds, bounds[1:], bounds[2:], strict=False))
+        surplus = [_surplus(medians, fitted, triple, jumps) for triple in triples]
+        least = int(np.argmin(surplus))
+        if surplus[least] > 1 and len(bounds) - 2 <= most:
+            break
+        del bounds[least + 1]
+    for _ in range(3):
+        bounds = _settle(medians, fitted, bounds)
+    return [Switch(b, _is_near(b, jumps)) for b in bounds[1:-1]]
+
+
+def find_threshold(sizes: NDArray[np.int64], waited: NDArray[np.bool_]) -> int:
+    """How many of the ascending `sizes` come before the one from which sends wait for their receivers: where fewest
+    sizes are on the wrong side."""
+    before = np.concatenate([[0], np.cumsum(waited)])
+    beyond = np.concatenate([np.cumsum(~waited[::-1])[::-1], [0]])
+    wrong = before + beyond
+    return int(np.flatnonzero(wrong == wrong.min())[-1]) if len(sizes) else 0
+
+
+def find_jumps(medians: Medians) -> list[int]:
+    """Indices of the sizes at which some curve jumps: the lines through the sizes on both sides miss each other."""
+    n = len(medians.sizes)
+    scores = np.array([_jump(medians, i) if NEIGHBOURS <= i <= n - NEIGHBOURS else 0.0 for i in range(n)])
+    found: list[int] = []
+    for i in np.argsort(-scores):
+        size = medians.sizes[i]
+        if scores[i] <= 1:
+            break
+        if all(not size / NEAR < medians.sizes[j] < size * NEAR for j in found):
+            found.append(int(i))
+    return sorted(found)
+
+
+def find_switch_near(medians: Medians, lowest: int, highest: int) -> int | None:
+    """The index of the first size beyond a break whose last size before it lies in [lowest, highest]; None if
+    none."""
+    sizes = medians.sizes
+    near = np.flatnonzero((sizes >= lowest / 4) & (sizes <= highest * 4))
+    if len(near) < 4:
+        return None
+    first, last = int(near[0]), int(near[-1]) + 1
+    pieces = _Pieces(medians)
+    candidates = [
+        (pieces.cost(first, i) + pieces.cost(i, last), i)
+        for i in range(first + 2, last - 1)
+        if lowest <= sizes[i - 1] <= highest
+    ]
+    if not candidates:
+        return None
+    cost, index = min(candidates)
+    saved = pieces.cost(first, last) - cost
+    return index if saved > _price(medians.cut(slice(first, last)), EXPECTED_SCATTER) else None
+
+
+EXPECTED_SCATTER = 0.02
+"""A break where the library says that there is one is believed earlier."""
+
+
+def _surplus(
+    medians: Medians, fitted: Callable[[int, int], Fitted], triple: tuple[int, int, int], jumps: list[int]
+) -> float:
+    """How much two fits explain more than one, by what they must: above 1 the switch between them stays."""
+    first, middle, last = triple
+    if min(middle - first, last - middle) < FEWEST_SIZES:
+        return -1.0
+    jump = _is_near(middle, jumps)
+    span = 1 if jump else SPAN
+    if not (_wide(medians, first, middle, span) and _wide(medians, middle, last, span)):
+        return -1.0
+    gain = fitted(first, last).cost - fitted(first, middle).cost - fitted(middle, last).cost
+    return gain / _price(medians, JUMP_SCATTER if jump else SCATTER)
+
+
+def _settle(medians: Medians, fitted: Callable[[int, int], Fitted], bounds: list[int]) -> list[int]:
+    """Each bound where the fits before and behind it meet the sizes between them best."""
+    settled = list(bounds)
+    for i in range(1, len(bounds) - 1):
+        first, middle, last = settled[i - 1], bounds[i], bounds[i + 1]
+        near = medians.cut(slice(first, last))
+        left, right = fitted(bounds[i - 1], middle).misfit(near), fitted(middle, last).misfit(near)
+        settled[i] = first + best_split(left, right, FEWEST_SIZES)
+    return settled
+
+
+def best_split(left: Array, right: Array, fewest: int) -> int:
+    """How many of the sizes belong to the left fit, `fewest` on both sides, so that the misfit is least."""
+    total = np.concatenate([[0.0], np.cumsum(left)]) + np.concatenate([np.cumsum(right[::-1])[::-1], [0.0]])
+    return fewest + int(np.argmin(total[fewest : len(total) - fewest]))
+
+
+def _is_near(index: int, jumps: list[int]) -> bool:
+    return any(abs(index - j) <= 2 for j in jumps)
+
+
+def _price(medians: Medians, scatter: float) -> float:
+    """What one more piece must save: ln(data) for each of its parameters, times the variance allowed."""
+    curves = len(medians.curves)
+    return float(scatter**2 * (2 * curves + 1) * np.log(curves * len(medians.sizes)))
+
+
+def _wide(medians: Medians, first: int, last: int, span: int = SPAN) -> bool:
+    low, high = medians.sizes[first], medians.sizes[last - 1]
+    return bool(high >= max(0.9 * span * low, low + WIDTH - 1))
+
+
+def _jump(medians: Medians, i: int) -> float:
+    """By how much the clearest jump of a curve between sizes i - 1 and i exceeds what is needed; 1 is just enough."""
+    scores = [0.0]
+    for name in medians.curves:
+        step = step_at(medians, name, i)
+        scores.append(min(abs(step.height) / (SURE * step.error), abs(step.height) / (JUMP * step.level)))
+    return max(scores)
+
+
+def step_at(medians: Medians, name: str, i: int) -> Step:
+    """The step of the curve `name` between sizes i - 1 and i, by lines through the sizes on both sides."""
+    sizes, values, weights = medians.sizes, medians.curves[name], medians.exact_weights(name)
+    at = (sizes[i - 1] + sizes[i]) / 2
+    first = min(int(np.searchsorted(sizes, sizes[i - 1] / NEAR)), i - NEIGHBOURS)
+    last = max(int(np.searchsorted(sizes, sizes[i] * NEAR, side="right")), i + NEIGHBOURS)
+    left = _end(sizes[first:i], values[first:i], weights[first:i], at)
+    right = _end(sizes[i:last], values[i:last], weights[i:last], at)
+    level = max(abs(left[0]), abs(right[0]), 1e-9)
+    return Step(right[0] - left[0], float(np.hypot(left[1], right[1])), level)
+
+
+def _end(sizes: NDArray[np.int64], values: Array, weights: Array, at: float) -> tuple[float, float]:
+    """The line through the sizes at `at`, and its standard error there, by the scatter about it if that is more."""
+    x = (sizes - at) / max(abs(sizes[0] - at), abs(sizes[-1] - at), 1.0)
+    square = weights**2
+    w, wx, wxx, wy, wxy = (float(sum_) for sum_ in (square @ np.stack([x**0, x, x * x, values, x * values], axis=1)))
+    determinant = w * wxx - wx * wx
+    value, slope = (wxx * wy - wx * wxy) / determinant, (w * wxy - wx * wy) / determinant
+    off = (values - value - slope * x) * weights
+    scatter = max(1.0, float(np.sqrt((off @ off) / max(len(sizes) - 2, 1))))
+    return value, scatter * float(np.sqrt(wxx / determinant))
+
+
+def _straight_pieces(medians: Medians, most: int) -> list[int]:
+    """The best division into at most `most` + 1 straight pieces; each has FEWEST_SIZES sizes, SPAN and
+    WIDTH."""
+    n = len(medians.sizes)
+    costs = np.full((n, n + 1), np.inf)
+    pieces = _Pieces(medians)
+    for i in range(n):
+        for j in range(i + FEWEST_SIZES, n + 1):
+            if _wide(medians, i, j):
+                costs[i, j] = pieces.cost(i, j)
+    best = [costs[0]]
+    origin: list[NDArray[np.int64]] = []
+    for _ in range(most):
+        totals = best[-1][:n, None] + costs
+        origin.append(totals.argmin(axis=0))
+        best.append(totals.min(axis=0))
+    count = int(np.argmin([row[n] + i * _price(medians, SCATTER) / 4 for i, row in enumerate(best)]))
+    bounds, end = [], n
+    for level in reversed(range(count)):
+        end = int(origin[level][end])
+        bounds.append(end)
+    return bounds[::-1]
+
+
+class _Pieces:
+    """The cost of one straight line a curve over sizes[i:j], by sums kept from the left."""
+
+    def __init__(self, medians: Medians) -> None:
+        k = np.maximum(medians.sizes - 1, 0).astype(np.float64) / max(float(medians.sizes[-1]), 1.0)
+        self.sums = []
+        for name, weights in medians.weights().items():
+            values, w = medians.curves[name], weights**2
+            terms = [w, w * k, w * k * k, w * values, w * k * values, w * values * values]
+            self.sums.append(np.stack([np.concatenate([[0.0], np.cumsum(t)]) for t in terms]))
+
+    def cost(self, i: int, j: int) -> float:
+        total = 0.0
+        for sums in self.sums:
+            w, wk, wkk, wy, wky, wyy = sums[:, j] - sums[:, i]
+            determinant = w * wkk - wk * wk
+            if determinant <= 1e-12 * w * wkk:
+                total += wyy - wy * wy / w
+                continue
+            a, b = (wkk * wy - wk * wky) / determinant, (w * wky - wk * wy) / determinant
+            total += wyy - a * wy - b * wky
+        return max(total, 0.0)

@@ -1,0 +1,98 @@
+"""The axis of sizes in pieces, each with one fit by the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+
+from ....errors import MeasurementError
+from .observations import Array
+from .page_steps import Pages, PageStep, without_page_steps
+from .prediction import FittedParameters
+from .protocol_changes import FEWEST_SIZES, Switch, find_switches
+from .range_model import Medians, RangeModel
+
+MOST_SWITCHES = 3
+FEWEST_RENDEZVOUS = 3
+"""Sizes beyond S that must have been measured for a rendezvous range."""
+
+
+@dataclass(frozen=True)
+class SizePiece:
+    """Sizes with one fit: indices, whether they are sent by rendezvous, and why they begin where they do."""
+
+    sizes: slice
+    rendezvous: bool
+    cause: str
+
+
+@dataclass(frozen=True)
+class Division:
+    """The pieces of the size axis, the eager ones first; each one's solved model, on the base of the first; and the
+    steps that pages make in them."""
+
+    pieces: list[SizePiece]
+    models: list[RangeModel]
+    steps: list[PageStep]
+
+
+def divide(medians: Medians, S: int | None, pages: Pages | None = None) -> Division:
+    """The pieces into which the curves fall, with fits by the rules."""
+    sizes = medians.sizes
+    end = len(sizes) if S is None else int(np.searchsorted(sizes, S, side="right"))
+    if end < FEWEST_SIZES:
+        upto = "" if S is None else f" up to the eager limit of {S} B"
+        raise MeasurementError(f"expected at least {FEWEST_SIZES} message sizes{upto}, found {end}")
+    eager = medians.cut(slice(0, end))
+    solved = _solver(eager, None, False)
+    plain, steps = without_page_steps(eager, pages)
+    pieces = _between(find_switches(eager, solved, MOST_SWITCHES, plain), end, False, "start")
+    models = [solved(p.sizes.start, p.sizes.stop).model for p in pieces]
+    base = models[0].fit().parameters
+    models[1:] = [model.with_base(base) for model in models[1:]]
+    if len(sizes) - end < FEWEST_RENDEZVOUS:
+        return Division(pieces, models, steps)
+    rest = medians.cut(slice(end, None), without="receive")
+    solved = _solver(rest, base, True)
+    plain, more = without_page_steps(rest, pages)
+    beyond = _between(find_switches(rest, solved, MOST_SWITCHES, plain), len(rest.sizes), True, "rendezvous")
+    models += [solved(p.sizes.start, p.sizes.stop).model for p in beyond]
+    shifted = [SizePiece(slice(end + p.sizes.start, end + p.sizes.stop), True, p.cause) for p in beyond]
+    return Division(pieces + shifted, models, steps + more)
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """A solved model, as the search for switches takes it."""
+
+    model: RangeModel
+    cost: float
+
+    def misfit(self, medians: Medians) -> Array:
+        return self.model.misfit(medians)
+
+
+def _solver(medians: Medians, base: FittedParameters | None, rendezvous: bool) -> Callable[[int, int], _Solved]:
+    """From sizes, by the indices of the first and of the one after the last, to their model, each solved once."""
+
+    @cache
+    def solved(first: int, end: int) -> _Solved:
+        model = RangeModel(medians.cut(slice(first, end)), base, rendezvous)
+        return _Solved(model, model.solve().cost)
+
+    return solved
+
+
+def _between(switches: list[Switch], end: int, rendezvous: bool, cause: str) -> list[SizePiece]:
+    bounds = [0, *(s.index for s in switches), end]
+    causes = [cause, *("jump" if s.jump else "bend" for s in switches)]
+    return [SizePiece(slice(a, b), rendezvous, why) for (a, b), why in zip(pairwise(bounds), causes, strict=True)]
+
+
+def of_piece(medians: Medians, piece: SizePiece) -> Medians:
+    """The medians that a piece is fitted to."""
+    return medians.cut(piece.sizes, without="receive" if piece.rendezvous else "")

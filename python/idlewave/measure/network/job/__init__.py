@@ -1,0 +1,1 @@
+"""What concerns all ranks of a job: pairs, latency levels, clocks."""

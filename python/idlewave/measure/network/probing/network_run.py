@@ -1,0 +1,125 @@
+"""The network: running the LogGP probe between two processes."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.progress import Progress
+
+from .... import mpi as mpis
+from ....errors import MeasurementError, UsageError
+from ....escaping import quote
+from ....host_environment import describe_recording
+from ....mpi import OPEN_MPI, Mpi
+from ...probe_process import begin_folder, run_probe, shown
+from ..files.network_recording import NetworkMeasurement, read_measurement
+from ..transports import DEFAULT, Transports, listed_by, local_program
+
+PATIENCE = 120.0
+"""Seconds beyond the time asked for after which a probe is given up: MPI's own start and end are in it."""
+RECORDED = ("loggp.json", "samples.csv")
+"""What a run leaves in its folder."""
+
+
+def measure_network(
+    mpi: Mpi | None = None,
+    seconds: float = 3.0,
+    max_size: int = 256 * 1024,
+    progress: Progress | None = None,
+    folder: Path | None = None,
+    seed: int = 1,
+    attempts: int = 3,
+    transport: str = DEFAULT,
+    hosts: Sequence[str] = (),
+    connect: str | None = None,
+) -> NetworkMeasurement:
+    """Measure L, o_s, o_r, g, G, O and S between two processes over `transport` for so many seconds.
+
+    `mpi` (default: the one found) starts them, on two `hosts` if those are named. On this host a transport that
+    `idlewave-probe loggp-local --transports` lists needs no MPI. `connect` (HOST:PORT) is where
+    `idlewave-probe loggp-local --listen HOST:PORT` waits on another host, for a transport of that list.
+    Sizes from 1 B to `max_size`, at least 64 B. A failed fit is measured anew, up to `attempts` times in all (with
+    `connect` once, for who waits there serves one run), for twice and three times as long: a disturbed machine may be
+    quiet the next time, and shows in more samples what it is. The last failed fit is raised as MeasurementError, as is
+    a probe that fails. `progress` gets one task; `folder` keeps the raw samples as they come, so that an interrupt
+    loses nothing (`read_measurement`).
+    """
+    if hosts and len(hosts) != 2:
+        raise UsageError(f"expected two hosts, found {len(hosts)}: {', '.join(hosts)}")
+    if connect is not None and (hosts or mpi is not None):
+        raise UsageError("connect starts one probe alone: hosts and an MPI have no meaning beside it")
+    launch = _launch(mpi, transport, tuple(hosts), connect)
+    asked = {"transport": transport, "seconds": seconds, "max_size": max_size, "seed": seed, "hosts": list(hosts)}
+    environment = describe_recording("network", launch.mpi, by="idlewave.measure.measure_network", options=asked)
+    with contextlib.ExitStack() as stack:
+        place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
+        failure = MeasurementError(f"attempts must be at least 1, found {attempts}")
+        runs = attempts if connect is None else min(attempts, 1)
+        for attempt in range(1, runs + 1):
+            raw = place / f"network-{attempt}"
+            duration = seconds * attempt
+            begin_folder(raw, environment, RECORDED)
+            options = [
+                *("--transport", transport),
+                *("--output", str(raw)),
+                *("--seconds", str(duration)),
+                *("--max-size", str(max_size)),
+                *("--seed", str(seed + attempt - 1)),
+            ]
+            try:
+                with shown(progress, "network") as advance:
+                    run_probe([*launch.command, *options], launch.environment, "network", duration + PATIENCE, advance)
+            except MeasurementError as error:
+                if attempt == 1:
+                    raise
+                raise MeasurementError(f"{failure}; measured anew, {error}") from error
+            try:
+                return read_measurement(raw, seed=seed, attempts=attempt)
+            except MeasurementError as error:
+                failure = error
+        raise failure
+
+
+@dataclass(frozen=True)
+class _Launch:
+    command: tuple[str, ...]
+    environment: dict[str, str] | None
+    mpi: Mpi | None
+
+
+def _launch(mpi: Mpi | None, transport: str, hosts: tuple[str, ...], connect: str | None) -> _Launch:
+    """How the probe is started: by MPI, or as a program of its own that starts both sides or asks another host's."""
+    if connect is not None:
+        if transport not in (local := listed_by(local_program())):
+            raise UsageError(
+                f"the transport {quote(transport)} cannot connect to a probe that waits: expected one that needs no "
+                f"MPI, {', '.join(local)}"
+            )
+        return _Launch((str(local_program()), "--connect", connect), None, None)
+    if not hosts and mpi is None and transport != DEFAULT and transport in listed_by(local_program()):
+        return _Launch((str(local_program()),), None, None)
+    chosen = mpi or mpis.find()
+    program = mpis.build(chosen, "loggp")
+    if transport != DEFAULT:
+        _check(transport, listed_by(program, chosen.environment()))
+    return _Launch(
+        (str(chosen.mpiexec), "-n", "2", *_host_options(chosen, hosts), str(program)), chosen.environment(), chosen
+    )
+
+
+def _check(transport: str, known: Transports) -> None:
+    if transport not in known:
+        raise UsageError(f"the transport {quote(transport)} is not known: expected one of {', '.join(known)}")
+
+
+def _host_options(mpi: Mpi, hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """One rank on each host, in that order."""
+    if not hosts:
+        return ()
+    if mpi.vendor == OPEN_MPI:
+        return ("--host", ",".join(f"{host}:1" for host in hosts), "--map-by", "ppr:1:node")
+    return ("-hosts", ",".join(hosts), "-ppn", "1")
