@@ -145,14 +145,14 @@ class Agenda {
         started_ = no_slot;
     }
 
-    /// Calls `visit` with each pending request of a rank that is not open.
-    template <class Visit>
-    void each(PendingRequests pending, Visit visit) const {
+    /// Calls `use` with each pending request of a rank that is not open.
+    template <class Use>
+    void each(PendingRequests pending, Use use) const {
         if (pending.in_queues()) {
-            all_queues_[pending.queues()].each(visit);
+            all_queues_[pending.queues()].each(use);
         }
         for (std::uint32_t i = pending.first(); i != 0; i = waiting_[i].next) {
-            visit(waiting_[i].request);
+            use(waiting_[i].request);
         }
     }
 
@@ -202,13 +202,13 @@ class Agenda {
             queues_number_ = all_queues_.add();
         }
         queues_ = &all_queues_[queues_number_];
-        const std::uint32_t kept = started_ == no_slot ? 0 : 1U << started_;
-        for (std::uint32_t others = used_ & ~kept; others != 0; others &= others - 1) {
+        const std::uint32_t started = started_ == no_slot ? 0 : 1U << started_;
+        for (std::uint32_t others = used_ & ~started; others != 0; others &= others - 1) {
             const auto slot = static_cast<std::size_t>(std::countr_zero(others));
             queues_->add(slots_[slot]->request);
             waiting_.remove(numbers_[slot]);
         }
-        used_ &= kept;
+        used_ &= started;
     }
 
     [[gnu::noinline]] PendingRequests close_queues() {

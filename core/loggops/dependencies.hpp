@@ -79,15 +79,15 @@ class Dependencies {
     /// The same, with all ops that become ready in the list.
     void started(const Current& current, const Ready& op, const Moment& now) {
         Ready next;
-        keep(started(current, op.op_index, op.cookie, now, next), next);
+        add_ready(started(current, op.op_index, op.cookie, now, next), next);
     }
     void ended(const Current& current, OpIndex op_index, Cookie cookie, const Moment& end) {
         Ready next;
-        keep(ended(current, op_index, cookie, end, next), next);
+        add_ready(ended(current, op_index, cookie, end, next), next);
     }
 
     /// Adds `next` to the list if it is ready.
-    [[gnu::always_inline]] void keep(bool is_ready, const Ready& next) {
+    [[gnu::always_inline]] void add_ready(bool is_ready, const Ready& next) {
         if (is_ready) {
             ready_->push_back(next);
         }

@@ -10,38 +10,38 @@
 
 namespace idlewave {
 
-inline constexpr std::size_t no_place = ~std::size_t{0};
+inline constexpr std::size_t no_position = ~std::size_t{0};
 
 /// Positions in a match list by source and tag, oldest first.
-class PlacesByKey {
+class PositionsByKey {
   public:
-    void add(std::uint32_t source, std::uint32_t tag, std::size_t place) {
-        lists_[key(source, tag)].places.push_back(place);
+    void add(std::uint32_t source, std::uint32_t tag, std::size_t position) {
+        lists_[key(source, tag)].positions.push_back(position);
     }
 
-    /// The oldest position with that key whose entry still waits, or no_place.
+    /// The oldest position with that key whose entry still waits, or no_position.
     template <class Waits>
     [[nodiscard]] std::size_t oldest(std::uint32_t source, std::uint32_t tag, Waits waits) {
         const auto found = lists_.find(key(source, tag));
         if (found == lists_.end()) {
-            return no_place;
+            return no_position;
         }
-        Places& list = found->second;
-        while (list.next < list.places.size() && !waits(list.places[list.next])) {
+        Positions& list = found->second;
+        while (list.next < list.positions.size() && !waits(list.positions[list.next])) {
             ++list.next;
         }
-        if (list.next == list.places.size()) {
+        if (list.next == list.positions.size()) {
             lists_.erase(found);
-            return no_place;
+            return no_position;
         }
-        return list.places[list.next];
+        return list.positions[list.next];
     }
 
     void clear() { lists_.clear(); }
 
   private:
-    struct Places {
-        std::vector<std::size_t> places;
+    struct Positions {
+        std::vector<std::size_t> positions;
         std::size_t next = 0;  ///< positions before it are no longer in use
     };
 
@@ -50,7 +50,7 @@ class PlacesByKey {
     struct Hash {
         std::size_t operator()(std::uint64_t k) const { return (k ^ k >> 29) * 0x9e3779b97f4a7c15U; }
     };
-    std::unordered_map<std::uint64_t, Places, Hash> lists_;
+    std::unordered_map<std::uint64_t, Positions, Hash> lists_;
 };
 
 /// An index of a posted receive queue. Each receive has one entry under its own source and tag, wildcards included. A
@@ -60,26 +60,26 @@ class PostedReceiveIndex {
   public:
     [[nodiscard]] static bool answers(std::uint32_t source, std::uint32_t tag) { return source != any && tag != any; }
     static bool extend_for(std::uint32_t /*source*/, std::uint32_t /*tag*/) { return false; }
-    void add(std::uint32_t source, std::uint32_t tag, std::size_t place) {
-        places_.add(source, tag, place);
+    void add(std::uint32_t source, std::uint32_t tag, std::size_t position) {
+        positions_.add(source, tag, position);
         wild_ = wild_ || source == any || tag == any;
     }
     void clear() {
-        places_.clear();
+        positions_.clear();
         wild_ = false;
     }
 
     template <class Waits>
     std::size_t oldest(std::uint32_t source, std::uint32_t tag, Waits waits) {
         if (!wild_) {
-            return places_.oldest(source, tag, waits);
+            return positions_.oldest(source, tag, waits);
         }
-        return std::min(std::min(places_.oldest(source, tag, waits), places_.oldest(any, tag, waits)),
-                        std::min(places_.oldest(source, any, waits), places_.oldest(any, any, waits)));
+        return std::min(std::min(positions_.oldest(source, tag, waits), positions_.oldest(any, tag, waits)),
+                        std::min(positions_.oldest(source, any, waits), positions_.oldest(any, any, waits)));
     }
 
   private:
-    PlacesByKey places_;
+    PositionsByKey positions_;
     bool wild_ = false;  ///< some receive has a wildcard
 };
 
@@ -97,28 +97,28 @@ class UnexpectedMessageIndex {
         return more;
     }
 
-    void add(std::uint32_t source, std::uint32_t tag, std::size_t place) {
-        places_.add(source, tag, place);
+    void add(std::uint32_t source, std::uint32_t tag, std::size_t position) {
+        positions_.add(source, tag, position);
         without_tag_ += tag == any ? 1 : 0;
         if (wild_) {
-            places_.add(any, tag, place);
-            places_.add(source, any, place);
-            places_.add(any, any, place);
+            positions_.add(any, tag, position);
+            positions_.add(source, any, position);
+            positions_.add(any, any, position);
         }
     }
 
     void clear() {
-        places_.clear();
+        positions_.clear();
         without_tag_ = 0;
     }
 
     template <class Waits>
     std::size_t oldest(std::uint32_t source, std::uint32_t tag, Waits waits) {
-        return places_.oldest(source, tag, waits);
+        return positions_.oldest(source, tag, waits);
     }
 
   private:
-    PlacesByKey places_;
+    PositionsByKey positions_;
     bool wild_ = false;
     std::size_t without_tag_ = 0;
 };

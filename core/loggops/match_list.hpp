@@ -43,7 +43,7 @@ class MatchList {
     /// if there is none. Most often the oldest of all entries matches, so it is tried first.
     bool take(std::uint32_t source, std::uint32_t tag, Value& value) {
         const std::size_t op_index = find(source, tag);
-        if (op_index == no_place) {
+        if (op_index == no_position) {
             return false;
         }
         value = entries_[op_index].value;
@@ -65,12 +65,12 @@ class MatchList {
         index_.reset();
     }
 
-    /// Calls `visit` with every entry, oldest first.
-    template <class Visit>
-    void each(Visit visit) const {
+    /// Calls `use` with every entry, oldest first.
+    template <class Use>
+    void each(Use use) const {
         for (std::size_t i = first_; i < entries_.size(); ++i) {
             if (entries_[i].waits) {
-                visit(entries_[i]);
+                use(entries_[i]);
             }
         }
     }
@@ -85,7 +85,7 @@ class MatchList {
 
     [[nodiscard]] std::size_t find(std::uint32_t source, std::uint32_t tag) {
         if (waiting_ == 0) {
-            return no_place;
+            return no_position;
         }
         if (agrees(first_, source, tag)) {
             return first_;
@@ -112,7 +112,7 @@ class MatchList {
                 return i;
             }
         }
-        return no_place;
+        return no_position;
     }
 
     void build_index() {
@@ -131,13 +131,13 @@ class MatchList {
 
     /// Removes the entries that were taken.
     void compact() {
-        std::size_t kept = 0;
+        std::size_t count = 0;
         for (std::size_t i = first_; i < entries_.size(); ++i) {
             if (entries_[i].waits) {
-                entries_[kept++] = entries_[i];
+                entries_[count++] = entries_[i];
             }
         }
-        entries_.resize(kept);
+        entries_.resize(count);
         first_ = 0;
         if (index_) {
             fill_index();

@@ -69,7 +69,7 @@ struct ReceiveSlot {
         source = from;
         tag = with_tag;
     }
-    [[gnu::always_inline]] void keep_end(const StartedOp<Cookie>& receive) {
+    [[gnu::always_inline]] void set_pending_end(const StartedOp<Cookie>& receive) {
         op_index = receive.op_index;
         cookie = receive.cookie;
         state = State::end_pending;
@@ -78,7 +78,7 @@ struct ReceiveSlot {
 
 /// Where the other entries of a rank's two queues are: nowhere, in the unexpected messages of a rank that has one or
 /// two of these and no overflow, or in an overflow.
-class QueuePlace {
+class QueueLocation {
   public:
     [[nodiscard]] bool none() const { return word_ == 0; }
     [[nodiscard]] bool in_overflow() const { return word_ != 0 && (word_ & few) == 0; }
@@ -98,7 +98,7 @@ class QueuePlace {
 /// The matching state of one rank.
 template <class Cookie>
 struct MatchState {
-    QueuePlace queues;
+    QueueLocation queues;
     ReceiveSlot<Cookie> slot;
 
     /// Whether a receive that is posted now is the only one, and no message is unexpected.
@@ -200,26 +200,26 @@ class Matching {
         }
     }
 
-    /// Calls `visit(source, tag, receive)` for each posted receive, oldest first.
-    template <class Visit>
-    void each_posted(const State& state, Visit visit) const {
+    /// Calls `use(source, tag, receive)` for each posted receive, oldest first.
+    template <class Use>
+    void each_posted(const State& state, Use use) const {
         if (state.slot.posted()) {
-            visit(state.slot.source, state.slot.tag, state.slot.op());
+            use(state.slot.source, state.slot.tag, state.slot.op());
         }
         if (state.queues.in_overflow()) {
             overflows_[state.queues.overflow()].posted.each(
-                [&](const auto& entry) { visit(entry.source, entry.tag, entry.value); });
+                [&](const auto& entry) { use(entry.source, entry.tag, entry.value); });
         }
     }
 
-    /// Calls `visit(handle)` for each unexpected message, oldest first.
-    template <class Visit>
-    void each_unexpected(const State& state, Visit visit) const {
+    /// Calls `use(handle)` for each unexpected message, oldest first.
+    template <class Use>
+    void each_unexpected(const State& state, Use use) const {
         for (std::uint32_t handle = state.queues.first_unexpected(); handle != 0; handle = messages_[handle].next) {
-            visit(handle);
+            use(handle);
         }
         if (state.queues.in_overflow()) {
-            overflows_[state.queues.overflow()].unexpected.each([&](const auto& entry) { visit(entry.value); });
+            overflows_[state.queues.overflow()].unexpected.each([&](const auto& entry) { use(entry.value); });
         }
     }
 

@@ -30,7 +30,7 @@ enum class Point : std::uint8_t {
     sender_gap,     ///< the NIC's send side is free, after g + kG
     arrival,        ///< the first byte arrives, after o_s + L
     receiver_free,  ///< the receiver's CPU is free, after o_r + kO
-    wire,           ///< the last byte has arrived, after o_r + kG
+    last_byte,      ///< the last byte has arrived, after o_r + kG
     receiver_gap,   ///< the NIC's receive side is free, after g + kG
     computed        ///< the CPU is free after the computation
 };

@@ -160,7 +160,8 @@ class Occupation {
             (!Observer::observes || costs.bytes < after_overhead || message.size <= 1)) {
             return free;  // of one byte, the last byte and the CPU have the same time and the same slopes
         }
-        const Moment processed = latest(free, tables_.observer.at(ref, Point::wire, later(cpu.overhead, costs.bytes)));
+        const Moment processed =
+            latest(free, tables_.observer.at(ref, Point::last_byte, later(cpu.overhead, costs.bytes)));
         tables_.processed[current.number()] = latest(tables_.processed[current.number()], processed);
         return processed;
     }
@@ -184,7 +185,7 @@ class Occupation {
 
   private:
     /// The CPU's part of a message.
-    struct CpuPart {
+    struct CpuOccupation {
         Activity activity;
         Occupied cpu;
     };
@@ -195,29 +196,30 @@ class Occupation {
     };
 
     /// Noise is asked only if a detour may come before the end.
-    [[gnu::always_inline]] CpuPart occupy_cpu(const Current& current, ActivityKind kind, const Overhead& overhead,
-                                              const Costs& costs, const MessageEnd& message, const Op& op, Time begin) {
+    [[gnu::always_inline]] CpuOccupation occupy_cpu(const Current& current, ActivityKind kind, const Overhead& overhead,
+                                                    const Costs& costs, const MessageEnd& message, const Op& op,
+                                                    Time begin) {
         const Time done = later(begin, overhead.length);
-        CpuPart part{{.kind = kind,
-                      .message = message.kind,
-                      .within_node = message.within_node,
-                      .peer = message.peer,
-                      .amount = message.size,
-                      .op_index = op.op_index},
-                     {done, later(done, costs.over)}};
+        CpuOccupation occupation{{.kind = kind,
+                                  .message = message.kind,
+                                  .within_node = message.within_node,
+                                  .peer = message.peer,
+                                  .amount = message.size,
+                                  .op_index = op.op_index},
+                                 {done, later(done, costs.over)}};
         if (noisy_) {
             NoiseState& noise = tables_.noise[current.number()];
-            if (noise.quiet_from > begin || begin >= noise.quiet_until || part.cpu.end > noise.quiet_until)
+            if (noise.quiet_from > begin || begin >= noise.quiet_until || occupation.cpu.end > noise.quiet_until)
                 [[unlikely]] {
                 if constexpr (Observer::observes) {
                     const InDetour detours = detours_at(current, overhead, costs.over, begin);
-                    part.activity.in_detour = detours.first;
-                    part.activity.bytes_in_detour = detours.bytes;
+                    occupation.activity.in_detour = detours.first;
+                    occupation.activity.bytes_in_detour = detours.bytes;
                 }
-                part.cpu = occupy(tables_.machine, noise, begin, overhead, costs.over);
+                occupation.cpu = occupy(tables_.machine, noise, begin, overhead, costs.over);
             }
         }
-        return part;
+        return occupation;
     }
 
     [[gnu::noinline]] InDetour detours_at(const Current& current, const Overhead& overhead, Time bytes,

@@ -8,9 +8,9 @@ namespace idlewave {
 
 template <class... T>
 void RankResults::put(Item item, const T&... values) {
-    Serialiser packer(snapshot_.open(0));
-    packer(item);
-    (packer(values), ...);
+    Serialiser serialiser(snapshot_.open(0));
+    serialiser(item);
+    (serialiser(values), ...);
 }
 
 void RankResults::add(std::uint32_t rank, Time finish) {
@@ -42,28 +42,28 @@ Unfinished RankResults::gather(const pdes::RunConfiguration& configuration, std:
     }
     finish.resize(ranks);
     Unfinished unfinished;
-    for (pdes::Snapshot::Part& part : snapshot_.of(0)) {
-        Deserialiser unpacker(part);
-        while (!unpacker.done()) {
-            switch (unpacker.next<Item>()) {
+    for (pdes::Snapshot::Section& section : snapshot_.of(0)) {
+        Deserialiser deserialiser(section);
+        while (!deserialiser.done()) {
+            switch (deserialiser.next<Item>()) {
                 case Item::finish:
-                    unpacker(finish.at(unpacker.next<std::uint32_t>()));
+                    deserialiser(finish.at(deserialiser.next<std::uint32_t>()));
                     break;
                 case Item::pending:
-                    unfinished.add(unpacker.next<PendingOp>());
+                    unfinished.add(deserialiser.next<PendingOp>());
                     break;
                 case Item::stuck:
-                    unfinished.add(unpacker.next<UnfinishedRank>());
+                    unfinished.add(deserialiser.next<UnfinishedRank>());
                     break;
                 case Item::message:
-                    unfinished.add(unpacker.next<UnexpectedMessage>());
+                    unfinished.add(deserialiser.next<UnexpectedMessage>());
                     break;
                 case Item::dropped:
-                    unfinished.add_dropped(unpacker.next<std::uint64_t>());
+                    unfinished.add_dropped(deserialiser.next<std::uint64_t>());
                     break;
             }
         }
-        part = {};
+        section = {};
     }
     return unfinished;
 }

@@ -122,7 +122,7 @@ class Recorder {
     static constexpr bool records = true;
 
     explicit Recorder(std::uint32_t ranks, const RecordingScope& recording = {})
-        : recording_(recording), places_(ranks) {
+        : recording_(recording), indices_(ranks) {
         record_.ops.resize(ranks);
         record_.activities.resize(ranks);
         record_.queues.resize(ranks);
@@ -157,7 +157,7 @@ class Recorder {
             return;
         }
         std::vector<OpRecord>& own = record_.ops[rank];
-        places_[rank].add(op_index, static_cast<std::uint32_t>(own.size()));
+        indices_[rank].add(op_index, static_cast<std::uint32_t>(own.size()));
         append(own, {rank, op_index, op.kind, op.peer, op.tag, op.size, op.call, ready, now, now});
     }
     void ended(std::uint32_t rank, OpIndex op_index, const CausedTime& end) {
@@ -202,7 +202,7 @@ class Recorder {
 
   private:
     [[nodiscard]] OpRecord* find(std::uint32_t rank, OpIndex op_index) {
-        const std::uint32_t* index = places_[rank].find(op_index);
+        const std::uint32_t* index = indices_[rank].find(op_index);
         return index == nullptr ? nullptr : &record_.ops[rank][*index];
     }
 
@@ -229,7 +229,7 @@ class Recorder {
     }
 
     RecordingScope recording_;
-    std::vector<SmallMap<std::uint32_t>> places_;  ///< by rank: the index of each op in `record_.ops`
+    std::vector<SmallMap<std::uint32_t>> indices_;  ///< by rank: the index of each op in `record_.ops`
     std::atomic<std::uint64_t> bytes_ = 0;
     SimulationRecord record_;
 };

@@ -11,7 +11,7 @@
 #include "loggops/agenda.hpp"
 #include "loggops/matching.hpp"
 #include "loggops/message.hpp"
-#include "loggops/moved_handles.hpp"
+#include "loggops/migrated_handles.hpp"
 #include "loggops/rank.hpp"
 #include "loggops/rendezvous_records.hpp"
 #include "loggops/request.hpp"
@@ -235,7 +235,7 @@ class Rendezvous {
         const std::uint32_t handle = sends_.add();
         sends_[handle] = send;
         link(sends_, tables_.open[rank].send, handle);
-        moved_sends_.add(rank, send.rendezvous_id, handle);
+        migrated_sends_.add(rank, send.rendezvous_id, handle);
         return handle;
     }
     std::uint32_t restore(std::uint32_t rank, const OpenReceive<Cookie, Moment>& receive) {
@@ -243,7 +243,7 @@ class Rendezvous {
         receives_[handle] = receive;
         link(receives_, tables_.open[rank].receive, handle);
         if (receive.cleared) {
-            moved_receives_.add(receive.source, receive.rendezvous_id, handle);
+            migrated_receives_.add(receive.source, receive.rendezvous_id, handle);
         }
         return handle;
     }
@@ -294,7 +294,7 @@ class Rendezvous {
             sends_[handle].rendezvous_id == clear.rendezvous_id) [[likely]] {
             return handle;
         }
-        return moved_sends_.take(rank, clear.rendezvous_id);
+        return migrated_sends_.take(rank, clear.rendezvous_id);
     }
 
     /// The open receive of rendezvous data, in the same way.
@@ -304,7 +304,7 @@ class Rendezvous {
             receives_[handle].rendezvous_id == data.payload->rendezvous_id) [[likely]] {
             return handle;
         }
-        return moved_receives_.take(data.source, data.payload->rendezvous_id);
+        return migrated_receives_.take(data.source, data.payload->rendezvous_id);
     }
 
     // ---- the lists of a rank: `first` is the handle of their first record
@@ -353,8 +353,8 @@ class Rendezvous {
     Transmission<S, Observer>& transmission_;
     Slab<OpenSend<Cookie>> sends_;
     Slab<OpenReceive<Cookie, Moment>> receives_;
-    MovedHandles moved_sends_;     ///< restored open sends
-    MovedHandles moved_receives_;  ///< restored open receives
+    MigratedHandles migrated_sends_;     ///< restored open sends
+    MigratedHandles migrated_receives_;  ///< restored open receives
 };
 
 }  // namespace idlewave

@@ -44,10 +44,10 @@ class RequestQueue {
         return request;
     }
 
-    template <class Visit>
-    void each(Visit visit) const {
-        std::for_each(row_.begin() + static_cast<std::ptrdiff_t>(next_), row_.end(), visit);
-        std::for_each(heap_.begin(), heap_.end(), visit);
+    template <class Use>
+    void each(Use use) const {
+        std::for_each(row_.begin() + static_cast<std::ptrdiff_t>(next_), row_.end(), use);
+        std::for_each(heap_.begin(), heap_.end(), use);
     }
 
   private:
@@ -93,11 +93,11 @@ class RequestQueues {
         return queues_[number].take();
     }
 
-    /// Calls `visit` with every request, in no order.
-    template <class Visit>
-    void each(Visit visit) const {
+    /// Calls `use` with every request, in no order.
+    template <class Use>
+    void each(Use use) const {
         for (const Queue& queue : queues_) {
-            queue.each(visit);
+            queue.each(use);
         }
     }
 

@@ -54,36 +54,36 @@ class RankSerialiser {
           rendezvous_(rendezvous),
           dependencies_(dependencies) {}
 
-    void pack(const State& rank, std::uint32_t r, Serialiser& packer) {
-        serialise_state(const_cast<State&>(rank), r, packer);
+    void pack(const State& rank, std::uint32_t r, Serialiser& serialiser) {
+        serialise_state(const_cast<State&>(rank), r, serialiser);
         const Records records = records_of(rank, r);
-        pack_posted_receives(rank, packer);
-        packer(records.unexpected);
-        pack_all(records.messages, packer, [this](std::uint32_t handle) { return matching_[handle]; });
-        pack_all(records.receives, packer, [this](std::uint32_t handle) { return rendezvous_.receive(handle); });
-        pack_all(records.sends, packer, [this](std::uint32_t handle) { return rendezvous_.send(handle); });
-        pack_requests(records, packer);
+        pack_posted_receives(rank, serialiser);
+        serialiser(records.unexpected);
+        pack_all(records.messages, serialiser, [this](std::uint32_t handle) { return matching_[handle]; });
+        pack_all(records.receives, serialiser, [this](std::uint32_t handle) { return rendezvous_.receive(handle); });
+        pack_all(records.sends, serialiser, [this](std::uint32_t handle) { return rendezvous_.send(handle); });
+        pack_requests(records, serialiser);
     }
 
     /// Overwrites a rank that has no records.
-    void unpack(State& rank, std::uint32_t r, Deserialiser& unpacker) {
+    void unpack(State& rank, std::uint32_t r, Deserialiser& deserialiser) {
         rank.match = {};
         rank.requests = {};
         tables_.open[r] = {};
-        serialise_state(rank, r, unpacker);
-        unpack_posted_receives(rank, unpacker);
+        serialise_state(rank, r, deserialiser);
+        unpack_posted_receives(rank, deserialiser);
         Records records;
-        unpacker(records.unexpected);
+        deserialiser(records.unexpected);
         records.messages = unpack_all<ArrivedMessage<Cookie, Moment>>(
-            unpacker, [this](const auto& message) { return matching_.add(message); });
+            deserialiser, [this](const auto& message) { return matching_.add(message); });
         for (std::uint32_t i = 0; i < records.unexpected; ++i) {
             matching_.add_unexpected(rank.match, records.messages[i]);
         }
         records.receives = unpack_all<OpenReceive<Cookie, Moment>>(
-            unpacker, [this, r](const auto& receive) { return rendezvous_.restore(r, receive); });
+            deserialiser, [this, r](const auto& receive) { return rendezvous_.restore(r, receive); });
         records.sends = unpack_all<OpenSend<Cookie>>(
-            unpacker, [this, r](const auto& send) { return rendezvous_.restore(r, send); });
-        unpack_requests(rank, records, unpacker);
+            deserialiser, [this, r](const auto& send) { return rendezvous_.restore(r, send); });
+        unpack_requests(rank, records, deserialiser);
     }
 
     /// Removes all records of a rank.
@@ -151,65 +151,65 @@ class RankSerialiser {
             StartedOp<Cookie> receive = rank.match.slot.op();
             archive(receive.op_index);
             archive(receive.cookie);
-            rank.match.slot.keep_end(receive);
+            rank.match.slot.set_pending_end(receive);
         }
     }
 
-    void pack_posted_receives(const State& rank, Serialiser& packer) {
-        packer(matching_.posted_receives(rank.match));
+    void pack_posted_receives(const State& rank, Serialiser& serialiser) {
+        serialiser(matching_.posted_receives(rank.match));
         matching_.each_posted(rank.match, [&](std::uint32_t source, std::uint32_t tag, StartedOp<Cookie> receive) {
-            packer(source);
-            packer(tag);
-            serialise(packer, receive);
+            serialiser(source);
+            serialiser(tag);
+            serialise(serialiser, receive);
         });
     }
-    void unpack_posted_receives(State& rank, Deserialiser& unpacker) {
-        for (auto count = unpacker.next<std::uint32_t>(); count > 0; --count) {
-            const auto source = unpacker.next<std::uint32_t>();
-            const auto tag = unpacker.next<std::uint32_t>();
+    void unpack_posted_receives(State& rank, Deserialiser& deserialiser) {
+        for (auto count = deserialiser.next<std::uint32_t>(); count > 0; --count) {
+            const auto source = deserialiser.next<std::uint32_t>();
+            const auto tag = deserialiser.next<std::uint32_t>();
             StartedOp<Cookie> receive;
-            serialise(unpacker, receive);
+            serialise(deserialiser, receive);
             matching_.add_posted(rank.match, source, tag, receive);
         }
     }
 
     template <class Get>
-    static void pack_all(const std::vector<std::uint32_t>& handles, Serialiser& packer, Get get) {
-        packer(static_cast<std::uint32_t>(handles.size()));
+    static void pack_all(const std::vector<std::uint32_t>& handles, Serialiser& serialiser, Get get) {
+        serialiser(static_cast<std::uint32_t>(handles.size()));
         for (const std::uint32_t handle : handles) {
             auto record = get(handle);
-            serialise(packer, record);
+            serialise(serialiser, record);
         }
     }
     template <class Record, class Add>
-    static std::vector<std::uint32_t> unpack_all(Deserialiser& unpacker, Add add) {
-        std::vector<std::uint32_t> handles(unpacker.next<std::uint32_t>());
+    static std::vector<std::uint32_t> unpack_all(Deserialiser& deserialiser, Add add) {
+        std::vector<std::uint32_t> handles(deserialiser.next<std::uint32_t>());
         for (std::uint32_t& handle : handles) {
             Record record;
-            serialise(unpacker, record);
+            serialise(deserialiser, record);
             handle = add(record);
         }
         return handles;
     }
 
-    void pack_requests(const Records& records, Serialiser& packer) {
+    void pack_requests(const Records& records, Serialiser& serialiser) {
         const HandlePositions messages(records.messages);
         const HandlePositions receives(records.receives);
         const HandlePositions sends(records.sends);
-        packer(static_cast<std::uint32_t>(records.requests.size()));
+        serialiser(static_cast<std::uint32_t>(records.requests.size()));
         for (Entry request : records.requests) {
             request.handle = is_about_message(request.kind)   ? messages.of(request.handle)
                              : is_about_receive(request.kind) ? receives.of(request.handle)
                              : is_about_send(request.kind)    ? sends.of(request.handle)
                                                               : 0;
-            serialise(packer, request);
+            serialise(serialiser, request);
         }
     }
-    void unpack_requests(State& rank, const Records& records, Deserialiser& unpacker) {
+    void unpack_requests(State& rank, const Records& records, Deserialiser& deserialiser) {
         agenda_.open({});
-        for (auto count = unpacker.next<std::uint32_t>(); count > 0; --count) {
+        for (auto count = deserialiser.next<std::uint32_t>(); count > 0; --count) {
             Entry& request = agenda_.make() = {};
-            serialise(unpacker, request);
+            serialise(deserialiser, request);
             request.message_class = Message::no_class;  // costs without a class are the same
             request.request_id = agenda_.next_request_id();
             request.handle = is_about_message(request.kind)   ? records.messages.at(request.handle)

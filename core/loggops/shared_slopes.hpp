@@ -87,7 +87,7 @@ class SharedDifferentiation : public NoRecording {
             case Point::receiver_gap:
                 return {time, ref.step->nic};
             case Point::arrival:
-            case Point::wire:
+            case Point::last_byte:
                 return {time, ref.step->message};
             case Point::start:
             case Point::sender_free:

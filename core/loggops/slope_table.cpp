@@ -92,7 +92,7 @@ const SlopeStep& SlopeTable::add_step(InternedSlopes& from, const Activity& acti
         case ActivityKind::reception:
             step.cpu = at(Point::receiver_free);
             step.nic = at(Point::receiver_gap);
-            step.message = at(Point::wire);
+            step.message = at(Point::last_byte);
             break;
     }
     step.traits.store(traits_of(activity), std::memory_order_release);

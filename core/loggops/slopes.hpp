@@ -215,7 +215,7 @@ struct Differentiation : NoRecording {
                 return {.o_r = 1, .o = 1, .O = bytes_of(ref)};
             case Point::arrival:
                 return {.L = 1, .o_s = 1, .o = 1};
-            case Point::wire:
+            case Point::last_byte:
                 return {.o_r = 1, .o = 1, .G = bytes_of(ref)};
             case Point::sender_gap:
             case Point::receiver_gap:

@@ -107,13 +107,17 @@ class RankWorker {
 
     // ---- serialised ranks, for rollback, migration and checkpoints
 
-    void pack(const State& rank, std::uint32_t r, Serialiser& packer) { serialiser().pack(rank, r, packer); }
-    void unpack(State& rank, std::uint32_t r, Deserialiser& unpacker) { serialiser().unpack(rank, r, unpacker); }
+    void pack(const State& rank, std::uint32_t r, Serialiser& serialiser) {
+        rank_serialiser().pack(rank, r, serialiser);
+    }
+    void unpack(State& rank, std::uint32_t r, Deserialiser& deserialiser) {
+        rank_serialiser().unpack(rank, r, deserialiser);
+    }
     /// Rolls a rank back to the state that `undo_data` holds.
     void undo(State& rank, std::span<const std::byte> undo_data, std::uint32_t r) {
-        serialiser().discard(rank, r);
-        Deserialiser unpacker(undo_data);
-        unpack(rank, r, unpacker);
+        rank_serialiser().discard(rank, r);
+        Deserialiser deserialiser(undo_data);
+        unpack(rank, r, deserialiser);
     }
 
     /// Ranks and events that an optimistic scheduler handles conservatively. A rank with long queues takes longer to
@@ -182,7 +186,7 @@ class RankWorker {
         return next;
     }
 
-    RankSerialiser<S, Observer> serialiser() {
+    RankSerialiser<S, Observer> rank_serialiser() {
         return {tables_, agenda_, occupation_, matching_, rendezvous_, dependencies_};
     }
 
@@ -190,8 +194,8 @@ class RankWorker {
     void write_undo_log(State& rank, Context& context) {
         if constexpr (requires { context.undo_data->size(); }) {
             if (context.undo_data != nullptr) [[unlikely]] {
-                Serialiser packer(*context.undo_data);
-                pack(rank, context.self(), packer);
+                Serialiser serialiser(*context.undo_data);
+                pack(rank, context.self(), serialiser);
             }
         }
     }
@@ -302,7 +306,7 @@ class RankWorker {
         }
         if constexpr (S::single_cpu_and_nic) {
             if (time_of(ended.at) >= until && same(ended.at, current_.free_times()[Layout::cpu(0)])) {
-                current_.state().match.slot.keep_end({.op_index = ended.op_index, .cookie = ended.cookie});
+                current_.state().match.slot.set_pending_end({.op_index = ended.op_index, .cookie = ended.cookie});
                 return false;
             }
         }
@@ -449,12 +453,12 @@ class RankWorker {
                                      : occupation_.compute(current_, *next, at);
             is_ready = dependencies_.started(current_, op_index, cookie, at, *next);
             if (dependencies_.ended(current_, op_index, cookie, end, *spare)) {
-                dependencies_.keep(is_ready, *next);
+                dependencies_.add_ready(is_ready, *next);
                 std::swap(next, spare);
                 is_ready = true;
             }
         }
-        dependencies_.keep(is_ready, *next);
+        dependencies_.add_ready(is_ready, *next);
         if (!dependencies_.ready().empty()) [[unlikely]] {
             start_ready_ops(until, context);
         }
@@ -477,7 +481,7 @@ class RankWorker {
             }
             auto& starting = dependencies_.swap_ready();
             start_op(starting[first], at, context);
-            dependencies_.keep(!alone, starting[1 - first]);
+            dependencies_.add_ready(!alone, starting[1 - first]);
             starting.clear();
         }
         request_ready_ops();
@@ -488,7 +492,7 @@ class RankWorker {
     [[gnu::always_inline]] inline void start_op(const Ready& ready, const Moment& now, Context& context) {
         if (ready.op.kind == OpKind::recv) {
             Ready next;
-            dependencies_.keep(post(ready, now, next), next);
+            dependencies_.add_ready(post(ready, now, next), next);
             return;
         }
         record_start(ready, now);

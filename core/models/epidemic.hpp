@@ -81,9 +81,9 @@ struct EpidemicParameters {
 /// d + L exp(-d / L), about L + d^2 / 2 L: 1.9 days grow by 2.5 s, or 2e-5.
 class Epidemic {
   public:
-    static constexpr std::uint32_t nobody = 0xffffffff;
+    static constexpr std::uint32_t no_person = 0xffffffff;
 
-    enum class Place : std::uint16_t { home, work, travel };
+    enum class Setting : std::uint16_t { home, work, travel };
 
     struct State {
         Time exposed = never;     ///< when the person became exposed
@@ -91,19 +91,19 @@ class Epidemic {
         Time recovered = never;   ///< when it recovers, which may lie after the end
         std::uint64_t handled = 0;
         std::uint64_t digest = 0;  ///< of all events, in the order in which they were handled
-        std::uint32_t infected_by = nobody;
-        Place infected_at = Place::home;  ///< where; of a person that was infected by another one
-        bool immune = false;              ///< vaccinated
-        bool isolates = false;            ///< while it is ill
+        std::uint32_t infected_by = no_person;
+        Setting infected_at = Setting::home;  ///< where; of a person that was infected by another one
+        bool immune = false;                  ///< vaccinated
+        bool isolates = false;                ///< while it is ill
     };
 
     /// A person has its next contact, or was exposed at a contact.
     enum class EventKind : std::uint16_t { contact, exposure };
 
     struct Payload {
-        std::uint32_t infected_by = nobody;
+        std::uint32_t infected_by = no_person;
         EventKind kind = EventKind::contact;
-        Place place = Place::home;
+        Setting setting = Setting::home;
 
         bool operator==(const Payload&) const = default;
     };
@@ -137,7 +137,7 @@ class Epidemic {
         } else if (state.exposed == never && !state.immune) {
             state.exposed = context.now() - parameters_.contact;
             state.infected_by = payload.infected_by;
-            state.infected_at = payload.place;
+            state.infected_at = payload.setting;
             draw_course(state, parameters_.latent, context);
         }
     }
@@ -157,11 +157,11 @@ class Epidemic {
     template <class Context>
     void have_contact(State& state, Context& context) const {
         const Philox bits = context.random_bits();
-        const Place place = place_of(bits[0]);
-        if (takes_place(state, place, context.now())) {
-            const std::uint32_t partner = partner_of(context.self(), place, bits[1]);
+        const Setting setting = setting_of(bits[0]);
+        if (contact_happens(state, setting, context.now())) {
+            const std::uint32_t partner = partner_of(context.self(), setting, bits[1]);
             if (partner != context.self()) {
-                context.send(partner, parameters_.contact, {context.self(), EventKind::exposure, place});
+                context.send(partner, parameters_.contact, {context.self(), EventKind::exposure, setting});
             }
         }
         schedule_contact(state, context.now(), bits[2], context);
@@ -178,26 +178,26 @@ class Epidemic {
         }
     }
 
-    [[nodiscard]] Place place_of(std::uint64_t bits) const {
+    [[nodiscard]] Setting setting_of(std::uint64_t bits) const {
         const std::uint64_t sample = bits >> 11;
         if (sample < home_below_) {
-            return Place::home;
+            return Setting::home;
         }
-        return sample < work_below_ ? Place::work : Place::travel;
+        return sample < work_below_ ? Setting::work : Setting::travel;
     }
 
-    [[nodiscard]] bool takes_place(const State& state, Place place, Time now) const {
+    [[nodiscard]] bool contact_happens(const State& state, Setting setting, Time now) const {
         const Interventions& against = parameters_.interventions;
         const bool at_home = state.isolates && now >= state.infectious + against.isolated_after;
         const bool closed = now >= against.workplaces_close && now < against.workplaces_reopen;
-        return place == Place::home || (!at_home && (place == Place::travel || !closed));
+        return setting == Setting::home || (!at_home && (setting == Setting::travel || !closed));
     }
 
-    [[nodiscard]] std::uint32_t partner_of(std::uint32_t person, Place place, std::uint64_t bits) const {
-        switch (place) {
-            case Place::home:
+    [[nodiscard]] std::uint32_t partner_of(std::uint32_t person, Setting setting, std::uint64_t bits) const {
+        switch (setting) {
+            case Setting::home:
                 return city_.home_mate(person, bits);
-            case Place::work:
+            case Setting::work:
                 return city_.colleague(person, bits);
             default:
                 return city_.anybody(bits);

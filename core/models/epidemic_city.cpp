@@ -53,10 +53,10 @@ double sum_of(const std::array<double, CityParameters::largest_home>& shares) {
     return sum;
 }
 
-/// A member of a group other than the one at `place`, chosen uniformly.
-std::uint32_t other_of(const City::Group& group, std::uint32_t place, std::uint64_t bits) {
+/// A member of a group other than the one at `position`, chosen uniformly.
+std::uint32_t other_of(const City::Group& group, std::uint32_t position, std::uint64_t bits) {
     const auto other = group.first + static_cast<std::uint32_t>(below(group.size - 1, bits));
-    return other < place ? other : other + 1;
+    return other < position ? other : other + 1;
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ class BlockEvents {
     static constexpr std::size_t fewest_to_count = 192;  ///< events; of a small block fewer suffice
 
     /// A chunk of a bucket; `offset` is where its cell begins, in ps after the beginning of the window.
-    struct Part {
+    struct ChunkSpan {
         const QueuedEvent* events;
         std::uint32_t count;
         std::uint32_t offset;
@@ -88,8 +88,8 @@ class BlockEvents {
 
     void sort() {
         count_ = 0;
-        for (const Part& part : unsorted_) {
-            count_ += part.count;
+        for (const ChunkSpan& chunk_span : unsorted_) {
+            count_ += chunk_span.count;
         }
         if (sorted_.size() < count_ + margin) {
             sorted_.resize(count_ + count_ / 2 + margin);
@@ -102,15 +102,15 @@ class BlockEvents {
         if (count_ > 0) {
             std::fill_n(sorted_.begin() + static_cast<std::ptrdiff_t>(count_), margin, sorted_[count_ - 1]);
         }
-        for (const Part& part : unsorted_) {
-            pool_->give(part.chunk);
+        for (const ChunkSpan& chunk_span : unsorted_) {
+            pool_->give(chunk_span.chunk);
         }
     }
 
     void sort_by_counting() {
         std::fill(begins_.begin(), begins_.end(), 0);
-        for (const Part& part : unsorted_) {
-            for (const QueuedEvent& event : std::span(part.events, part.count)) {
+        for (const ChunkSpan& chunk_span : unsorted_) {
+            for (const QueuedEvent& event : std::span(chunk_span.events, chunk_span.count)) {
                 ++begins_[event.lp];
             }
         }
@@ -118,32 +118,32 @@ class BlockEvents {
         for (std::uint32_t& begin : begins_) {
             sum += std::exchange(begin, sum);
         }
-        for (const Part& part : unsorted_) {
-            for (const QueuedEvent& event : std::span(part.events, part.count)) {
-                QueuedEvent& place = sorted_[begins_[event.lp]++];
-                place = event;
-                place.offset += part.offset;
+        for (const ChunkSpan& chunk_span : unsorted_) {
+            for (const QueuedEvent& event : std::span(chunk_span.events, chunk_span.count)) {
+                QueuedEvent& target = sorted_[begins_[event.lp]++];
+                target = event;
+                target.offset += chunk_span.offset;
             }
         }
     }
 
     void sort_by_comparing() {
-        auto place = sorted_.begin();
-        for (const Part& part : unsorted_) {
-            for (const QueuedEvent& event : std::span(part.events, part.count)) {
-                *place = event;
-                place->offset += part.offset;
-                ++place;
+        auto target = sorted_.begin();
+        for (const ChunkSpan& chunk_span : unsorted_) {
+            for (const QueuedEvent& event : std::span(chunk_span.events, chunk_span.count)) {
+                *target = event;
+                target->offset += chunk_span.offset;
+                ++target;
             }
         }
         if (count_ > 1) {
-            std::stable_sort(sorted_.begin(), place,
+            std::stable_sort(sorted_.begin(), target,
                              [](const QueuedEvent& a, const QueuedEvent& b) { return a.lp < b.lp; });
         }
     }
 
     const Grid& grid_;
-    std::vector<Part> unsorted_;
+    std::vector<ChunkSpan> unsorted_;
     std::vector<std::uint32_t> begins_;  ///< where the events of each LP begin
     LargeVector<QueuedEvent> sorted_;
     std::size_t count_ = 0;  ///< events in sorted_

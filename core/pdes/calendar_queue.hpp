@@ -93,7 +93,7 @@ class CalendarQueue {
                                      std::uint16_t code) {
         const std::int64_t cell = grid_.cell_of(time);
         if (cell >= near_end_) [[unlikely]] {
-            far_.push({time, lp, source, sequence, code}, cell / Grid::row);
+            overflow_.push({time, lp, source, sequence, code}, cell / Grid::row);
             return;
         }
         append(cell, lp >> grid_.block_shift, {grid_.in_cell(time), source, sequence, grid_.in_block(lp), code});
@@ -112,7 +112,7 @@ class CalendarQueue {
                 return cell;
             }
         }
-        const std::int64_t row = far_.first_row();
+        const std::int64_t row = overflow_.first_row();
         return row == OverflowQueue::no_row ? none : row * Grid::row;
     }
 
@@ -131,7 +131,7 @@ class CalendarQueue {
             return;
         }
         near_end_ = (row + 2) * Grid::row;
-        far_.take_rows(row + 1, [this](const PendingEvent& event) {
+        overflow_.take_rows(row + 1, [this](const PendingEvent& event) {
             push(event.time, event.lp, event.source, event.sequence, event.code);
         });
     }
@@ -225,7 +225,7 @@ class CalendarQueue {
     std::array<std::atomic<std::uint64_t>, Grid::near / 64> cells_ = {};
     std::int64_t present_ = 0;            ///< no event is left before this cell
     std::int64_t near_end_ = Grid::near;  ///< the first cell without buckets
-    OverflowQueue far_;
+    OverflowQueue overflow_;
 };
 
 }  // namespace idlewave::pdes

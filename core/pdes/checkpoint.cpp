@@ -31,26 +31,26 @@ namespace {
 constexpr std::array<char, 8> magic = {'i', 'd', 'l', 'e', 'k', 'e', 'p', 't'};
 constexpr std::uint32_t version_of_format = 1;
 
-/// The header of each part of a file.
-struct PartHead {
+/// The header of each section of a file.
+struct SectionHeader {
     std::uint64_t bytes = 0;
     std::uint32_t crc = 0;
     std::uint32_t unused = 0;
 };
 
-void append_part(OutputFile& out, std::span<const std::byte> part) {
-    const PartHead head{part.size(), crc32c(part), 0};
+void append_section(OutputFile& out, std::span<const std::byte> section) {
+    const SectionHeader head{section.size(), crc32c(section), 0};
     out.append(std::as_bytes(std::span(&head, 1)));
-    out.append(part);
+    out.append(section);
 }
 
-/// Reads the part at `offset`, and moves `offset` to the next one.
-std::vector<std::byte> read_part(const InputFile& file, std::uint64_t& offset) {
+/// Reads the section at `offset`, and moves `offset` to the next one.
+std::vector<std::byte> read_section(const InputFile& file, std::uint64_t& offset) {
     const auto refuse = [&] {
         return InputError(file.name() + ": the checkpoint is damaged at byte " + std::to_string(offset) +
                           "; a run can only go on from one that is whole");
     };
-    PartHead head;
+    SectionHeader head;
     if (file.size() - offset < sizeof head) {
         throw refuse();
     }
@@ -59,45 +59,45 @@ std::vector<std::byte> read_part(const InputFile& file, std::uint64_t& offset) {
         throw refuse();
     }
     std::vector<std::byte> part(head.bytes);
-    file.read_at(offset + sizeof head, part);
-    if (crc32c(part) != head.crc) {
+    file.read_at(offset + sizeof head, section);
+    if (crc32c(section) != head.crc) {
         throw refuse();
     }
     offset += sizeof head + head.bytes;
-    return part;
+    return section;
 }
 
-std::vector<std::byte> header_of(const Checkpoint& checkpoint, std::uint64_t parts, const std::string& run) {
+std::vector<std::byte> header_of(const Checkpoint& checkpoint, std::uint64_t sections, const std::string& run) {
     std::vector<std::byte> bytes;
-    Serialiser packer(bytes);
-    packer(parts);
-    packer(checkpoint.from);
-    packer(checkpoint.seconds);
-    packer(checkpoint.statistics);
+    Serialiser serialiser(bytes);
+    serialiser(sections);
+    serialiser(checkpoint.from);
+    serialiser(checkpoint.seconds);
+    serialiser(checkpoint.statistics);
     const auto text = std::as_bytes(std::span(run));
     bytes.insert(bytes.end(), text.begin(), text.end());
     return bytes;
 }
 
-/// Reads the header into `checkpoint` and `description`; returns the number of parts.
+/// Reads the header into `checkpoint` and `description`; returns the number of sections.
 std::uint64_t read_header(const std::vector<std::byte>& header, Checkpoint& checkpoint, std::string& run) {
-    Deserialiser unpacker(header);
-    const auto parts = unpacker.next<std::uint64_t>();
-    unpacker(checkpoint.from);
-    unpacker(checkpoint.seconds);
-    unpacker(checkpoint.statistics);
-    while (!unpacker.done()) {
-        run.push_back(unpacker.next<char>());
+    Deserialiser deserialiser(header);
+    const auto sections = deserialiser.next<std::uint64_t>();
+    deserialiser(checkpoint.from);
+    deserialiser(checkpoint.seconds);
+    deserialiser(checkpoint.statistics);
+    while (!deserialiser.done()) {
+        run.push_back(deserialiser.next<char>());
     }
-    return parts;
+    return sections;
 }
 
-std::uint64_t parts_of(const Snapshot& snapshot) {
-    std::uint64_t parts = 0;
+std::uint64_t sections_of(const Snapshot& snapshot) {
+    std::uint64_t sections = 0;
     for (std::uint32_t partition = 0; partition < snapshot.partitions(); ++partition) {
-        parts += snapshot.of(partition).size();
+        sections += snapshot.of(partition).size();
     }
-    return parts;
+    return sections;
 }
 
 constexpr std::string_view begin_of_name = "checkpoint-";
@@ -146,10 +146,10 @@ void CheckpointFolder::write(const Checkpoint& header, const Snapshot& snapshot,
     OutputFile out(name_of(next.number, process));
     out.append(std::string_view(magic.data(), magic.size()));
     out.append(std::as_bytes(std::span(&version_of_format, 1)));
-    append_part(out, header_of(header, parts_of(snapshot), run_));
+    append_section(out, header_of(header, sections_of(snapshot), run_));
     for (std::uint32_t partition = 0; partition < snapshot.partitions(); ++partition) {
-        for (const Snapshot::Part& part : snapshot.of(partition)) {
-            append_part(out, part);
+        for (const Snapshot::Section& section : snapshot.of(partition)) {
+            append_section(out, section);
         }
     }
     out.sync();
@@ -203,12 +203,12 @@ void CheckpointFolder::read_file(const Latest& latest, std::uint32_t process, Ch
     }
     std::uint64_t offset = sizeof begin + sizeof format;
     std::string run;
-    std::uint64_t parts = read_header(read_part(file, offset), checkpoint, run);
+    std::uint64_t sections = read_header(read_section(file, offset), checkpoint, run);
     if (run != run_) {
         throw InputError(file.name() + ": it is of another run:\n  " + run + "\nand this one is:\n  " + run_);
     }
-    for (; parts > 0; --parts) {
-        checkpoint.parts.push_back(read_part(file, offset));
+    for (; sections > 0; --sections) {
+        checkpoint.sections.push_back(read_section(file, offset));
     }
     if (offset != file.size()) {
         throw InputError(file.name() + ": the checkpoint is damaged: it goes on behind its end");

@@ -16,7 +16,7 @@ struct Checkpoint {
     Time from = 0;
     double seconds = 0;     ///< of the run so far
     Statistics statistics;  ///< summed over all processes
-    std::vector<Snapshot::Part> parts;
+    std::vector<Snapshot::Section> sections;
 };
 
 /// The directory of the checkpoints of one run: a file for each process, and the file `latest`, which names the files
@@ -30,12 +30,12 @@ class CheckpointFolder {
     /// Prepares the directory for a new run. Throws InputError if it has a checkpoint, or none can be written.
     void prepare() const;
 
-    /// All processes call it; each writes its own parts. Throws InputError if a file cannot be written, and
+    /// All processes call it; each writes its own sections. Throws InputError if a file cannot be written, and
     /// TransportError.
     void write(const Checkpoint& header, const Snapshot& snapshot, const idlewave_transport* transport);
 
-    /// Reads the last complete checkpoint, with the parts of all processes. Throws InputError if there is none, or it
-    /// is damaged or of another run.
+    /// Reads the last complete checkpoint, with the sections of all processes. Throws InputError if there is none, or
+    /// it is damaged or of another run.
     [[nodiscard]] Checkpoint read() const;
 
   private:

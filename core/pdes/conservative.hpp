@@ -99,9 +99,9 @@ class ConservativeScheduler {
         });
     }
 
-    /// Restores the LPs and events of this process: from the snapshot, which has the parts for each partition, and from
-    /// parts that may be for any.
-    void restore(Snapshot& snapshot, std::span<const Snapshot::Part> parts) {
+    /// Restores the LPs and events of this process: from the snapshot, which has the sections of each partition, and
+    /// from sections that may be for any.
+    void restore(Snapshot& snapshot, std::span<const Snapshot::Section> sections) {
         const std::int64_t from = grid_.cell_of(options_.from);
         on_all([&](Thread& thread) {
             thread.calendar.advance(from);
@@ -110,9 +110,9 @@ class ConservativeScheduler {
                 thread.calendar.push(event.time, event.lp, event.source, event.sequence, event.code);
             };
             const auto timer = [&](std::uint32_t slot, Time time) { set_timer(thread, (*lps_)[slot], slot, time); };
-            PartitionSnapshot<M>::restore(parts, contents, push, timer);
+            PartitionSnapshot<M>::restore(sections, contents, push, timer);
             for (std::uint32_t i = 0; i < threads_.size(); ++i) {
-                if (layout_.in_turns() || i == thread.number) {
+                if (layout_.round_robin() || i == thread.number) {
                     PartitionSnapshot<M>::restore(snapshot.of(first_ + i), contents, push, timer);
                 }
             }
@@ -277,7 +277,7 @@ class ConservativeScheduler {
         Thread& thread;
         Time window_end;
         std::uint32_t lps;  ///< of the run; with the next member a copy close at hand, as each event reads it
-        bool in_turns;
+        bool round_robin;
         std::uint32_t lp = 0;
         Lp<State>* record = nullptr;
         static constexpr void* undo_data = nullptr;  ///< nothing is rolled back
@@ -296,8 +296,8 @@ class ConservativeScheduler {
         }
 
         /// `payload`: arguments of a Payload's constructor, which makes it in its place.
-        template <class... Parts>
-        [[gnu::always_inline]] void send(std::uint32_t destination, Time time, const Parts&... payload) {
+        template <class... Arguments>
+        [[gnu::always_inline]] void send(std::uint32_t destination, Time time, const Arguments&... payload) {
             std::uint32_t slot = destination;
             if (check(destination, time) && !scheduler.find_slot(destination, slot)) [[unlikely]] {
                 scheduler.send_remote(thread, destination, {time, 0, lp, record->sequence, QueuedEvent::pooled},
@@ -317,7 +317,7 @@ class ConservativeScheduler {
             if (time < window_end || destination >= lps) [[unlikely]] {
                 throw_invalid_send(lp, destination, time, lps, "that violates the lookahead");
             }
-            return !in_turns;
+            return !round_robin;
         }
         [[gnu::always_inline]] void count() const {
             if (++record->sequence == 0) [[unlikely]] {
@@ -380,11 +380,11 @@ class ConservativeScheduler {
 
     /// Sets the slot of an LP of this process; returns whether it is one.
     [[gnu::always_inline]] bool find_slot(std::uint32_t lp, std::uint32_t& slot) const {
-        const Placement::Place place = placement_.of(lp);
-        if (!layout_.has(place.partition)) [[unlikely]] {
+        const Placement::Position position = placement_.of(lp);
+        if (!layout_.has(position.partition)) [[unlikely]] {
             return false;
         }
-        slot = layout_.slot_of(place);
+        slot = layout_.slot_of(position);
         return true;
     }
 
@@ -404,7 +404,7 @@ class ConservativeScheduler {
             try {
                 work(*threads_[i]);
             } catch (...) {
-                error.keep(std::current_exception());
+                error.record(std::current_exception());
                 endpoints_[i]->abort();
             }
         };
@@ -422,12 +422,12 @@ class ConservativeScheduler {
             guarded(0);
         } catch (const std::system_error& failure) {
             gate.open(false);
-            error.keep(std::make_exception_ptr(InputError("only " + std::to_string(others.size() + 1) + " of " +
-                                                          std::to_string(threads_.size()) +
-                                                          " threads could be started: " + failure.what())));
+            error.record(std::make_exception_ptr(InputError("only " + std::to_string(others.size() + 1) + " of " +
+                                                            std::to_string(threads_.size()) +
+                                                            " threads could be started: " + failure.what())));
         } catch (const std::bad_alloc&) {
             gate.open(false);
-            error.keep(std::current_exception());
+            error.record(std::current_exception());
         }
         for (std::thread& other : others) {
             other.join();
@@ -455,7 +455,7 @@ class ConservativeScheduler {
                 thread.calendar.advance(cell);
                 next = thread.calendar.first(exact ? window(thread, cell) : cell);
             } catch (...) {
-                error_.keep(std::current_exception());
+                error_.record(std::current_exception());
                 next = WindowCandidate::failed;
             }
         }
@@ -515,7 +515,7 @@ class ConservativeScheduler {
                 if (event.code == QueuedEvent::pooled) {
                     take_payload<M>(event, *payload++, thread.worker, thread.payloads);
                 }
-                const std::uint32_t slot = layout_.slot_of(Placement::Place{first_ + thread.number, event.lp});
+                const std::uint32_t slot = layout_.slot_of(Placement::Position{first_ + thread.number, event.lp});
                 thread.calendar.push(event.time, slot, event.source, event.sequence, event.code);
                 earliest = std::min(earliest, grid_.cell_of(event.time));
             }
@@ -534,7 +534,7 @@ class ConservativeScheduler {
     // ---- windows
 
     [[nodiscard]] Context context_until(Thread& thread, Time window_end) {
-        return {*this, thread, window_end, placement_.lps(), layout_.in_turns()};
+        return {*this, thread, window_end, placement_.lps(), layout_.round_robin()};
     }
 
     void begin_block(Thread& thread, Context& context, std::uint32_t block) {
@@ -581,22 +581,22 @@ class ConservativeScheduler {
     }
 
     void execute_block(Thread& thread, Context& context, std::uint32_t first_slot, Time begins) {
-        constexpr std::size_t far_ahead = BlockEvents::margin;
+        constexpr std::size_t prefetch_distance = BlockEvents::margin;
         constexpr std::size_t ahead = 8;
         const std::span<const QueuedEvent> events = thread.block.events();
         // The LPs of a block are neighbours in their partition, but their numbers need not be.
-        const bool in_turns = context.in_turns;
+        const bool round_robin = context.round_robin;
         const bool is_looked_at = options_.check || thread.statistics.communication.counts();
         const auto number_of = [&](std::uint32_t index) {
-            return in_turns ? first_slot + index : layout_.lp_of(first_slot + index);
+            return round_robin ? first_slot + index : layout_.lp_of(first_slot + index);
         };
         Lp<State>* const block = &(*lps_)[first_slot];
         const QueuedEvent* event = events.data();
         const QueuedEvent* const end = event + events.size();
         while (event != end) {
-            fetch(block[event[far_ahead].lp]);
-            if (event[far_ahead].code == QueuedEvent::pooled) {
-                thread.payloads.prefetch(event[far_ahead].sequence);
+            fetch(block[event[prefetch_distance].lp]);
+            if (event[prefetch_distance].code == QueuedEvent::pooled) {
+                thread.payloads.prefetch(event[prefetch_distance].sequence);
             }
             const std::uint32_t soon = event[ahead].lp;
             thread.worker.prefetch(block[soon].state, number_of(soon));
@@ -678,16 +678,16 @@ class ConservativeScheduler {
             event.code = QueuedEvent::pooled;
             send_remote(thread, destination, event, payload);
         } else {
-            const Placement::Place place = placement_.of(destination);
-            event.lp = place.local;
-            thread.outbox.send(place.partition, event, grid_.cell_of(event.time));
+            const Placement::Position position = placement_.of(destination);
+            event.lp = position.local;
+            thread.outbox.send(position.partition, event, grid_.cell_of(event.time));
         }
     }
     [[gnu::noinline]] void send_remote(Thread& thread, std::uint32_t destination, PendingEvent event,
                                        const Payload& payload) {
-        const Placement::Place place = placement_.of(destination);
-        event.lp = place.local;
-        thread.outbox.send(place.partition, event, grid_.cell_of(event.time), payload);
+        const Placement::Position position = placement_.of(destination);
+        event.lp = position.local;
+        thread.outbox.send(position.partition, event, grid_.cell_of(event.time), payload);
     }
 
     /// Only the caller's thread polls, since the poll may call a Python interpreter.

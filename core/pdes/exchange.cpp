@@ -16,7 +16,7 @@
 namespace idlewave::pdes {
 namespace {
 
-using Part = Snapshot::Part;
+using Section = Snapshot::Section;
 
 void check(const idlewave_transport& transport, int status) {
     if (status != 0) {
@@ -24,16 +24,16 @@ void check(const idlewave_transport& transport, int status) {
     }
 }
 
-/// A part, followed by the number of its partition. A message without bytes tells that a process has sent all its
-/// parts.
+/// A section, followed by the number of its partition. A message without bytes says that a process has sent all its
+/// sections.
 struct InFlight {
     std::int32_t ticket = 0;
-    Part bytes;
+    Section bytes;
 };
 
 std::vector<InFlight> send_all(Snapshot& snapshot, const idlewave_transport& transport, std::uint32_t threads) {
     std::vector<InFlight> sending;
-    const auto send = [&](std::uint32_t process, Part bytes) {
+    const auto send = [&](std::uint32_t process, Section bytes) {
         InFlight& one = sending.emplace_back(InFlight{0, std::move(bytes)});
         check(transport,
               transport.send(static_cast<std::int32_t>(process), one.bytes.data(), one.bytes.size(), &one.ticket));
@@ -43,10 +43,10 @@ std::vector<InFlight> send_all(Snapshot& snapshot, const idlewave_transport& tra
             continue;
         }
         for (std::uint32_t partition = process * threads; partition < (process + 1) * threads; ++partition) {
-            for (Part& part : std::exchange(snapshot.of(partition), {})) {
+            for (Section& section : std::exchange(snapshot.of(partition), {})) {
                 const auto* number = reinterpret_cast<const std::byte*>(&partition);
-                part.insert(part.end(), number, number + sizeof partition);
-                send(process, std::move(part));
+                section.insert(section.end(), number, number + sizeof partition);
+                send(process, std::move(section));
             }
         }
         send(process, {});
@@ -69,7 +69,7 @@ bool receive(Snapshot& snapshot, const idlewave_transport& transport, std::int32
     if (size < 0) {
         return false;
     }
-    Part bytes(static_cast<std::size_t>(size));
+    Section bytes(static_cast<std::size_t>(size));
     check(transport, transport.receive(bytes.data()));
     if (bytes.empty()) {
         ++ended;

@@ -10,7 +10,7 @@
 /// Collective operations of the processes of a run. All processes call them, and have no message batches under way.
 namespace idlewave::pdes {
 
-/// Gives each process the parts that are for its partitions: process p has the partitions from p * threads on.
+/// Gives each process the sections that are for its partitions: process p has the partitions from p * threads on.
 /// Afterwards `snapshot` holds what is for this process. Throws TransportError.
 void exchange(Snapshot& snapshot, const idlewave_transport& transport, std::uint32_t threads);
 

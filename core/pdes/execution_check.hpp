@@ -32,9 +32,9 @@ struct TrialContext {
         events.push_back({time, destination, code});
         ++record.sequence;
     }
-    template <class... Parts>
-    void send(std::uint32_t destination, Time time, const Parts&... parts) {
-        static_cast<void>(typename M::Payload(parts...));
+    template <class... Arguments>
+    void send(std::uint32_t destination, Time time, const Arguments&... arguments) {
+        static_cast<void>(typename M::Payload(arguments...));
         send(destination, time, QueuedEvent::pooled);
     }
     void emit(const typename EmittedOf<M>::Type& /*emitted*/) {}
@@ -45,8 +45,8 @@ template <WindowModel M>
 std::vector<std::byte> bytes_of(typename M::Worker& worker, const typename M::State& state, std::uint32_t number) {
     std::vector<std::byte> bytes;
     if constexpr (serialises<M>) {
-        Serialiser packer(bytes);
-        worker.pack(state, number, packer);
+        Serialiser serialiser(bytes);
+        worker.pack(state, number, serialiser);
     } else {
         bytes.resize(sizeof state);
         std::memcpy(bytes.data(), &state, sizeof state);  // with the padding between fields

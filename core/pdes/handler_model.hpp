@@ -122,17 +122,17 @@ class HandlerModel : public HandlerModelEmits<M> {
         }
         [[nodiscard]] static bool is_conservative(const Payload& /*payload*/) { return false; }
 
-        void pack(const State& state, std::uint32_t lp, Serialiser& packer) const
+        void pack(const State& state, std::uint32_t lp, Serialiser& serialiser) const
             requires has_serialise<M>
         {
-            packer(state);
-            model_.serialise(lp, packer);
+            serialiser(state);
+            model_.serialise(lp, serialiser);
         }
-        void unpack(State& state, std::uint32_t lp, Deserialiser& unpacker) const
+        void unpack(State& state, std::uint32_t lp, Deserialiser& deserialiser) const
             requires has_serialise<M>
         {
-            unpacker(state);
-            model_.serialise(lp, unpacker);
+            deserialiser(state);
+            model_.serialise(lp, deserialiser);
         }
 
         template <class Emitted>
@@ -142,7 +142,7 @@ class HandlerModel : public HandlerModelEmits<M> {
             model_.commit(emitted.lp, emitted.time, emitted.record);
         }
 
-        /// Undoes the events of the LP `number` that `undo_data` tells of.
+        /// Undoes the events of the LP `number` that `undo_data` describes.
         void undo(State& state, std::span<const std::byte> undo_data, std::uint32_t number)
             requires writes_undo
         {

@@ -15,9 +15,13 @@ class LpLayout {
   public:
     /// The partitions of this process are the `threads` ones from `first` on.
     LpLayout(const Placement& placement, std::uint32_t first, std::uint32_t threads, unsigned block_shift,
-             bool in_turns)
-        : placement_(placement), first_(first), threads_(threads), block_shift_(block_shift), in_turns_(in_turns) {
-        if (in_turns) {
+             bool round_robin)
+        : placement_(placement),
+          first_(first),
+          threads_(threads),
+          block_shift_(block_shift),
+          round_robin_(round_robin) {
+        if (round_robin) {
             slots_ = placement.lps();
             return;
         }
@@ -30,17 +34,19 @@ class LpLayout {
     }
 
     [[nodiscard]] std::uint32_t slots() const { return slots_; }
-    [[nodiscard]] bool in_turns() const { return in_turns_; }
+    [[nodiscard]] bool round_robin() const { return round_robin_; }
 
     /// Whether a partition is one of this process.
     [[nodiscard]] bool has(std::uint32_t partition) const { return partition - first_ < threads_; }
     /// The slot of an LP of this process.
-    [[nodiscard]] std::uint32_t slot_of(const Placement::Place& place) const {
-        return begin_[place.partition - first_] + place.local;
+    [[nodiscard]] std::uint32_t slot_of(const Placement::Position& position) const {
+        return begin_[position.partition - first_] + position.local;
     }
-    [[nodiscard]] std::uint32_t slot_of(std::uint32_t lp) const { return in_turns_ ? lp : slot_of(placement_.of(lp)); }
+    [[nodiscard]] std::uint32_t slot_of(std::uint32_t lp) const {
+        return round_robin_ ? lp : slot_of(placement_.of(lp));
+    }
     [[nodiscard]] std::uint32_t lp_of(std::uint32_t slot) const {
-        if (in_turns_) {
+        if (round_robin_) {
             return slot;
         }
         const std::uint32_t owner = owner_[slot >> block_shift_];
@@ -49,17 +55,17 @@ class LpLayout {
 
     /// Whether a thread executes an LP, which may be of another process.
     [[nodiscard]] bool owns(std::uint32_t thread, std::uint32_t lp) const {
-        return in_turns_ ? owner_of(lp >> block_shift_) == thread : placement_.of(lp).partition == first_ + thread;
+        return round_robin_ ? owner_of(lp >> block_shift_) == thread : placement_.of(lp).partition == first_ + thread;
     }
     /// The thread that executes a block.
     [[nodiscard]] std::uint32_t owner_of(std::uint32_t block) const {
-        return threads_ == 1 ? 0 : in_turns_ ? block % threads_ : owner_[block];
+        return threads_ == 1 ? 0 : round_robin_ ? block % threads_ : owner_[block];
     }
     /// LPs of a block; the slots behind them are empty.
     [[nodiscard]] std::uint32_t lps_of(std::uint32_t block) const {
         const std::uint32_t first = block << block_shift_;
         const std::uint32_t size = 1U << block_shift_;
-        if (in_turns_) {
+        if (round_robin_) {
             return std::min(slots_ - first, size);
         }
         const std::uint32_t owner = owner_[block];
@@ -71,7 +77,7 @@ class LpLayout {
     std::uint32_t first_;
     std::uint32_t threads_;
     unsigned block_shift_;
-    bool in_turns_;
+    bool round_robin_;
     std::uint32_t slots_ = 0;
     std::vector<std::uint32_t> begin_;  ///< first slot of each partition of this process
     std::vector<std::uint32_t> owner_;  ///< thread of each block

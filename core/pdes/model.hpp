@@ -83,9 +83,9 @@ concept has_commit = requires(const M& model, std::uint32_t lp, Time time, const
 /// The model keeps something of an LP elsewhere than in its state: `serialise(lp, archive)` calls `archive(field)` for
 /// each such field, for a checkpoint or for migration to another thread.
 template <class M>
-concept has_serialise = requires(const M& model, std::uint32_t lp, Serialiser& packer, Deserialiser& unpacker) {
-    model.serialise(lp, packer);
-    model.serialise(lp, unpacker);
+concept has_serialise = requires(const M& model, std::uint32_t lp, Serialiser& serialiser, Deserialiser& deserialiser) {
+    model.serialise(lp, serialiser);
+    model.serialise(lp, deserialiser);
 };
 
 // ---- a model that executes a whole window at once
@@ -163,8 +163,10 @@ template <class M>
 inline constexpr bool writes_undo = requires { requires M::writes_undo; };
 
 template <class M>
-inline constexpr bool serialises = requires(typename M::Worker& worker, const typename M::State& state,
-                                            Serialiser& packer, std::uint32_t lp) { worker.pack(state, lp, packer); };
+inline constexpr bool serialises =
+    requires(typename M::Worker& worker, const typename M::State& state, Serialiser& serialiser, std::uint32_t lp) {
+        worker.pack(state, lp, serialiser);
+    };
 
 template <class M>
 inline constexpr bool assigns_codes =

@@ -96,10 +96,10 @@ class Partition {
         outbox_.flush();
     }
 
-    /// Restores, of parts of a snapshot, the LPs that are placed here.
-    void restore(std::span<const Snapshot::Part> parts) {
+    /// Restores, of sections of a snapshot, the LPs that are placed here.
+    void restore(std::span<const Snapshot::Section> sections) {
         PartitionSnapshot<M>::restore(
-            parts, contents(), [this](const PendingEvent& event) { queue_.push(event, cell_of(event)); },
+            sections, contents(), [this](const PendingEvent& event) { queue_.push(event, cell_of(event)); },
             [this](std::uint32_t local, Time time) { set_timer(lps_[local], local, time); });
     }
     /// Throws InputError if the snapshot did not have all LPs.
@@ -132,7 +132,7 @@ class Partition {
 
     /// After all partitions paused: adds this one to the snapshot, sorted by the partitions of `next`.
     void save(const Placement& next, Snapshot& snapshot) {
-        release_held(Gvt::nothing);
+        requeue_conservative(Gvt::nothing);
         PartitionSnapshot<M>::save_lps(next, snapshot, contents());
         save_events(next, snapshot);
     }
@@ -198,31 +198,31 @@ class Partition {
         [[nodiscard]] std::uint32_t sent() const { return record->sequence; }
 
         [[gnu::always_inline]] void send(std::uint32_t destination, Time time, std::uint16_t code) {
-            const Placement::Place place = check(destination, time);
+            const Placement::Position position = check(destination, time);
             const SentEvent sent{time, destination, code};
             if (lazy_queue == nullptr || !is_sent_already(sent, nullptr)) [[likely]] {
-                const PendingEvent event{time, place.local, lp, record->sequence, code};
-                if (place.partition == partition.self_) [[likely]] {
+                const PendingEvent event{time, position.local, lp, record->sequence, code};
+                if (position.partition == partition.self_) [[likely]] {
                     partition.deliver(event);
                 } else {
-                    partition.send_remote(place.partition, event);
+                    partition.send_remote(position.partition, event);
                 }
             }
             count(sent);
         }
 
-        template <class... Parts>
-        [[gnu::always_inline]] void send(std::uint32_t destination, Time time, const Parts&... parts) {
-            const Placement::Place place = check(destination, time);
-            const Payload payload(parts...);
+        template <class... Arguments>
+        [[gnu::always_inline]] void send(std::uint32_t destination, Time time, const Arguments&... arguments) {
+            const Placement::Position position = check(destination, time);
+            const Payload payload(arguments...);
             const SentEvent sent{time, destination, QueuedEvent::pooled};
             if (lazy_queue == nullptr || !is_sent_already(sent, &payload)) [[likely]] {
-                PendingEvent event{time, place.local, lp, record->sequence, QueuedEvent::pooled};
-                if (place.partition == partition.self_) [[likely]] {
+                PendingEvent event{time, position.local, lp, record->sequence, QueuedEvent::pooled};
+                if (position.partition == partition.self_) [[likely]] {
                     event.sequence = partition.queue_.payloads().put(record->sequence, payload);
                     partition.deliver(event);
                 } else {
-                    partition.outbox_.send(place.partition, event, partition.cell_of(event), payload);
+                    partition.outbox_.send(position.partition, event, partition.cell_of(event), payload);
                 }
             }
             if (logged && partition.cancellation_.is_lazy()) {
@@ -247,7 +247,7 @@ class Partition {
             return again;
         }
 
-        [[gnu::always_inline]] Placement::Place check(std::uint32_t destination, Time time) const {
+        [[gnu::always_inline]] Placement::Position check(std::uint32_t destination, Time time) const {
             const bool has_lookahead = partition.horizon_.has_lookahead();
             const bool too_early = has_lookahead ? time < until : partition.queue_.grid().cell_of(time) < cell;
             if (too_early || destination >= partition.placement_.lps()) [[unlikely]] {
@@ -294,7 +294,7 @@ class Partition {
     // ---- GVT
 
     [[nodiscard]] Gvt::Contribution contribution() {
-        return {.first_pending = std::min(queue_.first_cell(), held_.first()),
+        return {.first_pending = std::min(queue_.first_cell(), conservative_events_.first()),
                 .executed = horizon_.executed(),
                 .wants_pause = horizon_.wants_pause()};
     }
@@ -304,7 +304,7 @@ class Partition {
         horizon_.advance(worker_.executed(), statistics_.counts.rolled_back);
         commit_before(gvt);
         queue_.advance(gvt);
-        release_held(horizon_.safe());
+        requeue_conservative(horizon_.safe());
         statistics_.sample(queue_.grid().begin_of(gvt), undo_.bytes_in_use());
     }
 
@@ -406,13 +406,13 @@ class Partition {
 
     /// Sends the anti-message of an event.
     void cancel(const CancelledEvent& cancelled) {
-        const Placement::Place place = placement_.of(cancelled.sent.destination);
-        const PendingEvent anti_message{cancelled.sent.time, place.local, cancelled.source, cancelled.sequence,
+        const Placement::Position position = placement_.of(cancelled.sent.destination);
+        const PendingEvent anti_message{cancelled.sent.time, position.local, cancelled.source, cancelled.sequence,
                                         QueuedEvent::anti_message};
         const std::int64_t cell = cell_of(anti_message);
         ++statistics_.counts.cancelled;
-        if (place.partition != self_) {
-            outbox_.send(place.partition, anti_message, cell);
+        if (position.partition != self_) {
+            outbox_.send(position.partition, anti_message, cell);
         } else if (cell > horizon_.frontier()) {
             queue_.push(anti_message, cell);
         } else if (!stragglers_.defers(anti_message)) {
@@ -454,7 +454,7 @@ class Partition {
     }
 
     void execute_block(std::int64_t cell, std::uint32_t first_lp) {
-        constexpr std::size_t far_ahead = BlockEvents::margin;
+        constexpr std::size_t prefetch_distance = BlockEvents::margin;
         constexpr std::size_t ahead = 8;
         const Grid& grid = queue_.grid();
         const Time begins = grid.begin_of(cell);
@@ -465,10 +465,10 @@ class Partition {
         const QueuedEvent* event = events.data();
         const QueuedEvent* const end = event + events.size();
         while (event != end) {
-            __builtin_prefetch(&lps_[first_lp + event[far_ahead].lp], 1);
-            undo_.prefetch(first_lp + event[far_ahead].lp);
-            if (event[far_ahead].code == QueuedEvent::pooled) {
-                queue_.payloads().prefetch(event[far_ahead].sequence);
+            __builtin_prefetch(&lps_[first_lp + event[prefetch_distance].lp], 1);
+            undo_.prefetch(first_lp + event[prefetch_distance].lp);
+            if (event[prefetch_distance].code == QueuedEvent::pooled) {
+                queue_.payloads().prefetch(event[prefetch_distance].sequence);
             }
             const std::uint32_t soon = first_lp + event[ahead].lp;
             worker_.prefetch(lps_[soon].state, soon);
@@ -586,7 +586,7 @@ class Partition {
 
     /// Whether an LP, in its state and with these events, may not be executed before that is certain.
     [[nodiscard]] bool is_conservative(const Context& context, std::span<const QueuedEvent> events) {
-        if (held_.has(context.local) || worker_.is_conservative(context.record->state, context.lp)) {
+        if (conservative_events_.has(context.local) || worker_.is_conservative(context.record->state, context.lp)) {
             return true;
         }
         return std::any_of(events.begin(), events.end(), [this](const QueuedEvent& event) {
@@ -598,14 +598,14 @@ class Partition {
     void hold(const Context& context, std::span<const QueuedEvent> events) {
         const Time begins = queue_.grid().begin_of(context.cell);
         for (const QueuedEvent& event : events) {
-            held_.add(EventQueue<M>::pending(event, begins, context.local), context.cell);
+            conservative_events_.add(EventQueue<M>::pending(event, begins, context.local), context.cell);
         }
     }
 
-    /// Queues the held events of cells up to `last` again, before later ones of their buckets: these may be
-    /// anti-messages, which have to follow the events that they cancel.
-    void release_held(std::int64_t last) {
-        held_.release_to(last, [this](std::vector<PendingEvent> events, std::int64_t cell) {
+    /// Queues the events of conservative LPs of cells up to `last` again, before later ones of their buckets: these may
+    /// be anti-messages, which have to follow the events that they cancel.
+    void requeue_conservative(std::int64_t last) {
+        conservative_events_.release_to(last, [this](std::vector<PendingEvent> events, std::int64_t cell) {
             if (queue_.has_events(cell)) {
                 append_queued(events, cell);
             }
@@ -615,20 +615,20 @@ class Partition {
         });
     }
 
-    /// Moves the events of the buckets for which there are `held` events behind these.
-    void append_queued(std::vector<PendingEvent>& held, std::int64_t cell) {
+    /// Moves the events of the buckets for which there are `waiting` events behind these.
+    void append_queued(std::vector<PendingEvent>& waiting, std::int64_t cell) {
         const Grid& grid = queue_.grid();
-        const std::size_t count = held.size();
-        std::uint32_t moved = grid.blocks;
+        const std::size_t count = waiting.size();
+        std::uint32_t appended_block = grid.blocks;
         for (std::size_t i = 0; i < count; ++i) {
-            const std::uint32_t block = held[i].lp >> grid.block_shift;
-            if (block == moved) {
+            const std::uint32_t block = waiting[i].lp >> grid.block_shift;
+            if (block == appended_block) {
                 continue;
             }
-            moved = block;
+            appended_block = block;
             queue_.take_block(cell, block);
             for (const QueuedEvent& event : queue_.events()) {
-                held.push_back(
+                waiting.push_back(
                     EventQueue<M>::pending(event, grid.begin_of(cell), (block << grid.block_shift) + event.lp));
             }
         }
@@ -645,7 +645,7 @@ class Partition {
     Cancellation<Payload> cancellation_;
     Stragglers stragglers_;
     ReexecutedLps reexecution_;
-    ConservativeQueue held_;
+    ConservativeQueue conservative_events_;
     Horizon horizon_;
     Outbox<Payload, Endpoint> outbox_;
     CommittedRecords<M> records_;

@@ -77,13 +77,13 @@ class PartitionSnapshot {
     using Emitted = typename EmittedOf<M>::Type;
 
     /// Restores what is placed here: LPs and committed records into `to`, an event by `push(event)`, a timer by
-    /// `set_timer(index, time)`. Throws InputError if a part is damaged.
+    /// `set_timer(index, time)`. Throws InputError if a section is damaged.
     template <class Contents, class Push, class SetTimer>
-    static void restore(std::span<const Snapshot::Part> parts, Contents to, Push push, SetTimer set_timer) {
-        for (const Snapshot::Part& part : parts) {
-            Deserialiser unpacker(part);
-            while (!unpacker.done()) {
-                restore_entry(unpacker, to, push, set_timer);
+    static void restore(std::span<const Snapshot::Section> sections, Contents to, Push push, SetTimer set_timer) {
+        for (const Snapshot::Section& section : sections) {
+            Deserialiser deserialiser(section);
+            while (!deserialiser.done()) {
+                restore_entry(deserialiser, to, push, set_timer);
             }
         }
     }
@@ -104,53 +104,53 @@ class PartitionSnapshot {
         });
         for (const Emitted& emitted : from.output) {
             if constexpr (requires { emitted.lp; }) {
-                Serialiser packer(snapshot.open(next.of(emitted.lp).partition));
-                packer(SnapshotEntry::record);
-                packer(emitted);
+                Serialiser serialiser(snapshot.open(next.of(emitted.lp).partition));
+                serialiser(SnapshotEntry::record);
+                serialiser(emitted);
             }
         }
     }
 
     /// Adds an event or a timer of the LP `lp`; `begins`: of its cell.
     static void save_queued(const QueuedEvent& event, std::uint32_t lp, Time begins, const Delivery<M>& delivery,
-                            Snapshot::Part& part) {
+                            Snapshot::Section& section) {
         if (event.source == QueuedEvent::timer) {
-            save_timer(begins + event.offset, lp, part);
+            save_timer(begins + event.offset, lp, section);
         } else {
-            save_event(delivery.deliver(event, begins), lp, part);
+            save_event(delivery.deliver(event, begins), lp, section);
         }
     }
 
   private:
     template <class Contents, class Push, class SetTimer>
-    static void restore_entry(Deserialiser& unpacker, Contents& to, Push& push, SetTimer& set_timer) {
-        switch (unpacker.next<SnapshotEntry>()) {
+    static void restore_entry(Deserialiser& deserialiser, Contents& to, Push& push, SetTimer& set_timer) {
+        switch (deserialiser.next<SnapshotEntry>()) {
             case SnapshotEntry::lp:
-                restore_lp(unpacker, to);
+                restore_lp(deserialiser, to);
                 return;
             case SnapshotEntry::timer: {
-                const auto lp = unpacker.next<std::uint32_t>();
-                const auto time = unpacker.next<Time>();
+                const auto lp = deserialiser.next<std::uint32_t>();
+                const auto time = deserialiser.next<Time>();
                 if (to.has(lp)) {
                     set_timer(to.index_of(lp), time);
                 }
                 return;
             }
             case SnapshotEntry::event:
-                restore_event(unpacker, to, push);
+                restore_event(deserialiser, to, push);
                 return;
             case SnapshotEntry::record:
-                restore_record(unpacker, to);
+                restore_record(deserialiser, to);
                 return;
         }
         throw InputError("a snapshot of the run is damaged");
     }
 
     template <class Contents>
-    static void restore_lp(Deserialiser& unpacker, Contents& to) {
-        const auto number = unpacker.next<std::uint32_t>();
-        const auto bytes = unpacker.next<std::uint32_t>();
-        Deserialiser own = unpacker.part(bytes);
+    static void restore_lp(Deserialiser& deserialiser, Contents& to) {
+        const auto number = deserialiser.next<std::uint32_t>();
+        const auto bytes = deserialiser.next<std::uint32_t>();
+        Deserialiser own = deserialiser.part(bytes);
         if (!to.has(number)) {
             return;
         }
@@ -165,15 +165,15 @@ class PartitionSnapshot {
     }
 
     template <class Contents, class Push>
-    static void restore_event(Deserialiser& unpacker, Contents& to, Push& push) {
+    static void restore_event(Deserialiser& deserialiser, Contents& to, Push& push) {
         PendingEvent event;
-        unpacker(event.time);
-        const auto lp = unpacker.next<std::uint32_t>();
-        unpacker(event.source);
-        unpacker(event.sequence);
+        deserialiser(event.time);
+        const auto lp = deserialiser.next<std::uint32_t>();
+        deserialiser(event.source);
+        deserialiser(event.sequence);
         Payload payload{};
         if constexpr (!std::is_empty_v<Payload>) {
-            unpacker(payload);
+            deserialiser(payload);
             event.code = QueuedEvent::pooled;
         }
         if (!to.has(lp)) {
@@ -187,9 +187,9 @@ class PartitionSnapshot {
     }
 
     template <class Contents>
-    static void restore_record(Deserialiser& unpacker, Contents& to) {
+    static void restore_record(Deserialiser& deserialiser, Contents& to) {
         Emitted emitted{};
-        unpacker(emitted);
+        deserialiser(emitted);
         if constexpr (requires { emitted.lp; }) {
             if (to.has(emitted.lp)) {
                 to.output.push_back(emitted);
@@ -197,37 +197,38 @@ class PartitionSnapshot {
         }
     }
 
-    static void save_lp(const Lp<State>& lp, std::uint32_t number, typename M::Worker& worker, Snapshot::Part& part) {
-        Serialiser packer(part);
-        packer(SnapshotEntry::lp);
-        packer(number);
-        packer(std::uint32_t{0});  // the number of bytes that follow, known below
-        const std::size_t begin = part.size();
-        packer(lp.sequence);
+    static void save_lp(const Lp<State>& lp, std::uint32_t number, typename M::Worker& worker,
+                        Snapshot::Section& section) {
+        Serialiser serialiser(section);
+        serialiser(SnapshotEntry::lp);
+        serialiser(number);
+        serialiser(std::uint32_t{0});  // the number of bytes that follow, known below
+        const std::size_t begin = section.size();
+        serialiser(lp.sequence);
         if constexpr (serialises<M>) {
-            worker.pack(lp.state, number, packer);
+            worker.pack(lp.state, number, serialiser);
         } else {
-            packer(lp.state);
+            serialiser(lp.state);
         }
-        store(part.data() + begin - sizeof(std::uint32_t), static_cast<std::uint32_t>(part.size() - begin));
+        store(section.data() + begin - sizeof(std::uint32_t), static_cast<std::uint32_t>(section.size() - begin));
     }
 
-    static void save_timer(Time time, std::uint32_t lp, Snapshot::Part& part) {
-        Serialiser packer(part);
-        packer(SnapshotEntry::timer);
-        packer(lp);
-        packer(time);
+    static void save_timer(Time time, std::uint32_t lp, Snapshot::Section& section) {
+        Serialiser serialiser(section);
+        serialiser(SnapshotEntry::timer);
+        serialiser(lp);
+        serialiser(time);
     }
 
-    static void save_event(const Event<Payload>& event, std::uint32_t lp, Snapshot::Part& part) {
-        Serialiser packer(part);
-        packer(SnapshotEntry::event);
-        packer(event.time);
-        packer(lp);
-        packer(event.source);
-        packer(event.sequence);
+    static void save_event(const Event<Payload>& event, std::uint32_t lp, Snapshot::Section& section) {
+        Serialiser serialiser(section);
+        serialiser(SnapshotEntry::event);
+        serialiser(event.time);
+        serialiser(lp);
+        serialiser(event.source);
+        serialiser(event.sequence);
         if constexpr (!std::is_empty_v<Payload>) {
-            packer(*event.payload);
+            serialiser(*event.payload);
         }
     }
 };

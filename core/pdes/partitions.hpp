@@ -50,14 +50,14 @@ class Partitions {
         on_all([](Partition<M, Endpoint>& partition, Endpoint& /*endpoint*/) { partition.begin(); });
     }
 
-    /// Restores the partitions from the snapshot, which has the parts for each, and from parts that may be for any
+    /// Restores the partitions from the snapshot, which has the sections of each, and from sections that may be for any
     /// partition.
-    void restore(Snapshot& snapshot, std::span<const Snapshot::Part> parts) {
+    void restore(Snapshot& snapshot, std::span<const Snapshot::Section> sections) {
         on_all([&](Partition<M, Endpoint>& partition, Endpoint& /*endpoint*/) {
-            partition.restore(parts);
-            for (Snapshot::Part& part : snapshot.of(partition.number())) {
-                partition.restore(std::span(&part, 1));
-                part = {};
+            partition.restore(sections);
+            for (Snapshot::Section& section : snapshot.of(partition.number())) {
+                partition.restore(std::span(&section, 1));
+                section = {};
             }
             snapshot.of(partition.number()).clear();
             partition.check_restored();
@@ -109,7 +109,7 @@ class Partitions {
 
     /// Runs the partitions on one thread, step by step: `choose` returns the number of the next one.
     template <class Choose>
-    void run_in_turns(Choose choose) {
+    void run_interleaved(Choose choose) {
         std::vector<bool> done(partitions_.size());
         std::size_t left = partitions_.size();
         while (left > 0) {
@@ -201,7 +201,7 @@ class Partitions {
             try {
                 work(*partitions_[i], *endpoints_[i]);
             } catch (...) {
-                error.keep(std::current_exception());
+                error.record(std::current_exception());
                 endpoints_[i]->abort();
             }
         };
@@ -212,12 +212,12 @@ class Partitions {
             }
         } catch (const std::system_error& failure) {
             endpoints_[0]->abort();
-            error.keep(std::make_exception_ptr(InputError("only " + std::to_string(others.size() + 1) + " of " +
-                                                          std::to_string(partitions_.size()) +
-                                                          " threads could be started: " + failure.what())));
+            error.record(std::make_exception_ptr(InputError("only " + std::to_string(others.size() + 1) + " of " +
+                                                            std::to_string(partitions_.size()) +
+                                                            " threads could be started: " + failure.what())));
         } catch (const std::bad_alloc&) {
             endpoints_[0]->abort();
-            error.keep(std::current_exception());
+            error.record(std::current_exception());
         }
         guarded(0);
         for (std::thread& other : others) {

@@ -68,8 +68,8 @@ class PayloadPool {
   public:
     explicit PayloadPool(PayloadStore<Payload>& store) : store_(store) {}
 
-    template <class... Parts>
-    [[gnu::always_inline]] std::uint32_t put(std::uint32_t sequence, const Parts&... payload) {
+    template <class... Arguments>
+    [[gnu::always_inline]] std::uint32_t put(std::uint32_t sequence, const Arguments&... payload) {
         if (free_slots_.empty()) {
             store_.take(free_slots_);
         }

@@ -12,12 +12,12 @@
 
 namespace idlewave::pdes {
 
-/// The partition of each LP, and the LP's index there. Every partition knows the place of every LP. The LPs of a
+/// The partition of each LP, and the LP's index there. Every partition knows the position of every LP. The LPs of a
 /// partition are neighbours, equally many on each (`block`) or not (`ranges`), every n-th LP (`cyclic`), or what a
 /// table gives.
 class Placement {
   public:
-    struct Place {
+    struct Position {
         std::uint32_t partition = 0;
         std::uint32_t local = 0;
     };
@@ -34,14 +34,14 @@ class Placement {
     static Placement table(const std::vector<std::uint32_t>& partition_of, std::uint32_t partitions) {
         Placement placement(Kind::table, static_cast<std::uint32_t>(partition_of.size()), partitions, 1);
         placement.lps_of_.resize(partitions);
-        placement.places_.reserve(partition_of.size());
+        placement.positions_.reserve(partition_of.size());
         for (std::uint32_t lp = 0; lp < partition_of.size(); ++lp) {
             if (partition_of[lp] >= partitions) {
                 throw InputError("the placement puts LP " + std::to_string(lp) + " on partition " +
                                  std::to_string(partition_of[lp]) + ", and there are " + std::to_string(partitions));
             }
             std::vector<std::uint32_t>& lps = placement.lps_of_[partition_of[lp]];
-            placement.places_.push_back({partition_of[lp], static_cast<std::uint32_t>(lps.size())});
+            placement.positions_.push_back({partition_of[lp], static_cast<std::uint32_t>(lps.size())});
             lps.push_back(lp);
         }
         return placement;
@@ -71,9 +71,9 @@ class Placement {
     [[nodiscard]] std::uint32_t lps() const { return lps_; }
     [[nodiscard]] std::uint32_t partitions() const { return partitions_; }
 
-    [[nodiscard, gnu::always_inline]] Place of(std::uint32_t lp) const {
+    [[nodiscard, gnu::always_inline]] Position of(std::uint32_t lp) const {
         if (kind_ == Kind::table) {
-            return places_[lp];
+            return positions_[lp];
         }
         if (kind_ == Kind::ranges) {
             const std::uint32_t partition = partition_of_group_[lp >> group_shift_];
@@ -82,7 +82,7 @@ class Placement {
         __extension__ using Wide = unsigned __int128;
         const auto quotient = static_cast<std::uint32_t>((Wide{lp} * inverse_) >> 64);
         const std::uint32_t remainder = lp - quotient * divisor_;
-        return kind_ == Kind::block ? Place{quotient, remainder} : Place{remainder, quotient};
+        return kind_ == Kind::block ? Position{quotient, remainder} : Position{remainder, quotient};
     }
 
     [[nodiscard]] std::uint32_t lp_of(std::uint32_t partition, std::uint32_t local) const {
@@ -140,7 +140,7 @@ class Placement {
     std::uint32_t partitions_;
     std::uint32_t divisor_;
     std::uint64_t inverse_ = 0;
-    std::vector<Place> places_;                       ///< of a table: by LP
+    std::vector<Position> positions_;                 ///< of a table: by LP
     std::vector<std::vector<std::uint32_t>> lps_of_;  ///< of a table: by partition
     std::uint32_t group_shift_ = 0;                   ///< of ranges
     std::vector<std::uint32_t> partition_of_group_;

@@ -58,9 +58,9 @@ class ProcessTransport {
         MessageBatch<Payload>* empty_batch() { return local_.empty_batch(); }
 
         void send(std::uint32_t to, MessageBatch<Payload>* batch) {
-            const std::uint32_t place = to - transport_.first();
-            if (place < transport_.threads_) {
-                local_.send(place, batch);
+            const std::uint32_t thread = to - transport_.first();
+            if (thread < transport_.threads_) {
+                local_.send(thread, batch);
                 return;
             }
             transport_.post(to, *batch);

@@ -44,7 +44,7 @@ struct RunConfiguration {
     /// Chooses the partition of each group of LPs when LPs migrate, in place of the even split: from the number of
     /// events that each group sent to each other one (CommunicationMatrix). It must return the same in all processes.
     std::function<std::vector<std::uint32_t>(const std::vector<std::uint64_t>& between, std::uint32_t partitions)>
-        place = {};
+        choose_placement = {};
     CheckpointOptions checkpoint = {};
     /// Called a few times a second with the time before which all events are committed. It may throw to end the run.
     std::function<void(Time)> poll = {};

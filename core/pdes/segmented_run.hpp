@@ -49,8 +49,8 @@ class SegmentedRun {
           checkpoint_at_(Clock::now()) {
         if (configuration.partitions() > 1) {
             options_.migrate_after = configuration.migrate_after * configuration.partitions();
-            options_.counts_communication = static_cast<bool>(configuration.place);
-            options_.imbalance = configuration.place ? 0 : options.imbalance;
+            options_.counts_communication = static_cast<bool>(configuration.choose_placement);
+            options_.imbalance = configuration.choose_placement ? 0 : options.imbalance;
         }
     }
 
@@ -85,7 +85,7 @@ class SegmentedRun {
         options_.from = checkpoint.from;
         seconds_before_ = checkpoint.seconds;
         statistics_.before_restart = checkpoint.statistics;
-        parts_ = std::move(checkpoint.parts);
+        sections_ = std::move(checkpoint.sections);
     }
 
     /// Runs one segment; returns whether it was the last.
@@ -118,8 +118,8 @@ class SegmentedRun {
         if (options_.from == 0) {
             partitions.begin();
         } else {
-            partitions.restore(snapshot_, parts_);
-            parts_.clear();
+            partitions.restore(snapshot_, sections_);
+            sections_.clear();
         }
         if (statistics_.segments == 1) {
             statistics_.init_seconds = seconds_since(begin);
@@ -132,7 +132,7 @@ class SegmentedRun {
         }
         if (partitions.paused_for_migration()) {
             choose_placement(partitions);
-            options_.migrate_after = configuration_.place ? 0 : 2 * options_.migrate_after;
+            options_.migrate_after = configuration_.choose_placement ? 0 : 2 * options_.migrate_after;
             options_.counts_communication = false;
         }
         snapshot_ = partitions.save(next());
@@ -160,13 +160,13 @@ class SegmentedRun {
     /// Chooses the placement of the next segment from the events of this one.
     template <class Scheduled>
     void choose_placement(Scheduled& partitions) {
-        if (configuration_.place) {
+        if (configuration_.choose_placement) {
             const std::size_t groups = CommunicationMatrix::groups_of(model_.lps());
             std::vector<std::uint64_t> between(groups * groups);
             partitions.add_between(between);
             sum_over_processes(between, configuration_.transport);
-            next_ = placement_of_groups(configuration_.place(between, configuration_.partitions()), model_.lps(),
-                                        configuration_.partitions());
+            next_ = placement_of_groups(configuration_.choose_placement(between, configuration_.partitions()),
+                                        model_.lps(), configuration_.partitions());
             return;
         }
         const std::uint32_t group = group_size(model_.lps(), max_groups);
@@ -178,7 +178,7 @@ class SegmentedRun {
 
     const Placement& next() const { return next_ ? *next_ : placement_; }
 
-    /// Between two segments: gives each process the parts for its partitions, and writes a checkpoint.
+    /// Between two segments: gives each process the sections for its partitions, and writes a checkpoint.
     void end_segment(Clock::time_point begin) {
         if (configuration_.transport != nullptr) {
             exchange(snapshot_, *configuration_.transport, configuration_.threads);
@@ -206,7 +206,7 @@ class SegmentedRun {
     const RunConfiguration& configuration_;
     CheckpointFolder folder_;
     Snapshot snapshot_;
-    std::vector<Snapshot::Part> parts_;  ///< of the checkpoint
+    std::vector<Snapshot::Section> sections_;  ///< of the checkpoint
     RunStatistics statistics_;
     double seconds_before_ = 0;  ///< of the run before the checkpoint
     Clock::time_point checkpoint_at_;

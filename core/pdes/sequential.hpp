@@ -107,8 +107,8 @@ class SequentialScheduler {
         void send(std::uint32_t destination, Time time, std::uint16_t code) {
             send(destination, time, scheduler.model_.payload(code));
         }
-        template <class... Parts>
-        void send(std::uint32_t destination, Time time, const Parts&... payload) {
+        template <class... Arguments>
+        void send(std::uint32_t destination, Time time, const Arguments&... payload) {
             if (destination >= scheduler.lps_.size()) {
                 throw_invalid_send(lp, destination, time, scheduler.lps_.size(), "");
             }

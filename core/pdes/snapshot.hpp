@@ -8,7 +8,7 @@
 
 namespace idlewave::pdes {
 
-/// The kinds of entries in a part of a snapshot.
+/// The kinds of entries in a section of a snapshot.
 enum class SnapshotEntry : std::uint8_t {
     lp,      ///< number, sequence, state; before all other entries of the LP
     timer,   ///< the time at which the LP continues by itself: LP, time
@@ -16,38 +16,38 @@ enum class SnapshotEntry : std::uint8_t {
     record,  ///< a committed record
 };
 
-/// A run between two segments, sorted by the partition that continues with it, in parts each of which can be read
+/// A run between two segments, sorted by the partition that continues with it, in sections each of which can be read
 /// alone.
 class Snapshot {
   public:
-    using Part = std::vector<std::byte>;
+    using Section = std::vector<std::byte>;
 
-    explicit Snapshot(std::uint32_t partitions) : parts_(partitions) {}
+    explicit Snapshot(std::uint32_t partitions) : sections_(partitions) {}
 
-    /// The part to which the next entry is added.
-    Part& open(std::uint32_t partition) {
-        std::vector<Part>& parts = parts_[partition];
-        if (parts.empty() || parts.back().size() >= full) {
-            parts.emplace_back();
+    /// The section to which the next entry is added.
+    Section& open(std::uint32_t partition) {
+        std::vector<Section>& sections = sections_[partition];
+        if (sections.empty() || sections.back().size() >= full) {
+            sections.emplace_back();
         }
-        return parts.back();
+        return sections.back();
     }
-    void add(std::uint32_t partition, Part part) { parts_[partition].push_back(std::move(part)); }
+    void add(std::uint32_t partition, Section section) { sections_[partition].push_back(std::move(section)); }
     void add(Snapshot other) {
-        for (std::size_t i = 0; i < parts_.size(); ++i) {
-            std::move(other.parts_[i].begin(), other.parts_[i].end(), std::back_inserter(parts_[i]));
+        for (std::size_t i = 0; i < sections_.size(); ++i) {
+            std::move(other.sections_[i].begin(), other.sections_[i].end(), std::back_inserter(sections_[i]));
         }
     }
 
-    [[nodiscard]] std::uint32_t partitions() const { return static_cast<std::uint32_t>(parts_.size()); }
-    /// The parts for a partition. A reader may drop a part that it has read.
-    [[nodiscard]] std::vector<Part>& of(std::uint32_t partition) { return parts_[partition]; }
-    [[nodiscard]] const std::vector<Part>& of(std::uint32_t partition) const { return parts_[partition]; }
+    [[nodiscard]] std::uint32_t partitions() const { return static_cast<std::uint32_t>(sections_.size()); }
+    /// The sections for a partition. A reader may drop a section that it has read.
+    [[nodiscard]] std::vector<Section>& of(std::uint32_t partition) { return sections_[partition]; }
+    [[nodiscard]] const std::vector<Section>& of(std::uint32_t partition) const { return sections_[partition]; }
 
   private:
     static constexpr std::size_t full = std::size_t{1} << 22;
 
-    std::vector<std::vector<Part>> parts_;
+    std::vector<std::vector<Section>> sections_;
 };
 
 }  // namespace idlewave::pdes

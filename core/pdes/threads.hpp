@@ -68,7 +68,7 @@ inline void be_ready_for_exceptions() {
 /// Keeps the first exception of several threads.
 class FirstError {
   public:
-    void keep(std::exception_ptr error) {
+    void record(std::exception_ptr error) {
         const std::lock_guard lock(mutex_);
         if (!error_) {
             error_ = std::move(error);

@@ -49,7 +49,7 @@ inline Spans spans_of(const Activity& activity, Point point, Time length, const 
             spans.overhead = cost.o_s;
             spans.latency = cost.L;
             break;
-        case Point::wire:
+        case Point::last_byte:
             spans.overhead = cost.o_r;
             spans.wire_bytes = cost.bytes;
             break;

@@ -92,7 +92,8 @@ void bind_run_configuration(nb::module_& m) {
         .def_rw("migrate_after", &pdes::RunConfiguration::migrate_after)
         .def_rw("checkpoint", &pdes::RunConfiguration::checkpoint)
         .def(
-            "place_by_graph", [](pdes::RunConfiguration& configuration) { configuration.place = place_by_graph; },
+            "place_by_graph",
+            [](pdes::RunConfiguration& configuration) { configuration.choose_placement = place_by_graph; },
             "Let METIS place the LPs when they migrate, by the graph of who sends events to whom.");
 }
 

@@ -60,13 +60,13 @@ Outcome partitioned(const S& source, const Machine& machine, std::uint64_t seed,
 }
 
 /// Ranks in partitions that take turns as dice decide.
-struct InTurns {
+struct Interleaved {
     std::vector<Time> finish;
     pdes::Statistics statistics;
 };
 template <Source S>
-InTurns in_turns(const S& graph, const Machine& machine, std::uint64_t seed, std::uint32_t count,
-                 const pdes::PartitionOptions& how) {
+Interleaved interleaved(const S& graph, const Machine& machine, std::uint64_t seed, std::uint32_t count,
+                        const pdes::PartitionOptions& how) {
     using Model = LogGops<S, NoObserver>;
     using Transport = pdes::ThreadTransport<Message>;
     NoObserver observer;
@@ -77,8 +77,8 @@ InTurns in_turns(const S& graph, const Machine& machine, std::uint64_t seed, std
     Transport transport(count);
     pdes::Partitions<Model, Transport> partitions(model, placement, transport, options);
     partitions.begin();
-    testing::in_turns(seed, count)(partitions);
-    InTurns found;
+    testing::interleaved(seed, count)(partitions);
+    Interleaved found;
     found.finish.resize(graph.ranks());
     partitions.each_lp([&](std::uint32_t r, const auto& rank) { found.finish[r] = model.finish(r, rank); });
     found.statistics = partitions.statistics();
@@ -98,7 +98,7 @@ TEST(RankPartitions, GiveTheSameWhenTheyRunFarAheadOfEachOther) {
         }
         ++ended;
         const std::uint32_t count = 1 + dice.small(4);
-        const InTurns found = in_turns(graph, machine, seed, count, {.lazy = seed % 2 == 0});
+        const Interleaved found = interleaved(graph, machine, seed, count, {.lazy = seed % 2 == 0});
         ASSERT_EQ(found.finish, one.finish) << "seed " << seed;
         ASSERT_EQ(found.statistics.committed, one.messages) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
@@ -153,7 +153,7 @@ TEST(RankPartitions, OfCollectivesUnderNoiseGiveTheSameWhenTheyRunFarAheadOfEach
         const Outcome one = in_one_window(source, noisy_machine(), 3);
         for (std::uint64_t seed = 0; seed < 20; ++seed) {
             const auto count = static_cast<std::uint32_t>(2 + seed % 4);
-            const InTurns found = in_turns(source, noisy_machine(), 3, count, {.lazy = seed % 2 == 0});
+            const Interleaved found = interleaved(source, noisy_machine(), 3, count, {.lazy = seed % 2 == 0});
             ASSERT_EQ(found.finish, one.finish) << name << ", seed " << seed;
             rolled_back += found.statistics.rolled_back;
         }
@@ -204,8 +204,8 @@ TEST(RankPartitions, RanksMoveWithTheirRendezvousAndLongQueuesAndTheAnswerStays)
             configuration.scheduler = scheduler;
             configuration.threads = 3;
             configuration.migrate_after = 20;
-            configuration.place = [groups = pdes::CommunicationMatrix::groups_of(ranks)](
-                                      const std::vector<std::uint64_t>& between, std::uint32_t partitions) {
+            configuration.choose_placement = [groups = pdes::CommunicationMatrix::groups_of(ranks)](
+                                                 const std::vector<std::uint64_t>& between, std::uint32_t partitions) {
                 EXPECT_EQ(between.size(), std::size_t{groups} * groups);
                 std::vector<std::uint32_t> table(groups);
                 for (std::uint32_t group = 0; group < groups; ++group) {

@@ -26,14 +26,14 @@ struct Thread {
 
     std::vector<std::byte> pack(RankParts& ranks) {
         std::vector<std::byte> bytes;
-        Serialiser packer(bytes);
-        serialiser.pack(ranks.state(0), 0, packer);
+        Serialiser serialiser(bytes);
+        serialiser.pack(ranks.state(0), 0, serialiser);
         return bytes;
     }
     void unpack(RankParts& ranks, const std::vector<std::byte>& bytes) {
-        Deserialiser unpacker(bytes);
-        serialiser.unpack(ranks.state(0), 0, unpacker);
-        EXPECT_TRUE(unpacker.done());
+        Deserialiser deserialiser(bytes);
+        serialiser.unpack(ranks.state(0), 0, deserialiser);
+        EXPECT_TRUE(deserialiser.done());
     }
 
     Agenda<Graph::Cookie> agenda;
@@ -86,7 +86,7 @@ TEST(RankSerialisation, ARestoredRankHasTheSameBytesHoweverManyRecordsItHas) {
 TEST(RankSerialisation, TheEndOfAReceiveThatIsNotReportedYetIsKept) {
     RankParts ranks(small_machine(), 2);
     Thread thread(ranks);
-    ranks.state(0).match.slot.keep_end({.op_index = 17});
+    ranks.state(0).match.slot.set_pending_end({.op_index = 17});
     const std::vector<std::byte> bytes = thread.pack(ranks);
     ranks.state(0).match = {};
     thread.unpack(ranks, bytes);

@@ -23,8 +23,8 @@ namespace idlewave {
 namespace {
 
 using testing::exposed_share;
-using testing::in_turns;
 using testing::infectious_share;
+using testing::interleaved;
 using testing::not_removed_share;
 using testing::on_threads;
 using testing::one_by_one;
@@ -293,7 +293,7 @@ TEST(Epidemic, EverybodyIsInfectedByAnInfectiousPersonOfTheSamePlace) {
     std::array<int, 3> at{};
     for (std::uint32_t p = 0; p < persons.size(); ++p) {
         const Epidemic::State& person = persons[p];
-        if (person.exposed == never || person.infected_by == Epidemic::nobody) {
+        if (person.exposed == never || person.infected_by == Epidemic::no_person) {
             ASSERT_TRUE(person.exposed == never || person.exposed == 0);
             continue;
         }
@@ -304,10 +304,10 @@ TEST(Epidemic, EverybodyIsInfectedByAnInfectiousPersonOfTheSamePlace) {
         ASSERT_LT(person.exposed, by.recovered);
         ASSERT_GE(person.infectious, person.exposed + parameters.contact);
         const bool isolated = by.isolates && person.exposed >= by.infectious + day;
-        ASSERT_TRUE(person.infected_at == Epidemic::Place::home || !isolated);
-        if (person.infected_at == Epidemic::Place::home) {
+        ASSERT_TRUE(person.infected_at == Epidemic::Setting::home || !isolated);
+        if (person.infected_at == Epidemic::Setting::home) {
             ASSERT_EQ(city.home_of(p), city.home_of(person.infected_by));
-        } else if (person.infected_at == Epidemic::Place::work) {
+        } else if (person.infected_at == Epidemic::Setting::work) {
             ASSERT_EQ(city.workplace_of(p), city.workplace_of(person.infected_by));
             ASSERT_EQ(city.district_of(p), city.district_of(person.infected_by));
             ASSERT_TRUE(person.exposed < 20 * day || person.exposed >= 40 * day);
@@ -386,7 +386,7 @@ TEST(Epidemic, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
                 for (const auto& placement :
                      {pdes::Placement::block(persons, count), pdes::Placement::cyclic(persons, count)}) {
                     const auto found = partitioned(epidemic, placement, {synchronization, epidemic.lookahead()},
-                                                   in_turns(count, count));
+                                                   interleaved(count, count));
                     rolled_back += found.statistics.rolled_back;
                     ASSERT_EQ(fates, fates_of(found.states)) << persons << " persons, " << count << " partitions";
                 }

@@ -19,7 +19,7 @@ namespace idlewave {
 namespace {
 
 using Service = FloodParameters::Service;
-using testing::in_turns;
+using testing::interleaved;
 using testing::on_threads;
 using testing::one_by_one;
 using testing::partitioned;
@@ -356,7 +356,7 @@ TEST(Flood, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
             for (const auto& placement :
                  {pdes::Placement::block(flood.lps(), count), pdes::Placement::cyclic(flood.lps(), count)}) {
                 const auto found =
-                    partitioned(flood, placement, {synchronization, flood.lookahead()}, in_turns(count, count));
+                    partitioned(flood, placement, {synchronization, flood.lookahead()}, interleaved(count, count));
                 rolled_back += found.statistics.rolled_back;
                 ASSERT_EQ(digests, digests_of(found.states)) << count << " partitions";
             }

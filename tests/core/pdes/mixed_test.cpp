@@ -42,7 +42,7 @@ TEST(Mixed, ConservativeLpsAmongOptimisticOnesGiveTheSameAndAreNeverRolledBack) 
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
         const auto found = testing::partitioned<false>(
             mixed(phold_of(90, 30'000'000), 0.5), pdes::Placement::block(90, partitions),
-            {.cell = phold.lookahead(), .lazy = seed % 2 == 0}, testing::in_turns(seed, partitions));
+            {.cell = phold.lookahead(), .lazy = seed % 2 == 0}, testing::interleaved(seed, partitions));
         for (std::uint32_t lp = 0; lp < 90; ++lp) {
             ASSERT_EQ(found.states[lp].digest, one[lp].digest) << "seed " << seed << ", LP " << lp;
         }
@@ -65,7 +65,7 @@ struct Strict : Wordy {
 TEST(Mixed, ConservativeLpsAreNeverAskedToUndo) {
     const Strict strict;
     const auto found = testing::partitioned<false>(strict, pdes::Placement::cyclic(Wordy::count, 3), {.cell = 100},
-                                                   testing::in_turns(5, 3));
+                                                   testing::interleaved(5, 3));
     std::uint64_t committed = 0;
     for (std::uint32_t lp = 0; lp < 59; ++lp) {
         committed += found.states[lp].handled;

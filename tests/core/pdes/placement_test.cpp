@@ -101,7 +101,7 @@ TEST(Placement, LpsMigrateAsTheCommunicationMatrixSaysAndTheResultStays) {
         way.threads = threads;
         way.migrate_after = 5'000;
         std::uint64_t apart = 0;
-        way.place = [&](const std::vector<std::uint64_t>& between, std::uint32_t partitions) {
+        way.choose_placement = [&](const std::vector<std::uint64_t>& between, std::uint32_t partitions) {
             std::vector<std::uint32_t> table;
             for (std::uint32_t group = 0; group < 90; ++group) {
                 for (std::uint32_t other = 0; other < 90; ++other) {

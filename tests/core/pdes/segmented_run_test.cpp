@@ -122,7 +122,7 @@ TEST(SegmentedRun, AModelReceivesEachCommittedRecordOnceAndInTheOrderOfItsLp) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const Listening listening;
         rolled_back += testing::partitioned<false>(listening, pdes::Placement::cyclic(Wordy::count, 3), {.cell = 100},
-                                                   testing::in_turns(seed, 3))
+                                                   testing::interleaved(seed, 3))
                            .statistics.rolled_back;
         ASSERT_EQ(listening.heard, alone.heard) << "seed " << seed;
     }

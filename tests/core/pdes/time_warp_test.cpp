@@ -14,7 +14,7 @@
 namespace idlewave {
 namespace {
 
-using testing::in_turns;
+using testing::interleaved;
 using testing::on_threads;
 
 /// The digests of all LPs, and the number of events handled.
@@ -152,7 +152,7 @@ TEST(TimeWarp, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
         const Phold phold(small_phold(static_cast<std::uint32_t>(3 + seed * 7 % 90), seed, 0.5));
         const Found found = found_by<false>(phold, pdes::Placement::block(phold.lps(), partitions),
                                             {pdes::Synchronization::optimistic, phold.lookahead(), seed % 2 == 0},
-                                            in_turns(seed, partitions));
+                                            interleaved(seed, partitions));
         ASSERT_EQ(one_by_one<false>(phold), found.outcome) << "seed " << seed;
         ASSERT_EQ(found.statistics.committed, found.outcome.handled) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
@@ -169,7 +169,7 @@ TEST(TimeWarp, HandlesEventsOfOneTimeInTheSameOrderWhateverArrivedFirst) {
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 5);
         const Found found = found_by<false>(ties, pdes::Placement::cyclic(ties.lps(), partitions),
                                             {pdes::Synchronization::optimistic, ties.lookahead(), seed % 2 == 0},
-                                            in_turns(seed, partitions));
+                                            interleaved(seed, partitions));
         ASSERT_EQ(one, found.outcome) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
     }
@@ -190,8 +190,8 @@ TEST(TimeWarp, HeldEventsAreCancelledWheneverGvtIsFound) {
                              static_cast<std::uint32_t>(2 + seed % 5));
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
         const pdes::PartitionOptions options{.cell = ties.lookahead(), .lazy = seed % 2 == 0, .log_bytes = 1};
-        const Found found =
-            found_by<false>(ties, pdes::Placement::cyclic(ties.lps(), partitions), options, in_turns(seed, partitions));
+        const Found found = found_by<false>(ties, pdes::Placement::cyclic(ties.lps(), partitions), options,
+                                            interleaved(seed, partitions));
         ASSERT_EQ(one_by_one<false>(ties), found.outcome) << "seed " << seed;
         cancelled += found.statistics.cancelled;
     }
@@ -205,8 +205,9 @@ TEST(TimeWarp, NeedsNoLookahead) {
         const Outcome one = one_by_one<true>(ties);
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
         for (const Time cell : {1, 8, 64}) {
-            const Found found = found_by<true>(ties, pdes::Placement::block(ties.lps(), partitions),
-                                               {pdes::Synchronization::optimistic, cell}, in_turns(seed, partitions));
+            const Found found =
+                found_by<true>(ties, pdes::Placement::block(ties.lps(), partitions),
+                               {pdes::Synchronization::optimistic, cell}, interleaved(seed, partitions));
             ASSERT_EQ(one, found.outcome) << "seed " << seed << ", cells of " << cell << " ps";
             rolled_back += found.statistics.rolled_back;
         }
@@ -246,7 +247,7 @@ TEST(TimeWarp, APlacementChangesNothing) {
         }
         ASSERT_EQ(placed, 101U);
         ASSERT_EQ(one, found_by<false>(phold, placement, {pdes::Synchronization::optimistic, phold.lookahead()},
-                                       in_turns(3, placement.partitions()))
+                                       interleaved(3, placement.partitions()))
                            .outcome);
     }
 }
@@ -337,7 +338,7 @@ std::pair<Outcome, std::vector<std::tuple<Time, std::uint32_t, std::uint64_t>>> 
     std::uint64_t& rolled_back) {
     std::vector<std::tuple<Time, std::uint32_t, std::uint64_t>> output;
     const Found found = found_by<false>(walk, pdes::Placement::block(W::count, n), options, [&](auto& partitions) {
-        in_turns(seed, n)(partitions);
+        interleaved(seed, n)(partitions);
         partitions.each_emitted(
             [&](const auto& emitted) { output.emplace_back(emitted.time, emitted.lp, emitted.record.word); });
     });
@@ -435,7 +436,8 @@ TEST(TimeWarp, WithAFullUndoLogItWaitsForGvtAndTheLogGrowsOnlyIfItMust) {
     const Outcome one = one_by_one<false>(phold);
     const auto placement = pdes::Placement::block(phold.lps(), 3);
     const auto found = [&](std::size_t log_bytes) {
-        return found_by<false>(phold, placement, {.cell = phold.lookahead(), .log_bytes = log_bytes}, in_turns(1, 3));
+        return found_by<false>(phold, placement, {.cell = phold.lookahead(), .log_bytes = log_bytes},
+                               interleaved(1, 3));
     };
     const Found roomy = found(std::size_t{1} << 30);
     const Found starved = found(1);

@@ -60,7 +60,7 @@ TEST(Undo, AStragglerForTheBeginningRollsAnLpBackToItsStart) {
         LateWord{}, pdes::Placement::table(table, 2), {.cell = LateWord::step}, [](auto& partitions) {
             // The second partition runs as far ahead as it may before the first one makes its first step.
             std::uint32_t steps = 0;
-            partitions.run_in_turns([&] { return ++steps < 200 ? 1U : steps % 2; });
+            partitions.run_interleaved([&] { return ++steps < 200 ? 1U : steps % 2; });
         });
     for (std::uint32_t lp = 0; lp < 20; ++lp) {
         EXPECT_EQ(found.states[lp].digest, one[lp].digest);

@@ -73,17 +73,17 @@ inline const auto on_threads = [](auto& partitions) { partitions.run(no_poll); }
 
 /// Partitions take turns: `next` says whose step is next, by dice and whose `turn` it is, which it may change.
 template <class Next>
-auto in_turns_by(std::uint64_t seed, Next next) {
+auto interleaved_by(std::uint64_t seed, Next next) {
     return [=](auto& partitions) {
         Dice dice(seed);
         std::uint32_t turn = 0;
-        partitions.run_in_turns([&] { return next(dice, turn); });
+        partitions.run_interleaved([&] { return next(dice, turn); });
     };
 }
 
 /// As dice decide: some get far ahead, and others come late.
-inline auto in_turns(std::uint64_t seed, std::uint32_t count) {
-    return in_turns_by(seed, [=](Dice& dice, std::uint32_t& turn) {
+inline auto interleaved(std::uint64_t seed, std::uint32_t count) {
+    return interleaved_by(seed, [=](Dice& dice, std::uint32_t& turn) {
         turn = dice.one_in(8) ? dice.small(count) : turn;
         return dice.one_in(40) ? (turn + 1) % count : turn;
     });
@@ -91,7 +91,7 @@ inline auto in_turns(std::uint64_t seed, std::uint32_t count) {
 
 /// The turns are long: whoever has one goes as far as it may, and finds much that is certain.
 inline auto in_long_turns(std::uint64_t seed, std::uint32_t count) {
-    return in_turns_by(seed, [=](Dice& dice, std::uint32_t& turn) {
+    return interleaved_by(seed, [=](Dice& dice, std::uint32_t& turn) {
         turn = dice.one_in(1000) ? dice.small(count) : turn;
         return turn;
     });

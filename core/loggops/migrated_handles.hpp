@@ -10,7 +10,7 @@ namespace idlewave {
 
 /// The present handles of open rendezvous whose ranks have moved to this thread. The other side of such a rendezvous
 /// still sends the handle of the old place. A rendezvous is known by its sender and its id.
-class MovedHandles {
+class MigratedHandles {
   public:
     void add(std::uint32_t sender, std::uint32_t rendezvous_id, std::uint32_t handle) {
         handles_[key(sender, rendezvous_id)] = handle;
