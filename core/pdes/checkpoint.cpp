@@ -58,7 +58,7 @@ std::vector<std::byte> read_section(const InputFile& file, std::uint64_t& offset
     if (head.bytes > file.size() - offset - sizeof head) {
         throw refuse();
     }
-    std::vector<std::byte> part(head.bytes);
+    std::vector<std::byte> section(head.bytes);
     file.read_at(offset + sizeof head, section);
     if (crc32c(section) != head.crc) {
         throw refuse();

@@ -61,7 +61,7 @@ TEST(Dependencies, OpsThatBecomeReadyWhileAnOpOfTheListStartsGoIntoAnotherList) 
     auto& starting = dependencies.swap_ready();
     EXPECT_EQ(starting.size(), 2U);
     EXPECT_TRUE(dependencies.ready().empty());
-    dependencies.keep(true, starting[1]);
+    dependencies.add_ready(true, starting[1]);
     EXPECT_EQ(dependencies.ready().size(), 1U);
     starting.clear();
     EXPECT_EQ(dependencies.ready().size(), 1U);

@@ -22,17 +22,17 @@ struct Thread {
           reception(ranks.tables, occupation, agenda, matching, transmission),
           rendezvous(ranks.tables, agenda, matching, transmission),
           dependencies(ranks.tables),
-          serialiser(ranks.tables, agenda, occupation, matching, rendezvous, dependencies) {}
+          rank_serialiser(ranks.tables, agenda, occupation, matching, rendezvous, dependencies) {}
 
     std::vector<std::byte> pack(RankParts& ranks) {
         std::vector<std::byte> bytes;
         Serialiser serialiser(bytes);
-        serialiser.pack(ranks.state(0), 0, serialiser);
+        rank_serialiser.pack(ranks.state(0), 0, serialiser);
         return bytes;
     }
     void unpack(RankParts& ranks, const std::vector<std::byte>& bytes) {
         Deserialiser deserialiser(bytes);
-        serialiser.unpack(ranks.state(0), 0, deserialiser);
+        rank_serialiser.unpack(ranks.state(0), 0, deserialiser);
         EXPECT_TRUE(deserialiser.done());
     }
 
@@ -43,7 +43,7 @@ struct Thread {
     Reception<Graph, NoObserver> reception;
     Rendezvous<Graph, NoObserver> rendezvous;
     Dependencies<Graph, NoObserver> dependencies;
-    RankSerialiser<Graph, NoObserver> serialiser;
+    RankSerialiser<Graph, NoObserver> rank_serialiser;
 };
 
 /// Gives rank 0 `count` of each record: posted receives, unexpected messages, open sends, open receives and requests.
