@@ -75,7 +75,7 @@ TEST(RankSerialisation, ARestoredRankHasTheSameBytesHoweverManyRecordsItHas) {
         fill(one, ranks, count);
         const std::vector<std::byte> bytes = one.pack(ranks);
         EXPECT_EQ(one.pack(ranks), bytes) << "packing changes nothing";
-        one.serialiser.discard(ranks.state(0), 0);
+        one.rank_serialiser.discard(ranks.state(0), 0);
         other.unpack(ranks, bytes);
         EXPECT_EQ(other.pack(ranks), bytes) << count << " of each record, in another thread";
         EXPECT_EQ(other.matching.unexpected_messages(ranks.state(0).match), count);
@@ -100,7 +100,7 @@ TEST(RankSerialisation, ADiscardedRankHasNothing) {
     const std::vector<std::byte> empty = thread.pack(ranks);
     const auto free_times = ranks.state(0).free_times;
     fill(thread, ranks, 20);
-    thread.serialiser.discard(ranks.state(0), 0);
+    thread.rank_serialiser.discard(ranks.state(0), 0);
     EXPECT_TRUE(ranks.state(0).match.empty());
     EXPECT_TRUE(ranks.state(0).requests.none());
     EXPECT_FALSE(thread.rendezvous.is_open(0));
