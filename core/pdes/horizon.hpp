@@ -15,8 +15,7 @@ class Horizon {
   public:
     /// `first`: the first cell of this segment; `partitions` of the run.
     Horizon(const PartitionOptions& options, bool has_lookahead, std::int64_t first, std::uint32_t partitions)
-        : conservative_(options.synchronization == Synchronization::conservative),
-          has_lookahead_(has_lookahead),
+        : has_lookahead_(has_lookahead),
           log_bytes_(options.log_bytes),
           migrate_after_(options.migrate_after),
           imbalance_(options.imbalance),
@@ -79,8 +78,7 @@ class Horizon {
 
   private:
     [[nodiscard]] std::int64_t limit() const {
-        const std::int64_t last = conservative_ ? safe_ : std::max(safe_, gvt_.cell() + throttle_.cells_ahead());
-        return std::min(last, stop_ - 1);
+        return std::min(std::max(safe_, gvt_.cell() + throttle_.cells_ahead()), stop_ - 1);
     }
 
     /// Whether one partition executes so many more events than the others that LPs should migrate.
@@ -90,7 +88,6 @@ class Horizon {
                static_cast<double>(-cut.busiest) * partitions_ > imbalance_ * static_cast<double>(executed);
     }
 
-    bool conservative_;
     bool has_lookahead_;
     bool wants_pause_ = false;
     bool paused_for_migration_ = false;

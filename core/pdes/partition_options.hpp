@@ -8,15 +8,8 @@
 
 namespace idlewave::pdes {
 
-/// Whether a partition executes events before GVT shows that no earlier event can come.
-enum class Synchronization : std::uint8_t {
-    conservative,  ///< it does not (YAWNS)
-    optimistic,    ///< it does, and rolls back where that was too early (Time Warp)
-};
-
-/// How the partitions of a run are synchronised.
+/// How the LPs of a run are executed.
 struct PartitionOptions {
-    Synchronization synchronization = Synchronization::optimistic;
     Time cell = 1;       ///< longest cell of the calendar queue, > 0; at most the lookahead where there is one
     bool lazy = false;   ///< lazy cancellation: an anti-message is sent only when the event is not sent again
     bool check = false;  ///< each execution of an LP is made, undone, compared and made again
@@ -33,10 +26,7 @@ struct PartitionOptions {
 
 /// The options that a configuration gives; the length of a cell depends on the model.
 inline PartitionOptions partition_options_of(const RunConfiguration& configuration) {
-    return {.synchronization = configuration.scheduler == Scheduler::timewarp ? Synchronization::optimistic
-                                                                              : Synchronization::conservative,
-            .lazy = configuration.lazy_cancellation,
-            .check = configuration.scheduler == Scheduler::check};
+    return {.lazy = configuration.lazy_cancellation, .check = configuration.scheduler == Scheduler::check};
 }
 
 }  // namespace idlewave::pdes

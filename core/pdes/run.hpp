@@ -27,8 +27,8 @@ std::unique_ptr<Lps<typename M::State>> run(M& model, std::uint32_t threads, con
     if (model.lookahead() > 0) {
         ThreadTransport<typename M::Payload> transport(threads);
         const Placement placement = Placement::block(model.lps(), threads);
-        ConservativeScheduler<M, ThreadTransport<typename M::Payload>> scheduler(
-            model, placement, transport, {.synchronization = Synchronization::conservative, .cell = model.lookahead()});
+        ConservativeScheduler<M, ThreadTransport<typename M::Payload>> scheduler(model, placement, transport,
+                                                                                 {.cell = model.lookahead()});
         scheduler.begin();
         scheduler.run(poll);
         use(scheduler);

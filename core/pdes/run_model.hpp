@@ -127,7 +127,6 @@ RunResult run_model(const M& model, const RunConfiguration& configuration, Use u
         run.statistics = run_model_detail::run_partitioned(runnable, configuration, options, show);
     } else {
         HandlerModel<M, true> runnable(model);
-        options.synchronization = Synchronization::optimistic;
         options.cell = configuration.cell > 0 ? configuration.cell : run_model_detail::cell_without_lookahead(model);
         run.statistics = configuration.scheduler == Scheduler::sequential
                              ? run_model_detail::run_sequential(runnable, configuration, show)

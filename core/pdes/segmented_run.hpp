@@ -103,7 +103,7 @@ class SegmentedRun {
     bool run_segment_over(Transport& transport, Clock::time_point begin, Use use) {
         const double before = seconds_since(begin);
         if constexpr (!may_lack_lookahead<M>) {
-            if (options_.synchronization == Synchronization::conservative) {
+            if (configuration_.scheduler != Scheduler::timewarp) {
                 ConservativeScheduler<M, Transport> windows(model_, placement_, transport, options_,
                                                             configuration_.pin);
                 return run_segment_on(windows, begin, before, use);

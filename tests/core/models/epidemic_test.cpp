@@ -22,6 +22,7 @@
 namespace idlewave {
 namespace {
 
+using testing::conservative;
 using testing::exposed_share;
 using testing::infectious_share;
 using testing::interleaved;
@@ -362,15 +363,12 @@ TEST(Epidemic, GivesTheSameUnderAllSchedulersOnAnyNumberOfThreads) {
         ASSERT_EQ(fates, fates_of(windowed(epidemic, 1)));
         ASSERT_EQ(fates, fates_of(windowed(epidemic, 2)));
         for (const std::uint32_t threads : {1U, 2U, 3U}) {
-            for (const auto synchronization :
-                 {pdes::Synchronization::conservative, pdes::Synchronization::optimistic}) {
-                const auto placement = pdes::Placement::block(persons, threads);
-                ASSERT_EQ(
-                    fates,
-                    fates_of(
-                        partitioned(epidemic, placement, {synchronization, epidemic.lookahead()}, on_threads).states))
-                    << persons << " persons, " << threads << " threads";
-            }
+            const auto placement = pdes::Placement::block(persons, threads);
+            const pdes::PartitionOptions options{.cell = epidemic.lookahead()};
+            ASSERT_EQ(fates, fates_of(conservative(epidemic, placement, options, on_threads).states))
+                << persons << " persons, " << threads << " threads";
+            ASSERT_EQ(fates, fates_of(partitioned(epidemic, placement, options, on_threads).states))
+                << persons << " persons, " << threads << " threads";
         }
     }
 }
@@ -381,15 +379,12 @@ TEST(Epidemic, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
         for (const std::uint32_t persons : {40U, 4000U}) {
             const Epidemic epidemic(fast(persons, day / 48));
             const auto fates = fates_of(one_by_one(epidemic));
-            for (const auto synchronization :
-                 {pdes::Synchronization::conservative, pdes::Synchronization::optimistic}) {
-                for (const auto& placement :
-                     {pdes::Placement::block(persons, count), pdes::Placement::cyclic(persons, count)}) {
-                    const auto found = partitioned(epidemic, placement, {synchronization, epidemic.lookahead()},
-                                                   interleaved(count, count));
-                    rolled_back += found.statistics.rolled_back;
-                    ASSERT_EQ(fates, fates_of(found.states)) << persons << " persons, " << count << " partitions";
-                }
+            for (const auto& placement :
+                 {pdes::Placement::block(persons, count), pdes::Placement::cyclic(persons, count)}) {
+                const auto found =
+                    partitioned(epidemic, placement, {.cell = epidemic.lookahead()}, interleaved(count, count));
+                rolled_back += found.statistics.rolled_back;
+                ASSERT_EQ(fates, fates_of(found.states)) << persons << " persons, " << count << " partitions";
             }
         }
     }

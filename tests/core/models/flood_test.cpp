@@ -19,6 +19,7 @@ namespace idlewave {
 namespace {
 
 using Service = FloodParameters::Service;
+using testing::conservative;
 using testing::interleaved;
 using testing::on_threads;
 using testing::one_by_one;
@@ -333,14 +334,12 @@ TEST(Flood, GivesTheSameUnderAllSchedulersOnAnyNumberOfThreads) {
         ASSERT_EQ(digests, digests_of(windowed(flood, 1)));
         ASSERT_EQ(digests, digests_of(windowed(flood, 2)));
         for (const std::uint32_t threads : {1U, 2U, 3U}) {
-            for (const auto synchronization :
-                 {pdes::Synchronization::conservative, pdes::Synchronization::optimistic}) {
-                const auto placement = pdes::Placement::cyclic(flood.lps(), threads);
-                ASSERT_EQ(
-                    digests,
-                    digests_of(partitioned(flood, placement, {synchronization, flood.lookahead()}, on_threads).states))
-                    << threads << " threads";
-            }
+            const auto placement = pdes::Placement::cyclic(flood.lps(), threads);
+            const pdes::PartitionOptions options{.cell = flood.lookahead()};
+            ASSERT_EQ(digests, digests_of(conservative(flood, placement, options, on_threads).states))
+                << threads << " threads";
+            ASSERT_EQ(digests, digests_of(partitioned(flood, placement, options, on_threads).states))
+                << threads << " threads";
         }
     }
 }
@@ -352,14 +351,11 @@ TEST(Flood, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
         parameters.service = count % 2 == 0 ? Service::fixed : Service::exponential;
         const Flood flood(parameters);
         const auto digests = digests_of(one_by_one(flood));
-        for (const auto synchronization : {pdes::Synchronization::conservative, pdes::Synchronization::optimistic}) {
-            for (const auto& placement :
-                 {pdes::Placement::block(flood.lps(), count), pdes::Placement::cyclic(flood.lps(), count)}) {
-                const auto found =
-                    partitioned(flood, placement, {synchronization, flood.lookahead()}, interleaved(count, count));
-                rolled_back += found.statistics.rolled_back;
-                ASSERT_EQ(digests, digests_of(found.states)) << count << " partitions";
-            }
+        for (const auto& placement :
+             {pdes::Placement::block(flood.lps(), count), pdes::Placement::cyclic(flood.lps(), count)}) {
+            const auto found = partitioned(flood, placement, {.cell = flood.lookahead()}, interleaved(count, count));
+            rolled_back += found.statistics.rolled_back;
+            ASSERT_EQ(digests, digests_of(found.states)) << count << " partitions";
         }
     }
     EXPECT_GT(rolled_back, 1000U) << "or nothing was tried";

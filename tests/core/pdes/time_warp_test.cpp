@@ -103,11 +103,18 @@ Outcome windowed(const M& written, std::uint32_t threads) {
     return outcome_of(testing::windowed(written, threads));
 }
 
-/// The outcome and the statistics of a run of partitions.
+/// The outcome and the statistics of a run: of the conservative scheduler, and of optimistic partitions.
 struct Found {
     Outcome outcome;
     pdes::Statistics statistics;
 };
+
+template <class M, class Run>
+Found found_in_windows(const M& written, const pdes::Placement& placement, const pdes::PartitionOptions& options,
+                       Run run) {
+    const auto found = testing::conservative(written, placement, options, run);
+    return {outcome_of(found.states), found.statistics};
+}
 
 template <bool deep, class M, class Run>
 Found found_by(const M& written, const pdes::Placement& placement, const pdes::PartitionOptions& options, Run run) {
@@ -131,12 +138,11 @@ TEST(TimeWarp, GivesTheSameAsAllSchedulersOnAnyNumberOfThreads) {
             const Outcome one = one_by_one<false>(phold);
             ASSERT_GT(one.handled, 20U * lps);
             for (const std::uint32_t threads : {1U, 2U, 3U}) {
+                const pdes::PartitionOptions options{.cell = phold.lookahead()};
+                const auto placement = pdes::Placement::block(lps, threads);
                 ASSERT_EQ(one, windowed(phold, threads));
-                for (const auto synchronization :
-                     {pdes::Synchronization::conservative, pdes::Synchronization::optimistic}) {
-                    const auto placement = pdes::Placement::block(lps, threads);
-                    const Found found =
-                        found_by<false>(phold, placement, {synchronization, phold.lookahead()}, on_threads);
+                for (const Found& found : {found_in_windows(phold, placement, options, on_threads),
+                                           found_by<false>(phold, placement, options, on_threads)}) {
                     ASSERT_EQ(one, found.outcome) << lps << " LPs, " << remote << ", " << threads << " threads";
                     ASSERT_EQ(found.statistics.committed, one.handled);
                 }
@@ -150,9 +156,9 @@ TEST(TimeWarp, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const auto partitions = static_cast<std::uint32_t>(2 + seed % 4);
         const Phold phold(small_phold(static_cast<std::uint32_t>(3 + seed * 7 % 90), seed, 0.5));
-        const Found found = found_by<false>(phold, pdes::Placement::block(phold.lps(), partitions),
-                                            {pdes::Synchronization::optimistic, phold.lookahead(), seed % 2 == 0},
-                                            interleaved(seed, partitions));
+        const Found found =
+            found_by<false>(phold, pdes::Placement::block(phold.lps(), partitions),
+                            {.cell = phold.lookahead(), .lazy = seed % 2 == 0}, interleaved(seed, partitions));
         ASSERT_EQ(one_by_one<false>(phold), found.outcome) << "seed " << seed;
         ASSERT_EQ(found.statistics.committed, found.outcome.handled) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
@@ -167,9 +173,9 @@ TEST(TimeWarp, HandlesEventsOfOneTimeInTheSameOrderWhateverArrivedFirst) {
         const Outcome one = one_by_one<false>(ties);
         ASSERT_EQ(one, windowed(ties, 1)) << "seed " << seed;
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 5);
-        const Found found = found_by<false>(ties, pdes::Placement::cyclic(ties.lps(), partitions),
-                                            {pdes::Synchronization::optimistic, ties.lookahead(), seed % 2 == 0},
-                                            interleaved(seed, partitions));
+        const Found found =
+            found_by<false>(ties, pdes::Placement::cyclic(ties.lps(), partitions),
+                            {.cell = ties.lookahead(), .lazy = seed % 2 == 0}, interleaved(seed, partitions));
         ASSERT_EQ(one, found.outcome) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
     }
@@ -205,9 +211,8 @@ TEST(TimeWarp, NeedsNoLookahead) {
         const Outcome one = one_by_one<true>(ties);
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
         for (const Time cell : {1, 8, 64}) {
-            const Found found =
-                found_by<true>(ties, pdes::Placement::block(ties.lps(), partitions),
-                               {pdes::Synchronization::optimistic, cell}, interleaved(seed, partitions));
+            const Found found = found_by<true>(ties, pdes::Placement::block(ties.lps(), partitions), {.cell = cell},
+                                               interleaved(seed, partitions));
             ASSERT_EQ(one, found.outcome) << "seed " << seed << ", cells of " << cell << " ps";
             rolled_back += found.statistics.rolled_back;
         }
@@ -220,9 +225,7 @@ TEST(TimeWarp, NeedsNoLookaheadOnThreads) {
         const Ties ties(400, 0, seed, 2);
         const Outcome one = one_by_one<true>(ties);
         for (const std::uint32_t threads : {1U, 2U, 3U}) {
-            ASSERT_EQ(one, found_by<true>(ties, pdes::Placement::block(400, threads),
-                                          {pdes::Synchronization::optimistic, 4}, on_threads)
-                               .outcome)
+            ASSERT_EQ(one, found_by<true>(ties, pdes::Placement::block(400, threads), {.cell = 4}, on_threads).outcome)
                 << "seed " << seed << ", " << threads << " threads";
         }
     }
@@ -246,9 +249,9 @@ TEST(TimeWarp, APlacementChangesNothing) {
             }
         }
         ASSERT_EQ(placed, 101U);
-        ASSERT_EQ(one, found_by<false>(phold, placement, {pdes::Synchronization::optimistic, phold.lookahead()},
-                                       interleaved(3, placement.partitions()))
-                           .outcome);
+        ASSERT_EQ(one,
+                  found_by<false>(phold, placement, {.cell = phold.lookahead()}, interleaved(3, placement.partitions()))
+                      .outcome);
     }
 }
 
@@ -332,46 +335,60 @@ struct ReversibleWalk : CopiedWalk {
 };
 
 /// The outcome of a walk, and its records in the order of time and LPs.
+using Walked = std::pair<Outcome, std::vector<std::tuple<Time, std::uint32_t, std::uint64_t>>>;
+
+/// Adds the records to `walked` that a scheduler has at its end.
+template <class Scheduler>
+void add_records(const Scheduler& scheduler, Walked& walked) {
+    scheduler.each_emitted(
+        [&](const auto& emitted) { walked.second.emplace_back(emitted.time, emitted.lp, emitted.record.word); });
+    std::sort(walked.second.begin(), walked.second.end());
+}
+
+/// A walk in `n` partitions that run ahead of each other.
 template <class W>
-std::pair<Outcome, std::vector<std::tuple<Time, std::uint32_t, std::uint64_t>>> walked(
-    const W& walk, std::uint32_t n, std::uint64_t seed, const pdes::PartitionOptions& options,
-    std::uint64_t& rolled_back) {
-    std::vector<std::tuple<Time, std::uint32_t, std::uint64_t>> output;
-    const Found found = found_by<false>(walk, pdes::Placement::block(W::count, n), options, [&](auto& partitions) {
-        interleaved(seed, n)(partitions);
-        partitions.each_emitted(
-            [&](const auto& emitted) { output.emplace_back(emitted.time, emitted.lp, emitted.record.word); });
-    });
-    std::sort(output.begin(), output.end());
+Walked walked(const W& walk, std::uint32_t n, std::uint64_t seed, std::uint64_t& rolled_back) {
+    Walked walked;
+    const Found found =
+        found_by<false>(walk, pdes::Placement::block(W::count, n), {.cell = 100}, [&](auto& partitions) {
+            interleaved(seed, n)(partitions);
+            add_records(partitions, walked);
+        });
+    walked.first = found.outcome;
     rolled_back += found.statistics.rolled_back;
-    return {found.outcome, output};
+    return walked;
+}
+
+/// A walk that the conservative scheduler runs, with or without a check of each execution.
+template <class W>
+Walked walked_in_windows(const W& walk, bool check) {
+    Walked walked;
+    const pdes::PartitionOptions options{.cell = 100, .check = check};
+    walked.first = found_in_windows(walk, pdes::Placement::block(W::count, 1), options, [&](auto& scheduler) {
+                       on_threads(scheduler);
+                       add_records(scheduler, walked);
+                   }).outcome;
+    return walked;
 }
 
 TEST(TimeWarp, UndoesByCopyBySavedFieldsAndByReverseHandlersAlike) {
     std::uint64_t rolled_back = 0;
-    const pdes::PartitionOptions optimistic{.synchronization = pdes::Synchronization::optimistic, .cell = 100};
-    const pdes::PartitionOptions conservative{.synchronization = pdes::Synchronization::conservative, .cell = 100};
-    const auto certain = walked(CopiedWalk{}, 1, 0, conservative, rolled_back);
+    const Walked certain = walked_in_windows(CopiedWalk{}, false);
     ASSERT_GT(certain.second.size(), 500U);
-    ASSERT_EQ(rolled_back, 0U);
     for (std::uint64_t seed = 0; seed < 25; ++seed) {
         const auto partitions = static_cast<std::uint32_t>(2 + seed % 4);
-        ASSERT_EQ(certain, walked(CopiedWalk{}, partitions, seed, optimistic, rolled_back)) << "seed " << seed;
-        ASSERT_EQ(certain, walked(SavingWalk{}, partitions, seed, optimistic, rolled_back)) << "seed " << seed;
-        ASSERT_EQ(certain, walked(ReversibleWalk{}, partitions, seed, optimistic, rolled_back)) << "seed " << seed;
+        ASSERT_EQ(certain, walked(CopiedWalk{}, partitions, seed, rolled_back)) << "seed " << seed;
+        ASSERT_EQ(certain, walked(SavingWalk{}, partitions, seed, rolled_back)) << "seed " << seed;
+        ASSERT_EQ(certain, walked(ReversibleWalk{}, partitions, seed, rolled_back)) << "seed " << seed;
     }
     EXPECT_GT(rolled_back, 3000U);
 }
 
 TEST(TimeWarp, ACheckedRunFindsNoErrorInModelsThatUndoAllAndAreReproducible) {
-    std::uint64_t rolled_back = 0;
-    const pdes::PartitionOptions checking{
-        .synchronization = pdes::Synchronization::conservative, .cell = 100, .check = true};
-    const auto certain =
-        walked(CopiedWalk{}, 1, 0, {.synchronization = pdes::Synchronization::conservative, .cell = 100}, rolled_back);
-    EXPECT_EQ(certain, walked(CopiedWalk{}, 1, 0, checking, rolled_back));
-    EXPECT_EQ(certain, walked(SavingWalk{}, 1, 0, checking, rolled_back));
-    EXPECT_EQ(certain, walked(ReversibleWalk{}, 1, 0, checking, rolled_back));
+    const Walked certain = walked_in_windows(CopiedWalk{}, false);
+    EXPECT_EQ(certain, walked_in_windows(CopiedWalk{}, true));
+    EXPECT_EQ(certain, walked_in_windows(SavingWalk{}, true));
+    EXPECT_EQ(certain, walked_in_windows(ReversibleWalk{}, true));
 }
 
 struct ForgetfulWalk : CopiedWalk {
@@ -391,10 +408,8 @@ struct FickleWalk : CopiedWalk {
 };
 
 TEST(TimeWarp, ACheckedRunRefusesAReverseHandlerThatForgetsAField) {
-    std::uint64_t rolled_back = 0;
     try {
-        walked(ForgetfulWalk{}, 1, 0,
-               {.synchronization = pdes::Synchronization::conservative, .cell = 100, .check = true}, rolled_back);
+        walked_in_windows(ForgetfulWalk{}, true);
         FAIL() << "the error went unnoticed";
     } catch (const LogicError& error) {
         EXPECT_NE(std::string(error.what()).find("does not lead back to the state before"), std::string::npos)
@@ -403,11 +418,7 @@ TEST(TimeWarp, ACheckedRunRefusesAReverseHandlerThatForgetsAField) {
 }
 
 TEST(TimeWarp, ACheckedRunRefusesAModelThatIsNotReproducible) {
-    std::uint64_t rolled_back = 0;
-    EXPECT_THROW(
-        walked(FickleWalk{}, 1, 0, {.synchronization = pdes::Synchronization::conservative, .cell = 100, .check = true},
-               rolled_back),
-        LogicError);
+    EXPECT_THROW(walked_in_windows(FickleWalk{}, true), LogicError);
 }
 
 TEST(TimeWarp, ReportsAModelThatViolatesItsLookahead) {
@@ -420,14 +431,16 @@ TEST(TimeWarp, ReportsAModelThatViolatesItsLookahead) {
       private:
         Time promised_;
     };
-    for (const auto synchronization : {pdes::Synchronization::conservative, pdes::Synchronization::optimistic}) {
+    const auto expect_report = [](auto run) {
         try {
-            found_by<false>(Liar(1000), pdes::Placement::block(50, 2), {synchronization, 1000}, on_threads);
+            run(Liar(1000), pdes::Placement::block(50, 2), pdes::PartitionOptions{.cell = 1000});
             FAIL() << "the violation went unnoticed";
         } catch (const LogicError& error) {
             EXPECT_NE(std::string(error.what()).find("violates the lookahead"), std::string::npos) << error.what();
         }
-    }
+    };
+    expect_report([](const auto&... arguments) { found_in_windows(arguments..., on_threads); });
+    expect_report([](const auto&... arguments) { found_by<false>(arguments..., on_threads); });
 }
 
 TEST(TimeWarp, WithAFullUndoLogItWaitsForGvtAndTheLogGrowsOnlyIfItMust) {
@@ -451,10 +464,10 @@ TEST(TimeWarp, APollMayEndTheRun) {
     PholdParameters parameters = small_phold(500, 1, 0.1);
     parameters.end = 1'000'000'000;
     for (const std::uint32_t threads : {1U, 3U}) {
-        EXPECT_THROW(found_by<false>(Phold(parameters), pdes::Placement::block(500, threads),
-                                     {pdes::Synchronization::optimistic, parameters.lookahead},
-                                     [](auto& partitions) { partitions.run([](Time) { throw Enough{}; }); }),
-                     Enough);
+        EXPECT_THROW(
+            found_by<false>(Phold(parameters), pdes::Placement::block(500, threads), {.cell = parameters.lookahead},
+                            [](auto& partitions) { partitions.run([](Time) { throw Enough{}; }); }),
+            Enough);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dice.hpp"
+#include "pdes/conservative.hpp"
 #include "pdes/handler_model.hpp"
 #include "pdes/partition_options.hpp"
 #include "pdes/partitions.hpp"
@@ -53,23 +54,37 @@ struct Partitioned {
     pdes::Statistics statistics;
 };
 
-/// `run_all` is given the partitions, which have begun.
+/// `run_all` is given the scheduler of the partitions, which have begun.
+template <class M, class Model, template <class, class> class Scheduler, class Run>
+Partitioned<M> run_partitions(Model model, const pdes::Placement& placement, const pdes::PartitionOptions& options,
+                              Run run_all) {
+    using Transport = pdes::ThreadTransport<typename Model::Payload>;
+    Transport transport(placement.partitions());
+    Scheduler<Model, Transport> scheduler(model, placement, transport, options);
+    scheduler.begin();
+    run_all(scheduler);
+    Partitioned<M> found{.states = States<M>(model.lps()), .statistics = scheduler.statistics()};
+    scheduler.each_lp([&](std::uint32_t lp, const auto& state) { found.states[lp] = state.model; });
+    return found;
+}
+
+/// By the conservative scheduler, on a thread for each partition.
+template <class M, class Run>
+Partitioned<M> conservative(const M& written, const pdes::Placement& placement, const pdes::PartitionOptions& options,
+                            Run run_all) {
+    using Model = pdes::HandlerModel<M, false>;
+    return run_partitions<M, Model, pdes::ConservativeScheduler>(Model(written), placement, options, run_all);
+}
+
+/// By the optimistic scheduler.
 template <bool deep = false, class M, class Run>
 Partitioned<M> partitioned(const M& written, const pdes::Placement& placement, const pdes::PartitionOptions& options,
                            Run run_all) {
     using Model = pdes::HandlerModel<M, deep>;
-    using Transport = pdes::ThreadTransport<typename Model::Payload>;
-    Model model(written);
-    Transport transport(placement.partitions());
-    pdes::Partitions<Model, Transport> partitions(model, placement, transport, options);
-    partitions.begin();
-    run_all(partitions);
-    Partitioned<M> found{.states = States<M>(model.lps()), .statistics = partitions.statistics()};
-    partitions.each_lp([&](std::uint32_t lp, const auto& state) { found.states[lp] = state.model; });
-    return found;
+    return run_partitions<M, Model, pdes::Partitions>(Model(written), placement, options, run_all);
 }
 
-inline const auto on_threads = [](auto& partitions) { partitions.run(no_poll); };
+inline const auto on_threads = [](auto& scheduler) { scheduler.run(no_poll); };
 
 /// Partitions take turns: `next` says whose step is next, by dice and whose `turn` it is, which it may change.
 template <class Next>
