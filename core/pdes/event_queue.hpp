@@ -67,23 +67,15 @@ class EventQueue {
     /// The events that were taken last, LP by LP; readable for BlockEvents::margin elements beyond the end.
     [[nodiscard]] std::span<const QueuedEvent> events() const { return block_.events(); }
 
-    /// Calls `use` with the events of each LP of the block, and whether anti-messages are among them.
-    template <class Use>
-    void each_lp(Use use) const {
-        const std::span<const QueuedEvent> events = block_.events();
-        for (std::size_t i = 0; i < events.size();) {
-            const std::size_t first = i;
-            bool has_anti_messages = false;
-            for (; i < events.size() && events[i].lp == events[first].lp; ++i) {
-                has_anti_messages = has_anti_messages || events[i].code == QueuedEvent::anti_message;
-            }
-            use(events.subspan(first, i - first), has_anti_messages);
-        }
-    }
-
     /// What is left of an LP's events in a cell that begins at `begins`, after its anti-messages.
-    std::span<const QueuedEvent> remaining(std::span<const QueuedEvent> events, Time begins) {
-        return annihilation_.remaining(events, begins);
+    [[nodiscard, gnu::always_inline]] std::span<const QueuedEvent> remaining(std::span<const QueuedEvent> events,
+                                                                             Time begins) {
+        for (const QueuedEvent& event : events) {
+            if (event.code == QueuedEvent::anti_message) [[unlikely]] {
+                return annihilation_.remaining(events, begins);
+            }
+        }
+        return events;
     }
 
     [[nodiscard]] Delivery<M>& delivery() { return delivery_; }

@@ -11,6 +11,8 @@
 #include "base/archive.hpp"
 #include "base/error.hpp"
 #include "base/time.hpp"
+#include "pdes/calendar_queue.hpp"
+#include "pdes/delivery.hpp"
 #include "pdes/event.hpp"
 #include "pdes/lps.hpp"
 #include "pdes/model.hpp"
@@ -91,6 +93,17 @@ template <WindowModel M>
             fail("undoing its events does not lead back to the state before them");
         }
     }
+}
+
+/// The same with queued events, as a scheduler has them: `begins` and `until` of their cell or window. The LP's timer
+/// stays as it is.
+template <WindowModel M>
+[[gnu::noinline]] void check_lp(typename M::Worker& worker, Delivery<M>& delivery, Lp<typename M::State>& lp,
+                                std::uint32_t number, std::span<const QueuedEvent> events, Time begins, Time until,
+                                const Grid& grid) {
+    const std::uint32_t timer = lp.timer;
+    check_execution<M>(worker, lp, number, delivery.deliver_all(lp, events, begins, until, grid), begins, until);
+    lp.timer = timer;
 }
 
 }  // namespace idlewave::pdes

@@ -40,7 +40,11 @@ class LpLayout {
     [[nodiscard]] bool has(std::uint32_t partition) const { return partition - first_ < threads_; }
     /// The slot of an LP of this process.
     [[nodiscard]] std::uint32_t slot_of(const Placement::Position& position) const {
-        return begin_[position.partition - first_] + position.local;
+        return slot_of(position.partition - first_, position.local);
+    }
+    /// `local`: its index among the LPs that the placement gives the thread.
+    [[nodiscard]] std::uint32_t slot_of(std::uint32_t thread, std::uint32_t local) const {
+        return begin_[thread] + local;
     }
     [[nodiscard]] std::uint32_t slot_of(std::uint32_t lp) const {
         return round_robin_ ? lp : slot_of(placement_.of(lp));

@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "pdes/gvt.hpp"
 #include "pdes/message_batch.hpp"
+#include "pdes/model.hpp"
 #include "pdes/thread_transport.hpp"
 #include "pdes/transport.h"
 
@@ -43,6 +45,19 @@ class Outbox {
         batch.payloads.push_back(payload);
         gvt_.note_sent(cell);
         ++events_;
+    }
+
+    /// Sends an event with a code; to another process, which may not know the code, with its payload.
+    template <WindowModel M>
+    void send_coded(const M& model, std::uint32_t partition, PendingEvent event, std::int64_t cell) {
+        if constexpr (assigns_codes<M>) {
+            if (!endpoint_.shares_memory_with(partition)) {
+                const std::uint16_t code = std::exchange(event.code, QueuedEvent::pooled);
+                send(partition, event, cell, model.payload(code));
+                return;
+            }
+        }
+        send(partition, event, cell);
     }
 
     void flush() {

@@ -13,6 +13,7 @@
 #include "base/time.hpp"
 #include "pdes/delivery.hpp"
 #include "pdes/event.hpp"
+#include "pdes/inbox.hpp"
 #include "pdes/lps.hpp"
 #include "pdes/model.hpp"
 #include "pdes/payload_store.hpp"
@@ -21,18 +22,6 @@
 
 /// A partition's LPs, pending events and committed records, into a snapshot and out of it.
 namespace idlewave::pdes {
-
-/// Gives an event its payload, which came from outside of this process: the model's code for it, or a slot.
-template <WindowModel M>
-void take_payload(PendingEvent& event, typename M::Payload& payload, typename M::Worker& worker,
-                  PayloadPool<typename M::Payload>& payloads) {
-    if constexpr (assigns_codes<M>) {
-        event.code = worker.assign_code(payload);
-    }
-    if (event.code == QueuedEvent::pooled) {
-        event.sequence = payloads.put(event.sequence, payload);
-    }
-}
 
 /// Throws InputError if a snapshot has an LP that the run does not have.
 inline void check_snapshot_lp(std::uint32_t lp, std::uint32_t lps) {

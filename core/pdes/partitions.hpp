@@ -4,17 +4,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <new>
-#include <optional>
 #include <span>
-#include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
-#include "base/pinned.hpp"
 #include "base/time.hpp"
 #include "pdes/model.hpp"
 #include "pdes/partition.hpp"
@@ -23,7 +17,7 @@
 #include "pdes/progress_series.hpp"
 #include "pdes/snapshot.hpp"
 #include "pdes/statistics.hpp"
-#include "pdes/threads.hpp"
+#include "pdes/thread_team.hpp"
 
 namespace idlewave::pdes {
 
@@ -37,7 +31,7 @@ class Partitions {
     /// `placement`: of the LPs on as many partitions as the transport connects.
     Partitions(M& model, const Placement& placement, Transport& transport, const PartitionOptions& options,
                bool pin = false)
-        : first_(transport.first()), pin_(pin) {
+        : team_(transport.threads(), transport.first(), pin) {
         for (std::uint32_t i = 0; i < transport.threads(); ++i) {
             endpoints_.push_back(std::make_unique<Endpoint>(transport, i));
             partitions_.push_back(std::make_unique<Partition<M, Endpoint>>(model, placement, transport.first() + i,
@@ -191,43 +185,11 @@ class Partitions {
   private:
     template <class Work>
     void on_all(Work work) {
-        FirstError error;
-        const auto guarded = [&](std::size_t i) {
-            be_ready_for_exceptions();
-            std::optional<Pinned> pinned;
-            if (pin_) {
-                pinned.emplace(first_ + static_cast<std::uint32_t>(i));
-            }
-            try {
-                work(*partitions_[i], *endpoints_[i]);
-            } catch (...) {
-                error.record(std::current_exception());
-                endpoints_[i]->abort();
-            }
-        };
-        std::vector<std::thread> others;
-        try {
-            for (std::size_t i = 1; i < partitions_.size(); ++i) {
-                others.emplace_back(guarded, i);
-            }
-        } catch (const std::system_error& failure) {
-            endpoints_[0]->abort();
-            error.record(std::make_exception_ptr(InputError("only " + std::to_string(others.size() + 1) + " of " +
-                                                            std::to_string(partitions_.size()) +
-                                                            " threads could be started: " + failure.what())));
-        } catch (const std::bad_alloc&) {
-            endpoints_[0]->abort();
-            error.record(std::current_exception());
-        }
-        guarded(0);
-        for (std::thread& other : others) {
-            other.join();
-        }
-        error.rethrow();
+        team_.run([&](std::uint32_t i) { work(*partitions_[i], *endpoints_[i]); },
+                  [this](std::uint32_t i) { endpoints_[i]->abort(); });
     }
 
-    std::uint32_t first_;  ///< number of the first partition of this process
-    bool pin_;
+    ThreadTeam team_;
     std::vector<std::unique_ptr<Endpoint>> endpoints_;
     std::vector<std::unique_ptr<Partition<M, Endpoint>>> partitions_;
 };

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "pdes/barrier.hpp"
 #include "pdes/calendar_queue.hpp"
 #include "pdes/partition_options.hpp"
-#include "pdes/threads.hpp"
 
 namespace idlewave::pdes {
 

@@ -1,0 +1,286 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/time.hpp"
+#include "pdes/block_events.hpp"
+#include "pdes/calendar_queue.hpp"
+#include "pdes/committed_records.hpp"
+#include "pdes/conservative_context.hpp"
+#include "pdes/conservative_snapshot.hpp"
+#include "pdes/delivery.hpp"
+#include "pdes/event.hpp"
+#include "pdes/execution_check.hpp"
+#include "pdes/inbox.hpp"
+#include "pdes/lp_events.hpp"
+#include "pdes/lps.hpp"
+#include "pdes/model.hpp"
+#include "pdes/partition_options.hpp"
+#include "pdes/partition_snapshot.hpp"
+#include "pdes/partition_statistics.hpp"
+#include "pdes/payload_store.hpp"
+#include "pdes/placement.hpp"
+#include "pdes/process_link.hpp"
+#include "pdes/process_memory.hpp"
+#include "pdes/snapshot.hpp"
+
+namespace idlewave::pdes {
+
+/// The LPs that one thread executes under the conservative scheduler, window by window, and the calendar of the events
+/// that it has sent.
+template <WindowModel M, class Endpoint>
+class ConservativePartition {
+  public:
+    using Payload = typename M::Payload;
+    using State = typename M::State;
+    using Worker = typename M::Worker;
+    using Emitted = typename EmittedOf<M>::Type;
+
+    /// `thread` of this process; `partitions` of the run.
+    ConservativePartition(M& model, ProcessMemory<M>& memory, std::uint32_t thread, Endpoint& endpoint,
+                          std::uint32_t partitions, const PartitionOptions& options)
+        : model_(model),
+          memory_(memory),
+          thread_(thread),
+          check_(options.check),
+          calendar_(memory.grid(), memory.chunks()),
+          block_(memory.grid()),
+          payloads_(memory.payloads()),
+          worker_(model),
+          delivery_(model, payloads_),
+          link_(partitions, endpoint, memory.grid().cell_of(options.from)),
+          statistics_(options, memory.layout().slots(), memory.placement().lps()) {
+        memory.add(calendar_);
+    }
+
+    [[nodiscard]] std::uint32_t thread() const { return thread_; }
+    [[nodiscard]] Worker& worker() { return worker_; }
+    /// Events executed in this segment.
+    [[nodiscard]] std::uint64_t executed() const { return executed_; }
+
+    /// Makes the LPs, which start and do what they do in the first window. Returns the cell of the earliest event.
+    std::int64_t begin() {
+        const Grid& grid = memory_.grid();
+        Context context = context_until(grid.begin_of(grid.window_cells));
+        memory_.each_slot(thread_, [&](std::uint32_t slot) {
+            Lp<State>& lp = memory_.lps().make(slot);
+            context.enter(memory_.layout().lp_of(slot), lp);
+            set_timer(lp, slot, worker_.start(lp.state, context.window_end(), context));
+        });
+        return calendar_.first(grid.window_cells);
+    }
+
+    /// Prepares for a restart from a snapshot, of a segment that begins with the cell `from`.
+    void begin_restore(std::int64_t from) { calendar_.advance(from); }
+    /// Restores, of sections of a snapshot, what this thread executes.
+    void restore(std::span<const Snapshot::Section> sections) {
+        PartitionSnapshot<M>::restore(
+            sections, contents(),
+            [this](const PendingEvent& event) {
+                calendar_.push(event.time, event.lp, event.source, event.sequence, event.code);
+            },
+            [this](std::uint32_t slot, Time time) { set_timer(memory_.lps()[slot], slot, time); });
+    }
+    /// Throws InputError if the snapshot did not have all LPs. Returns the cell of the earliest event from `from` on.
+    std::int64_t end_restore(std::int64_t from) {
+        std::uint32_t lps = 0;
+        memory_.each_slot(thread_, [&](std::uint32_t /*slot*/) { ++lps; });
+        PartitionSnapshot<M>::check(lps, statistics_.restored_lps);
+        return calendar_.first(from);
+    }
+
+    /// Adds LPs and committed records to a snapshot, sorted by the partitions of `next`.
+    void save_lps(const Placement& next, Snapshot& snapshot) {
+        PartitionSnapshot<M>::save_lps(next, snapshot, contents());
+    }
+    /// Moves the events of all threads into a snapshot; called for thread 0, when none executes any.
+    void save_events(std::int64_t first, const Placement& next, Snapshot& snapshot) {
+        save_calendars(memory_, block_, delivery_, first, next, snapshot);
+    }
+
+    /// Agrees on the next window with other processes.
+    WindowCandidate agree(const WindowCandidate& own) {
+        return link_.agree(own, [this] { return receive(); });
+    }
+
+    /// Executes the window that begins with the cell `first`, and calls `after_block` with the number of events of each
+    /// block of LPs. Returns the cell of the earliest event of the calendar then.
+    template <class AfterBlock>
+    std::int64_t execute_window(std::int64_t first, AfterBlock after_block) {
+        const bool exact = calendar_.is_near(first);
+        calendar_.advance(first);
+        if (!exact) {
+            return calendar_.first(first);
+        }
+        const Grid& grid = memory_.grid();
+        const std::int64_t row_end = (first / Grid::row + 1) * Grid::row;
+        const std::int64_t last = std::min(first + grid.window_cells, row_end);
+        Context context = context_until(grid.begin_of(last));
+        const Time begins = grid.begin_of(first);
+        for (std::size_t word = 0; word < calendar_.words(); ++word) {
+            for (std::uint64_t blocks = memory_.occupied(word, first, last); blocks != 0; blocks &= blocks - 1) {
+                const auto block = static_cast<std::uint32_t>(word * 64 + std::countr_zero(blocks));
+                if (memory_.layout().owner_of(block) == thread_) {
+                    from_others_ += block_.gather(memory_.calendars(), thread_, block, first, last);
+                    execute_block(context, block << grid.block_shift, begins);
+                    executed_ += block_.size();
+                    after_block(block_.size());
+                }
+            }
+        }
+        if (statistics_.series.is_next()) {
+            statistics_.counts.committed = worker_.executed();
+            statistics_.add_sample(begins, 0);
+        }
+        return calendar_.first(last);
+    }
+
+    /// Calls `use` with the number and the state of each LP.
+    template <class Use>
+    void each_lp(Use use) const {
+        const Lps<State>& lps = std::as_const(memory_).lps();
+        memory_.each_slot(thread_, [&](std::uint32_t slot) { use(memory_.layout().lp_of(slot), lps[slot].state); });
+    }
+    /// The emitted records that were kept, those of an LP in its order.
+    [[nodiscard]] const std::vector<Emitted>& output() const { return records_.output(); }
+
+    /// `windows` so far.
+    [[nodiscard]] const Statistics& statistics(std::uint64_t windows) {
+        Statistics& counts = statistics_.counts;
+        counts.committed = worker_.executed();
+        counts.gvt_rounds = windows;
+        counts.message_batches = link_.batches();
+        counts.remote_events = link_.events() + from_others_;
+        return counts;
+    }
+    [[nodiscard]] const ProgressSeries& series() const { return statistics_.series; }
+    [[nodiscard]] const CommunicationMatrix& communication() const { return statistics_.communication; }
+    /// Adds the events that groups of `group` neighbouring LPs received.
+    void add_weights(std::span<std::uint64_t> weights, std::uint32_t group) const {
+        memory_.each_slot(thread_, [&](std::uint32_t slot) {
+            weights[memory_.layout().lp_of(slot) / group] += communication().received(slot);
+        });
+    }
+
+  private:
+    using Context = ConservativeContext<M, Endpoint>;
+
+    [[nodiscard]] Context context_until(Time window_end) {
+        return {{model_, memory_, calendar_, payloads_, link_, records_, worker_}, window_end};
+    }
+    [[nodiscard]] ConservativeContents<M> contents() {
+        return {memory_, thread_, worker_, memory_.lps(), payloads_, records_.output(), statistics_.restored_lps};
+    }
+
+    /// Receives events from other processes; returns the cell of the earliest.
+    std::int64_t receive() {
+        std::int64_t earliest = CalendarQueue::none;
+        const LpLayout& layout = memory_.layout();
+        receive_batches<M>(link_.endpoint(), link_.gvt(), worker_, payloads_, [&](const PendingEvent& event) {
+            calendar_.push(event.time, layout.slot_of(thread_, event.lp), event.source, event.sequence, event.code);
+            earliest = std::min(earliest, memory_.grid().cell_of(event.time));
+        });
+        return earliest;
+    }
+
+    void execute_block(Context& context, std::uint32_t first_slot, Time begins) {
+        // The LPs of a block are neighbours in their partition, but their numbers need not be.
+        const bool round_robin = memory_.layout().round_robin();
+        const bool is_looked_at = check_ || statistics_.communication.counts();
+        const auto number_of = [&](std::uint32_t index) {
+            return round_robin ? first_slot + index : memory_.layout().lp_of(first_slot + index);
+        };
+        Lp<State>* const block = &memory_.lps()[first_slot];
+        const auto prefetch = [&](const QueuedEvent& event) {
+            fetch(block[event.lp]);
+            if (event.code == QueuedEvent::pooled) {
+                payloads_.prefetch(event.sequence);
+            }
+        };
+        const auto prefetch_more = [&](const QueuedEvent& event) {
+            worker_.prefetch(block[event.lp].state, number_of(event.lp));
+        };
+        each_lp_of_block(block_.events(), prefetch, prefetch_more, [&](std::span<const QueuedEvent> events) {
+            const std::uint32_t index = events.front().lp;
+            context.enter(number_of(index), block[index]);
+            if (is_looked_at) [[unlikely]] {
+                look_at(context, first_slot + index, events, begins);
+            }
+            execute(context, first_slot + index, events, begins);
+        });
+    }
+
+    /// Executes an LP in the window: its events, and what it does by itself. Most often it has one event.
+    [[gnu::always_inline]] void execute(Context& context, std::uint32_t slot, std::span<const QueuedEvent> events,
+                                        Time begins) {
+        Lp<State>& lp = context.record();
+        const Time until = context.window_end();
+        Time next = never;
+        if (events.size() == 1 && events.front().source != QueuedEvent::timer) [[likely]] {
+            next = worker_.run_one(lp.state, delivery_.deliver(events.front(), begins), until, context);
+            delivery_.release(events.front());
+        } else {
+            const auto delivered = delivery_.deliver_all(lp, events, begins, until, memory_.grid());
+            for (std::size_t i = 1; i < delivered.size(); ++i) {
+                statistics_.counts.ties += delivered[i].time == delivered[i - 1].time ? 1 : 0;
+            }
+            next = worker_.run(lp.state, delivered, until, context);
+            for (const QueuedEvent& event : events) {
+                delivery_.release(event);
+            }
+        }
+        if (next != never) {
+            set_timer(lp, slot, next);
+        }
+    }
+
+    /// Counts the events of an LP for migration, and checks its model, where that is asked for.
+    [[gnu::noinline]] void look_at(const Context& context, std::uint32_t slot, std::span<const QueuedEvent> events,
+                                   Time begins) {
+        if (statistics_.communication.counts()) {
+            statistics_.communication.count(slot, context.self(), events);
+        }
+        if constexpr (conservative_only<M>) {
+            return;
+        } else if (check_) {
+            check_lp<M>(worker_, delivery_, context.record(), context.self(), events, begins, context.window_end(),
+                        memory_.grid());
+        }
+    }
+
+    /// Sets a timer, so that the LP is executed in the cell of `time`, unless an earlier one is set.
+    void set_timer(Lp<State>& lp, std::uint32_t slot, Time time) {
+        if (time != never && lp.needs_timer(memory_.grid().cell_of(time))) {
+            calendar_.push(time, slot, QueuedEvent::timer, 0, 0);
+        }
+    }
+
+    [[gnu::always_inline]] static void fetch(const Lp<State>& lp) {
+        constexpr std::size_t line = 64;
+        const auto* bytes = reinterpret_cast<const char*>(&lp);
+        for (std::size_t byte = 0; byte < std::min<std::size_t>(sizeof(Lp<State>), 8 * line); byte += line) {
+            __builtin_prefetch(bytes + byte, 1);
+        }
+    }
+
+    M& model_;
+    ProcessMemory<M>& memory_;
+    std::uint32_t thread_;
+    bool check_;
+    CalendarQueue calendar_;
+    BlockEvents block_;
+    PayloadPool<Payload> payloads_;
+    Worker worker_;
+    Delivery<M> delivery_;
+    ProcessLink<M, Endpoint> link_;
+    CommittedRecords<M> records_;
+    PartitionStatistics statistics_;
+    std::uint64_t executed_ = 0;
+    std::uint64_t from_others_ = 0;  ///< events that other threads of the process sent
+};
+
+}  // namespace idlewave::pdes

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/time.hpp"
+#include "pdes/block_events.hpp"
+#include "pdes/calendar_queue.hpp"
+#include "pdes/delivery.hpp"
+#include "pdes/lps.hpp"
+#include "pdes/model.hpp"
+#include "pdes/partition_snapshot.hpp"
+#include "pdes/payload_store.hpp"
+#include "pdes/placement.hpp"
+#include "pdes/process_memory.hpp"
+#include "pdes/snapshot.hpp"
+
+namespace idlewave::pdes {
+
+/// What a snapshot reads and writes of a thread of the conservative scheduler, as PartitionContents; an LP's index is
+/// its slot.
+template <WindowModel M>
+struct ConservativeContents {
+    const ProcessMemory<M>& memory;
+    std::uint32_t thread;
+    typename M::Worker& worker;
+    Lps<typename M::State>& lps;
+    PayloadPool<typename M::Payload>& payloads;
+    std::vector<typename EmittedOf<M>::Type>& output;
+    std::uint32_t& restored_lps;
+
+    [[nodiscard]] bool has(std::uint32_t lp) const {
+        check_snapshot_lp(lp, memory.placement().lps());
+        return memory.layout().owns(thread, lp);
+    }
+    [[nodiscard]] std::uint32_t index_of(std::uint32_t lp) const { return memory.layout().slot_of(lp); }
+    template <class Use>
+    void each_lp(Use use) const {
+        memory.each_slot(thread, [&](std::uint32_t slot) { use(slot, memory.layout().lp_of(slot)); });
+    }
+};
+
+/// Moves the events of all calendars into the snapshot, sorted by the partitions of `next`; `first`: no event lies
+/// before this cell. `block` and `delivery` are those of thread 0.
+template <WindowModel M>
+void save_calendars(const ProcessMemory<M>& memory, BlockEvents& block, const Delivery<M>& delivery, std::int64_t first,
+                    const Placement& next, Snapshot& snapshot) {
+    const Grid& grid = memory.grid();
+    for (std::int64_t cell = memory.first_cell(first); cell != CalendarQueue::none; cell = memory.first_cell(cell)) {
+        if (!memory.calendars().front()->is_near(cell)) {
+            for (CalendarQueue* calendar : memory.calendars()) {
+                calendar->advance(cell);
+            }
+            continue;
+        }
+        for (std::uint32_t number = 0; number < grid.blocks; ++number) {
+            block.gather(memory.calendars(), 0, number, cell, cell + 1);
+            for (const QueuedEvent& event : block.events()) {
+                const std::uint32_t lp = memory.layout().lp_of((number << grid.block_shift) + event.lp);
+                PartitionSnapshot<M>::save_queued(event, lp, grid.begin_of(cell), delivery,
+                                                  snapshot.open(next.of(lp).partition));
+            }
+        }
+        for (CalendarQueue* calendar : memory.calendars()) {
+            calendar->clear(cell);
+        }
+    }
+}
+
+}  // namespace idlewave::pdes

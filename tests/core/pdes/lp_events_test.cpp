@@ -1,0 +1,72 @@
+#include "pdes/lp_events.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pdes/block_events.hpp"
+#include "pdes/event.hpp"
+
+namespace idlewave {
+namespace {
+
+using pdes::QueuedEvent;
+
+/// The events of some LPs with so many events each, followed by the margin that BlockEvents has.
+std::vector<QueuedEvent> block_of(const std::vector<std::size_t>& counts) {
+    std::vector<QueuedEvent> events;
+    for (std::uint16_t lp = 0; lp < counts.size(); ++lp) {
+        for (std::size_t i = 0; i < counts[lp]; ++i) {
+            events.push_back({.offset = static_cast<std::uint32_t>(events.size()), .lp = lp});
+        }
+    }
+    events.resize(events.size() + pdes::BlockEvents::margin, events.empty() ? QueuedEvent{} : events.back());
+    return events;
+}
+
+TEST(LpEvents, BothLoopsGiveTheEventsOfEachLpInTheirOrder) {
+    const auto none = [](const QueuedEvent& /*event*/) {};
+    for (const std::vector<std::size_t>& counts :
+         {std::vector<std::size_t>{}, {1}, {3}, {1, 1, 1}, {2, 1, 40}, {40, 0, 1, 2}}) {
+        const std::vector<QueuedEvent> block = block_of(counts);
+        const std::span<const QueuedEvent> events(block.data(), block.size() - pdes::BlockEvents::margin);
+        std::vector<std::size_t> found(counts.size());
+        std::uint32_t next = 0;
+        const auto use = [&](std::span<const QueuedEvent> of_lp) {
+            for (const QueuedEvent& event : of_lp) {
+                ASSERT_EQ(event.offset, next++);
+                ASSERT_EQ(event.lp, of_lp.front().lp);
+            }
+            found[of_lp.front().lp] += of_lp.size();
+        };
+        pdes::each_lp_of_block(events, use);
+        EXPECT_EQ(found, counts);
+        next = 0;
+        found.assign(counts.size(), 0);
+        pdes::each_lp_of_block(events, none, none, use);
+        EXPECT_EQ(found, counts);
+    }
+}
+
+TEST(LpEvents, PrefetchesWhatLiesAhead) {
+    const std::vector<QueuedEvent> block = block_of(std::vector<std::size_t>(100, 1));
+    const std::span<const QueuedEvent> events(block.data(), 100);
+    std::vector<bool> prefetched(100);
+    std::vector<bool> prefetched_more(100);
+    pdes::each_lp_of_block(
+        events, [&](const QueuedEvent& event) { prefetched[event.lp] = true; },
+        [&](const QueuedEvent& event) {
+            EXPECT_TRUE(event.lp < pdes::BlockEvents::margin || prefetched[event.lp]);
+            prefetched_more[event.lp] = true;
+        },
+        [&](std::span<const QueuedEvent> of_lp) {
+            const std::uint32_t lp = of_lp.front().lp;
+            EXPECT_TRUE(lp < pdes::BlockEvents::margin || prefetched_more[lp]);
+        });
+}
+
+}  // namespace
+}  // namespace idlewave

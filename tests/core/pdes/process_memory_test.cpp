@@ -1,0 +1,60 @@
+#include "pdes/process_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "pdes/calendar_queue.hpp"
+#include "pdes/handler_model.hpp"
+#include "pdes/placement.hpp"
+#include "segmented_runs.hpp"
+
+namespace idlewave {
+namespace {
+
+using Memory = pdes::ProcessMemory<pdes::HandlerModel<testing::Wordy, false>>;
+
+TEST(ProcessMemory, EachLpOfTheProcessHasASlotOfItsOwn) {
+    for (const auto& placement : {pdes::Placement::block(1000, 4), pdes::Placement::cyclic(1000, 4)}) {
+        const Memory memory(placement, 100, 1, 2, false);
+        std::vector<bool> taken(memory.layout().slots());
+        std::uint32_t lps = 0;
+        for (const std::uint32_t thread : {0U, 1U}) {
+            memory.each_slot(thread, [&](std::uint32_t slot) {
+                const std::uint32_t lp = memory.layout().lp_of(slot);
+                std::uint32_t found = 0;
+                ASSERT_TRUE(memory.find_slot(lp, found));
+                ASSERT_EQ(found, slot);
+                ASSERT_FALSE(taken[slot]);
+                ASSERT_EQ(placement.of(lp).partition, 1 + thread);
+                taken[slot] = true;
+                ++lps;
+            });
+        }
+        EXPECT_EQ(lps, 500U);
+        for (const std::uint32_t partition : {0U, 3U}) {
+            std::uint32_t slot = 0;
+            EXPECT_FALSE(memory.find_slot(placement.lp_of(partition, 0), slot));
+        }
+    }
+}
+
+TEST(ProcessMemory, FindsTheEarliestEventOfAllCalendars) {
+    const auto placement = pdes::Placement::block(1000, 2);
+    Memory memory(placement, 100, 0, 2, true);
+    pdes::CalendarQueue one(memory.grid(), memory.chunks());
+    pdes::CalendarQueue other(memory.grid(), memory.chunks());
+    memory.add(one);
+    memory.add(other);
+    EXPECT_EQ(memory.first_cell(0), pdes::CalendarQueue::none);
+    one.push(500, 3, 0, 0, 0);
+    other.push(300, 999, 0, 0, 0);
+    const std::int64_t cell = memory.first_cell(0);
+    EXPECT_EQ(cell, memory.grid().cell_of(300));
+    const std::uint32_t block = 999 >> memory.grid().block_shift;
+    EXPECT_EQ(memory.occupied(block / 64, cell, cell + 1), std::uint64_t{1} << (block % 64));
+}
+
+}  // namespace
+}  // namespace idlewave
