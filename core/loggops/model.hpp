@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/time.hpp"
 #include "goal/source.hpp"
@@ -22,6 +23,7 @@ class LogGops : private RankTables<S, Observer> {
     using State = Rank<S, Moment>;
     using Payload = typename Observer::Payload;
     static constexpr bool writes_undo = true;
+    static constexpr std::string_view time_unit = "ps";
     static constexpr bool conservative_only = Observer::observes;  ///< a moment with data has no serialised form
 
     /// What a thread of the kernel simulates ranks with.

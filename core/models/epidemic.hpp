@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -81,6 +82,8 @@ struct EpidemicParameters {
 /// d + L exp(-d / L), about L + d^2 / 2 L: 1.9 days grow by 2.5 s, or 2e-5.
 class Epidemic {
   public:
+    static constexpr std::string_view time_unit = "s";
+
     static constexpr std::uint32_t no_person = 0xffffffff;
 
     enum class Setting : std::uint16_t { home, work, travel };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -71,6 +72,8 @@ struct FloodParameters {
 /// assumption holds, since the service time of a packet is drawn anew on each link.
 class Flood {
   public:
+    static constexpr std::string_view time_unit = "ps";
+
     enum PacketClass : std::uint32_t { legitimate, attack };
     static constexpr std::size_t classes = 2;
 

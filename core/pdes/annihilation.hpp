@@ -10,14 +10,17 @@
 #include "base/error.hpp"
 #include "base/time.hpp"
 #include "pdes/event.hpp"
+#include "pdes/model.hpp"
 #include "pdes/payload_store.hpp"
 
 namespace idlewave::pdes {
 
 /// Anti-messages annihilate their events when the bucket is opened in which both lie.
-template <class Payload>
+template <WindowModel M>
 class Annihilation {
   public:
+    using Payload = typename M::Payload;
+
     explicit Annihilation(PayloadPool<Payload>& payloads) : payloads_(payloads) {}
 
     /// The events of one LP in one cell, which begins at `begins`, that are not cancelled. Of one source and sequence,
@@ -37,7 +40,8 @@ class Annihilation {
             }
             if (remaining_.empty() || key(remaining_.back()) != key(event)) {
                 throw LogicError("an event from LP " + std::to_string(event.source) + " at " +
-                                 std::to_string(begins + event.offset) + " ps is cancelled, and was never sent");
+                                 std::to_string(begins + event.offset) + " " + std::string(time_unit<M>) +
+                                 " is cancelled, and was never sent");
             }
             if (remaining_.back().code == QueuedEvent::pooled) {
                 payloads_.remove(remaining_.back().sequence);

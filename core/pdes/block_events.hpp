@@ -62,7 +62,7 @@ class BlockEvents {
   private:
     static constexpr std::size_t fewest_to_count = 192;  ///< events; of a small block fewer suffice
 
-    /// A chunk of a bucket; `offset` is where its cell begins, in ps after the beginning of the window.
+    /// A chunk of a bucket; `offset` is where its cell begins, in ticks after the beginning of the window.
     struct ChunkSpan {
         const QueuedEvent* events;
         std::uint32_t count;

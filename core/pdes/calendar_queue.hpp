@@ -22,7 +22,7 @@ struct Grid {
     static constexpr std::int64_t row = 64;        ///< cells
     static constexpr std::int64_t near = 2 * row;  ///< cells with buckets: the present row and the next
 
-    unsigned cell_shift = 0;        ///< a cell is 2^cell_shift ps wide
+    unsigned cell_shift = 0;        ///< a cell is 2^cell_shift ticks wide
     std::int64_t window_cells = 1;  ///< cells that the lookahead covers
     unsigned block_shift = 12;      ///< a block is 2^block_shift LPs
     std::uint32_t blocks = 1;

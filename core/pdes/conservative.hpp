@@ -20,6 +20,7 @@
 #include "pdes/placement.hpp"
 #include "pdes/process_memory.hpp"
 #include "pdes/progress_series.hpp"
+#include "pdes/scheduler.hpp"
 #include "pdes/snapshot.hpp"
 #include "pdes/statistics.hpp"
 #include "pdes/thread_team.hpp"
@@ -44,13 +45,12 @@ class ConservativeScheduler {
 
     /// `placement`: of the LPs on as many partitions as the transport connects, a thread each. The model has a
     /// lookahead.
-    ConservativeScheduler(M& model, const Placement& placement, Transport& transport, const PartitionOptions& options,
-                          bool pin = false)
+    ConservativeScheduler(M& model, const Placement& placement, Transport& transport, const PartitionOptions& options)
         : placement_(placement),
           first_(transport.first()),
           processes_(transport.partitions() > transport.threads()),
           options_(options),
-          team_(transport.threads(), transport.first(), pin),
+          team_(transport.threads(), transport.first(), options.pin),
           agreement_(transport.threads()),
           memory_(placement, options.cell > 0 ? std::min(options.cell, model.lookahead()) : model.lookahead(),
                   transport.first(), transport.threads(),
@@ -254,6 +254,13 @@ class ConservativeScheduler {
     std::vector<std::unique_ptr<Endpoint>> endpoints_;
     std::vector<std::unique_ptr<Thread>> threads_;
     WindowCandidate agreed_;
+};
+
+struct Yawns {
+    static constexpr SchedulerTraits traits{.needs_lookahead = true};
+
+    template <WindowModel M, class Transport>
+    using Of = ConservativeScheduler<M, Transport>;
 };
 
 }  // namespace idlewave::pdes

@@ -83,7 +83,7 @@ class ConservativeContext {
     /// Returns whether the slot differs from the LP's number.
     [[gnu::always_inline]] bool check(std::uint32_t destination, Time time) const {
         if (time < window_end_ || destination >= lps_) [[unlikely]] {
-            throw_invalid_send(lp_, destination, time, lps_, "that violates the lookahead");
+            throw_invalid_send(lp_, destination, time, time_unit<M>, lps_, "that violates the lookahead");
         }
         return !round_robin_;
     }

@@ -26,7 +26,7 @@ struct Event {
 /// An event in a bucket of the calendar queue, in 16 bytes: all events of a bucket lie in one cell of time and go to
 /// LPs of one block.
 struct QueuedEvent {
-    std::uint32_t offset = 0;    ///< ps after the beginning of its cell; after that of its window once that is open
+    std::uint32_t offset = 0;    ///< ticks after the beginning of its cell; after that of its window once that is open
     std::uint32_t source = 0;    ///< `timer`: it is no event, but wakes the LP up
     std::uint32_t sequence = 0;  ///< where `code` is `pooled`: the slot of the PayloadPool
     std::uint16_t lp = 0;        ///< index in the block

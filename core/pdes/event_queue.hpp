@@ -94,7 +94,7 @@ class EventQueue {
     PayloadStore<Payload> store_;
     PayloadPool<Payload> payloads_;
     Delivery<M> delivery_;
-    Annihilation<Payload> annihilation_;
+    Annihilation<M> annihilation_;
     std::int64_t first_ = 0;  ///< no event lies in a cell before this one
 };
 

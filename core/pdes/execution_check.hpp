@@ -63,7 +63,8 @@ template <WindowModel M>
 [[gnu::noinline]] void check_execution(typename M::Worker& worker, Lp<typename M::State>& lp, std::uint32_t number,
                                        std::span<const Event<typename M::Payload>> events, Time begins, Time until) {
     const auto fail = [&](const std::string& what) {
-        throw LogicError("LP " + std::to_string(number) + ", from " + std::to_string(begins) + " ps on: " + what);
+        throw LogicError("LP " + std::to_string(number) + ", from " + std::to_string(begins) + " " +
+                         std::string(time_unit<M>) + " on: " + what);
     };
     const std::vector<std::byte> before = bytes_of<M>(worker, lp.state, number);
     const std::uint32_t sequence = lp.sequence;

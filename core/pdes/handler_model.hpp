@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -52,6 +53,7 @@ class HandlerModel : public HandlerModelEmits<M> {
                   "has_serialise: a copy of the state does not undo what the model keeps elsewhere; it needs "
                   "saves_fields or reverse");
     static constexpr bool may_lack_lookahead = with_depth;
+    static constexpr std::string_view time_unit = pdes::time_unit<M>;
     static constexpr bool writes_undo = has_save<M> || has_reverse<M>;
     using Payload = std::conditional_t<with_depth, PayloadWithDepth<typename M::Payload>, typename M::Payload>;
     struct State {
@@ -184,7 +186,7 @@ class HandlerModel : public HandlerModelEmits<M> {
             [[gnu::always_inline]] void send(std::uint32_t destination, Time delay,
                                              const typename M::Payload& payload) {
                 if (delay < (destination == self() ? 0 : worker.lookahead_)) [[unlikely]] {
-                    throw_invalid_send(self(), destination, time + delay, worker.model_.lps(),
+                    throw_invalid_send(self(), destination, time + delay, time_unit, worker.model_.lps(),
                                        delay < 0 ? "that is in the past" : "that violates the lookahead");
                 }
                 const Time then = later(time, delay);

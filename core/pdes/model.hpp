@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 #include "base/archive.hpp"
@@ -88,6 +89,13 @@ concept has_serialise = requires(const M& model, std::uint32_t lp, Serialiser& s
     model.serialise(lp, deserialiser);
 };
 
+/// The unit of the model's times, in messages: `static constexpr std::string_view time_unit = "ps"`.
+template <class M>
+inline constexpr std::string_view time_unit = "ticks";
+template <class M>
+    requires requires { M::time_unit; }
+inline constexpr std::string_view time_unit<M> = M::time_unit;
+
 // ---- a model that executes a whole window at once
 
 /// What a scheduler offers to a WindowModel while it executes events of an LP.
@@ -129,7 +137,7 @@ struct WindowContextInterface {
 ///   it is certain.
 /// - `writes_undo`: the model writes what is needed to undo it to `context.undo_data`, and a worker's `undo` reads
 /// that.
-/// - `conservative_only`, `may_lack_lookahead`: see below.
+/// - `conservative_only`, `may_lack_lookahead`, `time_unit`: see there.
 /// - `Emitted`, with a field `lp`: what `context.emit` takes; a worker's `commit` receives it.
 template <class M>
 concept WindowModel = requires(M& model, typename M::Worker& worker, typename M::State& state, std::uint32_t lp,

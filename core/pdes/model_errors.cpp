@@ -6,9 +6,10 @@
 
 namespace idlewave::pdes {
 
-void throw_invalid_send(std::uint32_t lp, std::uint32_t destination, Time time, std::uint32_t lps, const char* why) {
+void throw_invalid_send(std::uint32_t lp, std::uint32_t destination, Time time, std::string_view unit,
+                        std::uint32_t lps, const char* why) {
     const std::string what = "LP " + std::to_string(lp) + " sends an event to LP " + std::to_string(destination) +
-                             " at " + std::to_string(time) + " ps: ";
+                             " at " + std::to_string(time) + " " + std::string(unit) + ": ";
     if (destination >= lps) {
         throw LogicError(what + "there are LPs below " + std::to_string(lps));
     }

@@ -98,7 +98,7 @@ struct OptimisticContext {
         const bool has_lookahead = lps.horizon().has_lookahead();
         const bool too_early = has_lookahead ? time < until : lps.queue().grid().cell_of(time) < cell;
         if (too_early || destination >= lps.placement().lps()) [[unlikely]] {
-            throw_invalid_send(lp, destination, time, lps.placement().lps(),
+            throw_invalid_send(lp, destination, time, time_unit<M>, lps.placement().lps(),
                                has_lookahead ? "that violates the lookahead" : "that is in the past");
         }
         return lps.placement().of(destination);

@@ -12,6 +12,7 @@ namespace idlewave::pdes {
 struct PartitionOptions {
     Time cell = 1;       ///< longest cell of the calendar queue, > 0; at most the lookahead where there is one
     bool lazy = false;   ///< lazy cancellation: an anti-message is sent only when the event is not sent again
+    bool pin = false;    ///< each thread stays on a processor of its own
     bool check = false;  ///< each execution of an LP is made, undone, compared and made again
     Time from = 0;       ///< events before this time were executed in an earlier segment
     /// All partitions pause for migration when so many events were executed and one partition executed far more than
@@ -26,7 +27,7 @@ struct PartitionOptions {
 
 /// The options that a configuration gives; the length of a cell depends on the model.
 inline PartitionOptions partition_options_of(const RunConfiguration& configuration) {
-    return {.lazy = configuration.lazy_cancellation, .check = configuration.scheduler == Scheduler::check};
+    return {.lazy = configuration.lazy_cancellation, .pin = configuration.pin};
 }
 
 }  // namespace idlewave::pdes

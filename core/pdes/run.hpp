@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <type_traits>
 
 #include "base/time.hpp"
 #include "pdes/conservative.hpp"
@@ -24,21 +25,18 @@ std::unique_ptr<Lps<typename M::State>> run(M& model, std::uint32_t threads, con
     if (model.lps() == 0) {
         return std::make_unique<Lps<typename M::State>>(0);
     }
-    if (model.lookahead() > 0) {
-        ThreadTransport<typename M::Payload> transport(threads);
-        const Placement placement = Placement::block(model.lps(), threads);
-        ConservativeScheduler<M, ThreadTransport<typename M::Payload>> scheduler(model, placement, transport,
-                                                                                 {.cell = model.lookahead()});
+    using Transport = ThreadTransport<typename M::Payload>;
+    const auto run_on = [&]<class Scheduler>(std::type_identity<Scheduler> /*scheduler*/, std::uint32_t partitions) {
+        Transport transport(partitions);
+        const Placement placement = Placement::block(model.lps(), partitions);
+        Scheduler scheduler(model, placement, transport, PartitionOptions{.cell = model.lookahead()});
         scheduler.begin();
         scheduler.run(poll);
         use(scheduler);
         return scheduler.take_lps();
-    }
-    auto lps = std::make_unique<Lps<typename M::State>>(model.lps());
-    SequentialScheduler<M> scheduler(model, *lps, poll);
-    scheduler.run();
-    use(scheduler);
-    return lps;
+    };
+    return model.lookahead() > 0 ? run_on(std::type_identity<ConservativeScheduler<M, Transport>>{}, threads)
+                                 : run_on(std::type_identity<SequentialScheduler<M, Transport>>{}, 1);
 }
 
 }  // namespace idlewave::pdes

@@ -10,13 +10,6 @@
 
 namespace idlewave::pdes {
 
-enum class Scheduler : std::uint8_t {
-    sequential,
-    yawns,     ///< conservative, in windows of the lookahead
-    timewarp,  ///< optimistic
-    check,     ///< sequential; each execution of an LP is made, undone, compared and made again
-};
-
 /// How LPs are dealt out to partitions: neighbours together, or every n-th LP.
 enum class PlacementKind : std::uint8_t { block, cyclic };
 
@@ -30,7 +23,7 @@ struct CheckpointOptions {
 
 /// How a run is made. The results are the same for every configuration.
 struct RunConfiguration {
-    Scheduler scheduler = Scheduler::sequential;
+    std::string scheduler = "sequential";           ///< by its name in the table (schedulers.hpp)
     std::uint32_t threads = 1;                      ///< of each process; a thread simulates one partition
     const idlewave_transport* transport = nullptr;  ///< to the other processes of the run; null: there are none
     PlacementKind placement_kind = PlacementKind::block;

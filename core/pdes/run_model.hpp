@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,13 +10,11 @@
 #include "base/time.hpp"
 #include "pdes/exchange.hpp"
 #include "pdes/handler_model.hpp"
-#include "pdes/lps.hpp"
 #include "pdes/partition_options.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/run_configuration.hpp"
 #include "pdes/run_statistics.hpp"
 #include "pdes/segmented_run.hpp"
-#include "pdes/sequential.hpp"
 
 namespace idlewave::pdes {
 
@@ -28,12 +25,6 @@ struct RunResult {
 };
 
 namespace run_model_detail {
-
-using Clock = std::chrono::steady_clock;
-
-inline double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 /// What an LP adds to the digest of a run: its state has the number of events it handled and a digest of them.
 template <class State>
@@ -66,44 +57,11 @@ inline Placement placement_of(std::uint32_t lps, const RunConfiguration& configu
 }
 
 template <class Runnable, class Use>
-RunStatistics run_partitioned(Runnable& model, const RunConfiguration& configuration, const PartitionOptions& options,
-                              Use use) {
+RunStatistics run(Runnable& model, const RunConfiguration& configuration, Time longest_cell, Use use) {
+    PartitionOptions options = partition_options_of(configuration);
+    options.cell = longest_cell;
     SegmentedRun<Runnable> run(model, placement_of(model.lps(), configuration), options, configuration);
-    return run.run([&](auto& partitions) { partitions.each_lp(use); });
-}
-
-template <class Runnable, class Use>
-RunStatistics run_sequential(Runnable& model, const RunConfiguration& configuration, Use use) {
-    RunStatistics run;
-    const auto begin = Clock::now();
-    Lps<typename Runnable::State> lps(model.lps());
-    SequentialScheduler<Runnable> scheduler(model, lps, configuration.poll);
-    run.init_seconds = seconds_since(begin);
-    const auto ready = Clock::now();
-    scheduler.run();
-    run.seconds = seconds_since(ready);
-    run.counts.committed = scheduler.worker_of(0).executed();
-    for (std::uint32_t i = 0; i < lps.size(); ++i) {
-        use(i, lps[i].state);
-    }
-    return run;
-}
-
-/// Throws InputError if the model cannot be run with the configuration.
-template <Model M>
-void check(const M& model, const RunConfiguration& configuration) {
-    if (model.lookahead() > 0) {
-        return;
-    }
-    if (configuration.scheduler == Scheduler::yawns) {
-        throw InputError("yawns needs a lookahead, and the model has none: sequential and timewarp do without");
-    }
-    if (has_conservative<M> && configuration.scheduler == Scheduler::timewarp) {
-        throw InputError("conservative LPs need a lookahead, and the model has none");
-    }
-    if (configuration.scheduler == Scheduler::sequential && !configuration.checkpoint.directory.empty()) {
-        throw InputError("without a lookahead the sequential scheduler writes no checkpoints: timewarp does");
-    }
+    return run.run([&](auto& scheduler) { scheduler.each_lp(use); });
 }
 
 }  // namespace run_model_detail
@@ -113,24 +71,20 @@ void check(const M& model, const RunConfiguration& configuration) {
 /// throws.
 template <Model M, class Use>
 RunResult run_model(const M& model, const RunConfiguration& configuration, Use use) {
-    run_model_detail::check(model, configuration);
     std::uint64_t digest = 0;
     const auto show = [&](std::uint32_t lp, const auto& state) {
         digest += run_model_detail::digest_of(lp, state.model);
         use(lp, state.model);
     };
     RunResult run;
-    PartitionOptions options = partition_options_of(configuration);
     if (model.lookahead() > 0) {
         HandlerModel<M, false> runnable(model);
-        options.cell = configuration.cell > 0 ? std::min(configuration.cell, model.lookahead()) : model.lookahead();
-        run.statistics = run_model_detail::run_partitioned(runnable, configuration, options, show);
+        const Time cell = configuration.cell > 0 ? std::min(configuration.cell, model.lookahead()) : model.lookahead();
+        run.statistics = run_model_detail::run(runnable, configuration, cell, show);
     } else {
         HandlerModel<M, true> runnable(model);
-        options.cell = configuration.cell > 0 ? configuration.cell : run_model_detail::cell_without_lookahead(model);
-        run.statistics = configuration.scheduler == Scheduler::sequential
-                             ? run_model_detail::run_sequential(runnable, configuration, show)
-                             : run_model_detail::run_partitioned(runnable, configuration, options, show);
+        const Time cell = configuration.cell > 0 ? configuration.cell : run_model_detail::cell_without_lookahead(model);
+        run.statistics = run_model_detail::run(runnable, configuration, cell, show);
     }
     run.digest = digest;
     sum_over_processes(run.statistics, configuration.transport);

@@ -12,17 +12,17 @@
 #include "base/time.hpp"
 #include "pdes/checkpoint.hpp"
 #include "pdes/communication_matrix.hpp"
-#include "pdes/conservative.hpp"
 #include "pdes/exchange.hpp"
 #include "pdes/load_balancing.hpp"
 #include "pdes/model.hpp"
 #include "pdes/partition_options.hpp"
-#include "pdes/partitions.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/process_transport.hpp"
 #include "pdes/progress_series.hpp"
 #include "pdes/run_configuration.hpp"
 #include "pdes/run_statistics.hpp"
+#include "pdes/scheduler.hpp"
+#include "pdes/schedulers.hpp"
 #include "pdes/snapshot.hpp"
 #include "pdes/statistics.hpp"
 #include "pdes/thread_transport.hpp"
@@ -30,15 +30,15 @@
 
 namespace idlewave::pdes {
 
-/// Runs partitions from the beginning, or from a checkpoint, to the end. Between two segments of the run its whole
-/// state is in a snapshot: LPs may migrate to other partitions, and the snapshot may be written as a checkpoint. The
-/// number of segments does not change the results.
+/// Runs a model by the scheduler of the configuration, from the beginning, or from a checkpoint, to the end. Between
+/// two segments of the run its whole state is in a snapshot: LPs may migrate to other partitions, and the snapshot may
+/// be written as a checkpoint. The number of segments does not change the results.
 template <WindowModel M>
 class SegmentedRun {
   public:
     using Clock = std::chrono::steady_clock;
 
-    /// `placement`: of the first segment.
+    /// `placement`: of the first segment. Throws InputError if the scheduler cannot make this run.
     SegmentedRun(M& model, Placement placement, const PartitionOptions& options, const RunConfiguration& configuration)
         : model_(model),
           placement_(std::move(placement)),
@@ -47,6 +47,7 @@ class SegmentedRun {
           folder_(configuration.checkpoint.directory, configuration.checkpoint.description),
           snapshot_(configuration.partitions()),
           checkpoint_at_(Clock::now()) {
+        check_scheduler<M>(configuration);
         if (configuration.partitions() > 1) {
             options_.migrate_after = configuration.migrate_after * configuration.partitions();
             options_.counts_communication = static_cast<bool>(configuration.choose_placement);
@@ -54,7 +55,7 @@ class SegmentedRun {
         }
     }
 
-    /// Runs to the end, and then calls `use` with the partitions.
+    /// Runs to the end, and then calls `use` with the scheduler.
     template <class Use>
     RunStatistics run(Use use) {
         const auto begin = Clock::now();
@@ -102,54 +103,62 @@ class SegmentedRun {
     template <class Transport, class Use>
     bool run_segment_over(Transport& transport, Clock::time_point begin, Use use) {
         const double before = seconds_since(begin);
-        if constexpr (!may_lack_lookahead<M>) {
-            if (configuration_.scheduler != Scheduler::timewarp) {
-                ConservativeScheduler<M, Transport> windows(model_, placement_, transport, options_,
-                                                            configuration_.pin);
-                return run_segment_on(windows, begin, before, use);
+        bool ended = false;
+        with_scheduler(configuration_.scheduler, [&]<class Line>(const Line& /*line*/) {
+            if constexpr (Line::template runs<M>) {
+                typename Line::template Of<M, Transport> scheduler(model_, placement_, transport, options_);
+                ended = run_segment_on<Transport>(scheduler, begin, before, use);
             }
-        }
-        Partitions<M, Transport> partitions(model_, placement_, transport, options_, configuration_.pin);
-        return run_segment_on(partitions, begin, before, use);
+        });
+        return ended;
     }
 
-    template <class Scheduled, class Use>
-    bool run_segment_on(Scheduled& partitions, Clock::time_point begin, double before, Use use) {
+    template <class Transport, Scheduler<M, Transport> S, class Use>
+    bool run_segment_on(S& scheduler, Clock::time_point begin, double before, Use use) {
+        constexpr bool has_segments = SegmentedScheduler<S, M, Transport>;
         if (options_.from == 0) {
-            partitions.begin();
-        } else {
-            partitions.restore(snapshot_, sections_);
+            scheduler.begin();
+        } else if constexpr (has_segments) {
+            scheduler.restore(snapshot_, sections_);
             sections_.clear();
         }
         if (statistics_.segments == 1) {
             statistics_.init_seconds = seconds_since(begin);
         }
-        partitions.run(configuration_.poll, [this] { return wants_pause(); });
-        count(partitions, before);
-        if (partitions.at_end()) {
-            use(partitions);
-            return true;
+        scheduler.run(configuration_.poll, [this] { return wants_pause(); });
+        count(scheduler, before);
+        if constexpr (has_segments) {
+            if (!scheduler.at_end()) {
+                pause(scheduler);
+                return false;
+            }
         }
-        if (partitions.paused_for_migration()) {
-            choose_placement(partitions);
+        use(scheduler);
+        return true;
+    }
+
+    /// Takes the snapshot with which the next segment begins.
+    template <class S>
+    void pause(S& scheduler) {
+        if (scheduler.paused_for_migration()) {
+            choose_placement(scheduler);
             options_.migrate_after = configuration_.choose_placement ? 0 : 2 * options_.migrate_after;
             options_.counts_communication = false;
         }
-        snapshot_ = partitions.save(next());
-        options_.from = partitions.paused_at();
-        return false;
+        snapshot_ = scheduler.save(next());
+        options_.from = scheduler.paused_at();
     }
 
-    template <class Scheduled>
-    void count(Scheduled& partitions, double before) {
+    template <class S>
+    void count(S& scheduler, double before) {
         const Statistics& all = statistics_.counts;
-        for (ProgressSample sample : partitions.series()) {
+        for (ProgressSample sample : scheduler.series()) {
             sample.seconds += before + seconds_before_;
             sample.committed += all.committed;
             sample.rolled_back += all.rolled_back;
             statistics_.series.push_back(sample);
         }
-        statistics_.counts.add_segment(partitions.statistics());
+        statistics_.counts.add_segment(scheduler.statistics());
     }
 
     [[nodiscard]] bool wants_pause() const {
@@ -158,12 +167,12 @@ class SegmentedRun {
     }
 
     /// Chooses the placement of the next segment from the events of this one.
-    template <class Scheduled>
-    void choose_placement(Scheduled& partitions) {
+    template <class S>
+    void choose_placement(S& scheduler) {
         if (configuration_.choose_placement) {
             const std::size_t groups = CommunicationMatrix::groups_of(model_.lps());
             std::vector<std::uint64_t> between(groups * groups);
-            partitions.add_between(between);
+            scheduler.add_between(between);
             sum_over_processes(between, configuration_.transport);
             next_ = placement_of_groups(configuration_.choose_placement(between, configuration_.partitions()),
                                         model_.lps(), configuration_.partitions());
@@ -171,7 +180,7 @@ class SegmentedRun {
         }
         const std::uint32_t group = group_size(model_.lps(), max_groups);
         std::vector<std::uint64_t> weights((model_.lps() + group - 1) / group);
-        partitions.add_weights(weights, group);
+        scheduler.add_weights(weights, group);
         sum_over_processes(weights, configuration_.transport);
         next_ = balanced(weights, model_.lps(), configuration_.partitions());
     }

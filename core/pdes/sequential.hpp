@@ -3,57 +3,74 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <queue>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/time.hpp"
+#include "pdes/committed_records.hpp"
+#include "pdes/conservative.hpp"
 #include "pdes/event.hpp"
 #include "pdes/lps.hpp"
 #include "pdes/model.hpp"
 #include "pdes/model_errors.hpp"
+#include "pdes/partition_options.hpp"
+#include "pdes/placement.hpp"
+#include "pdes/progress_series.hpp"
+#include "pdes/scheduler.hpp"
+#include "pdes/statistics.hpp"
 
 namespace idlewave::pdes {
 
-/// The sequential scheduler: an event list, of which the earliest event is executed first. It needs no lookahead.
-template <WindowModel M>
+/// The sequential scheduler: an event list, of which the earliest event is executed first. It needs no lookahead, has
+/// no segments, and counts committed events only.
+template <WindowModel M, class Transport>
 class SequentialScheduler {
   public:
     using Payload = typename M::Payload;
+    using State = typename M::State;
     using Item = Event<Payload>;
     using Emitted = typename EmittedOf<M>::Type;
 
-    SequentialScheduler(M& model, Lps<typename M::State>& lps, const std::function<void(Time)>& poll)
-        : model_(model), lps_(lps), poll_(poll), worker_(model), timers_(lps.size(), never) {}
+    SequentialScheduler(M& model, const Placement& placement, Transport& /*transport*/,
+                        const PartitionOptions& /*options*/)
+        : model_(model),
+          lps_(std::make_unique<Lps<State>>(placement.lps())),
+          worker_(model),
+          timers_(placement.lps(), never) {}
 
-    void run() {
+    /// Makes all LPs, which start.
+    void begin() {
         Context context{*this, 0};
-        for (std::uint32_t lp = 0; lp < lps_.size(); ++lp) {
+        for (std::uint32_t lp = 0; lp < lps_->size(); ++lp) {
             context.lp = lp;
-            set_timer(lp, worker_.start(lps_.make(lp).state, 0, context));
+            set_timer(lp, worker_.start(lps_->make(lp).state, 0, context));
         }
+    }
+
+    /// Runs to the end. Throws what the model or the poll throws, which is called a few times a second.
+    void run(const std::function<void(Time)>& poll, const std::function<bool()>& /*wants_pause*/ = {}) {
+        Context context{*this, 0};
         std::uint64_t handled = 0;
         while (!pending_.empty()) {
             const Time now = pending_.top().time;
             const std::uint32_t depth = pending_.top().depth();
             const std::uint32_t lp = pending_.top().destination;
-            if (poll_ && (++handled & 0xfff) == 0) {
-                poll_(now);
+            if (poll && (++handled & 0xfff) == 0) {
+                poll(now);
             }
             context.lp = lp;
             Time next = now;
             do {
                 take(now, depth, lp);
-                next = worker_.step(lps_[lp].state, events_, now, context);
+                next = worker_.step((*lps_)[lp].state, events_, now, context);
             } while (next <= now && !earlier_lp_is(now, lp));
             set_timer(lp, std::max(next, now));
         }
     }
-
-    /// All emitted records, in the order of time.
-    [[nodiscard]] const std::vector<Emitted>& output() const { return output_; }
-
-    typename M::Worker& worker_of(std::uint32_t /*lp*/) { return worker_; }
 
     template <class Use>
     void each_worker(Use use) {
@@ -62,10 +79,30 @@ class SequentialScheduler {
     /// Calls `use` with the worker, the number and the state of each LP.
     template <class Use>
     void each_lp_of_worker(Use use) {
-        for (std::uint32_t lp = 0; lp < lps_.size(); ++lp) {
-            use(worker_, lp, lps_[lp].state);
+        for (std::uint32_t lp = 0; lp < lps_->size(); ++lp) {
+            use(worker_, lp, (*lps_)[lp].state);
         }
     }
+
+    template <class Use>
+    void each_lp(Use use) const {
+        for (std::uint32_t lp = 0; lp < lps_->size(); ++lp) {
+            use(lp, std::as_const(*lps_)[lp].state);
+        }
+    }
+    /// Calls `use` with all emitted records that were kept, in the order of time.
+    template <class Use>
+    void each_emitted(Use use) const {
+        for (const Emitted& emitted : records_.output()) {
+            use(emitted);
+        }
+    }
+
+    /// The LPs, which outlive the scheduler then.
+    [[nodiscard]] std::unique_ptr<Lps<State>> take_lps() { return std::move(lps_); }
+
+    [[nodiscard]] Statistics statistics() { return {.committed = worker_.executed()}; }
+    [[nodiscard]] static std::vector<ProgressSample> series() { return {}; }
 
   private:
     struct Pending {
@@ -95,24 +132,18 @@ class SequentialScheduler {
         std::uint32_t lp;
 
         [[nodiscard]] std::uint32_t self() const { return lp; }
-        [[nodiscard]] std::uint32_t sent() const { return scheduler.lps_[lp].sequence; }
+        [[nodiscard]] std::uint32_t sent() const { return (*scheduler.lps_)[lp].sequence; }
         static constexpr void* undo_data = nullptr;  ///< nothing is ever rolled back
-        void emit(const Emitted& record) {
-            if constexpr (requires { scheduler.worker_.commit(record); }) {
-                scheduler.worker_.commit(record);
-            } else {
-                scheduler.output_.push_back(record);
-            }
-        }
+        void emit(const Emitted& record) { scheduler.records_.commit(scheduler.worker_, record); }
         void send(std::uint32_t destination, Time time, std::uint16_t code) {
             send(destination, time, scheduler.model_.payload(code));
         }
         template <class... Arguments>
         void send(std::uint32_t destination, Time time, const Arguments&... payload) {
-            if (destination >= scheduler.lps_.size()) {
-                throw_invalid_send(lp, destination, time, scheduler.lps_.size(), "");
+            if (destination >= scheduler.lps_->size()) {
+                throw_invalid_send(lp, destination, time, time_unit<M>, scheduler.lps_->size(), "");
             }
-            scheduler.pending_.push({time, destination, lp, scheduler.lps_[lp].sequence++, Payload(payload...)});
+            scheduler.pending_.push({time, destination, lp, (*scheduler.lps_)[lp].sequence++, Payload(payload...)});
         }
     };
 
@@ -150,14 +181,22 @@ class SequentialScheduler {
     }
 
     M& model_;
-    Lps<typename M::State>& lps_;
-    const std::function<void(Time)>& poll_;
+    std::unique_ptr<Lps<State>> lps_;
     typename M::Worker worker_;
     std::vector<Time> timers_;  ///< the earliest timer of each LP on the list
     std::priority_queue<Pending> pending_;
     std::vector<Item> events_;  ///< of one LP at one time
     std::vector<Payload> payloads_;
-    std::vector<Emitted> output_;
+    CommittedRecords<M> records_;
+};
+
+/// With a lookahead one thread runs window after window, which is faster than an event list.
+struct Sequential {
+    static constexpr SchedulerTraits traits{.one_thread = true};
+
+    template <WindowModel M, class Transport>
+    using Of = std::conditional_t<may_lack_lookahead<M>, SequentialScheduler<M, Transport>,
+                                  ConservativeScheduler<M, Transport>>;
 };
 
 }  // namespace idlewave::pdes

@@ -53,12 +53,12 @@ struct Ring {
     }
 };
 
-void run(const char* name, pdes::Scheduler scheduler, std::uint32_t threads) {
+void run(const char* scheduler, std::uint32_t threads) {
     std::uint64_t served = 0;
     const pdes::RunResult run =
         pdes::run_model(Ring{}, {.scheduler = scheduler, .threads = threads},
                         [&](std::uint32_t /*lp*/, const Ring::State& state) { served += state.served; });
-    std::printf("%s: digest %016llx, %.1f million events a second, stations busy for %.3f of the time\n", name,
+    std::printf("%s: digest %016llx, %.1f million events a second, stations busy for %.3f of the time\n", scheduler,
                 static_cast<unsigned long long>(run.digest),
                 static_cast<double>(run.statistics.counts.committed) / run.statistics.seconds / 1e6,
                 static_cast<double>(served) * Ring::service / Ring::stations / Ring::end);
@@ -66,8 +66,8 @@ void run(const char* name, pdes::Scheduler scheduler, std::uint32_t threads) {
 
 int main() {
     try {
-        run("sequential", pdes::Scheduler::sequential, 1);
-        run("timewarp", pdes::Scheduler::timewarp, 2);
+        run("sequential", 1);
+        run("timewarp", 2);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 1;

@@ -6,7 +6,9 @@
 
 #include <array>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/memory.hpp"
@@ -14,6 +16,8 @@
 #include "bindings.hpp"
 #include "columns.hpp"
 #include "pdes/exchange.hpp"
+#include "pdes/scheduler.hpp"
+#include "pdes/schedulers.hpp"
 #include "pdes/transport.h"
 #include "poll.hpp"
 
@@ -66,12 +70,29 @@ RunReport report_of(pdes::RunStatistics statistics, std::uint64_t digest, const 
 
 namespace {
 
+/// A line of the kernel's table of schedulers.
+struct SchedulerLine {
+    std::string name;
+    std::string description;
+    pdes::SchedulerTraits traits;
+};
+
+std::vector<SchedulerLine> scheduler_lines() {
+    std::vector<SchedulerLine> lines;
+    pdes::each_scheduler([&](const auto& line) {
+        lines.push_back({std::string(line.name), std::string(line.description), line.traits});
+    });
+    return lines;
+}
+
 void bind_run_configuration(nb::module_& m) {
-    nb::enum_<pdes::Scheduler>(m, "Scheduler", "How the kernel schedules events.")
-        .value("sequential", pdes::Scheduler::sequential)
-        .value("yawns", pdes::Scheduler::yawns)
-        .value("timewarp", pdes::Scheduler::timewarp)
-        .value("check", pdes::Scheduler::check);
+    nb::class_<SchedulerLine>(m, "Scheduler", "A scheduler of the kernel, and which runs it makes.")
+        .def_ro("name", &SchedulerLine::name)
+        .def_ro("description", &SchedulerLine::description)
+        .def_prop_ro("one_thread", [](const SchedulerLine& line) { return line.traits.one_thread; })
+        .def_prop_ro("needs_lookahead", [](const SchedulerLine& line) { return line.traits.needs_lookahead; })
+        .def_prop_ro("rolls_back", [](const SchedulerLine& line) { return line.traits.rolls_back; });
+    m.def("schedulers", &scheduler_lines, "The schedulers of the kernel.");
     nb::enum_<pdes::PlacementKind>(m, "PlacementKind", "How LPs are placed on partitions.")
         .value("block", pdes::PlacementKind::block)
         .value("cyclic", pdes::PlacementKind::cyclic);

@@ -361,16 +361,26 @@ class Transport:
     def abort(self, status: int) -> None:
         """Ends all processes at once."""
 
-class Scheduler(enum.Enum):
-    """How the kernel schedules events."""
+class Scheduler:
+    """A scheduler of the kernel, and which runs it makes."""
 
-    sequential = 0
+    @property
+    def name(self) -> str: ...
 
-    yawns = 1
+    @property
+    def description(self) -> str: ...
 
-    timewarp = 2
+    @property
+    def one_thread(self) -> bool: ...
 
-    check = 3
+    @property
+    def needs_lookahead(self) -> bool: ...
+
+    @property
+    def rolls_back(self) -> bool: ...
+
+def schedulers() -> list[Scheduler]:
+    """The schedulers of the kernel."""
 
 class PlacementKind(enum.Enum):
     """How LPs are placed on partitions."""
@@ -414,10 +424,10 @@ class RunConfiguration:
     def __init__(self) -> None: ...
 
     @property
-    def scheduler(self) -> Scheduler: ...
+    def scheduler(self) -> str: ...
 
     @scheduler.setter
-    def scheduler(self, arg: Scheduler, /) -> None: ...
+    def scheduler(self, arg: str, /) -> None: ...
 
     @property
     def threads(self) -> int: ...

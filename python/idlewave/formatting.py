@@ -129,9 +129,9 @@ def unknown_name(kind: str, word: str, known: Iterable[str]) -> str:
     return f"no {kind} is called {quote(word)}{did_you_mean(word, names)} There are {', '.join(names)}"
 
 
-def join_words(words: list[str]) -> str:
-    """An enumeration: "a", "a and b", "a, b and c"."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+def join_words(words: list[str], last: str = " and ", comma: str = ", ") -> str:
+    """An enumeration: "a", "a and b", "a, b and c". `last` stands before the last word, `comma` before others."""
+    return words[0] if len(words) == 1 else f"{comma.join(words[:-1])}{last}{words[-1]}"
 
 
 def plural(number: float, noun: str) -> str:

@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from . import _core
 from .errors import UsageError
+from .formatting import join_words
 from .parameters import Parameter, completed, parameters_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEDULERS = tuple(_core.Scheduler.__members__)
+_TABLE = {scheduler.name: scheduler for scheduler in _core.schedulers()}
+"""The kernel's table of schedulers, by name."""
+SCHEDULERS = tuple(_TABLE)
 PLACEMENTS = (*_core.PlacementKind.__members__, "graph")
 MOST_SEED = 2**64 - 1
-SERIAL = ("sequential", "check")
-"""The schedulers that run on one thread of one process."""
+ONE_LOOP = ("sequential", "yawns")
+"""The schedulers that the simulator's own loop is (core/pdes/run.hpp); others need the kernel's partitions."""
+BEYOND_ONE_LOOP = tuple(name for name in SCHEDULERS if name not in ONE_LOOP)
 SERIES = ("seconds", "gvt", "committed", "rolled_back", "log_bytes")
 """The columns of the progress of a run."""
 MIGRATE_AFTER = 2**20
@@ -33,8 +37,7 @@ class RunOptions(TypedDict, total=False):
         str,
         Parameter(
             "sequential",
-            "Scheduler: sequential; yawns, conservative in windows of the lookahead; timewarp, optimistic; or check, "
-            "which executes, rolls back and compares each execution of an LP",
+            "Scheduler: " + join_words([f"{each.name}, {each.description}" for each in _TABLE.values()], "; or ", "; "),
             choices=SCHEDULERS,
         ),
     ]
@@ -111,7 +114,7 @@ class RunConfiguration:
         """The configuration of the core; `description` names the model and its parameters in one line."""
         options = self.options
         core = _core.RunConfiguration()
-        core.scheduler = _core.Scheduler[options["scheduler"]]
+        core.scheduler = options["scheduler"]
         core.threads = self.threads
         core.pin = options["pin"]
         core.lazy_cancellation = options["lazy"]
@@ -136,7 +139,7 @@ class RunConfiguration:
     def _beyond_one_loop(self) -> list[str]:
         """The options that only the kernel's partitions can follow, as text."""
         found = []
-        if self.options["scheduler"] in ("timewarp", "check"):
+        if self.options["scheduler"] in BEYOND_ONE_LOOP:
             found.append(f"scheduler {self.options['scheduler']}")
         for name, (_, parameter) in parameters_of(RunOptions).items():
             value = self.options[name]
@@ -148,19 +151,19 @@ class RunConfiguration:
         options = self.options
         scheduler, placement = options["scheduler"], options["placement"]
         for name, text in (("threads", "on one thread, not on"), ("processes", "in one process, not in")):
-            if scheduler in SERIAL and options[name] != 1:
+            if _TABLE[scheduler].one_thread and options[name] != 1:
                 preposition = text.split()[0]
-                raise UsageError(
-                    f"{scheduler} runs {text} {options[name]}; yawns and timewarp run {preposition} several"
-                )
+                others = join_words([each.name for each in _TABLE.values() if not each.one_thread])
+                raise UsageError(f"{scheduler} runs {text} {options[name]}; {others} run {preposition} several")
         if not isinstance(placement, str):
             _check_placement(placement, self.threads * self.processes)
         if self._by_graph:
             from .placing import metis_library
 
             metis_library()
-        if options["lazy"] and scheduler != "timewarp":
-            raise UsageError("lazy cancellation needs the scheduler timewarp")
+        if options["lazy"] and not _TABLE[scheduler].rolls_back:
+            optimistic = join_words([each.name for each in _TABLE.values() if each.rolls_back], last=" or ")
+            raise UsageError(f"lazy cancellation needs the scheduler {optimistic}")
         if options["checkpoint"] is None and options["restart"]:
             raise UsageError("a restart needs the directory in which the checkpoint is")
 

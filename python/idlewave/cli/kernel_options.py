@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from ..errors import UsageError
-from ..kernel import EventRun, RunConfiguration
+from ..formatting import join_words
+from ..kernel import BEYOND_ONE_LOOP, EventRun, RunConfiguration
 from ..output import write_json
 from ..provenance import Provenance
 from ..provenance_in_files import provenance_entry
@@ -42,8 +43,9 @@ def check_statistics(path: Path | None, configuration: RunConfiguration) -> None
     """Raise UsageError if a file for statistics is asked for, and the run has none."""
     if path is not None and not configuration.in_partitions:
         raise UsageError(
-            "--statistics are counted by the partitions of the kernel: with --scheduler timewarp or check, or with "
-            "--processes, --placement, --pin, --migrate or --checkpoint"
+            "--statistics are counted by the partitions of the kernel: with --scheduler "
+            f"{join_words(list(BEYOND_ONE_LOOP), ' or ')}, or with --processes, --placement, --pin, --migrate or "
+            "--checkpoint"
         )
 
 

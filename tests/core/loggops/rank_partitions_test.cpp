@@ -12,8 +12,8 @@
 #include "event_runs.hpp"
 #include "loggops/simulate_partitioned.hpp"
 #include "outcome.hpp"
+#include "pdes/optimistic.hpp"
 #include "pdes/partition_options.hpp"
-#include "pdes/partitions.hpp"
 #include "pdes/thread_transport.hpp"
 #include "random_schedule.hpp"
 #include "trials.hpp"
@@ -75,7 +75,7 @@ Interleaved interleaved(const S& graph, const Machine& machine, std::uint64_t se
     options.cell = model.lookahead();
     const auto placement = pdes::Placement::cyclic(graph.ranks(), count);
     Transport transport(count);
-    pdes::Partitions<Model, Transport> partitions(model, placement, transport, options);
+    pdes::OptimisticScheduler<Model, Transport> partitions(model, placement, transport, options);
     partitions.begin();
     testing::interleaved(seed, count)(partitions);
     Interleaved found;
@@ -115,7 +115,7 @@ TEST(RankPartitions, UndoAllThatARankDidAndDoTheSameTwice) {
         const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
         const Outcome one = in_one_window(graph, machine, seed);
         pdes::RunConfiguration configuration;
-        configuration.scheduler = pdes::Scheduler::check;
+        configuration.scheduler = "check";
         ASSERT_TRUE(alike(partitioned(graph, machine, seed, configuration), one)) << "seed " << seed;
     }
 }
@@ -126,7 +126,7 @@ TEST(RankPartitions, GiveTheSameOnAnyNumberOfThreadsStandstillsIncluded) {
         const Machine machine = testing::random_machine(dice);
         const Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(60));
         const Outcome one = in_one_window(graph, machine, seed);
-        for (const auto scheduler : {pdes::Scheduler::yawns, pdes::Scheduler::timewarp}) {
+        for (const auto scheduler : {"yawns", "timewarp"}) {
             pdes::RunConfiguration configuration;
             configuration.scheduler = scheduler;
             configuration.threads = 1 + dice.small(3);
@@ -172,7 +172,7 @@ TEST(RankPartitions, GoOnFromCheckpointsAmidstRendezvousAndLongQueues) {
           std::tuple(Collective::allreduce, "ring", 100U, 100'000U)}) {
         const auto source = pattern(algorithm(collective, name), ranks, size, 0);
         const Outcome one = in_one_window(source, machine, 7);
-        for (const auto scheduler : {pdes::Scheduler::yawns, pdes::Scheduler::timewarp}) {
+        for (const auto scheduler : {"yawns", "timewarp"}) {
             std::filesystem::remove_all(directory);
             pdes::RunConfiguration configuration;
             configuration.scheduler = scheduler;
@@ -199,7 +199,7 @@ TEST(RankPartitions, RanksMoveWithTheirRendezvousAndLongQueuesAndTheAnswerStays)
           std::tuple(Collective::alltoall, "linear", 60U, 1000U), std::tuple(Collective::gather, "linear", 700U, 8U)}) {
         const auto source = pattern(algorithm(collective, name), ranks, size, 0);
         const Outcome one = in_one_window(source, noisy_machine(), 7);
-        for (const auto scheduler : {pdes::Scheduler::yawns, pdes::Scheduler::timewarp}) {
+        for (const auto scheduler : {"yawns", "timewarp"}) {
             pdes::RunConfiguration configuration;
             configuration.scheduler = scheduler;
             configuration.threads = 3;
@@ -233,7 +233,7 @@ TEST(RankPartitions, RandomSchedulesGoOnFromCheckpoints) {
         }
         std::filesystem::remove_all(directory);
         pdes::RunConfiguration configuration;
-        configuration.scheduler = seed % 2 == 0 ? pdes::Scheduler::yawns : pdes::Scheduler::timewarp;
+        configuration.scheduler = seed % 2 == 0 ? "yawns" : "timewarp";
         configuration.threads = 1 + dice.small(3);
         configuration.checkpoint = {.directory = directory, .description = "random", .interval = 0};
         pdes::RunStatistics statistics;

@@ -85,7 +85,7 @@ std::vector<std::uint64_t> ends_of_parts(const std::filesystem::path& file) {
 TEST(Checkpoint, ACheckpointThatEndsBetweenTwoPartsIsRefused) {
     const std::string directory = fresh_directory();
     pdes::RunConfiguration way;
-    way.scheduler = pdes::Scheduler::yawns;
+    way.scheduler = "yawns";
     way.threads = 3;
     way.checkpoint = {.directory = directory, .description = "phold", .interval = 0};
     run(Phold(phold_of(100, 20'000'000)), way);

@@ -11,10 +11,9 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "collectives/pattern.hpp"
+#include "event_runs.hpp"
 #include "outcome.hpp"
-#include "pdes/conservative.hpp"
 #include "pdes/run.hpp"
-#include "pdes/sequential.hpp"
 #include "random_schedule.hpp"
 #include "simulations.hpp"
 #include "trials.hpp"
@@ -25,7 +24,7 @@ namespace {
 using testing::Dice;
 using testing::Outcome;
 
-const std::function<void(Time)> no_poll;
+using testing::no_poll;
 
 /// A model of windows. Its LPs keep a digest of the order of their events, send events, and set timers. Some payloads
 /// have a code, others lie in the payload pool.
@@ -178,11 +177,10 @@ TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsHandleTheEventsOfEveryLpInTheSameO
     for (const std::uint32_t lps : {1U, 2U, 17U, 400U}) {
         for (const Time lookahead : {1, 2, 7, 100, 5000}) {
             Toy toy(lps, lookahead, lookahead);
-            ToyLps one(lps);
-            pdes::SequentialScheduler<Toy>(toy, one, no_poll).run();
+            const auto one = testing::run_event_list(toy, no_use);
             for (const std::uint32_t threads : {1U, 2U, 3U}) {
                 const auto windowed = pdes::run(toy, threads, no_poll, no_use);
-                expect_alike(one, *windowed, ", " + std::to_string(lookahead) + ", " + std::to_string(threads));
+                expect_alike(*one, *windowed, ", " + std::to_string(lookahead) + ", " + std::to_string(threads));
             }
         }
     }
@@ -222,20 +220,21 @@ Outcome run_one_by_one(const Graph& graph, const Machine& machine, std::uint64_t
     using Model = LogGops<Graph, Recorder>;
     Recorder recorder(graph.ranks());
     Model model(graph, machine, seed, recorder);
-    pdes::Lps<Model::State> ranks(graph.ranks());
-    pdes::SequentialScheduler<Model> scheduler(model, ranks, no_poll);
-    scheduler.run();
     Outcome outcome;
     Unfinished unfinished;
-    scheduler.worker_of(0).collect_unfinished_sends(unfinished);
-    for (std::uint32_t r = 0; r < graph.ranks(); ++r) {
-        outcome.finish.push_back(model.finish(r, ranks[r].state).time);
-        scheduler.worker_of(r).collect_unfinished(r, ranks[r].state, unfinished);
-    }
+    testing::run_event_list(model, [&](auto& scheduler) {
+        scheduler.each_worker([&](auto& worker) {
+            outcome.messages = worker.messages();
+            worker.collect_unfinished_sends(unfinished);
+        });
+        scheduler.each_lp_of_worker([&](auto& worker, std::uint32_t r, const Model::State& rank) {
+            outcome.finish.push_back(model.finish(r, rank).time);
+            worker.collect_unfinished(r, rank, unfinished);
+        });
+    });
     if (!unfinished.empty()) {
         return testing::outcome_of(standstill(std::move(unfinished), graph));
     }
-    outcome.messages = scheduler.worker_of(0).messages();
     outcome.records = testing::all_ops(recorder.take());
     return outcome;
 }

@@ -146,7 +146,7 @@ TEST(Mixed, ConservativeLpsNeedALookahead) {
     PholdParameters parameters = phold_of(10, 1'000'000);
     parameters.lookahead = 0;
     pdes::RunConfiguration way;
-    way.scheduler = pdes::Scheduler::timewarp;
+    way.scheduler = "timewarp";
     EXPECT_THROW(run(mixed(parameters, 0.5), way), InputError);
 }
 

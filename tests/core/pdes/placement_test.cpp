@@ -97,7 +97,7 @@ TEST(Placement, LpsMigrateAsTheCommunicationMatrixSaysAndTheResultStays) {
     const pdes::RunResult whole = run(Cliques{}, {});
     for (const std::uint32_t threads : {2U, 3U}) {
         pdes::RunConfiguration way;
-        way.scheduler = pdes::Scheduler::timewarp;
+        way.scheduler = "timewarp";
         way.threads = threads;
         way.migrate_after = 5'000;
         std::uint64_t apart = 0;

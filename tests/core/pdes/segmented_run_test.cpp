@@ -149,7 +149,7 @@ TEST(SegmentedRun, WithoutALookaheadARunContinuesFromACheckpoint) {
     for (const std::uint32_t threads : {1U, 2U, 3U}) {
         std::filesystem::remove_all(directory);
         pdes::RunConfiguration way;
-        way.scheduler = pdes::Scheduler::timewarp;
+        way.scheduler = "timewarp";
         way.threads = threads;
         way.checkpoint = {.directory = directory, .description = "phold", .interval = 0};
         way.poll = cut_off(directory);

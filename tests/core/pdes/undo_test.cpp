@@ -70,7 +70,7 @@ TEST(Undo, AStragglerForTheBeginningRollsAnLpBackToItsStart) {
 
 TEST(Gvt, NeverGoesBackAndCommittedEventsGrow) {
     pdes::RunConfiguration way;
-    way.scheduler = pdes::Scheduler::timewarp;
+    way.scheduler = "timewarp";
     way.threads = 3;
     const pdes::RunResult found = run(Phold(phold_of(300, 100'000'000)), way);
     const std::vector<pdes::ProgressSample>& series = found.statistics.series;

@@ -8,8 +8,8 @@
 #include "dice.hpp"
 #include "pdes/conservative.hpp"
 #include "pdes/handler_model.hpp"
+#include "pdes/optimistic.hpp"
 #include "pdes/partition_options.hpp"
-#include "pdes/partitions.hpp"
 #include "pdes/run.hpp"
 #include "pdes/sequential.hpp"
 #include "pdes/thread_transport.hpp"
@@ -31,13 +31,24 @@ States<M> states_of(const pdes::Lps<typename Model::State>& lps) {
     return states;
 }
 
+/// Runs a model by the event list and then calls `use` with the scheduler; returns the LPs.
+template <class Model, class Use>
+auto run_event_list(Model& model, Use use) {
+    using Transport = pdes::ThreadTransport<typename Model::Payload>;
+    Transport transport(1);
+    const auto placement = pdes::Placement::block(model.lps(), 1);
+    pdes::SequentialScheduler<Model, Transport> scheduler(model, placement, transport, {});
+    scheduler.begin();
+    scheduler.run(no_poll);
+    use(scheduler);
+    return scheduler.take_lps();
+}
+
 template <bool deep = false, class M>
 States<M> one_by_one(const M& written) {
     using Model = pdes::HandlerModel<M, deep>;
     Model model(written);
-    pdes::Lps<typename Model::State> lps(model.lps());
-    pdes::SequentialScheduler<Model>(model, lps, no_poll).run();
-    return states_of<Model, M>(lps);
+    return states_of<Model, M>(*run_event_list(model, [](auto& /*scheduler*/) {}));
 }
 
 template <class M>
@@ -81,7 +92,7 @@ template <bool deep = false, class M, class Run>
 Partitioned<M> partitioned(const M& written, const pdes::Placement& placement, const pdes::PartitionOptions& options,
                            Run run_all) {
     using Model = pdes::HandlerModel<M, deep>;
-    return run_partitions<M, Model, pdes::Partitions>(Model(written), placement, options, run_all);
+    return run_partitions<M, Model, pdes::OptimisticScheduler>(Model(written), placement, options, run_all);
 }
 
 inline const auto on_threads = [](auto& scheduler) { scheduler.run(no_poll); };

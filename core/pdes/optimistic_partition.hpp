@@ -44,12 +44,12 @@ enum class Step : std::uint8_t {
 /// The partition executes a step after the other. Its LPs and their events are in OptimisticLps, and
 /// OptimisticExecution executes them.
 template <WindowModel M, class Endpoint>
-class Partition {
+class OptimisticPartition {
   public:
     using Emitted = typename EmittedOf<M>::Type;
 
-    Partition(M& model, const Placement& placement, std::uint32_t self, Endpoint& endpoint,
-              const PartitionOptions& options)
+    OptimisticPartition(M& model, const Placement& placement, std::uint32_t self, Endpoint& endpoint,
+                        const PartitionOptions& options)
         : lps_(model, placement, self, endpoint, options), execution_(lps_, options.check) {}
 
     /// Makes the LPs, which start and do what they do in the first cell.

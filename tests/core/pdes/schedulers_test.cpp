@@ -1,0 +1,83 @@
+#include "pdes/schedulers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/error.hpp"
+#include "pdes/conservative.hpp"
+#include "pdes/handler_model.hpp"
+#include "pdes/optimistic.hpp"
+#include "pdes/scheduler.hpp"
+#include "pdes/sequential.hpp"
+#include "pdes/thread_transport.hpp"
+#include "segmented_runs.hpp"
+
+namespace idlewave {
+namespace {
+
+using Windows = pdes::HandlerModel<testing::Wordy, false>;
+using WithoutLookahead = pdes::HandlerModel<testing::Wordy, true>;
+using Transport = pdes::ThreadTransport<Windows::Payload>;
+using DeepTransport = pdes::ThreadTransport<WithoutLookahead::Payload>;
+
+static_assert(pdes::SegmentedScheduler<pdes::ConservativeScheduler<Windows, Transport>, Windows, Transport>);
+static_assert(pdes::SegmentedScheduler<pdes::OptimisticScheduler<Windows, Transport>, Windows, Transport>);
+static_assert(pdes::Scheduler<pdes::SequentialScheduler<Windows, Transport>, Windows, Transport>);
+static_assert(!pdes::SegmentedScheduler<pdes::SequentialScheduler<Windows, Transport>, Windows, Transport>);
+static_assert(std::is_same_v<pdes::Sequential::Of<WithoutLookahead, DeepTransport>,
+                             pdes::SequentialScheduler<WithoutLookahead, DeepTransport>>);
+
+/// What a configuration is refused with, for a model with and without a lookahead.
+template <class M>
+std::string refusal(const std::string& scheduler, std::uint32_t threads = 1, const std::string& directory = {}) {
+    pdes::RunConfiguration configuration;
+    configuration.scheduler = scheduler;
+    configuration.threads = threads;
+    configuration.checkpoint.directory = directory;
+    try {
+        pdes::check_scheduler<M>(configuration);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+TEST(Schedulers, EachIsInTheTableOnceWithADescription) {
+    std::vector<std::string> names;
+    pdes::each_scheduler([&](const auto& line) {
+        EXPECT_FALSE(line.description.empty());
+        for (const std::string& name : names) {
+            EXPECT_NE(line.name, name);
+        }
+        names.emplace_back(line.name);
+        EXPECT_EQ(refusal<Windows>(names.back()), "none");
+    });
+    EXPECT_GE(names.size(), 4U);
+    EXPECT_EQ(pdes::scheduler_names([](const auto& line) { return line.traits.rolls_back; }), "timewarp");
+}
+
+TEST(Schedulers, ARunThatASchedulerCannotMakeIsRefusedWithWhatCan) {
+    EXPECT_EQ(refusal<Windows>("eager"),
+              "there is no scheduler \"eager\"; there are sequential, yawns, timewarp and check");
+    EXPECT_EQ(refusal<Windows>("check", 2), "check runs on one thread of one process");
+    EXPECT_EQ(refusal<Windows>("yawns", 2, "directory"), "none");
+    EXPECT_EQ(refusal<WithoutLookahead>("yawns"),
+              "yawns needs a lookahead, and the model has none: sequential, timewarp and check do without");
+    EXPECT_EQ(refusal<WithoutLookahead>("sequential", 1, "directory"),
+              "without a lookahead sequential writes no checkpoints: timewarp and check do");
+    EXPECT_EQ(refusal<WithoutLookahead>("timewarp", 2, "directory"), "none");
+}
+
+TEST(Schedulers, ARunByEachGivesTheSameDigest) {
+    const std::uint64_t digest = testing::run(testing::Wordy{}, {}).digest;
+    pdes::each_scheduler([&](const auto& line) {
+        EXPECT_EQ(testing::run(testing::Wordy{}, {.scheduler = std::string(line.name)}).digest, digest) << line.name;
+    });
+}
+
+}  // namespace
+}  // namespace idlewave
