@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "base/time.hpp"
 #include "goal/source.hpp"
@@ -22,7 +23,8 @@ class LogGops : private RankTables<S, Observer> {
     using State = Rank<S, Moment>;
     using Payload = typename Observer::Payload;
     static constexpr bool writes_undo = true;
-    static constexpr bool conservative_only = Observer::observes;  ///< a moment with data has no serialised form
+    /// Moments with data that cannot be copied byte by byte have no serialised form.
+    static constexpr bool conservative_only = !std::is_trivially_copyable_v<Moment>;
 
     /// What a thread of the kernel simulates ranks with.
     class Worker : public RankWorker<S, Observer> {
