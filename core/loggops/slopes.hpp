@@ -29,16 +29,29 @@ using SlopeWords = std::uint64_t __attribute__((vector_size(16)));
 
 /// A time and its derivatives to the right by each parameter. Of two moments at one time, the one that a growing
 /// parameter delays more decides about everything that waits for both: so `latest` takes the larger derivative.
-template <unsigned Levels>
+/// `serialisable`: the type is trivially copyable, as a rank that is rolled back or migrates needs it.
+template <unsigned Levels, bool serialisable = false>
 struct Slopes {
     /// Three for each level: (L and o_s, o_r and o), (g, G), (O, and in the first level the computation).
     std::array<SlopeWords, std::size_t{3} * Levels> words = {};
     Time time = 0;
 
-    // The compiler's own copy may be a string instruction (rep movs), whose start-up takes longer than this copy.
+    // The compiler's own copy may be a string instruction (rep movs), whose start-up takes longer than the copy here.
     Slopes() = default;
-    [[gnu::always_inline]] Slopes(const Slopes& other) : time(other.time) { copy(other); }
-    [[gnu::always_inline]] Slopes& operator=(const Slopes& other) {
+    Slopes(const Slopes&)
+        requires serialisable
+    = default;
+    Slopes& operator=(const Slopes&)
+        requires serialisable
+    = default;
+    [[gnu::always_inline]] Slopes(const Slopes& other)
+        requires(!serialisable)
+        : time(other.time) {
+        copy(other);
+    }
+    [[gnu::always_inline]] Slopes& operator=(const Slopes& other)
+        requires(!serialisable)
+    {
         time = other.time;
         copy(other);
         return *this;
@@ -126,9 +139,9 @@ struct Slopes {
 
 /// The observer that differentiates the simulation by its parameters while it runs: every moment carries its slopes.
 /// `Levels` is 2 if the machine has a network within nodes. That network is the second level.
-template <unsigned Levels>
+template <unsigned Levels, bool serialisable = false>
 struct Differentiation : NoRecording {
-    using Moment = Slopes<Levels>;
+    using Moment = Slopes<Levels, serialisable>;
 
     struct Payload : Message {
         Moment sent = {};  ///< the slopes of the arrival
@@ -225,5 +238,9 @@ struct Differentiation : NoRecording {
         }
     }
 };
+
+/// The same for ranks that are rolled back, that migrate, or that are in several processes: each moment has its slopes
+/// with it. A machine without a network within nodes leaves the second level 0.
+using SerialisableDifferentiation = Differentiation<2, true>;
 
 }  // namespace idlewave
