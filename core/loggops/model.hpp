@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "base/time.hpp"
 #include "goal/source.hpp"
@@ -24,7 +25,8 @@ class LogGops : private RankTables<S, Observer> {
     using Payload = typename Observer::Payload;
     static constexpr bool writes_undo = true;
     static constexpr std::string_view time_unit = "ps";
-    static constexpr bool conservative_only = Observer::observes;  ///< a moment with data has no serialised form
+    /// Moments with data that cannot be copied byte by byte have no serialised form.
+    static constexpr bool conservative_only = !std::is_trivially_copyable_v<Moment>;
 
     /// What a thread of the kernel simulates ranks with.
     class Worker : public RankWorker<S, Observer> {

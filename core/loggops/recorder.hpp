@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/archive.hpp"
 #include "base/error.hpp"
 #include "base/small_map.hpp"
 #include "base/time.hpp"
@@ -28,6 +29,8 @@ struct Cause {
     [[nodiscard]] bool known() const { return point != Point::start; }
     /// Whether the activity is in the record.
     [[nodiscard]] bool recorded() const { return known() && index != unrecorded; }
+
+    bool operator==(const Cause&) const = default;
 };
 
 /// A time and its cause. Of two at one time `latest` takes the first argument.
@@ -37,10 +40,7 @@ struct CausedTime {
 
     friend Time time_of(const CausedTime& moment) { return moment.time; }
     friend CausedTime latest(const CausedTime& a, const CausedTime& b) { return a.time < b.time ? b : a; }
-    friend bool same(const CausedTime& a, const CausedTime& b) {
-        return a.time == b.time && a.cause.rank == b.cause.rank && a.cause.index == b.cause.index &&
-               a.cause.point == b.cause.point;
-    }
+    friend bool same(const CausedTime& a, const CausedTime& b) { return a.time == b.time && a.cause == b.cause; }
 };
 
 /// A recorded activity.
@@ -111,6 +111,13 @@ class Recorder {
 
         Payload() = default;
         Payload(const Message& message, Cause cause) : Message(message), sent(cause) {}
+
+        /// For lazy cancellation: a message that is sent again after a rollback is the same only if its cause is.
+        bool operator==(const Payload& other) const {
+            return size == other.size && tag == other.tag && sender_handle == other.sender_handle &&
+                   receiver_handle == other.receiver_handle && message_class == other.message_class &&
+                   kind == other.kind && sent == other.sent;
+        }
     };
 
     struct ActivityRef {
@@ -192,6 +199,63 @@ class Recorder {
         own.most_unexpected = std::max(own.most_unexpected, unexpected);
     }
 
+    // ---- a rank that is rolled back, or that moves to another process
+
+    /// Writes what `roll_back` needs to undo what the rank does from now on.
+    void save(std::uint32_t rank, Serialiser& serialiser) const {
+        serialiser(static_cast<std::uint32_t>(record_.ops[rank].size()));
+        serialiser(static_cast<std::uint32_t>(record_.activities[rank].size()));
+        serialiser(record_.queues[rank]);
+    }
+    /// Drops the rows that the rank has added since `save`. Older rows keep what was written to them since, which is
+    /// the end of an op, its message, and the op of a reception. Nothing reads these fields during the simulation, and
+    /// a simulation that reaches its end writes each of them once more.
+    void roll_back(std::uint32_t rank, Deserialiser& deserialiser) {
+        std::vector<OpRecord>& ops = record_.ops[rank];
+        for (const auto saved = deserialiser.next<std::uint32_t>(); ops.size() > saved; ops.pop_back()) {
+            indices_[rank].remove(ops.back().op_index);
+        }
+        std::vector<ActivityRecord>& activities = record_.activities[rank];
+        activities.erase(activities.begin() + deserialiser.next<std::uint32_t>(), activities.end());
+        deserialiser(record_.queues[rank]);
+    }
+
+    /// Lets the rows of a rank move with the rank: to another process, or into a checkpoint.
+    void let_rows_move() { rows_move_ = true; }
+
+    /// Writes what a rank's record is, with the rows if these move. They are no longer here then.
+    void pack(std::uint32_t rank, Serialiser& serialiser) {
+        save(rank, serialiser);
+        if (rows_move_) {
+            pack_rows(record_.ops[rank], serialiser);
+            pack_rows(record_.activities[rank], serialiser);
+            indices_[rank] = {};
+            record_.queues[rank] = {};
+        }
+    }
+    void unpack(std::uint32_t rank, Deserialiser& deserialiser) {
+        if (!rows_move_) {
+            roll_back(rank, deserialiser);
+            return;
+        }
+        const auto ops = deserialiser.next<std::uint32_t>();
+        const auto activities = deserialiser.next<std::uint32_t>();
+        deserialiser(record_.queues[rank]);
+        unpack_rows(record_.ops[rank], ops, deserialiser);
+        unpack_rows(record_.activities[rank], activities, deserialiser);
+        for (std::uint32_t i = 0; i < ops; ++i) {
+            indices_[rank].add(record_.ops[rank][i].op_index, i);
+        }
+    }
+
+    /// The memory of all rows here, and how much it may be.
+    [[nodiscard]] std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t most_bytes() const { return recording_.most_bytes; }
+    [[noreturn]] void refuse_memory() const {
+        throw InputError("the record needs more than " + std::to_string(recording_.most_bytes) +
+                         " bytes: record fewer ranks, a shorter time, or allow more");
+    }
+
     [[nodiscard]] SimulationRecord take() {
         for (std::vector<OpRecord>& own : record_.ops) {
             std::sort(own.begin(), own.end(),
@@ -201,6 +265,9 @@ class Recorder {
     }
 
   private:
+    /// A snapshot counts the bytes of a rank in 32 bits.
+    static constexpr std::size_t most_moved_bytes = std::size_t{1} << 30;
+
     [[nodiscard]] OpRecord* find(std::uint32_t rank, OpIndex op_index) {
         const std::uint32_t* index = indices_[rank].find(op_index);
         return index == nullptr ? nullptr : &record_.ops[rank][*index];
@@ -210,14 +277,39 @@ class Recorder {
     template <class Row>
     void append(std::vector<Row>& rows, const Row& row) {
         if (rows.size() == rows.capacity()) {
-            rows.reserve(std::max<std::size_t>(4, rows.size() * 2));
-            const std::uint64_t more = (rows.capacity() - rows.size()) * sizeof(Row);
-            if (bytes_.fetch_add(more, std::memory_order_relaxed) + more > recording_.most_bytes) {
-                throw InputError("the record needs more than " + std::to_string(recording_.most_bytes) +
-                                 " bytes: record fewer ranks, a shorter time, or allow more");
-            }
+            reserve(rows, std::max<std::size_t>(4, rows.size() * 2));
         }
         rows.push_back(row);
+    }
+    template <class Row>
+    void reserve(std::vector<Row>& rows, std::size_t count) {
+        const std::size_t before = rows.capacity();
+        rows.reserve(count);
+        const std::uint64_t more = (rows.capacity() - before) * sizeof(Row);
+        if (bytes_.fetch_add(more, std::memory_order_relaxed) + more > recording_.most_bytes) {
+            refuse_memory();
+        }
+    }
+
+    template <class Row>
+    void pack_rows(std::vector<Row>& rows, Serialiser& serialiser) {
+        if (rows.size() * sizeof(Row) > most_moved_bytes) {
+            throw InputError(
+                "the record of a rank takes more than 1 GB, too much to move with the rank: record a "
+                "shorter time, or simulate in one process without checkpoints");
+        }
+        for (const Row& row : rows) {
+            serialiser(row);
+        }
+        bytes_.fetch_sub(rows.capacity() * sizeof(Row), std::memory_order_relaxed);
+        rows = {};
+    }
+    template <class Row>
+    void unpack_rows(std::vector<Row>& rows, std::uint32_t count, Deserialiser& deserialiser) {
+        reserve(rows, count);
+        while (rows.size() < count) {
+            rows.push_back(deserialiser.next<Row>());
+        }
     }
 
     static Cause cause_of(const ActivityRef& ref, Point point) {
@@ -231,6 +323,7 @@ class Recorder {
     RecordingScope recording_;
     std::vector<SmallMap<std::uint32_t>> indices_;  ///< by rank: the index of each op in `record_.ops`
     std::atomic<std::uint64_t> bytes_ = 0;
+    bool rows_move_ = false;
     SimulationRecord record_;
 };
 

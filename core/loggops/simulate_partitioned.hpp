@@ -22,25 +22,38 @@
 namespace idlewave {
 
 /// The result of a simulation in partitions. Only the first process has `found`.
+template <class Moment>
 struct PartitionedSimulation {
-    SimulationResult<Time> found;
+    SimulationResult<Moment> found;
     pdes::RunStatistics statistics;  ///< sums over all processes; its events are messages
     std::uint64_t digest = 0;        ///< of all finish times
 };
 
 /// Simulates the schedule of `source` on `machine` in partitions, on threads and in processes as `configuration` says,
-/// with the same result as `simulate`. `seed` is that of the noise phases. Throws Standstill in the first process,
-/// TimeOverflow, InputError if the machine has no lookahead, and any exception of the poll.
-template <Source S>
-PartitionedSimulation simulate_partitioned(const S& source, const Machine& machine, std::uint64_t seed,
-                                           const pdes::RunConfiguration& configuration) {
-    using Model = LogGops<S, NoObserver>;
-    NoObserver observer;
+/// with the same result as `simulate`; what the observer records is in the first process then. `seed` is that of the
+/// noise phases. Throws Standstill in the first process, TimeOverflow, InputError if the machine has no lookahead, and
+/// any exception of the poll.
+template <Source S, class Observer>
+PartitionedSimulation<typename Observer::Moment> simulate_partitioned(const S& source, const Machine& machine,
+                                                                      std::uint64_t seed,
+                                                                      const pdes::RunConfiguration& configuration,
+                                                                      Observer& observer) {
+    using Model = LogGops<S, Observer>;
+    using Moment = typename Observer::Moment;
     Model model(source, machine, seed, observer);
     if (model.lookahead() <= 0) {
         throw InputError(
             "only a machine with o_s + L above 0 has a lookahead, without which messages are simulated one "
             "by one: by the sequential scheduler");
+    }
+    if constexpr (Observer::records) {
+        const bool has_checkpoints = !configuration.checkpoint.directory.empty();
+        if (has_checkpoints && configuration.scheduler == "check") {
+            throw InputError("the scheduler check records ops without --checkpoint only");
+        }
+        if (has_checkpoints || configuration.transport != nullptr) {
+            observer.let_rows_move();
+        }
     }
     const std::uint32_t partitions = configuration.partitions();
     pdes::PartitionOptions options = pdes::partition_options_of(configuration);
@@ -50,27 +63,36 @@ PartitionedSimulation simulate_partitioned(const S& source, const Machine& machi
         model,
         cyclic ? pdes::Placement::cyclic(model.lps(), partitions) : pdes::Placement::block(model.lps(), partitions),
         options, configuration);
-    RankResults results(partitions);
-    PartitionedSimulation result;
+    RankResults<Observer> results(configuration, observer);
+    PartitionedSimulation<Moment> result;
     result.statistics = run.run([&](auto& all) {
+        results.check_memory();
         Unfinished unfinished;
         all.each_worker([&](auto& worker) { worker.collect_unfinished_sends(unfinished); });
         all.each_lp_of_worker([&](auto& worker, std::uint32_t r, const typename Model::State& rank) {
             worker.collect_unfinished(r, rank, unfinished);
-            const Time finish = model.finish(r, rank);
+            const Moment finish = model.finish(r, rank);
             results.add(r, finish);
-            result.digest += philox({r, static_cast<std::uint64_t>(finish), 0, 0}, {0, 0})[0];
+            result.digest += philox({r, static_cast<std::uint64_t>(time_of(finish)), 0, 0}, {0, 0})[0];
         });
         results.add(unfinished);
     });
     pdes::sum_over_processes(result.statistics, configuration.transport);
     pdes::sum_over_processes(std::span(&result.digest, 1), configuration.transport);
     result.found.messages = result.statistics.counts.committed;
-    Unfinished unfinished = results.gather(configuration, source.ranks(), result.found.finish);
+    Unfinished unfinished = results.gather(source.ranks(), result.found.finish);
     if (!unfinished.empty()) {
         throw standstill(std::move(unfinished), source);
     }
     return result;
+}
+
+/// The same without an observer.
+template <Source S>
+PartitionedSimulation<Time> simulate_partitioned(const S& source, const Machine& machine, std::uint64_t seed,
+                                                 const pdes::RunConfiguration& configuration) {
+    NoObserver observer;
+    return simulate_partitioned(source, machine, seed, configuration, observer);
 }
 
 }  // namespace idlewave

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "base/error.hpp"
 #include "base/time.hpp"
@@ -27,18 +29,53 @@ struct LevelSlopes {
 /// keep each read in the piece in which it was written (store forwarding).
 using SlopeWords = std::uint64_t __attribute__((vector_size(16)));
 
+/// The same with the alignment of one word: what holds them has no padding, so its bytes can be compared.
+struct SlopeWordPair {
+    std::array<std::uint64_t, 2> words = {};
+
+    std::uint64_t operator[](std::size_t i) const { return words[i]; }
+    SlopeWordPair& operator+=(const SlopeWordPair& more) {
+        words[0] += more.words[0];
+        words[1] += more.words[1];
+        return *this;
+    }
+    SlopeWordPair& operator|=(const SlopeWordPair& more) {
+        words[0] |= more.words[0];
+        words[1] |= more.words[1];
+        return *this;
+    }
+    friend SlopeWordPair operator^(const SlopeWordPair& a, const SlopeWordPair& b) {
+        return {{a.words[0] ^ b.words[0], a.words[1] ^ b.words[1]}};
+    }
+};
+
 /// A time and its derivatives to the right by each parameter. Of two moments at one time, the one that a growing
 /// parameter delays more decides about everything that waits for both: so `latest` takes the larger derivative.
-template <unsigned Levels>
+/// `serialisable`: the type is trivially copyable, as a rank that is rolled back or migrates needs it.
+template <unsigned Levels, bool serialisable = false>
 struct Slopes {
+    using Words = std::conditional_t<serialisable, SlopeWordPair, SlopeWords>;
+
     /// Three for each level: (L and o_s, o_r and o), (g, G), (O, and in the first level the computation).
-    std::array<SlopeWords, std::size_t{3} * Levels> words = {};
+    std::array<Words, std::size_t{3} * Levels> words = {};
     Time time = 0;
 
-    // The compiler's own copy may be a string instruction (rep movs), whose start-up takes longer than this copy.
+    // The compiler's own copy may be a string instruction (rep movs), whose start-up takes longer than the copy here.
     Slopes() = default;
-    [[gnu::always_inline]] Slopes(const Slopes& other) : time(other.time) { copy(other); }
-    [[gnu::always_inline]] Slopes& operator=(const Slopes& other) {
+    Slopes(const Slopes&)
+        requires serialisable
+    = default;
+    Slopes& operator=(const Slopes&)
+        requires serialisable
+    = default;
+    [[gnu::always_inline]] Slopes(const Slopes& other)
+        requires(!serialisable)
+        : time(other.time) {
+        copy(other);
+    }
+    [[gnu::always_inline]] Slopes& operator=(const Slopes& other)
+        requires(!serialisable)
+    {
         time = other.time;
         copy(other);
         return *this;
@@ -46,7 +83,7 @@ struct Slopes {
     ~Slopes() = default;
 
     [[nodiscard]] LevelSlopes level(unsigned i) const {
-        const SlopeWords* w = &words[std::size_t{3} * i];
+        const Words* w = &words[std::size_t{3} * i];
         const auto low = [](std::uint64_t word) { return static_cast<std::uint32_t>(word); };
         const auto high = [](std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32); };
         return {.L = low(w[0][0]),
@@ -63,10 +100,10 @@ struct Slopes {
 
     /// Adds the counts of one level.
     [[gnu::always_inline]] void add(unsigned level, const LevelSlopes& more) {
-        SlopeWords* w = &words[std::size_t{3} * level];
-        w[0] += SlopeWords{more.L | std::uint64_t{more.o_s} << 32, more.o_r | std::uint64_t{more.o} << 32};
-        w[1] += SlopeWords{more.g, more.G};
-        w[2] += SlopeWords{more.O, 0};
+        Words* w = &words[std::size_t{3} * level];
+        w[0] += Words{more.L | std::uint64_t{more.o_s} << 32, more.o_r | std::uint64_t{more.o} << 32};
+        w[1] += Words{more.g, more.G};
+        w[2] += Words{more.O, 0};
     }
 
     friend Time time_of(const Slopes& moment) { return moment.time; }
@@ -95,7 +132,7 @@ struct Slopes {
 
     /// Two moments at one time often have the same slopes, since both follow from one event.
     [[nodiscard, gnu::always_inline]] bool has_slopes_of(const Slopes& other) const {
-        SlopeWords differ = {};
+        Words differ = {};
         for (std::size_t i = 0; i < words.size(); ++i) {
             differ |= words[i] ^ other.words[i];
         }
@@ -106,7 +143,7 @@ struct Slopes {
     [[gnu::noinline]] static Slopes steepest(const Slopes& a, const Slopes& b) {
         Slopes both;
         both.time = a.time;
-        both.words[2] = SlopeWords{0, std::max(a.words[2][1], b.words[2][1])};
+        both.words[2] = Words{0, std::max(a.words[2][1], b.words[2][1])};
         for (unsigned i = 0; i < Levels; ++i) {
             const LevelSlopes x = a.level(i);
             const LevelSlopes y = b.level(i);
@@ -126,9 +163,9 @@ struct Slopes {
 
 /// The observer that differentiates the simulation by its parameters while it runs: every moment carries its slopes.
 /// `Levels` is 2 if the machine has a network within nodes. That network is the second level.
-template <unsigned Levels>
+template <unsigned Levels, bool serialisable = false>
 struct Differentiation : NoRecording {
-    using Moment = Slopes<Levels>;
+    using Moment = Slopes<Levels, serialisable>;
 
     struct Payload : Message {
         Moment sent = {};  ///< the slopes of the arrival
@@ -172,11 +209,11 @@ struct Differentiation : NoRecording {
         const bool cut = late || (!gap && ref.in_detour);
         Moment moment;
         for (std::size_t i = 0; i < moment.words.size(); ++i) {
-            moment.words[i] = cut ? SlopeWords{} : ref.now.words[i];
+            moment.words[i] = cut ? typename Moment::Words{} : ref.now.words[i];
         }
         moment.add(ref.level, late ? LevelSlopes{.O = bytes_of(ref)} : counts(ref, point));
         if (point == Point::computed) {
-            moment.words[2] += SlopeWords{0, ref.amount};
+            moment.words[2] += typename Moment::Words{0, ref.amount};
         }
         moment.time = time;
         return moment;
@@ -225,5 +262,9 @@ struct Differentiation : NoRecording {
         }
     }
 };
+
+/// The same for ranks that are rolled back, that migrate, or that are in several processes: each moment has its slopes
+/// with it. A machine without a network within nodes leaves the second level 0.
+using SerialisableDifferentiation = Differentiation<2, true>;
 
 }  // namespace idlewave

@@ -109,15 +109,24 @@ class RankWorker {
 
     void pack(const State& rank, std::uint32_t r, Serialiser& serialiser) {
         rank_serialiser().pack(rank, r, serialiser);
+        if constexpr (Observer::records) {
+            tables_.observer.pack(r, serialiser);
+        }
     }
     void unpack(State& rank, std::uint32_t r, Deserialiser& deserialiser) {
         rank_serialiser().unpack(rank, r, deserialiser);
+        if constexpr (Observer::records) {
+            tables_.observer.unpack(r, deserialiser);
+        }
     }
     /// Rolls a rank back to the state that `undo_data` holds.
     void undo(State& rank, std::span<const std::byte> undo_data, std::uint32_t r) {
         rank_serialiser().discard(rank, r);
         Deserialiser deserialiser(undo_data);
-        unpack(rank, r, deserialiser);
+        rank_serialiser().unpack(rank, r, deserialiser);
+        if constexpr (Observer::records) {
+            tables_.observer.roll_back(r, deserialiser);
+        }
     }
 
     /// Ranks and events that an optimistic scheduler handles conservatively. A rank with long queues takes longer to
@@ -128,11 +137,11 @@ class RankWorker {
     }
     [[nodiscard]] static bool is_conservative(const Payload& message) { return message.kind != MessageKind::data; }
 
-    /// Gives a message from another process its class in this process.
-    [[nodiscard]] std::uint16_t assign_code(Payload& message)
-        requires(!Observer::observes)
-    {
-        return transmission_.classify(message);
+    /// Gives a message from another process its class in this process. A message with data of an observer travels
+    /// without a code.
+    [[nodiscard]] std::uint16_t assign_code(Payload& message) {
+        const std::uint16_t code = transmission_.classify(message);
+        return Observer::observes ? Message::no_class : code;
     }
 
     // ---- results
@@ -195,7 +204,10 @@ class RankWorker {
         if constexpr (requires { context.undo_data->size(); }) {
             if (context.undo_data != nullptr) [[unlikely]] {
                 Serialiser serialiser(*context.undo_data);
-                pack(rank, context.self(), serialiser);
+                rank_serialiser().pack(rank, context.self(), serialiser);
+                if constexpr (Observer::records) {
+                    tables_.observer.save(context.self(), serialiser);
+                }
             }
         }
     }

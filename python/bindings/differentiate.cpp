@@ -12,16 +12,30 @@ namespace idlewave {
 
 extern template nb::dict derivatives(const Composition&, const Machine&, std::uint64_t, std::uint32_t,
                                      const nb::object&);
+extern template nb::dict derivatives_partitioned(const Composition&, const Machine&, std::uint64_t,
+                                                 const pdes::RunConfiguration&, const nb::object&, const Transport*);
 extern template nb::dict derivatives(const ProgramSource&, const Machine&, std::uint64_t, std::uint32_t,
                                      const nb::object&);
+extern template nb::dict derivatives_partitioned(const ProgramSource&, const Machine&, std::uint64_t,
+                                                 const pdes::RunConfiguration&, const nb::object&, const Transport*);
+
+namespace {
+
+template <class S>
+void bind(nb::module_& m, const char* text, const char* text_of_partitions) {
+    m.def("differentiate", &derivatives<S>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(),
+          text);
+    m.def("differentiate_partitioned", &derivatives_partitioned<S>, "schedule"_a, "machine"_a, "seed"_a,
+          "configuration"_a, "progress"_a.none(), "transport"_a.none(), text_of_partitions);
+}
+
+}  // namespace
 
 void bind_differentiate(nb::module_& m) {
-    m.def("differentiate", &derivatives<Graph>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(),
-          "Simulate a schedule with the derivatives of every rank's finish time.");
-    m.def("differentiate", &derivatives<Composition>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a,
-          "progress"_a.none());
-    m.def("differentiate", &derivatives<ProgramSource>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a,
-          "progress"_a.none());
+    bind<Graph>(m, "Simulate a schedule with the derivatives of every rank's finish time.",
+                "Simulate a schedule in partitions with the same derivatives.");
+    bind<Composition>(m, "Simulate jobs beside each other with these derivatives.", "The same in partitions.");
+    bind<ProgramSource>(m, "Simulate a traced program with these derivatives.", "The same in partitions.");
 }
 
 }  // namespace idlewave

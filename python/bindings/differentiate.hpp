@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "columns.hpp"
+#include "kernel_run.hpp"
 #include "loggops/differentiate.hpp"
+#include "loggops/simulate_partitioned.hpp"
 #include "running.hpp"
 
 namespace idlewave {
@@ -40,8 +42,8 @@ nanobind::dict slope_columns(const Rows& rows, bool two_levels) {
 }
 
 /// The ranks' slopes: each row one set, and of each rank which set it has; or None if each has its own.
-template <unsigned Levels>
-void put_slopes(nanobind::dict& answer, const std::vector<Slopes<Levels>>& finish, bool two_levels) {
+template <unsigned Levels, bool serialisable>
+void put_slopes(nanobind::dict& answer, const std::vector<Slopes<Levels, serialisable>>& finish, bool two_levels) {
     answer["sets"] = slope_columns(finish, two_levels);
     answer["set"] = nanobind::none();
 }
@@ -88,6 +90,24 @@ nanobind::dict derivatives(const S& source, const Machine& machine, std::uint64_
         answer["seconds"] = result.seconds;
         return answer;
     });
+}
+
+/// The same in partitions: on threads, and in several processes. Only the first process has finish times.
+template <class S>
+nanobind::dict derivatives_partitioned(const S& source, const Machine& machine, std::uint64_t seed,
+                                       const pdes::RunConfiguration& given, const nanobind::object& progress,
+                                       const Transport* transport) {
+    const pdes::RunConfiguration configuration = configured(given, progress, transport);
+    SerialisableDifferentiation observer;
+    PartitionedSimulation<SerialisableDifferentiation::Moment> result;
+    {
+        const nanobind::gil_scoped_release released;
+        result = simulate_partitioned(source, machine, seed, configuration, observer);
+    }
+    nanobind::dict answer = columns_of(result.found, machine.node.has_value());
+    answer["seconds"] = result.statistics.init_seconds + result.statistics.seconds;
+    answer["run"] = report_of(std::move(result.statistics), result.digest, configuration.transport);
+    return answer;
 }
 
 }  // namespace idlewave

@@ -5,5 +5,8 @@ namespace idlewave {
 
 template nanobind::dict derivatives(const Composition&, const Machine&, std::uint64_t, std::uint32_t,
                                     const nanobind::object&);
+template nanobind::dict derivatives_partitioned(const Composition&, const Machine&, std::uint64_t,
+                                                const pdes::RunConfiguration&, const nanobind::object&,
+                                                const Transport*);
 
 }  // namespace idlewave

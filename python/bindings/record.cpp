@@ -9,6 +9,8 @@
 #include "collectives/program.hpp"
 #include "columns.hpp"
 #include "goal/graph.hpp"
+#include "kernel_run.hpp"
+#include "loggops/simulate_partitioned.hpp"
 #include "running.hpp"
 #include "timeline/critical_path.hpp"
 #include "timeline/op_rows.hpp"
@@ -91,15 +93,12 @@ nb::dict queue_columns(const std::vector<QueueRecord>& queues) {
     return columns;
 }
 
-template <class S>
-nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
-             const nb::object& progress, const RecordingScope& recording) {
-    const bool whole =
-        recording.first == 0 && recording.last >= source.ranks() - 1 && recording.from == 0 && recording.until == never;
-    Recorder recorder(source.ranks(), recording);
-    const Timed<CausedTime> result = run_timed(source, machine, seed, threads, progress, recorder);
-    const std::vector<CausedTime>& finish = result.found.finish;
+/// What was recorded, as columns. The critical path needs all ranks and times.
+nb::dict answer_of(Recorder& recorder, const std::vector<CausedTime>& finish, const Machine& machine,
+                   const RecordingScope& recording) {
     const SimulationRecord record = recorder.take();
+    const bool whole = recording.first == 0 && recording.last >= record.ops.size() - 1 && recording.from == 0 &&
+                       recording.until == never;
     std::vector<OpRow> rows;
     std::vector<PathStep> path;
     {
@@ -113,12 +112,48 @@ nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::u
     std::vector<Time> finish_times(finish.size());
     std::ranges::transform(finish, finish_times.begin(), &CausedTime::time);
     put_finish(answer, std::move(finish_times));
-    answer["messages"] = result.found.messages;
-    answer["seconds"] = result.seconds;
     answer["columns"] = op_columns(rows);
     answer["path"] = path_columns(path);
     answer["queues"] = queue_columns(record.queues);
     return answer;
+}
+
+template <class S>
+nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
+             const nb::object& progress, const RecordingScope& recording) {
+    Recorder recorder(source.ranks(), recording);
+    const Timed<CausedTime> result = run_timed(source, machine, seed, threads, progress, recorder);
+    nb::dict answer = answer_of(recorder, result.found.finish, machine, recording);
+    answer["messages"] = result.found.messages;
+    answer["seconds"] = result.seconds;
+    return answer;
+}
+
+/// The same in partitions: on threads, and in several processes. Only the first process has what was recorded.
+template <class S>
+nb::dict run_partitioned(const S& source, const Machine& machine, std::uint64_t seed,
+                         const pdes::RunConfiguration& given, const nb::object& progress, const Transport* transport,
+                         const RecordingScope& recording) {
+    const pdes::RunConfiguration configuration = configured(given, progress, transport);
+    Recorder recorder(source.ranks(), recording);
+    PartitionedSimulation<CausedTime> result;
+    {
+        const nb::gil_scoped_release released;
+        result = simulate_partitioned(source, machine, seed, configuration, recorder);
+    }
+    nb::dict answer = answer_of(recorder, result.found.finish, machine, recording);
+    answer["messages"] = result.found.messages;
+    answer["seconds"] = result.statistics.init_seconds + result.statistics.seconds;
+    answer["run"] = report_of(std::move(result.statistics), result.digest, configuration.transport);
+    return answer;
+}
+
+template <class S>
+void bind(nb::module_& m, const char* text, const char* text_of_partitions) {
+    m.def("record", &run<S>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(), "recording"_a,
+          text);
+    m.def("record_partitioned", &run_partitioned<S>, "schedule"_a, "machine"_a, "seed"_a, "configuration"_a,
+          "progress"_a.none(), "transport"_a.none(), "recording"_a, text_of_partitions);
 }
 
 nb::list call_names() {
@@ -141,12 +176,10 @@ void bind_record(nb::module_& m) {
         .def_rw("from_ps", &RecordingScope::from, "The earliest start of an op, in ps.")
         .def_rw("until_ps", &RecordingScope::until, "Ops start before this time, in ps.")
         .def_rw("most_bytes", &RecordingScope::most_bytes);
-    m.def("record", &run<Graph>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(), "recording"_a,
-          "Simulate a schedule and record ops, critical path and matching queues, as columns.");
-    m.def("record", &run<Composition>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(),
-          "recording"_a);
-    m.def("record", &run<ProgramSource>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(),
-          "recording"_a);
+    bind<Graph>(m, "Simulate a schedule and record ops, critical path and matching queues, as columns.",
+                "Simulate a schedule in partitions and record the same.");
+    bind<Composition>(m, "Simulate jobs beside each other and record them.", "The same in partitions.");
+    bind<ProgramSource>(m, "Simulate a traced program and record it.", "The same in partitions.");
     m.def("call_names", &call_names, "Of each number of `call`: operation, algorithm, and whether it is a collective.");
 }
 

@@ -34,7 +34,7 @@ template <class S>
 nb::dict run_partitioned(const S& source, const Machine& machine, std::uint64_t seed,
                          const pdes::RunConfiguration& given, const nb::object& progress, const Transport* transport) {
     const pdes::RunConfiguration configuration = configured(given, progress, transport);
-    PartitionedSimulation result;
+    PartitionedSimulation<Time> result;
     {
         const nb::gil_scoped_release released;
         result = simulate_partitioned(source, machine, seed, configuration);

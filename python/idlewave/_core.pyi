@@ -628,10 +628,24 @@ def record(schedule: Graph, machine: Machine, seed: int, threads: int, progress:
     """
 
 @overload
-def record(schedule: Composition, machine: Machine, seed: int, threads: int, progress: object | None, recording: Recording) -> dict: ...
+def record(schedule: Composition, machine: Machine, seed: int, threads: int, progress: object | None, recording: Recording) -> dict:
+    """Simulate jobs beside each other and record them."""
 
 @overload
-def record(schedule: Program, machine: Machine, seed: int, threads: int, progress: object | None, recording: Recording) -> dict: ...
+def record(schedule: Program, machine: Machine, seed: int, threads: int, progress: object | None, recording: Recording) -> dict:
+    """Simulate a traced program and record it."""
+
+@overload
+def record_partitioned(schedule: Graph, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None, recording: Recording) -> dict:
+    """Simulate a schedule in partitions and record the same."""
+
+@overload
+def record_partitioned(schedule: Composition, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None, recording: Recording) -> dict:
+    """The same in partitions."""
+
+@overload
+def record_partitioned(schedule: Program, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None, recording: Recording) -> dict:
+    """The same in partitions."""
 
 def call_names() -> list:
     """
@@ -643,10 +657,24 @@ def differentiate(schedule: Graph, machine: Machine, seed: int, threads: int, pr
     """Simulate a schedule with the derivatives of every rank's finish time."""
 
 @overload
-def differentiate(schedule: Composition, machine: Machine, seed: int, threads: int, progress: object | None) -> dict: ...
+def differentiate(schedule: Composition, machine: Machine, seed: int, threads: int, progress: object | None) -> dict:
+    """Simulate jobs beside each other with these derivatives."""
 
 @overload
-def differentiate(schedule: Program, machine: Machine, seed: int, threads: int, progress: object | None) -> dict: ...
+def differentiate(schedule: Program, machine: Machine, seed: int, threads: int, progress: object | None) -> dict:
+    """Simulate a traced program with these derivatives."""
+
+@overload
+def differentiate_partitioned(schedule: Graph, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict:
+    """Simulate a schedule in partitions with the same derivatives."""
+
+@overload
+def differentiate_partitioned(schedule: Composition, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict:
+    """The same in partitions."""
+
+@overload
+def differentiate_partitioned(schedule: Program, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict:
+    """The same in partitions."""
 
 @overload
 def simulate_loggopsim(schedule: Graph, machine: Machine, progress: object | None) -> dict:

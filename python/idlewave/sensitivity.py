@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from . import _core, memory_needs
-from .kernel import SimulationOptions
+from .kernel import RunConfiguration, SimulationOptions
 from .machine import Level, Machine
 from .memory_limits import memory_for
 from .noise_models import AnyNoise
 from .parameters import takes
 from .schedule import Schedule
-from .simulation import checked_machine, checked_schedule, checked_threads
+from .simulation import checked_machine, checked_schedule, in_partitions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -116,11 +116,9 @@ def sensitivities(
     work moves across the edge of a detour. Work that begins inside a detour begins at that detour's end, so what made
     it late has no slope.
     """
-    threads = checked_threads(options, "derivatives are computed")
+    configuration = RunConfiguration.of(options)
     machine = checked_machine(machine, noise, noise_reaches)
-    ranks = checked_schedule(schedule).ranks
-    with memory_for(f"simulating {ranks:,} ranks with derivatives", memory_needs.DIFFERENTIATED * ranks):
-        answer = _core.differentiate(schedule.core(), machine.core(), options["seed"], threads, progress)
+    answer = differentiate(checked_schedule(schedule), machine, options["seed"], configuration, progress)
     last = {name: int(column[0]) for name, column in _by_name(answer["last"]).items()}
     node = {name: last[f"node.{name}"] for name in PARAMETERS} if machine.node is not None else None
     return Sensitivities(
@@ -133,6 +131,36 @@ def sensitivities(
         messages=answer["messages"],
         seconds=answer["seconds"],
     )
+
+
+def differentiate(
+    schedule: Schedule,
+    machine: Machine,
+    seed: int,
+    configuration: RunConfiguration,
+    progress: Callable[[int], None] | None,
+) -> dict[str, Any]:
+    """The core's answer: finish times and their derivatives."""
+    needed = memory_needs.DIFFERENTIATED * schedule.ranks
+    with memory_for(f"simulating {schedule.ranks:,} ranks with derivatives", needed):
+        if configuration.in_partitions:
+            return in_partitions(_partitions, schedule, machine, seed, configuration, progress, "differentiate")
+        return _core.differentiate(schedule.core(), machine.core(), seed, configuration.threads, progress)
+
+
+def _partitions(
+    schedule: Schedule,
+    machine: Machine,
+    seed: int,
+    configuration: RunConfiguration,
+    description: str,
+    progress: Callable[[int], None] | None,
+    transport: _core.Transport | None,
+) -> dict[str, Any]:
+    core = configuration.core(description)
+    answer = _core.differentiate_partitioned(schedule.core(), machine.core(), seed, core, progress, transport)
+    del answer["run"]  # which cannot be sent to another process
+    return answer
 
 
 def _by_name(columns: dict[str, Any]) -> dict[str, npt.NDArray[np.int64]]:

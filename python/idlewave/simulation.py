@@ -48,8 +48,8 @@ def simulate(
     The GIL is released, so simulations run beside each other on threads.
 
     The result is the same for every run configuration. Under timewarp and check, in several processes, and with
-    placement, migration or checkpoints, the finish times alone are found, the `run` of the timeline has the statistics,
-    and the machine needs o_s + L above 0.
+    placement, migration or checkpoints, the `run` of the timeline has the statistics, and the machine needs o_s + L
+    above 0. A checkpoint of a run that records has all rows so far.
 
     `dialect` "loggopsim" gives the finish times of LogGOPSim instead, quirks included (docs/loggopsim.md): without
     noise, segments and a node level, on one thread, and without a recording.
@@ -66,27 +66,20 @@ def simulate(
     seed = options["seed"]
     lazy_provenance = lazy_provenance_of_run(schedule, machine, {"seed": seed, "dialect": dialect})
     configuration = RunConfiguration.of(options)
-    if record:
-        configuration.check_in_one_loop("ops are recorded")
+    recording = record if isinstance(record, Recording) else Recording() if record else None
     if dialect != DIALECTS[0]:
         configuration.check_in_one_loop(f"the {dialect} dialect is simulated")
     if configuration.in_partitions:
-        found = _simulate_partitioned(schedule, machine, seed, configuration, progress)
+        found = _simulate_partitioned(schedule, machine, seed, configuration, progress, recording)
         return Timeline(**found, lazy_provenance=lazy_provenance)
     if dialect == "loggopsim":
         return Timeline(
             **_simulate_loggopsim(schedule, machine, record, options["scheduler"], progress),
             lazy_provenance=lazy_provenance,
         )
-    if not record:
-        with memory_for(_what(schedule), memory_needs.simulation(schedule.ranks)):
-            answer = _core.simulate(schedule.core(), machine.core(), seed, configuration.threads, progress)
-        return Timeline(**answer, lazy_provenance=lazy_provenance)
-    kept = record if isinstance(record, Recording) else Recording()
-    whole = (kept.ranks, kept.since_ps, kept.until_ps) == (None, 0, None)
-    needed = memory_needs.recorded(schedule.ranks, schedule.least_ops if whole else 0, kept.most_bytes)
-    with memory_for(f"recording a simulation of {schedule.ranks:,} ranks", needed):
-        answer = _core.record(schedule.core(), machine.core(), seed, configuration.threads, progress, kept.core())
+    with memory_for(_what(schedule, recording), _memory(schedule, recording)):
+        arguments = (schedule.core(), machine.core(), seed, configuration.threads, progress)
+        answer = _core.simulate(*arguments) if recording is None else _core.record(*arguments, recording.core())
     return Timeline(**answer, lazy_provenance=lazy_provenance)
 
 
@@ -100,13 +93,6 @@ def lazy_provenance_of_run(schedule: Schedule, machine: Machine, options: dict[s
         return Provenance.made("timeline", by="idlewave.simulate", options=options, sources=sources, at=begun)
 
     return LazyProvenance(make)
-
-
-def checked_threads(options: SimulationOptions, what: str) -> int:
-    """The threads of a run that only the scheduler loop of one process is able to do yet. Raises UsageError."""
-    configuration = RunConfiguration.of(options)
-    configuration.check_in_one_loop(what)
-    return configuration.threads
 
 
 def checked_machine(
@@ -161,46 +147,71 @@ def _simulate_partitioned(
     seed: int,
     configuration: RunConfiguration,
     progress: Callable[[int], None] | None,
+    recording: Recording | None,
 ) -> dict[str, Any]:
     """In partitions of the kernel."""
+    processes = configuration.processes
+    what = "simulate" if recording is None else f"record {recording.scope} of"
+    with memory_for(_what(schedule, recording, processes), _memory(schedule, recording, processes)):
+        answer = in_partitions(_partitions, schedule, machine, seed, configuration, progress, what, recording)
+    if processes > 1:
+        answer |= {"finish_view": memoryview(answer["finish_view"]).cast("q")}
+        for columns in () if recording is None else (answer["columns"], answer["path"], answer["queues"]):
+            for column in columns.values():
+                column.flags.writeable = False
+    return answer
+
+
+def in_partitions(
+    call: Callable[..., dict[str, Any]],
+    schedule: Schedule,
+    machine: Machine,
+    seed: int,
+    configuration: RunConfiguration,
+    progress: Callable[[int], None] | None,
+    what: str,
+    *more: object,
+) -> dict[str, Any]:
+    """The answer of `call`, made here or by the first of several processes, each of which calls it.
+
+    It is called with schedule, machine, seed, configuration, description, `more`, progress, and a transport or None.
+    `what` it does to the schedule is for the description of a checkpoint. Raises UsageError for ranks with a placement
+    one by one, and what `call` and `run_in_processes` raise.
+    """
     if not isinstance(configuration.options["placement"], str):
         raise UsageError(f"ranks are placed by {' or '.join(PLACEMENTS)}")
     machine = replace(machine)  # of which nothing is compiled, so that it can be sent to processes
     description = ""
     if configuration.options["checkpoint"] is not None:
         costs = machine.identity()
-        description = (
-            f"simulate schedule {schedule.identity()} of {schedule.ranks} ranks on machine {costs}, seed {seed}"
-        )
-    processes = configuration.processes
-    arguments = (schedule, machine, seed, configuration, description)
-    with memory_for(_what(schedule, processes), memory_needs.simulation(schedule.ranks, processes)):
-        if processes == 1:
-            return _partitions_here(*arguments, progress, None)
-        from .processes import run_in_processes
+        description = f"{what} schedule {schedule.identity()} of {schedule.ranks} ranks on machine {costs}, seed {seed}"
+    arguments = (schedule, machine, seed, configuration, description, *more)
+    if configuration.processes == 1:
+        return call(*arguments, progress, None)
+    from .processes import run_in_processes
 
-        answer = run_in_processes(_partitions_in_process, arguments, processes, progress)
-    return answer | {"finish_view": memoryview(answer["finish_view"]).cast("q")}
+    return run_in_processes(call, arguments, configuration.processes, progress)
 
 
-def _partitions_here(
+def _partitions(
     schedule: Schedule,
     machine: Machine,
     seed: int,
     configuration: RunConfiguration,
     description: str,
+    recording: Recording | None,
     progress: Callable[[int], None] | None,
     transport: _core.Transport | None,
 ) -> dict[str, Any]:
-    core = configuration.core(description)
-    answer = _core.simulate_partitioned(schedule.core(), machine.core(), seed, core, progress, transport)
+    """With a transport, the answer can be sent to another process."""
+    arguments = (schedule.core(), machine.core(), seed, configuration.core(description), progress, transport)
+    if recording is None:
+        answer = _core.simulate_partitioned(*arguments)
+    else:
+        answer = _core.record_partitioned(*arguments, recording.core())
+    if transport is not None:
+        answer |= {"finish_view": answer["finish_view"].tobytes()}
     return answer | {"run": EventRun.of(answer["run"])}
-
-
-def _partitions_in_process(*arguments: Any) -> dict[str, Any]:  # noqa: ANN401 - those of _partitions_here
-    """The same as an answer that can be sent to another process."""
-    answer = _partitions_here(*arguments)
-    return answer | {"finish_view": answer["finish_view"].tobytes()}
 
 
 def _simulate_loggopsim(
@@ -214,11 +225,19 @@ def _simulate_loggopsim(
         raise UsageError(f"the loggopsim dialect runs on the sequential scheduler, not on {scheduler}")
     if record:
         raise UsageError("the loggopsim dialect gives finish times only: ops are not recorded")
-    with memory_for(_what(schedule), memory_needs.simulation(schedule.ranks)):
+    with memory_for(_what(schedule), _memory(schedule)):
         answer: dict[str, Any] = _core.simulate_loggopsim(schedule.core(), machine.core(), progress)
     return answer
 
 
-def _what(schedule: Schedule, processes: int = 1) -> str:
+def _what(schedule: Schedule, recording: Recording | None = None, processes: int = 1) -> str:
     """What is done, for a message."""
-    return f"simulating {schedule.ranks:,} ranks" + (f" in {processes} processes" if processes > 1 else "")
+    what = "simulating" if recording is None else "recording a simulation of"
+    return f"{what} {schedule.ranks:,} ranks" + (f" in {processes} processes" if processes > 1 else "")
+
+
+def _memory(schedule: Schedule, recording: Recording | None = None, processes: int = 1) -> int:
+    """The memory that the first process needs at least, in bytes."""
+    if recording is None:
+        return memory_needs.simulation(schedule.ranks, processes)
+    return memory_needs.recorded(schedule.ranks, schedule.least_ops if recording.is_whole else 0, recording.most_bytes)

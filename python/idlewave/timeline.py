@@ -53,6 +53,17 @@ class Recording:
         if not 0 <= self.most_bytes < 2**63:
             raise UsageError(f"expected a number of bytes below 2^63, found {self.most_bytes}")
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all ops are recorded."""
+        return (self.ranks, self.since_ps, self.until_ps) == (None, 0, None)
+
+    @property
+    def scope(self) -> str:
+        """The ranks and times that are recorded, as text."""
+        ranks = "all ranks" if self.ranks is None else f"ranks {self.ranks[0]} to {self.ranks[1]}"
+        return f"{ranks} from {self.since_ps} to {'the end' if self.until_ps is None else self.until_ps}"
+
     def core(self) -> _core.Recording:
         """The same as the struct of the core."""
         core = _core.Recording()

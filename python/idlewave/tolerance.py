@@ -12,16 +12,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from . import _core, memory_needs
 from .errors import UsageError
 from .escaping import quote
-from .kernel import SimulationOptions
+from .kernel import RunConfiguration, SimulationOptions
 from .machine import Level, Machine
-from .memory_limits import memory_for
 from .noise_models import AnyNoise
 from .parameters import takes
 from .schedule import Schedule
-from .simulation import as_machine, checked_machine, checked_schedule, checked_threads
+from .sensitivity import differentiate
+from .simulation import as_machine, checked_machine, checked_schedule
 from .tolerance_samples import Sample, Samples
 from .tolerance_search import Search
 
@@ -144,12 +143,12 @@ def latency_tolerance(
     `progress` is called a few times a second with how many simulations were made, and `most_simulations`.
     Raises UsageError for arguments that have no meaning, and what `simulate` raises with the machine's own latency.
     """
-    threads = checked_threads(options, "the latency tolerance is computed")
+    configuration = RunConfiguration.of(options)
+    configuration.check_without_checkpoints("the latency tolerance takes many simulations")
     checked_schedule(schedule)
     machine = as_machine(machine)
     _check(machine, growths, level, most_simulations, precision)
     machine = checked_machine(machine, noise, noise_reaches)
-    needed = memory_needs.DIFFERENTIATED * schedule.ranks
     made = 0
 
     def show(_now: int = 0) -> None:
@@ -160,9 +159,8 @@ def latency_tolerance(
         nonlocal made
         show()
         made += 1
-        slower = with_latency(machine, added, level).core()
-        with memory_for(f"simulating {schedule.ranks:,} ranks with derivatives", needed):
-            answer = _core.differentiate(schedule.core(), slower, options["seed"], threads, show)
+        slower = with_latency(machine, added, level)
+        answer = differentiate(schedule, slower, options["seed"], configuration, show)
         return Sample(added, answer["time"], int(answer["last"][level]["L"][0]))
 
     samples = Samples(sample, most_simulations, LARGEST_LATENCY - _largest_latency(_level(machine, level)))

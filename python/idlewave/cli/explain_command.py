@@ -56,7 +56,7 @@ def explain(
     """Explain the simulated time of a schedule FILE, a TRACE or a PATTERN: critical path, waits, sensitivities."""
     machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
-    RunConfiguration.of(how).check_in_one_loop("ops are recorded")
+    RunConfiguration.of(how).check_without_checkpoints("explain makes several simulations")
     schedule = schedule_from(source, options)
     note_scope(machine, schedule.ranks)
     with time_progress("simulating") as progress:

@@ -26,7 +26,7 @@ STATISTICS = click.option(
 
 def _refuse_statistics(_context: click.Context, _option: click.Parameter, given: str | None) -> None:
     if given is not None:
-        raise UsageError("this command writes no --statistics yet: simulate and pdes write them")
+        raise UsageError("this command writes no --statistics yet: simulate, timeline and pdes write them")
 
 
 NO_STATISTICS = click.option(
@@ -34,7 +34,7 @@ NO_STATISTICS = click.option(
     metavar="PATH",
     expose_value=False,
     callback=_refuse_statistics,
-    help="Not possible yet; simulate and pdes write the statistics of a run.",
+    help="Not possible yet; simulate, timeline and pdes write the statistics of a run.",
 )
 """--statistics of commands whose runs have no statistics yet."""
 

@@ -13,7 +13,7 @@ from ..kernel import RunConfiguration
 from ..simulation import simulate as run
 from ..timeline import Recording
 from .input_options import load_machine, machine_options, note_scope
-from .kernel_options import NO_STATISTICS
+from .kernel_options import STATISTICS, check_statistics, write_statistics
 from .option_types import Duration, OutputFile, as_json, print_json
 from .progress import doing, time_progress
 from .schedule_source import schedule_from, source_options
@@ -25,7 +25,7 @@ from .terminal import say
 @source_options
 @machine_options
 @run_options
-@NO_STATISTICS
+@STATISTICS
 @click.option("--only-ranks", metavar="FIRST-LAST", help="Record only the ops of these ranks.")
 @click.option(
     "--since",
@@ -52,6 +52,7 @@ def timeline(
     since: int,
     until: int | None,
     file: Path,
+    statistics: Path | None,
     as_json: bool,
     **options: object,
 ) -> None:
@@ -63,12 +64,14 @@ def timeline(
     write = writer_for(file)
     machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
-    RunConfiguration.of(how).check_in_one_loop("ops are recorded")
+    check_statistics(statistics, RunConfiguration.of(how))
     schedule = schedule_from(source, options)
     note_scope(machine, schedule.ranks)
     recording = Recording(None if only_ranks is None else _ranks(only_ranks), since, until)
     with time_progress("simulating") as progress:
         found = run(schedule, machine, record=recording, progress=progress, **how)
+    if found.run is not None:
+        write_statistics(found.run, statistics, found.provenance)
     ops = found.ops_to_arrow()
     if not len(ops):
         raise UsageError("no op of these ranks starts in that time: nothing to write")

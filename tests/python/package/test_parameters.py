@@ -91,21 +91,18 @@ def test_a_pattern_has_the_same_defaults_in_its_table_and_in_the_core() -> None:
 
 def test_a_run_that_is_not_possible_yet_names_what_is(tmp_path: Path) -> None:
     schedule, machine = Schedule.pattern("dissemination", ranks=8), Machine.preset("bigred")
-    expected = "on sequential and yawns in one process.*found scheduler timewarp"
-    with pytest.raises(UsageError, match=f"ops are recorded {expected}"):
-        simulate(schedule, machine, scheduler="timewarp", record=True)
-    with pytest.raises(UsageError, match=f"derivatives are computed {expected}"):
-        sensitivities(schedule, machine, scheduler="timewarp")
-    with pytest.raises(UsageError, match=r"the latency tolerance is computed .*found processes 2"):
-        latency_tolerance(schedule, machine, scheduler="yawns", processes=2)
+    with pytest.raises(UsageError, match=r"in one process.*found scheduler timewarp"):
+        simulate(schedule, machine, scheduler="timewarp", dialect="loggopsim")
+    with pytest.raises(UsageError, match="leave out checkpoint"):
+        latency_tolerance(schedule, machine, checkpoint=tmp_path)
     with pytest.raises(UsageError, match="a study writes no checkpoints"):
         study(schedule, machine, checkpoint=tmp_path)
-    run = ["timeline", "dissemination", "--ranks", "8", "-m", "bigred", "-o", str(tmp_path / "a.parquet")]
-    refused = CliRunner().invoke(cli, [*run, "--scheduler", "check"])
+    run = ["explain", "dissemination", "--ranks", "8", "-m", "bigred"]
+    refused = CliRunner().invoke(cli, [*run, "--checkpoint", str(tmp_path)])
     assert isinstance(refused.exception, UsageError)
-    assert "found scheduler check" in str(refused.exception)
+    assert "several simulations" in str(refused.exception)
     refused = CliRunner().invoke(cli, [*run, "--statistics", str(tmp_path / "b.json")])
-    assert "simulate and pdes write them" in str(refused.exception)
+    assert "simulate, timeline and pdes write them" in str(refused.exception)
 
 
 def test_a_study_has_the_same_rows_on_every_scheduler() -> None:

@@ -96,8 +96,6 @@ def test_a_simulation_goes_on_from_its_last_checkpoint(machine: Machine, tmp_pat
 def test_what_partitions_cannot_do_is_said() -> None:
     schedule = Schedule.pattern("dissemination", ranks=8)
     machine = Machine.preset("bigred")
-    with pytest.raises(UsageError, match="ops are recorded"):
-        simulate(schedule, machine, scheduler="timewarp", record=True)
     with pytest.raises(UsageError, match="no placement is called 'random'"):
         simulate(schedule, machine, scheduler="timewarp", placement="random")
     free = Machine.from_toml('[network]\nL = "0s"\no = "0s"\ng = "1ns"\nG = "0s"\nO = "0s"\nS = "inf"\n')
