@@ -298,7 +298,7 @@ def communicators() -> list[Function]:
 
 
 def unmodelled() -> list[Function]:
-    """Calls that communicate and have no record in the format: only their name is recorded, which a reader can report."""
+    """Calls that communicate and have no record in the format: only their name is recorded."""
     source = "int source, int recvtag, comm comm, request request"
     exchanges = [
         Function(
