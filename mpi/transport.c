@@ -15,7 +15,7 @@ static MPI_Op combine = MPI_OP_NULL;
 static MPI_Datatype cut_type = MPI_DATATYPE_NULL;
 static char error_message[MPI_MAX_ERROR_STRING + 1];
 
-/* Requests of messages on their way, by ticket. */
+/* The requests of messages on their way, by ticket. */
 static MPI_Request* requests;
 static int32_t* unused;
 static int32_t tickets, unused_count;

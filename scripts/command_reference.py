@@ -1,6 +1,6 @@
 """Write the reference of all commands in docs/command-line.md: ``python scripts/command_reference.py [PAGE]``.
 
-What stands above the line MARK of the page stays as it is.
+The part of the page above the line MARK does not change.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MARK = "<!-- From here on the page is made by scripts/command_reference.py; test
 
 
 def page(text: str) -> str:
-    """The text of the page with the reference as the commands are now."""
+    """The text of the page with the reference of the current commands."""
     head, mark, _ = text.partition(MARK)
     if not mark:
         sys.exit(f"expected the line {MARK.strip()}")
@@ -42,7 +42,7 @@ def _paragraphs(text: str) -> str:
 
 
 def _options(command: click.Command, context: click.Context) -> str:
-    """A table of the options but --help."""
+    """A table of the options without --help."""
     records = [parameter.get_help_record(context) for parameter in command.get_params(context)]
     rows = [record for record in records if record is not None and not record[0].startswith(("-h", "--help"))]
     if not rows:

@@ -1,11 +1,12 @@
-# What the scripts beside this file share. Sourced; sets the working directory to the top of the checkout.
+# Functions that the scripts beside this file share. They source it; it sets the working directory to the top of the
+# checkout.
 # shellcheck shell=bash
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Where there is ccache, what one checkout has compiled serves all others: paths below them count as the same. Its
-# files are the user's, and no folder of ours.
+# With ccache, all checkouts share what one has compiled: paths below them count as equal. Its files are in the user's
+# cache, and in no folder of ours.
 export CCACHE_DIR=${CCACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-$PWD/build}/.cache}/ccache}
 use_compile_cache() {
     command -v ccache >/dev/null || return 0
@@ -15,7 +16,7 @@ use_compile_cache() {
 }
 use_compile_cache
 
-# What else is kept between runs stays inside the checkout.
+# Other caches are inside the checkout.
 export PIP_CACHE_DIR=${PIP_CACHE_DIR:-$PWD/build/cache/pip}
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 export XDG_CACHE_HOME=$PWD/build/cache
@@ -46,13 +47,13 @@ jobs() {
     nproc 2>/dev/null || echo 2
 }
 
-# compile_floor NAME SOURCE...: compile bench/NAME.cpp, with what it needs of the core, to build/NAME.
+# compile_floor NAME SOURCE...: compile bench/NAME.cpp, with the sources of the core that it needs, to build/NAME.
 compile_floor() {
     mkdir -p build
     "${CXX:-c++}" -O3 -DNDEBUG -std=c++20 -I core "bench/$1.cpp" "${@:2}" -o "build/$1"
 }
 
-# The first clang whose programs libFuzzer can drive; nothing if there is none.
+# The first clang that has libFuzzer; nothing if there is none.
 fuzzing_compiler() {
     local candidate
     for candidate in ${CXX:+"$CXX"} clang++ clang++-{13..30}; do

@@ -1,4 +1,5 @@
-# What the system must have, and installing it where that is possible (Debian and its kin). Sourced by setup.
+# The required packages of the system, and their installation where that is possible (Debian and its derivatives).
+# Sourced by setup.
 # shellcheck shell=bash
 
 has_compiler() {
@@ -6,7 +7,8 @@ has_compiler() {
         "${CXX:-c++}" -std=c++20 -fsyntax-only -x c++ - >/dev/null 2>&1
 }
 
-# The first Python from 3.11 on; with the argument `complete`, one that can make environments and compile modules.
+# The first Python of at least version 3.11; with the argument `complete`, one that can make environments and compile
+# modules.
 find_python() {
     local candidate
     for candidate in ${PYTHON:+"$PYTHON"} python3 /usr/bin/python3 python3.{11,12,13,14}; do
@@ -29,7 +31,7 @@ if sys.argv[1] == "complete":
 END
 }
 
-# Debian's names of what is missing and needed; nothing if all is there.
+# Debian's names of the missing packages that are needed; nothing if all are there.
 required_packages() {
     local missing=()
     has_compiler && command -v cc >/dev/null || missing+=(g++)
@@ -38,7 +40,7 @@ required_packages() {
     echo "${missing[*]}"
 }
 
-# The same for what only some tests need.
+# The same for packages that only some tests need.
 optional_packages() {
     local missing=()
     [[ -e /usr/include/gtest/gtest.h || -e /usr/local/include/gtest/gtest.h ]] || missing+=(libgtest-dev)
@@ -51,7 +53,7 @@ optional_packages() {
     packages=${missing[*]}
 }
 
-# The command before apt-get: nothing for root, else sudo if it does not ask; fails if neither is possible.
+# The command before apt-get: nothing for root, else sudo if it asks for no password; fails if neither is possible.
 as_root() {
     command -v apt-get >/dev/null || return 1
     [[ $(id -u) == 0 ]] && return 0
@@ -83,8 +85,8 @@ Install them, for instance with
 and run the same command again. Another compiler or Python can be named: make CXX=… PYTHON=…"
 }
 
-# Without these some tests are skipped, each with its reason; CI must not skip them. ccache, which no test needs, makes
-# the next checkout's compilation short.
+# Without these some tests are skipped, each with its reason; CI must not skip them. No test needs ccache; it shortens
+# the compilation of the next checkout.
 install_optional() {
     local packages
     command -v ccache >/dev/null || ! as_root >/dev/null || logged ccache apt_install ccache || true

@@ -1,9 +1,9 @@
-"""clang-tidy on the C++ files that it has not seen yet as they are, tests apart.
+"""Run clang-tidy on the C++ files that have changed since it last passed, without the tests.
 
-scripts/tidy-seen.txt says what it has seen: each source file without complaints, with the digest of all that decides
-what clang-tidy finds in it (its content, the project's files that it includes, its flags, the settings, clang-tidy's
-version). A file whose digest is another one is looked at, and the list is written anew; it is committed with the
-change. So what is looked at depends on the files alone, and neither on git nor on the time.
+scripts/tidy-seen.txt lists each source file without complaints, with the digest of everything on which the result of
+clang-tidy depends (its content, the project's files that it includes, its flags, the settings, clang-tidy's version). A
+file with another digest is checked, and the list is updated; it is committed with the change. So the choice of files
+depends on the files alone, and neither on git nor on the time.
 
     tidy.py          files that have changed
     tidy.py --all    every file
@@ -27,11 +27,11 @@ TOOL = ROOT / ".venv/bin/clang-tidy"
 SETTINGS = ROOT / ".clang-tidy"
 SEEN = ROOT / "scripts/tidy-seen.txt"
 BUILD = ROOT / "build/wheel"
-"""It compiles every file of the project's own but those of STANDALONE."""
+"""The build that compiles every file of the project except STANDALONE."""
 INCLUDED = ("core", "probes", "tracer", "python/bindings", "python/programs")
-"""Where the project's headers are looked for, beside the folder of the file that includes them."""
+"""The include paths of the project's headers, besides the folder of the including file."""
 STANDALONE = [ROOT / f"probes/network/{name}.cpp" for name in ("loggp", "pairs", "clocks")]
-"""What is compiled for the MPI of a user's machine, and by no build of the project."""
+"""Files that are compiled for the MPI of a user's machine, and by no build of the project."""
 STANDALONE_FLAGS = ["-std=c++20", "-Iprobes", "-Itracer", "-I.venv/include"]
 _INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _OPTION = re.compile(r"-(std=|D|f|W(?!error$))\S*")
@@ -63,7 +63,7 @@ def all_of(file: Path) -> set[Path]:
 
 
 def flags_by_file() -> dict[Path, list[str]]:
-    """Every source file to look at, with its flags for the compiler, as far as they say what its code means."""
+    """Every source file to check, with those of its compiler flags that affect the meaning of its code."""
     rows = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
     built = {Path(row["file"]): row["command"].split() for row in rows}
     ours = {
@@ -75,7 +75,7 @@ def flags_by_file() -> dict[Path, list[str]]:
 
 
 def digest_of(file: Path, flags: Iterable[str], version: str) -> str:
-    """Of all that decides what clang-tidy finds in `file`."""
+    """The digest of everything on which the result of clang-tidy for `file` depends."""
     whole = hashlib.sha256(f"{version}\n{' '.join(flags)}\n".encode() + SETTINGS.read_bytes())
     for one in sorted(all_of(file)):
         whole.update(f"\n{one.relative_to(ROOT)}\n".encode() + hashlib.sha256(one.read_bytes()).digest())
@@ -83,7 +83,7 @@ def digest_of(file: Path, flags: Iterable[str], version: str) -> str:
 
 
 def seen() -> dict[str, str]:
-    """The digests that the list has, by file."""
+    """The digests in the list, by file."""
     if not SEEN.is_file():
         return {}
     rows = (line.split() for line in SEEN.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
@@ -91,7 +91,7 @@ def seen() -> dict[str, str]:
 
 
 def write_seen(digests: dict[str, str]) -> None:
-    """Make these the list, if it is another one."""
+    """Write the list, if it has changed."""
     rows = [f"{digest} {name}\n" for name, digest in sorted(digests.items())]
     text = "".join(["# What clang-tidy has seen without complaints, written by scripts/tidy.py.\n", *rows])
     if not SEEN.is_file() or SEEN.read_text(encoding="utf-8") != text:
@@ -110,7 +110,7 @@ def tidy(file: Path) -> subprocess.CompletedProcess[str]:
 
 
 def main(everything: bool) -> int:
-    """Look at what has not been seen, or at all; 1 if there are complaints."""
+    """Check the files that have changed, or all; returns 1 if there are complaints."""
     version = subprocess.run([TOOL, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     digests = {
         str(file.relative_to(ROOT)): digest_of(file, flags, version) for file, flags in sorted(flags_by_file().items())

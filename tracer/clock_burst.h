@@ -1,11 +1,11 @@
-// A burst of questions for another rank's clock, and what it says of the offset. For the tracer and for the
-// probe of clocks: in the part of C11 that is C++ as well.
+// A burst of exchanges with another rank that reads its clock, and the clocks' offset from it. The tracer and the probe
+// of clocks include this file: it is in the common part of C11 and C++.
 //
-// Cristian's method (1989): the answer was read somewhere between question and return, so each exchange holds
-// the offset between two bounds. What delays a message only widens them; so the highest of the lower bounds
-// and the lowest of the upper ones, which may come from two exchanges, hold it best (the envelope of SKaMPI's
-// synchronisation: T. Worsch, R. Reussner, W. Augustin, On benchmarking collective MPI operations, 2002). What
-// no number of exchanges cures is a path that is never as short in one direction as in the other.
+// The method is Cristian's (1989): the other clock is read between request and answer, so each exchange holds the
+// offset between two bounds. A delayed message only widens them. So the best bounds are the highest lower one and the
+// lowest upper one, which may come from two exchanges (the envelope of SKaMPI's synchronisation: T. Worsch, R.
+// Reussner, W. Augustin, On benchmarking collective MPI operations, 2002). No number of exchanges reduces the error of
+// a path that is never as short in one direction as in the other.
 #ifndef IDLEWAVE_CLOCK_BURST_H
 #define IDLEWAVE_CLOCK_BURST_H
 
@@ -20,21 +20,21 @@ typedef struct {
 } ClockSource;
 
 typedef struct {
-    int64_t asked;     // the asking rank's clock, ns
-    int64_t answer;    // the other's
-    int64_t answered;  // the asking rank's again
+    int64_t asked;     // the requesting rank's clock at the request, ns
+    int64_t answer;    // the other's clock, ns
+    int64_t answered;  // the requesting rank's clock at the answer, ns
 } ClockExchange;
 
 typedef struct {
     int64_t offset;  // the other clock minus this one's, ns
-    int64_t error;   // it is not further off than this, ns
-    int64_t at;      // this rank's clock when it held, ns
+    int64_t error;   // the largest error of the offset, ns
+    int64_t at;      // this rank's clock when the offset held, ns
 } ClockOffset;
 
-// A burst goes on until BURST_IDLE exchanges in a row have narrowed nothing by a fiftieth.
+// A burst ends when BURST_IDLE exchanges in a row have not reduced the error by a fiftieth.
 enum { BURST_LEAST = 15, BURST_MOST = 60, BURST_IDLE = 10, BURST_TAG_ASK = 2, BURST_TAG_ANSWER = 3, BURST_TAG_END = 4 };
 
-// Clocks drift by less than one part in this.
+// Clocks drift by less than one part in BURST_DRIFT.
 enum { BURST_DRIFT = 10000 };
 
 static inline ClockOffset clock_offset_between(ClockExchange low, ClockExchange high) {
@@ -50,8 +50,8 @@ static inline ClockOffset clock_offset_between(ClockExchange low, ClockExchange 
     return found;
 }
 
-// The offset by `count` exchanges, at least one: between the best bounds of all, or by the shortest round trip where
-// that is nearer (bounds that were taken long apart are widened by what clocks may drift meanwhile).
+// The offset by `count` exchanges, at least one: between the best bounds of all, or by the shortest round trip if its
+// error is smaller (bounds taken far apart are widened by the possible drift between them).
 static inline ClockOffset clock_estimate(const ClockExchange* exchanges, int count) {
     ClockExchange low = exchanges[0];
     ClockExchange high = exchanges[0];
@@ -67,7 +67,7 @@ static inline ClockOffset clock_estimate(const ClockExchange* exchanges, int cou
     return both.error > 0 && both.error < single.error ? both : single;
 }
 
-// The asking side. Returns how many exchanges there were, at most BURST_MOST, which `exchanges` has room for.
+// The requesting side. Returns the number of exchanges, at most BURST_MOST; `exchanges` must have room for that many.
 static inline int clock_ask(MPI_Comm comm, int other, ClockSource clock, ClockExchange* exchanges) {
     int count = 0;
     int idle = 0;
@@ -86,7 +86,7 @@ static inline int clock_ask(MPI_Comm comm, int other, ClockSource clock, ClockEx
     return count;
 }
 
-// The answering side: until the other has enough.
+// The answering side: it answers until the other side ends the burst.
 static inline void clock_answer(MPI_Comm comm, int other, ClockSource clock) {
     while (true) {
         MPI_Status status;

@@ -1,12 +1,12 @@
-// Rank 0 answers one rank after the other (clock_burst.h has a burst and what it says): tens of exchanges of a
-// few microseconds, about 100 us a rank, so below two seconds at 16,384 clocks.
+// Rank 0 answers one rank after the other. A burst (clock_burst.h) has tens of exchanges of a few microseconds, about
+// 100 us a rank, so the whole takes less than two seconds for 16,384 clocks.
 //
-// The ranks of a node read one clock, so only the first of each node asks, and the others take what it found: their
-// order among each other is then exact, which no exchange of messages would give.
+// The ranks of a node read one clock, so only the first rank of each node sends requests, and the others take its
+// result: their order among each other is then exact, which no exchange of messages would give.
 //
-// Whoever waits for its turn, or for the others to be done, sleeps between looks: where ranks share cores,
-// their spinning would lengthen the round trips of the pair that is being measured. Rank 0 therefore invites
-// a rank one turn ahead, which is awake (and spinning) when its turn comes.
+// A rank that waits for its burst, or for the end, sleeps between probes: where ranks share cores, busy waiting would
+// lengthen the round trips of the measured pair. Therefore rank 0 notifies each rank during the burst before, so that
+// the rank is awake (and spinning) when its own begins.
 #include "clocksync.h"
 
 #include <stdbool.h>
@@ -38,7 +38,8 @@ uint64_t clock_identity(void) {
     const bool read = fgets(boot, sizeof boot, file) != NULL;
     fclose(file);
     if (!read) return 0;
-    // A time namespace shifts the monotonic clock. Kernels that have none have no such link, which is as good a name.
+    // A time namespace shifts the monotonic clock. Kernels without time namespaces have no such link: the name is
+    // empty.
     char namespace[64] = "";
     const ssize_t length = readlink("/proc/self/ns/time", namespace, sizeof namespace - 1);
     namespace[length > 0 ? length : 0] = '\0';
@@ -46,7 +47,7 @@ uint64_t clock_identity(void) {
     return hash ? hash : 1;
 }
 
-// The first rank of `node` if all of its ranks have one identity that is known, else this rank.
+// The first rank of `node` if all of its ranks have one known identity, else this rank.
 static int first_sharing(MPI_Comm node, uint64_t identity) {
     int rank = 0;
     uint64_t lowest = identity;

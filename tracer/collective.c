@@ -60,7 +60,7 @@ static void record_collective(const Call* call, const Collective* collective) {
     record_commit(call, base + collective->c, info, (size_t)(next - words));
 }
 
-// True for the one rank that a rooted collective's root arguments mean something for.
+// True for the one rank for which the root arguments of a rooted collective have a meaning.
 static bool is_root(const Comm* comm, int root) {
     return comm->inter ? root == MPI_ROOT : root == comm->rank;
 }

@@ -1,5 +1,5 @@
-// What is recorded of collectives: docs/trace-format.md says what the two sizes mean for each. All are to be
-// called between call_leave and call_done; `request` is NULL for the blocking form.
+// The records of collectives. docs/trace-format.md has the meaning of the two sizes for each. Call these functions
+// between call_leave and call_done; `request` is NULL for the blocking form.
 #ifndef IDLEWAVE_COLLECTIVE_H
 #define IDLEWAVE_COLLECTIVE_H
 
@@ -20,7 +20,7 @@ static inline Counts wide(const MPI_Count* counts) {
     return (Counts){.wide = counts};
 }
 
-// A list of datatypes, as C or as Fortran handles.
+// A list of datatypes, as C or Fortran handles.
 typedef struct {
     const MPI_Datatype* c;
     const MPI_Fint* fortran;
@@ -33,7 +33,7 @@ static inline Types fortran_types(const MPI_Fint* types) {
     return (Types){.fortran = types};
 }
 
-// Counts of elements of one datatype, or of one each.
+// Counts of elements, with one datatype for all or one for each.
 typedef struct {
     Counts counts;
     MPI_Datatype type;
@@ -47,7 +47,7 @@ static inline Parts mixed_parts(Counts counts, Types types) {
     return (Parts){.counts = counts, .types = types};
 }
 
-// `root` where there is none.
+// The value of `root` for a collective without a root.
 enum { NO_ROOT = -1000 };
 
 void record_barrier(const Call* call, MPI_Comm comm, const MPI_Request* request);
@@ -80,8 +80,8 @@ void record_reduce_scatter(const Call* call, Counts recvcounts, MPI_Datatype dat
 void record_reduce_scatter_block(const Call* call, int64_t recvcount, MPI_Datatype datatype, MPI_Comm comm,
                                  const MPI_Request* request);
 
-// Neighbourhood collectives, with the same to (or from) each neighbour on the sending or the receiving side,
-// or not.
+// Neighbourhood collectives, with the same amount to (or from) each neighbour on the sending or the receiving side, or
+// with different amounts.
 void record_neighbor(const Call* call, int64_t part_sent, int64_t part_received, MPI_Comm comm,
                      const MPI_Request* request);
 void record_neighbor_gatherv(const Call* call, int64_t part_sent, Parts received, MPI_Comm comm,

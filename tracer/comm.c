@@ -6,7 +6,7 @@
 #include "calls.h"
 #include "request.h"
 
-// An id for a key that is made of the same numbers on all members of a communicator.
+// A key has the same numbers on all members of a communicator, so its id is the same, too.
 typedef struct {
     uint64_t key;
     uint64_t count;
@@ -25,7 +25,7 @@ static struct {
     Comm world;
     Comm self;
     Comm unknown;
-    MPI_Comm last;  // the handle that was looked up last, and what was found
+    MPI_Comm last;  // the handle of the last lookup, and its result
     Comm* last_info;
     Counter* counters;
     size_t counter_count;
@@ -123,7 +123,7 @@ static int first_world_rank(MPI_Group group) {
     return first;
 }
 
-// The world rank of the first member; of two groups the lower of both, so that both sides agree.
+// The world rank of the first member; for two groups the lower one of both, so that both sides agree.
 static int first_member(MPI_Comm comm, bool inter) {
     MPI_Group group = MPI_GROUP_NULL;
     PMPI_Comm_group(comm, &group);
@@ -136,7 +136,7 @@ static int first_member(MPI_Comm comm, bool inter) {
     return first < other ? first : other;
 }
 
-// The world ranks of a group's members in order, to be freed by the caller; NULL when memory is short.
+// The world ranks of a group's members in order; the caller frees them. NULL if memory is short.
 static int* world_ranks(MPI_Group group, int n) {
     int* ranks = calloc((size_t)n * 2, sizeof *ranks);
     if (!ranks) return NULL;
@@ -176,7 +176,7 @@ static void record_cart(const Call* call, MPI_Comm comm, uint64_t id) {
     free(numbers);
 }
 
-// `source` is where the members can be asked for: the communicator itself, or what it is a duplicate of.
+// `source` is the communicator from which the members are read: the new one itself, or the one that it duplicates.
 static void record_definition(const Call* call, MPI_Comm source, const Comm* info, uint64_t parent) {
     int* members = info->rank == 0 ? peers_world_ranks(source, info) : NULL;
     const size_t listed = members ? ((size_t)info->peers + 1) / 2 : 0;
@@ -220,7 +220,7 @@ void record_comm(const Call* call, MPI_Comm parent, MPI_Comm made) {
     define(call, from->id, made, mix(mix(mix(1, from->id), number), (uint64_t)first));
 }
 
-// How often this key was met before; every rank that takes part in what the key describes counts alike.
+// Returns how often this key was counted before. Every rank that takes part in what the key describes counts alike.
 static uint64_t count_key(uint64_t key) {
     for (size_t i = 0; i < comms.counter_count; i++) {
         if (comms.counters[i].key == key) return ++comms.counters[i].count;

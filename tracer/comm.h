@@ -1,4 +1,4 @@
-// Communicators: the ids that all members agree on, kept as an MPI attribute of each communicator.
+// Communicators: ids that are equal on all members, stored as an MPI attribute of each communicator.
 #ifndef IDLEWAVE_COMM_H
 #define IDLEWAVE_COMM_H
 
@@ -8,19 +8,19 @@
 
 typedef struct {
     uint64_t id;
-    uint64_t children;  // how many communicators were made from it
-    int peers;          // ranks that a call can name: the remote group's on an intercommunicator
-    int rank;           // mine
+    uint64_t children;  // number of communicators made from it
+    int peers;          // number of ranks that a call can name: the remote group's on an intercommunicator
+    int rank;           // this process's rank
     bool inter;
 } Comm;
 
-// Creates the attribute's key. To be called once, after MPI_Init.
+// Creates the attribute's key. Call it once, after MPI_Init.
 void comm_start(void);
 
-// What is known of `comm`; never NULL. Communicators whose making was not seen get COMM_ID_UNKNOWN.
+// Returns the data of `comm`; never NULL. A communicator whose creation was not recorded has COMM_ID_UNKNOWN.
 Comm* comm_of(MPI_Comm comm);
 
-// Forgets the pointer that comm_of keeps for the next call. To be called before `comm` may be freed.
+// Forgets the pointer that comm_of stores for the next call. Call it before a communicator may be freed.
 void comm_forget(void);
 
 // Records that `made` was made from `parent` by a call that is collective over `parent`.
@@ -32,9 +32,8 @@ void record_comm_group(const Call* call, MPI_Comm parent, MPI_Comm made, int tag
 // The same for MPI_Intercomm_create.
 void record_intercomm(const Call* call, MPI_Comm local, MPI_Comm made, int tag);
 
-// The same for MPI_Comm_idup: the definition is recorded now, but `made` gets its attribute only when
-// `request` completes (comm_completed); until then MPI forbids to use it. Fortran keeps the handle in an
-// integer.
+// The same for MPI_Comm_idup: the definition is recorded now, but `made` gets its attribute only when `request`
+// completes (comm_completed); until then MPI forbids its use. Fortran stores the handle in an integer.
 void record_comm_idup(const Call* call, MPI_Comm parent, const MPI_Comm* made, MPI_Request request);
 void record_comm_idup_fortran(const Call* call, MPI_Comm parent, const MPI_Fint* made, MPI_Request request);
 void comm_completed(uint64_t request);

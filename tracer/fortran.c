@@ -6,8 +6,9 @@
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "Fortran's default INTEGER has the size of int");
 
-// Open MPI's Fortran constants are common blocks, known by their addresses. Names as gfortran, flang, ifort
-// and nvfortran make them. They do not exist where no Fortran program or library is loaded: weak.
+// Open MPI's Fortran constants are common blocks, recognised by their addresses. The names are those that gfortran,
+// flang, ifort and nvfortran give them. The symbols are weak, because they exist only if a Fortran program or library
+// is loaded.
 extern MPI_Fint mpi_fortran_in_place_ __attribute__((weak));
 extern MPI_Fint mpi_fortran_status_ignore_ __attribute__((weak));
 extern MPI_Fint mpi_fortran_statuses_ignore_ __attribute__((weak));

@@ -1,10 +1,10 @@
 """The MPI functions that are wrapped: their arguments, and how each is recorded.
 
-An argument is "KIND NAME"; `generate.KINDS` says what a kind is in C, with large counts, and in Fortran.
+An argument is "KIND NAME"; `generate.KINDS` has the types of a kind in C, with large counts, and in Fortran.
 `record` is the C statement that records the call after it returned; `$name` stands for an argument's value
-(in C: `name` or `*name`; in Fortran what a conversion gives), `$first` for the number of an array's first
+(in C: `name` or `*name`; in Fortran the result of a conversion), `$first` for the number of an array's first
 element, `$started` for a pointer to the request that a nonblocking call made, NULL in a blocking one.
-`before` is what must be looked up before the call, because the call changes or frees it.
+`before` is the statement that looks up before the call what the call changes or frees.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def probes() -> list[Function]:
 
 
 def completions() -> list[Function]:
-    """Waits, tests, and what else is done with requests."""
+    """Waits, tests, and other calls with requests."""
     some = "int incount, requests:incount requests, outcount outcount, indices indices, statuses:incount statuses"
     every = "int count, requests:count requests"
     statuses = "statuses:count statuses"
@@ -253,7 +253,7 @@ def nonblocking_collectives() -> list[Function]:
 
 
 def communicators() -> list[Function]:
-    """Making and freeing communicators."""
+    """Calls that make and free communicators."""
     adjacent = "int indegree, ints sources, ints sourceweights, int outdegree, ints destinations, ints destweights"
     rows = [
         ("Comm_dup", "comm comm"),
@@ -298,7 +298,7 @@ def communicators() -> list[Function]:
 
 
 def unmodelled() -> list[Function]:
-    """Calls that communicate and that the format has no form for: a reader can say so by their name."""
+    """Calls that communicate and have no record in the format: only their name is recorded."""
     source = "int source, int recvtag, comm comm, request request"
     exchanges = [
         Function(

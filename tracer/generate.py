@@ -15,9 +15,7 @@ from functions import FUNCTIONS, Function
 
 @dataclass(frozen=True)
 class Kind:
-    """What an argument is: its C type, with large counts, in Fortran; and how its value is had in C and
-    Fortran.
-    """
+    """The kind of an argument: its types in C, with large counts and in Fortran, and its value in C and Fortran."""
 
     c: str
     value: str = "{0}"
@@ -67,7 +65,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a function; `size` names the argument that says how long an array is."""
+    """One argument of a function; `size` names the argument with the length of an array."""
 
     kind: str
     name: str
@@ -122,7 +120,7 @@ def parameters(function: Function, form: str) -> str:
 
 
 def passed(function: Function, seen: bool, last: str = "") -> str:
-    """The arguments as they are passed on; with `seen`, the statuses that the tracer looks at."""
+    """The arguments as they are passed on; with `seen`, those with the statuses that the tracer reads."""
     names = ["seen" if seen and a.kind in ("status", "statuses") else a.name for a in arguments(function)]
     return ", ".join(names + [last] * bool(last))
 
@@ -146,7 +144,7 @@ def c_status(function: Function, form: str) -> list[str]:
 
 
 def fortran_status(function: Function) -> tuple[list[str], list[str]]:
-    """The same for Fortran, and statements after the call that give the statuses as C has them."""
+    """The same for Fortran, and statements after the call that convert the statuses to C."""
     status = status_of(function)
     if status is None:
         return [], []
@@ -164,7 +162,7 @@ def fortran_status(function: Function) -> tuple[list[str], list[str]]:
 
 
 def record(function: Function, form: str, error: str) -> list[str]:
-    """Leaving the call: its record, under the lock."""
+    """The statements that leave the call: its record, under the lock."""
     if not function.record:
         return []
     return [f"if (call_leave(&call, {error})) {{", fill(function.record, function, form), "}", "call_done();"]

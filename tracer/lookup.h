@@ -1,4 +1,4 @@
-// What wrappers look up before a call.
+// Lookups of wrappers before a call.
 #ifndef IDLEWAVE_LOOKUP_H
 #define IDLEWAVE_LOOKUP_H
 

@@ -6,7 +6,7 @@
 #include "comm.h"
 #include "request.h"
 
-// Once the program has cancelled a request, completions are asked whether they are cancellations.
+// True once the program has cancelled a request: from then on completions are tested for cancellation.
 static bool cancels;
 
 int64_t bytes_of(int64_t count, MPI_Datatype datatype) {
@@ -144,7 +144,7 @@ static bool was_cancelled(const MPI_Status* status) {
     return cancelled != 0;
 }
 
-// Writes what completed to `words`; returns how many words that took.
+// Writes a completed request to `words`. Returns the number of words written.
 static size_t completion(uint64_t* words, uint64_t request, const MPI_Status* status) {
     if (request == request_value(MPI_REQUEST_NULL) || !request_completes(request)) return 0;
     comm_completed(request);
@@ -170,7 +170,7 @@ static size_t completions(const Call* call, uint64_t* words, int n, const uint64
     return used;
 }
 
-// Ends a wait's record, or a test's that completed something; a test that did not is a poll.
+// Ends the record of a wait, or of a test that completed something; a test that completed nothing is a poll.
 static void commit_completions(const Call* call, unsigned id, size_t used) {
     if (used > 0 || id < CALL_TEST) {
         record_commit(call, id, 0, used);
@@ -216,7 +216,7 @@ void record_test(const Call* call, int flag, uint64_t request, const MPI_Status*
 }
 
 void record_testall(const Call* call, int flag, int n, const uint64_t* requests, const MPI_Status* statuses) {
-    // With MPI_ERR_IN_STATUS some may have completed though the flag says that not all have.
+    // With MPI_ERR_IN_STATUS some requests may have completed though the flag is false.
     if (flag || call->error == MPI_ERR_IN_STATUS) {
         record_waitall(call, CALL_TESTALL, n, requests, statuses);
     } else {
@@ -261,7 +261,7 @@ void record_start(const Call* call, uint64_t request) {
 }
 
 void record_startall(const Call* call, int n, const uint64_t* requests) {
-    // One record for each; only the first has the time, so that it is not counted n times.
+    // Each request has a record; only the first has the call's time, so that it is not counted n times.
     Call rest = *call;
     rest.begin = rest.end;
     for (int i = 0; requests && i < n; i++) record_start(i == 0 ? call : &rest, requests[i]);

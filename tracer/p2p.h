@@ -1,4 +1,4 @@
-// What is recorded of point-to-point calls. All are to be called between call_leave and call_done.
+// The records of point-to-point calls. Call these functions between call_leave and call_done.
 #ifndef IDLEWAVE_P2P_H
 #define IDLEWAVE_P2P_H
 
@@ -35,7 +35,7 @@ void record_waitany(const Call* call, unsigned id, int index, int first, const u
 void record_waitsome(const Call* call, unsigned id, int completed, const int* indices, int first,
                      const uint64_t* requests, const MPI_Status* statuses);
 
-// Tests: what completed, or a poll.
+// Tests: they record what completed, or a poll.
 void record_test(const Call* call, int flag, uint64_t request, const MPI_Status* status);
 void record_testall(const Call* call, int flag, int n, const uint64_t* requests, const MPI_Status* statuses);
 void record_testany(const Call* call, int flag, int index, int first, const uint64_t* requests,
@@ -49,7 +49,7 @@ void record_cancel(const Call* call, uint64_t request);
 void record_start(const Call* call, uint64_t request);
 void record_startall(const Call* call, int n, const uint64_t* requests);
 
-// A call that starts or takes part in communication and has no record of its own: its name.
+// Records the name of a call that communicates and has no record of its own.
 void record_unmodelled(const Call* call, const char* name);
 
 #endif

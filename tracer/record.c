@@ -1,7 +1,7 @@
-// Records go straight into a shared mapping of the file: what was stored there survives the process, however
-// it dies. The mapping is a window of one chunk; space for a chunk is allocated on disk before it is mapped
-// (else a full disk would be a SIGBUS in the program) and touched at once (else every 4 KiB would be a page
-// fault in the middle of the program).
+// Records are written directly to a shared mapping of the file: they survive the process, however it dies. The mapping
+// is a window of one chunk. Space for a chunk is allocated on disk before it is mapped (otherwise a full disk would
+// cause a SIGBUS in the program), and touched at once (otherwise every 4 KiB would cause a page fault in the middle of
+// the program).
 #include "record.h"
 
 #include <errno.h>
@@ -23,9 +23,9 @@ typedef struct {
     char* window;     // the chunk that is being written
     size_t offset;    // where the window begins in the file
     size_t length;    // of the window
-    size_t size;      // of the file: behind it nothing is written yet
+    size_t size;      // of the file
     size_t position;  // where in the file the next record begins
-    uint64_t* polls;  // words of the Polls record at the end of the file, if that is what the last record is
+    uint64_t* polls;  // words of the last record if it is a Polls record, else NULL
     int64_t last_end;
     Call growth;  // the time that the last growth took, to be recorded behind the record that caused it
     bool full;
@@ -35,8 +35,8 @@ typedef struct {
 
 static File file = {.file = -1};
 
-// Leaves word of an error in the file that the launcher has made for it, if it has: a full disk has no room for a new
-// one. Of several ranks the last one's word stays.
+// Writes an error to the file that the launcher has made for it, if there is one: a full disk has no room for a new
+// file. If several ranks write, the last error remains.
 static void leave_word(const char* path, uint32_t rank, int error) {
     char name[PATH_MAX];
     const char* slash = strrchr(path, '/');
@@ -64,18 +64,18 @@ static void touch(char* memory, size_t length, size_t page) {
     }
 }
 
-// Makes the file longer, with zeroes. They are written, and not only allocated, because a page that is in the
-// page cache already is cheap to touch: 4 MiB take 0.9 ms on ext4, against 5 ms with posix_fallocate alone.
+// Extends the file by zeroes. They are written, and not only allocated, because it is cheap to touch a page that is in
+// the page cache already: 4 MiB take 0.9 ms on ext4, against 5 ms with posix_fallocate alone.
 static bool extend(size_t size) {
     static char zeroes[256 << 10];
     const size_t more = size - file.size;
-    // Beyond this limit the system would send the program a signal.
+    // Beyond the limit of the file size the system would send the program a signal.
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur) {
         errno = EFBIG;
         return false;
     }
-    // Where a file system cannot allocate ahead, writing finds out whether there is space.
+    // If a file system cannot allocate ahead, the write below fails without space.
     if (fallocate(file.file, 0, (off_t)file.size, (off_t)more) != 0 && errno != EOPNOTSUPP) return false;
     while (file.size < size) {
         const size_t rest = size - file.size;
@@ -158,7 +158,7 @@ static uint64_t* words_at_position(void) {
 }
 
 uint64_t* record_begin(size_t words) {
-    // Two records must fit: this one, and the one that says how long the growth took.
+    // Two records must fit: this one, and the one with the time of the growth.
     const size_t bytes = FIXED + words * WORD + FIXED;
     if (file.full || (room() < bytes && !grow(bytes))) {
         file.header->lost++;
@@ -221,7 +221,7 @@ void record_rewind(size_t position) {
 void record_close(void) {
     munmap(file.window, file.length);
     munmap(file.header, page_size());
-    // Should the cut fail, zeroes stay behind the last record, which the format allows.
+    // If the truncation fails, zeroes remain behind the last record, which the format allows.
     const int cut = ftruncate(file.file, (off_t)file.position);
     (void)cut;
     close(file.file);

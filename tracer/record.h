@@ -37,7 +37,7 @@ typedef struct {
 
 _Static_assert(sizeof(Header) == 256, "the header of docs/trace-format.md has 256 bytes");
 
-// One call of the program: when it entered and left, and what the MPI returned.
+// One call of the program: its begin and end, and what the MPI returned.
 typedef struct {
     int64_t begin;
     int64_t end;
@@ -51,7 +51,7 @@ static inline int64_t now(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-// The word that the format calls a pair.
+// A pair of the format, in one word.
 static inline uint64_t pair(int low, int high) {
     return (uint64_t)(uint32_t)low | ((uint64_t)(uint32_t)high << 32);
 }
@@ -59,20 +59,20 @@ static inline uint64_t pair(int low, int high) {
 // Creates the file (never over an existing one) and maps its header and first chunk. Returns 0 or an errno.
 int record_open(const char* path, uint32_t rank, uint32_t ranks);
 
-// The header, mapped until record_close; NULL when there is no file.
+// The header, mapped until record_close; NULL if there is no file.
 Header* record_header(void);
 
-// Room for a record of at most `words` words, or NULL when the disk is full (it counts as lost).
+// Returns room for a record of at most `words` words, or NULL if the disk is full (the record then counts as lost).
 uint64_t* record_begin(size_t words);
 
-// Publishes the record that was begun, of which `words` words are used.
+// Publishes the record that record_begin began, with `words` words.
 void record_commit(const Call* call, unsigned id, unsigned info, size_t words);
 
-// An unsuccessful test or probe: counts in the Polls record at the end of the file, or begins one.
+// Counts an unsuccessful test or probe in the Polls record at the end of the file, or begins one.
 void record_poll(const Call* call);
 
-// The place where the next record goes, and taking back (zeroing) every record since such a place, which must
-// lie in the chunk that is mapped.
+// The position of the next record, and the removal (zeroing) of every record since such a position, which must lie in
+// the mapped chunk.
 size_t record_position(void);
 void record_rewind(size_t position);
 

@@ -29,8 +29,7 @@ MPI_Status* status_scratch(int n) {
     return statuses ? statuses : MPI_STATUSES_IGNORE;
 }
 
-// An open-addressing table; `request` 0 is a free slot. It is as good as never touched by programs without
-// persistent requests.
+// A hash table with open addressing; `request` 0 is a free slot. Programs without persistent requests hardly touch it.
 typedef struct {
     uint64_t request;
     bool active;
@@ -97,7 +96,7 @@ void persistent_remove(uint64_t request) {
     if (!slot) return;
     slot->request = 0;
     table.count--;
-    // What was placed behind it because its own place was taken moves up.
+    // Slots behind it may be there because their own place was taken: they are inserted again.
     for (size_t i = next((size_t)(slot - table.slots)); table.slots[i].request != 0; i = next(i)) {
         const Slot moved = table.slots[i];
         table.slots[i].request = 0;

@@ -1,5 +1,4 @@
-// Request handles as the trace names them, persistent requests, and scratch arrays for what completes
-// together.
+// Request handles as numbers in the trace, persistent requests, and scratch arrays for requests that complete together.
 #ifndef IDLEWAVE_REQUEST_H
 #define IDLEWAVE_REQUEST_H
 
@@ -9,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// A handle (a pointer in Open MPI, an int in MPICH) as the number that stands for it in the trace.
+// A handle (a pointer in Open MPI, an int in MPICH) as its number in the trace.
 static inline uint64_t request_value(MPI_Request request) {
     uint64_t value = 0;
     memcpy(&value, &request, sizeof request);
@@ -22,19 +21,19 @@ static inline uint64_t message_value(MPI_Message message) {
     return value;
 }
 
-// Scratch memory of the calling thread, one block for each purpose. It grows when more is asked for than ever
-// before, and is else reused, so that calls do not allocate. NULL when memory is short.
+// Scratch memory of the calling thread, one block for each purpose. A block grows only for a size larger than all
+// before; otherwise it is reused, so that calls do not allocate. NULL if memory is short.
 typedef enum { SCRATCH_HANDLES, SCRATCH_STATUSES, SCRATCH_FORTRAN_STATUSES, SCRATCH_KINDS } ScratchKind;
 void* scratch(ScratchKind kind, size_t bytes);
 
-// The values of n handles, taken before a call replaces them by MPI_REQUEST_NULL. NULL when memory is short.
+// The values of n handles, taken before a call replaces them by MPI_REQUEST_NULL. NULL if memory is short.
 const uint64_t* request_values(int n, const MPI_Request* requests);
 
-// Statuses to pass for MPI_STATUSES_IGNORE; MPI_STATUSES_IGNORE itself when memory is short.
+// Statuses to pass for MPI_STATUSES_IGNORE; MPI_STATUSES_IGNORE itself if memory is short.
 MPI_Status* status_scratch(int n);
 
-// Persistent requests complete more than once, and waiting for an inactive one is allowed and completes
-// nothing: they are told apart here.
+// The states of persistent requests: they complete more than once, and a wait for an inactive one is allowed and
+// completes nothing.
 void persistent_add(uint64_t request);
 void persistent_start(uint64_t request);
 void persistent_remove(uint64_t request);

@@ -20,7 +20,7 @@
 static struct {
     volatile bool recording;
     bool started;
-    bool locked;  // several threads may call MPI at once
+    bool locked;  // true if several threads may call MPI at once
     ClockRanks clock;
     Header* header;
     int64_t cpu_begin;
@@ -29,7 +29,7 @@ static struct {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-// The library is preloaded, so its thread-local storage may be of the cheap, static kind.
+// The library is preloaded, so its thread-local storage may use the cheap, static model.
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
 
 bool call_enter(Call* call) {
@@ -65,8 +65,8 @@ static int64_t cpu_time(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-// Launchers end the ranks that are left over when one has died by SIGTERM. A rank notes that, so that the one
-// that died of itself can be told from them. Only the default action is replaced, and then taken.
+// When a rank dies, launchers end the remaining ranks by SIGTERM. A rank notes the signal in its file, which
+// distinguishes it from the rank that died of itself. Only the default action is replaced, and it is taken afterwards.
 static void terminated(int signal_number) {
     if (session.header && session.header->state == STATE_RUNNING) session.header->state = STATE_TERMINATED;
     signal(signal_number, SIG_DFL);
@@ -82,7 +82,7 @@ static void watch_termination(void) {
     sigaction(SIGTERM, &action, NULL);
 }
 
-// The MPI's name and version: the first line or part of what it says, with single blanks.
+// The MPI's name and version: the first line of its version text, or its part before a comma, with single blanks.
 static void library_name(char library[MPI_MAX_LIBRARY_VERSION_STRING]) {
     int length = 0;
     library[0] = '\0';
@@ -112,8 +112,8 @@ static void describe(Header* header) {
                                                             : level == MPI_THREAD_FUNNELED;
 }
 
-// Several programs that each believe to be alone (two MPIs mixed up, or one started by another MPI's
-// launcher) meet in rank 0's file: the late ones leave a mark for the launcher to explain.
+// Several programs that each have rank 0 (two MPIs mixed up, or one started by another MPI's launcher) create the same
+// file: all but the first leave a mark, which the launcher explains.
 static void mark_conflict(const char* folder) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/conflict-%ld", folder, (long)getpid());
@@ -149,7 +149,7 @@ void session_check(void) {
     if (!folder) return;
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     library_name(library);
-    // Only the other kind is refused: what derives from MPICH goes by many names.
+    // Only the other kind of MPI is refused: MPIs derived from MPICH have many names.
     if (!strstr(library, other)) return;
     fprintf(stderr, "idlewave: this program's MPI is %s, but the launcher's, for which the tracer was built, is %s\n",
             library, expected);
@@ -157,8 +157,8 @@ void session_check(void) {
     _exit(1);
 }
 
-// What recording a call costs: the same steps as in a wrapper, around nothing; the least of several rounds,
-// since whatever else the machine does only adds.
+// The time of recording a call: the steps of a wrapper around an empty call, the least of several rounds, because other
+// work of the machine only adds time.
 static uint64_t calibrate(void) {
     enum { ROUNDS = 20, CALLS = 100 };
     int64_t best = INT64_MAX;

@@ -1,4 +1,4 @@
-// From MPI_Init to MPI_Finalize: whether calls are recorded, and what every wrapper does first and last.
+// The session from MPI_Init to MPI_Finalize: whether calls are recorded, and the first and last steps of every wrapper.
 #ifndef IDLEWAVE_SESSION_H
 #define IDLEWAVE_SESSION_H
 
@@ -6,25 +6,23 @@
 
 #include "record.h"
 
-// Notes the time and returns true if this call is to be recorded: tracing is on, and the call is not one that
-// the MPI (or a callback of the program) makes inside another. If false, nothing else of this page may be
-// called.
+// Notes the time and returns true if this call is to be recorded: tracing is on, and neither the MPI nor a callback of
+// the program makes the call inside another call. If it returns false, no other function of this file may be called.
 bool call_enter(Call* call);
 
 // Notes the time and what the call returned, and takes the recording lock. Returns true if the call is to be
 // recorded: it succeeded, or at least one of its requests may have.
 bool call_leave(Call* call, int error);
 
-// Gives the lock back. Every call_enter that returned true ends here.
+// Releases the lock. Every call_enter that returned true ends here.
 void call_done(void);
 
-// For what has to be looked up before the call.
+// The lock for lookups before the call.
 void session_lock(void);
 void session_unlock(void);
 
-// To be called before the MPI's own MPI_Init. Ends the process with a clear line if the program's MPI is not
-// of the kind that this library was compiled for: its handles have another size, so that passing calls on
-// would crash.
+// Call it before the MPI's own MPI_Init. It ends the process with a clear message if the program's MPI is not of the
+// kind for which this library was compiled: its handles have another size, so that calls would crash.
 void session_check(void);
 
 // The work of MPI_Init (after the MPI's own) and of MPI_Finalize (before and after it).

@@ -1,4 +1,4 @@
-// A program's options: how each is called, what it means and where its value goes. The help and the errors come
+// A program's options: the name and the meaning of each, and the variable for its value. The help and the errors come
 // from the same list.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace idlewave::probe {
 
 struct CommandOption {
     std::string name;   // without the dashes
-    std::string value;  // what stands for its value in the help; empty: it takes none
+    std::string value;  // the name of its value in the help; empty: it takes none
     std::string help;
     std::function<void(const std::string& option, const std::string& text)> take;
 };
@@ -33,7 +33,7 @@ struct CommandLine {
 
 namespace detail {
 
-// Without the zeros that std::to_string leaves.
+// A number as text, without the trailing zeros of std::to_string.
 inline std::string plain(double number) {
     char text[32] = "";
     std::snprintf(text, sizeof text, "%.10g", number);
@@ -57,7 +57,7 @@ inline std::int64_t integer(const std::string& option, const std::string& text, 
     throw refused(option + ": expected a whole number, found '" + text + "'");
 }
 
-// Where a value goes, by its type.
+// The following functions return what stores a value of an option, by its type.
 inline auto number_to(double& place, double low, double high) {
     return [&place, low, high](const auto& option, const auto& text) { place = number(option, text, low, high); };
 }
@@ -97,8 +97,8 @@ inline std::string help_of(const CommandLine& program) {
     return result;
 }
 
-// Hands every option's value to where it goes. False when only help was asked for, which it prints; of a job's
-// processes one is enough to do that (`shows_help`).
+// Stores every option's value. Returns false if the command line asks for help, which is then printed; in a job only
+// the process with `shows_help` prints it.
 inline bool parse(const CommandLine& program, int argc, char* const* argv, bool shows_help = true) {
     constexpr int help = 1;
     constexpr int first = 1000;
@@ -118,7 +118,7 @@ inline bool parse(const CommandLine& program, int argc, char* const* argv, bool 
             return false;
         }
         if (c < first) {
-            // Within a word of letters, of which we know none, optind stays at the word until its last letter.
+            // optind stays at a word of one-letter options until its last letter. We have no such options.
             const bool letter = optopt > help && optopt < first;
             std::string words = letter ? std::string{'-', static_cast<char>(optopt)} : argv[optind - 1];
             words += c == ':' ? ": expected a value" : ": no such option";

@@ -15,9 +15,9 @@
 
 namespace idlewave::probe {
 
-constexpr int most_cpus = 8192;  // more than Linux may be built for
+constexpr int most_cpus = 8192;  // at least the limit of any build of Linux
 
-// A set of CPUs for the scheduler; glibc's own ends at 1024. It may travel between processes as it is.
+// A set of CPUs for the scheduler; glibc's own ends at 1024. Processes may send it to each other byte by byte.
 class CpuSet {
   public:
     CpuSet() = default;
@@ -42,7 +42,7 @@ class CpuSet {
     std::array<cpu_set_t, most_cpus / CPU_SETSIZE> bits_{};
 };
 
-// Those of the calling thread.
+// The CPUs that the calling thread may use.
 inline CpuSet allowed_set() {
     CpuSet set;
     if (sched_getaffinity(0, set.size(), set.data()) != 0) {
@@ -51,12 +51,12 @@ inline CpuSet allowed_set() {
     return set;
 }
 
-// Ascending.
+// The CPUs that the calling thread may use, ascending.
 inline std::vector<int> allowed_cpus() {
     return allowed_set().list();
 }
 
-// The calling thread to some CPUs; false where the system refuses.
+// Pins the calling thread to some CPUs. Returns false if the system refuses.
 inline bool try_pin(const std::vector<int>& cpus) {
     CpuSet set(cpus);
     return sched_setaffinity(0, set.size(), set.data()) == 0;
@@ -71,7 +71,7 @@ inline void pin(int cpu) {
     pin(std::vector<int>{cpu});
 }
 
-// "0-3,8" is 0, 1, 2, 3 and 8; the answer is ascending, each once.
+// "0-3,8" is 0, 1, 2, 3 and 8. The result is ascending and has each CPU once.
 inline std::vector<int> parse_cpus(const std::string& option, const std::string& text) {
     const auto wrong = [&] {
         return refused(option + ": expected CPUs such as 0-3,8, each below " + std::to_string(most_cpus) + ", found '" +
@@ -99,7 +99,7 @@ inline std::vector<int> parse_cpus(const std::string& option, const std::string&
     return result;
 }
 
-// The inverse.
+// The inverse of parse_cpus.
 inline std::string cpu_list(const std::vector<int>& cpus) {
     std::string result;
     for (std::size_t i = 0; i < cpus.size();) {
@@ -113,7 +113,7 @@ inline std::string cpu_list(const std::vector<int>& cpus) {
     return result;
 }
 
-// Real-time priority (SCHED_FIFO) of the calling thread.
+// Gives the calling thread a real-time priority (SCHED_FIFO).
 inline void use_priority(int priority) {
     sched_param parameter{};
     parameter.sched_priority = priority;

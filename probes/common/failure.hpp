@@ -1,4 +1,4 @@
-// How a probe gives up: thrown, so that everything that was set up is taken down on the way to main.
+// The error that ends a probe. It is thrown, so that destructors undo everything that was set up.
 #pragma once
 
 #include <cstdio>
@@ -31,7 +31,7 @@ inline Failure refused(const std::string& message) {
     return {status_usage, message};
 }
 
-// What goes wrong in `body`, if anything does.
+// Runs `body`. Returns its failure, if there is one.
 template <class Body>
 std::optional<Failure> failure_of(const Body& body) {
     try {
@@ -44,21 +44,21 @@ std::optional<Failure> failure_of(const Body& body) {
     }
 }
 
-// The message, to standard error. Returns the exit status.
+// Prints the message to standard error. Returns the exit status.
 inline int report(const std::string& program, const Failure& failure) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), failure.what());
     std::fflush(stderr);
     return failure.status();
 }
 
-// The whole of a program's main around what it does.
+// Runs `body` as a program's main. Returns the exit status.
 template <class Body>
 int report_failures(const std::string& program, const Body& body) {
     const std::optional<Failure> failure = failure_of(body);
     return failure ? report(program, *failure) : 0;
 }
 
-// The system's word for a number of errno.
+// The system's message for a value of errno.
 inline std::string system_word(int number) {
     return std::strerror(number);  // NOLINT(concurrency-mt-unsafe): glibc's is safe
 }

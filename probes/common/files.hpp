@@ -1,4 +1,4 @@
-// Small files that the kernel makes, and the files that a probe writes.
+// Small files of the kernel (/proc, /sys), and the files that a probe writes.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@
 
 namespace idlewave::probe {
 
-// The first line; nothing when it cannot be read.
+// The first line of a file; nothing if the file cannot be read.
 inline std::optional<std::string> read_line(const std::filesystem::path& path) {
     std::ifstream file(path);
     std::string line;
@@ -30,7 +30,7 @@ inline std::optional<std::int64_t> read_integer(const std::filesystem::path& pat
     return value;
 }
 
-// Empty if it worked, else what the system said.
+// Returns an empty text on success, else the system's message.
 inline std::string write_text(const std::filesystem::path& path, const std::string& text) {
     std::FILE* const file = std::fopen(path.c_str(), "w");
     if (file == nullptr) return system_word(errno);
@@ -60,13 +60,13 @@ class RecordingFile {
 
     void write(const std::string& text) { put(text.data(), 1, text.size()); }
 
-    // Rows of a table of columns: as they are in memory, which is little-endian on all processors that we know.
+    // Writes rows of a table, byte by byte as they are in memory (little-endian: see the assertion).
     void write(const std::vector<std::int64_t>& numbers) {
         static_assert(std::endian::native == std::endian::little);
         put(numbers.data(), sizeof(std::int64_t), numbers.size());
     }
 
-    // A run that is killed keeps what it has by then.
+    // What was flushed survives if the run is killed.
     void flush() {
         if (std::fflush(file_) != 0) remember(errno);
         throw_if_failed();
@@ -83,7 +83,7 @@ class RecordingFile {
         if (std::fwrite(from, bytes, count, file_) != count) remember(errno);
     }
 
-    // The first that went wrong: later ones may only follow from it.
+    // Stores the first error only: later ones may follow from it.
     void remember(int error) {
         if (error_ == 0) error_ = error;
     }
@@ -97,7 +97,7 @@ class RecordingFile {
     int error_ = 0;
 };
 
-// Whoever reads the file finds the old one or the new one, and that whole.
+// Replaces a file atomically: a reader finds either the old file or the complete new one.
 inline void replace_file(const std::filesystem::path& path, const std::string& text) {
     std::filesystem::path unfinished = path;
     unfinished += ".part";

@@ -1,4 +1,4 @@
-// What the probes print for programs: JSON in one line, keys in the order in which they were added.
+// JSON as the probes print it for programs: one line, keys in the order in which they were added.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ Text value(Integer number) {
     return {std::to_string(number)};
 }
 
-// The shortest text that is read as the same number; JSON has no infinity, so that becomes null.
+// The shortest text that is read as the same number. Infinity becomes null, because JSON has none.
 inline Text value(double number) {
     if (!std::isfinite(number)) return null();
     std::array<char, 40> text{};
@@ -83,7 +83,7 @@ class Object {
         return *this;
     }
 
-    // All that another has, behind what is there.
+    // Appends all entries of another object.
     Object& append(const Object& other) {
         body_ += (body_.empty() || other.body_.empty() ? "" : ", ") + other.body_;
         return *this;

@@ -1,4 +1,4 @@
-// The middle of some values.
+// The median of some values.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace idlewave::probe {
 
-// Of an even number the upper of the two in the middle; of none 0.
+// The median; of an even number of values the upper of the two in the middle, of none 0.
 inline double upper_median(std::vector<double> values) {
     if (values.empty()) return 0;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -1,4 +1,4 @@
-// What a probe says on standard output while it runs, and at last.
+// What a probe prints on standard output: its progress, and at the end its summary.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ inline void print_line(const std::string& text) {
     std::fflush(stdout);
 }
 
-// How much of the time is over, 0 to 1.
+// Prints the share of the time that is over, 0 to 1.
 inline void print_progress(double fraction) {
     std::printf("progress %.4g\n", std::clamp(fraction, 0.0, 1.0));
     std::fflush(stdout);

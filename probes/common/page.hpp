@@ -15,7 +15,7 @@ inline std::size_t page_size() {
     return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// As many bytes as whole pages have that hold `bytes`.
+// `bytes`, rounded up to whole pages.
 inline std::size_t whole_pages(std::size_t bytes) {
     return (bytes + page_size() - 1) / page_size() * page_size();
 }
@@ -25,7 +25,7 @@ struct FreePages {
 };
 using PageMemory = std::unique_ptr<char, FreePages>;
 
-// Whole pages, written already, so that none is missing in a sample. Throws std::bad_alloc.
+// Allocates whole pages and writes to them, so that no page fault occurs in a sample. Throws std::bad_alloc.
 inline PageMemory new_pages(std::size_t bytes) {
     PageMemory memory(static_cast<char*>(std::aligned_alloc(page_size(), whole_pages(bytes))));
     if (!memory) throw std::bad_alloc();

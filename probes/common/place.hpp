@@ -16,19 +16,19 @@
 
 namespace idlewave::probe {
 
-// It may travel between processes as it is.
+// Processes may send it to each other byte by byte.
 struct ProcessPlace {
     std::array<char, 256> host_text{};
     int rank = 0;
     int size = 1;
-    int cpus = 0;  // that it may use
-    int cpu = -1;  // that it is bound to; -1: to none, or to several
+    int cpus = 0;  // number of CPUs that it may use
+    int cpu = -1;  // the CPU to which it is bound; -1: to none, or to several
     bool pinned_by_probe = false;
 
     std::string host() const { return host_text.data(); }
 };
 
-// By the host's name alone.
+// The place with the host's name alone.
 inline ProcessPlace place_on_host() {
     ProcessPlace place;
     gethostname(place.host_text.data(), place.host_text.size() - 1);
@@ -39,7 +39,7 @@ inline std::string host_name() {
     return place_on_host().host();
 }
 
-// With the CPUs that the process may use.
+// The place with the CPUs that the process may use.
 inline ProcessPlace place_among_cpus() {
     ProcessPlace place = place_on_host();
     const std::vector<int> allowed = allowed_cpus();
@@ -48,7 +48,7 @@ inline ProcessPlace place_among_cpus() {
     return place;
 }
 
-// To one CPU of those that it may use; where the system refuses, it stays free.
+// Binds the process to one of the CPUs that it may use. If the system refuses, the process stays unbound.
 inline void bind_to(ProcessPlace& place, int cpu) {
     place.pinned_by_probe = try_pin({cpu});
     place.cpu = place.pinned_by_probe ? cpu : -1;
@@ -65,8 +65,8 @@ struct Launcher {
     const char* size;
 };
 
-// Open MPI and MPICH before Slurm: within an allocation, mpiexec's processes may have the batch script's variables,
-// too. (srun sets its own and PMI's alike.)
+// Open MPI and MPICH come before Slurm: within an allocation, mpiexec's processes may have the batch script's
+// variables, too. (srun sets its own variables and PMI's to the same values.)
 constexpr std::array<Launcher, 3> launchers = {{
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
     {"PMI_RANK", "PMI_SIZE"},
@@ -89,7 +89,7 @@ inline std::optional<int> number_of(const char* name) {
     return static_cast<int>(value);
 }
 
-// Processes of one job step have its name in common, or else the launcher's process on this host.
+// The name of a job: that of the job step, else the number of the launcher's process on this host.
 inline std::string name_of_job() {
     for (const char* const name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID"}) {
         if (const std::string job = variable(name); !job.empty()) return job;
@@ -117,7 +117,7 @@ inline ProcessPlace place_by_launcher() {
     return place;
 }
 
-// The same for all processes that were started together on this host; empty for one that is alone.
+// A name that is the same for all processes that were started together on this host; empty for a single process.
 inline std::string job_of(const ProcessPlace& place) {
     return place.size > 1 ? detail::name_of_job() : "";
 }

@@ -1,4 +1,4 @@
-// What Linux counts for each CPU: interrupts by source, and how its time was spent. Empty where /proc is not there.
+// Linux's counts for each CPU: interrupts by source, and its time by use. They are empty if /proc is not mounted.
 #pragma once
 
 #include <unistd.h>
@@ -18,8 +18,8 @@ struct Interrupts {
     std::map<std::string, std::string> meanings;  // the rest of its line, such as "Local timer interrupts"
 };
 
-// A file such as /proc/interrupts or /proc/softirqs: a title of CPUs, then a line for each source, with a count for
-// each CPU. Those of some CPUs.
+// Reads the counts of some CPUs from a file such as /proc/interrupts or /proc/softirqs. It has a title of CPUs, then a
+// line for each source, with a count for each CPU.
 inline std::map<int, Interrupts> read_counts(const char* path, const std::vector<int>& cpus) {
     std::map<int, Interrupts> result;
     for (const int cpu : cpus) result[cpu];
@@ -27,7 +27,7 @@ inline std::map<int, Interrupts> read_counts(const char* path, const std::vector
     std::string line;
     std::getline(file, line);
     std::istringstream header(line);
-    std::vector<Interrupts*> columns;  // where the counts of a column go, if anywhere
+    std::vector<Interrupts*> columns;  // the destination of each column's counts; null: none
     for (std::string title; header >> title;) {
         const int cpu = title.rfind("CPU", 0) == 0 ? static_cast<int>(std::strtol(title.c_str() + 3, nullptr, 10)) : -1;
         const auto wanted = result.find(cpu);
@@ -40,7 +40,7 @@ inline std::map<int, Interrupts> read_counts(const char* path, const std::vector
         if (!name.empty() && name.back() == ':') name.pop_back();
         std::vector<std::uint64_t> counts;
         for (std::uint64_t value = 0; counts.size() < columns.size() && fields >> value;) counts.push_back(value);
-        if (counts.size() < columns.size()) continue;  // a line that is not counted by CPU
+        if (counts.size() < columns.size()) continue;  // the line has no counts by CPU
         std::string meaning;
         std::getline(fields >> std::ws, meaning);
         for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -58,7 +58,7 @@ inline Interrupts read_interrupts(int cpu) {
 
 struct CpuTime {  // seconds since the system's start
     double busy = 0;
-    double interrupts = 0;  // of busy: hard and soft ones
+    double interrupts = 0;  // the part of `busy` in hard and soft interrupts
     double idle = 0;
     double steal = 0;
 };
@@ -69,7 +69,7 @@ inline std::map<int, CpuTime> read_cpu_times(const std::vector<int>& cpus) {
     std::ifstream file("/proc/stat");
     const double second = static_cast<double>(sysconf(_SC_CLK_TCK));
     for (std::string line; std::getline(file, line) && line.rfind("cpu", 0) == 0;) {
-        if (line[3] < '0' || line[3] > '9') continue;  // the sum of all
+        if (line[3] < '0' || line[3] > '9') continue;  // the sum of all CPUs
         std::istringstream fields(line.substr(3));
         int cpu = -1;
         double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;

@@ -1,4 +1,4 @@
-// Ending early, and keeping what is there: SIGINT, SIGTERM and SIGHUP raise a flag that the loops look at.
+// An early end that loses no data: SIGINT, SIGTERM and SIGHUP raise a flag that the loops check.
 #pragma once
 
 #include <pthread.h>
@@ -9,14 +9,14 @@
 
 namespace idlewave::probe {
 
-// Alone in its cache line, which nobody writes but the signal's handler: looking at it costs a hit in the first cache.
+// The flag is alone in its cache line, which only the signal handler writes: a check is a hit in the first-level cache.
 struct alignas(64) StopFlag {
-    std::atomic<int> raised{0};  // not bool: of one byte some processors have no atomic operations
-    unsigned patience = 0;       // s, from the signal on; 0: without end
+    std::atomic<int> raised{0};  // not bool: some processors have no atomic operations on one byte
+    unsigned patience = 0;       // s, from the signal to a forced end; 0: no limit
 };
 static_assert(std::atomic<int>::is_always_lock_free);
 
-inline StopFlag stop_flag;  // a signal's handler has nothing else to write to
+inline StopFlag stop_flag;  // global, because a signal handler reaches nothing else
 
 inline bool stop_asked() {
     return stop_flag.raised.load(std::memory_order_relaxed) != 0;
@@ -27,10 +27,10 @@ extern "C" inline void idlewave_raise_stop_flag(int /*signal*/) {
     alarm(stop_flag.patience);
 }
 
-constexpr unsigned patience_after_stop = 8;  // s, for other processes to answer; who starts us gives ten and more
+constexpr unsigned patience_after_stop = 8;  // s, for other processes to answer; launchers wait ten and more
 
-// Calls of the system go on. Who has to do with another process says how many seconds that has to answer: it may have
-// ended without a word, and then this one ends, too, with what it has written by then.
+// Installs the handler; system calls are restarted. A program that waits for another process gives a `patience` in
+// seconds: the other may have ended silently, and then this one ends, too, with what it has written by then.
 inline void stop_on_signals(unsigned patience = 0) {
     stop_flag.patience = patience;
     struct sigaction action{};
@@ -38,11 +38,11 @@ inline void stop_on_signals(unsigned patience = 0) {
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
-    action.sa_handler = SIG_IGN;  // whoever read our output may be gone; what is recorded is still to be written
+    action.sa_handler = SIG_IGN;  // the reader of our output may have ended; the recording must still be written
     sigaction(SIGPIPE, &action, nullptr);
 }
 
-// While one of these lives, signals go to other threads.
+// During its lifetime the calling thread receives no signals; other threads receive them.
 class SignalsElsewhere {
   public:
     SignalsElsewhere() {

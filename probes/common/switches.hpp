@@ -1,4 +1,4 @@
-// What the system did meanwhile.
+// The context switches of a thread.
 #pragma once
 
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// Threads that do something at the same time, one pinned to each of some CPUs.
+// Threads that record at the same time, one pinned to each of some CPUs.
 #pragma once
 
 #include <sys/resource.h>
@@ -18,13 +18,13 @@
 
 namespace idlewave::probe {
 
-// Where threads wait for each other, busily, so that they leave at one tick of the counter. The last to come says
-// which: a thread of its own might not get a CPU.
+// A barrier with busy waiting, which all threads leave at one tick of the counter. The last thread to arrive chooses
+// the tick: a separate thread for this might not get a CPU.
 class CommonStart {
   public:
     CommonStart(std::size_t threads, Ticks margin) : threads_(threads), margin_(margin) {}
 
-    // When it begins, as soon as all are there.
+    // Waits until all threads are here. Returns the tick of the start.
     Ticks agree() {
         if (arrived_.fetch_add(1) + 1 == threads_) begin_.store(read_ticks() + margin_);
         Ticks begin = 0;
@@ -54,8 +54,8 @@ struct TeamMember {
     std::exception_ptr error = nullptr;
 };
 
-// How a team works. `prepare` and `record` are called on the threads, `when_ready` and `meanwhile` on the calling
-// one: when all are prepared, and while they record (`meanwhile` ends when `ended` is the number of threads).
+// The functions of a team. The threads call `prepare` and `record`. The calling thread calls `when_ready` when all are
+// prepared, and `meanwhile` while they record (it returns when `ended` is the number of threads).
 template <class CoreRecording>
 struct Teamwork {
     Ticks margin = 0;  // from the last thread's arrival to the start
@@ -66,7 +66,7 @@ struct Teamwork {
     std::function<void(const std::atomic<std::size_t>& ended)> meanwhile;
 };
 
-// False if a signal came before the start, and nothing was recorded. Throws what went wrong on a thread.
+// Returns false if a signal came before the start, so that nothing was recorded. Throws the failure of a thread.
 template <class CoreRecording>
 bool work_together(std::vector<TeamMember<CoreRecording>>& team, const Teamwork<CoreRecording>& work) {
     std::latch ready(static_cast<std::ptrdiff_t>(team.size()));
@@ -90,8 +90,8 @@ bool work_together(std::vector<TeamMember<CoreRecording>>& team, const Teamwork<
         go.wait();
         if (cancelled) return;
         getrusage(RUSAGE_THREAD, &member.before);
-        // Until all are there without priority: who is woken first may have the core of the thread that wakes the
-        // others.
+        // Until all threads are here they have no real-time priority: the first thread that is woken may run on the
+        // core of the thread that wakes the others.
         const Ticks begin = start.agree();
         try {
             if (work.priority) use_priority(*work.priority);
@@ -115,7 +115,7 @@ bool work_together(std::vector<TeamMember<CoreRecording>>& team, const Teamwork<
         for (TeamMember<CoreRecording>& member : team) {
             try {
                 threads.emplace_back(run, std::ref(member));
-            } catch (...) {  // the system allows no more threads
+            } catch (...) {  // the system refuses another thread
                 error = std::current_exception();
                 ready.count_down();
             }
@@ -129,7 +129,7 @@ bool work_together(std::vector<TeamMember<CoreRecording>>& team, const Teamwork<
         error = std::current_exception();
     }
     cancelled = error || stop_asked();
-    const bool recorded = !cancelled;  // the flag may be raised any time, but the threads have been told
+    const bool recorded = !cancelled;  // the flag may be raised at any time, but this is what the threads read
     go.count_down();
     if (recorded) work.meanwhile(ended);
     for (std::thread& thread : threads) thread.join();

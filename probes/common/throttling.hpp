@@ -1,4 +1,4 @@
-// What makes a CPU slow or takes it away beside other work: limits of the process's control groups, and heat.
+// What makes a CPU slow or takes it away, besides other work: limits of the process's control groups, and heat.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace idlewave::probe {
 
-// Summed over the process's group and those above it: the one that has the limit has the count.
+// Throttling, summed over the process's group and those above it, because the group with the limit has the count.
 struct GroupThrottling {
     std::int64_t periods = 0;  // nr_throttled
     double seconds = 0;
@@ -33,7 +33,7 @@ inline bool has_word(const std::string& list, const std::string& word) {
     return false;
 }
 
-// The path of this process's group; of version 2 the controllers' field is empty.
+// The path of this process's group. In version 2 the controllers' field is empty.
 inline std::optional<std::string> group_path(const std::string& controller) {
     std::ifstream file("/proc/self/cgroup");
     for (std::string line; std::getline(file, line);) {
@@ -47,7 +47,7 @@ inline std::optional<std::string> group_path(const std::string& controller) {
     return std::nullopt;
 }
 
-// Where the CPU controller's files are, by version.
+// The folder of the CPU controller's files, by version.
 inline std::optional<GroupFolder> group_folder(const std::string& type) {
     const bool unified = type == "cgroup2";
     const auto path = group_path(unified ? "" : "cpu");
@@ -57,7 +57,7 @@ inline std::optional<GroupFolder> group_folder(const std::string& type) {
         std::string device, mount, kind, options;
         fields >> device >> mount >> kind >> options;
         if (kind != type || (!unified && !has_word(options, "cpu"))) continue;
-        // A container may see its own group at the mount, whatever its path is outside.
+        // In a container the mount may be the group itself, whatever its path is outside.
         std::filesystem::path own = mount + *path;
         if (!std::filesystem::exists(own)) own = mount;
         return GroupFolder{mount, own};
@@ -84,7 +84,7 @@ inline bool add_throttling(const std::filesystem::path& file, GroupThrottling& s
 
 }  // namespace detail
 
-// Nothing where no group has a limit, or none can be read.
+// Nothing if no group has a limit, or none can be read.
 inline std::optional<GroupThrottling> read_group_throttling() {
     for (const char* const type : {"cgroup2", "cgroup"}) {
         const auto folder = detail::group_folder(type);
@@ -100,7 +100,7 @@ inline std::optional<GroupThrottling> read_group_throttling() {
     return std::nullopt;
 }
 
-// How often heat made a CPU slower (Intel's count), and how fast it is; nothing where /sys does not tell.
+// How often heat slowed a CPU (Intel's count), and its frequency; nothing where /sys does not have them.
 struct CpuSpeed {
     std::optional<std::int64_t> core_throttles;
     std::optional<std::int64_t> package_throttles;

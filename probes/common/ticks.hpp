@@ -20,9 +20,8 @@ inline std::int64_t nanoseconds(clockid_t clock) {
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// The shortest read. On x86-64 it is plain `rdtsc`, neither `rdtscp` nor fenced: a loop that only reads the
-// counter has nothing to be ordered against, and an interruption discards every read that was made ahead of
-// it.
+// The shortest read. On x86-64 it is plain `rdtsc`, neither `rdtscp` nor fenced: a loop that only reads the counter
+// needs no ordering, and an interruption discards every read that the processor made ahead.
 inline Ticks read_ticks() {
 #if defined(__x86_64__)
     return __rdtsc();
@@ -35,7 +34,7 @@ inline Ticks read_ticks() {
 #endif
 }
 
-// A read around code to be timed: what stands before it is done, what stands after it has not begun.
+// A read around code to be timed: the code before it has ended, the code after it has not begun.
 inline Ticks read_ticks_ordered() {
 #if defined(__x86_64__)
     unsigned int processor = 0;
@@ -61,7 +60,7 @@ inline const char* ticks_source() {
 #endif
 }
 
-// One instant on both the counter and a clock. Of many tries the one with the narrowest bracket is kept, so that an
+// One instant on both the counter and a clock. It is the one with the narrowest bracket of many tries, so that an
 // interruption between the two reads does no harm.
 struct Instant {
     Ticks ticks = 0;
@@ -84,12 +83,12 @@ inline Instant instant(clockid_t clock = CLOCK_MONOTONIC_RAW) {
     return best;
 }
 
-// Nanoseconds in one tick between two instants, by CLOCK_MONOTONIC_RAW: the clock that nobody adjusts.
+// Nanoseconds in one tick between two instants, by CLOCK_MONOTONIC_RAW, which is never adjusted.
 inline double tick_length(const Instant& first, const Instant& last) {
     return static_cast<double>(last.ns - first.ns) / static_cast<double>(last.ticks - first.ticks);
 }
 
-// The same over so many nanoseconds from now on, busily.
+// The same over the next `over_ns` nanoseconds, with busy waiting.
 inline double measure_tick_length(std::int64_t over_ns) {
     const Instant first = instant();
     Instant last = first;

@@ -1,11 +1,11 @@
-// What a thread or a process has used of its processors.
+// The processor time of a thread or a process.
 #pragma once
 
 #include <sys/resource.h>
 
 namespace idlewave::probe {
 
-// Seconds of computation, its own and the system's for it.
+// Seconds of processor time, in user mode and in the kernel.
 inline double processor_seconds(const rusage& usage) {
     const auto of = [](const timeval& time) {
         return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);

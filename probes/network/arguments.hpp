@@ -45,7 +45,7 @@ inline Connection connection_of(const Arguments& arguments, bool server) {
     return {server, arguments.address, arguments.timeout, arguments.settings.max_size, arguments.provider};
 }
 
-// After parsing.
+// A check after parsing.
 inline void require_output(const Arguments& arguments) {
     if (arguments.settings.output.empty()) throw refused("--output: expected the folder for samples and summary");
 }

@@ -1,5 +1,5 @@
-// A whole assessment: sizes that fit into the time, repetitions in random order, refinement, and repetitions again
-// until the medians are known well enough.
+// A whole assessment: a plan of sizes that fit into the time, repetitions in random order, refinement, and repetitions
+// until the medians are precise enough.
 #pragma once
 
 #include <algorithm>
@@ -35,14 +35,14 @@ class Assessment {
           load_(cpu),
           origin_ns_(sampler_.now_ns()) {}
 
-    // Ends the server too.
+    // Runs the assessment, and ends the server.
     AssessmentOutcome run() {
         plan();
         look_for_interrupt();
         if (ending_.empty() && measured_.kinds().empty()) throw failed("of no size a message came back");
         while (ending_.empty() && may_survey()) repetition();
         refined_ = true;
-        round_ = 0;  // the next visits everything
+        round_ = 0;  // the next round samples everything
         if (ending_.empty()) {
             const std::vector<int> chosen = measured_.sizes();
             Refinement<Assessment> refinement(*this);
@@ -55,10 +55,10 @@ class Assessment {
         return finished();
     }
 
-    // ---- what refinement asks for
+    // ---- for refinement
     Measured& measured() { return measured_; }
 
-    // False when no message of that size comes back.
+    // Returns false if no message of that size comes back.
     bool add_size(int size) {
         if (measured_.has_size(size)) return true;
         const std::optional<Pilot> found = pilot(size);
@@ -86,14 +86,14 @@ class Assessment {
 
     void next_repetition() { ++outcome_.repetitions; }
 
-    // No sample is wanted any more.
+    // Whether no further sample is to be taken.
     bool has_ended() const { return !ending_.empty(); }
 
-    // The last third of the time is for repetitions of what is known by then.
+    // The last third of the time is for repetitions of the sizes chosen by then.
     bool may_refine() const { return ending_.empty() && elapsed() < 0.65 * settings_.seconds; }
 
   private:
-    // Repetitions before refinement: as many as a median's interval needs, or fewer in a network that is slow.
+    // Whether another repetition precedes refinement: as many as a median's interval needs, or fewer in a slow network.
     bool may_survey() const {
         if (full_rounds_ < 3) return true;
         return full_rounds_ < fewest_repetitions && elapsed() < 0.3 * settings_.seconds;
@@ -105,8 +105,8 @@ class Assessment {
 
     double elapsed() const { return 1e-9 * (sampler_.now_ns() - origin_ns_); }
 
-    // Connections and buffers; and for each size the pause that suits it. A first visit may take much longer.
-    // Nothing when every message was lost: then there is no pause to choose.
+    // Sets up connections and buffers, whose first use may take much longer, and finds the pause for a size. Returns
+    // nothing if every message was lost: then there is no pause to choose.
     std::optional<Pilot> pilot(int size) {
         const auto known = pilots_.find(size);
         return known != pilots_.end() ? known->second : pilots_[size] = new_pilot(size);
@@ -137,8 +137,8 @@ class Assessment {
         if (place == dropped.end() || *place != size) dropped.insert(place, size);
     }
 
-    // How many sizes an octave to begin with: where a network or a processor is so slow that there were few repetitions
-    // of many sizes, many repetitions of fewer tell more.
+    // The number of sizes an octave before refinement. On a network or processor so slow that there are few repetitions
+    // of many sizes, many repetitions of fewer sizes give better estimates.
     int sizes_an_octave(int largest) {
         constexpr double repetitions = 10;
         double total_ns = 0;
@@ -147,7 +147,7 @@ class Assessment {
             const std::optional<Pilot> found = pilot(size);
             if (!found) continue;
             const double pause = found->pause_ns();
-            const Pilot usual{found->round_ns, pause, pause};  // visit_cost is for a quiet machine, which may not come
+            const Pilot usual{found->round_ns, pause, pause};  // visit_cost is for a quiet machine, as no run may be
             total_ns += visit_cost(core_jobs(sampler_.abilities, size, settings_.train, *found), usual);
             ++known;
             if (stop_asked() || elapsed() + 1e-9 * repetitions * total_ns > most_planned * settings_.seconds) return 1;
@@ -159,7 +159,7 @@ class Assessment {
         return 1;
     }
 
-    // From the smallest size up, as long as five repetitions of the core series fit into most of the time.
+    // Plans sizes from the smallest up, as long as five repetitions of the core series fit into most of the time.
     void plan() {
         const Abilities& data = sampler_.abilities;
         double core_ns = 0;
@@ -198,7 +198,7 @@ class Assessment {
         return kind.values.interval_width() <= settings_.width * std::abs(kind.values.median());
     }
 
-    // What is settled, and what other methods look at, is visited less often.
+    // Settled medians, and the series of other methods, are sampled less often.
     bool is_due(const ExchangeSamples& kind) const {
         if (!kind.core) return round_ % 2 == 0 && (refined_ || (round_ == 0 && others_are_cheap_));
         return round_ % 4 == 0 || !settled(kind);
@@ -230,7 +230,7 @@ class Assessment {
         });
     }
 
-    // Flushed here, so that a run that is killed keeps what it has.
+    // Flushes the file, so that the samples survive if the run is killed, and shows the progress.
     void report() {
         const auto now = std::chrono::steady_clock::now();
         if (now - reported_ < std::chrono::milliseconds(200)) return;
@@ -248,7 +248,7 @@ class Assessment {
             std::count_if(kinds.begin(), kinds.end(), [this](const ExchangeSamples& k) { return settled(k); });
         outcome_.settled = kinds.empty() ? 0 : static_cast<double>(count) / static_cast<double>(kinds.size());
         for (std::size_t i = 1; i < outcome_.sizes.size(); ++i) {
-            if (outcome_.sizes[i] - outcome_.sizes[i - 1] > 1) continue;  // not enclosed, so perhaps a disturbance
+            if (outcome_.sizes[i] - outcome_.sizes[i - 1] > 1) continue;  // not enclosed: it may be a disturbance
             const auto before = measured_.blocked(outcome_.sizes[i - 1]);
             const auto after = measured_.blocked(outcome_.sizes[i]);
             const bool clear =
@@ -258,8 +258,8 @@ class Assessment {
         return outcome_;
     }
 
-    static constexpr std::size_t smallest_plan = 8;  // sizes; fewer say nothing
-    static constexpr double most_planned = 0.7;      // of the time, before anything is measured
+    static constexpr std::size_t smallest_plan = 8;  // sizes; fewer determine nothing
+    static constexpr double most_planned = 0.7;      // the part of the time that the plan may use
 
     Sampler sampler_;
     Settings settings_;
@@ -274,7 +274,7 @@ class Assessment {
     bool refined_ = false;
     bool others_are_cheap_ = true;
     int round_ = 0;        // since refinement
-    int full_rounds_ = 0;  // of all sizes; a visit of one size in refinement is a repetition, too, but no such round
+    int full_rounds_ = 0;  // of all sizes; a sample of one size in refinement is a repetition, but no such round
     std::chrono::steady_clock::time_point reported_;
 };
 

@@ -1,4 +1,4 @@
-// The side that asks: one sample of each series.
+// The client's side: it takes one sample of a series.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace idlewave::probe::network {
 
 struct Sample {
     double value_ns = 0;
-    double delay_ns = 0;  // really waited; of trains: between two messages, on average
+    double delay_ns = 0;  // real length of the delay; in trains the mean between two messages
     double start_ns = 0;  // on the clock's own axis
     std::int64_t disturbed = 0;
 };
@@ -21,7 +21,7 @@ class Client {
   public:
     explicit Client(S side) : side_(side) {}
 
-    // Nothing when a message was lost.
+    // Returns nothing if a message was lost.
     std::optional<Sample> sample(const Exchange& job) {
         const Order order{part_of(job.series),
                           job.size,
@@ -69,7 +69,7 @@ class Client {
         return series == Series::recv || series == Series::wait || series == Series::late;
     }
 
-    // Connections, caches, and the other side awake.
+    // Sets up connections, fills caches, and wakes the other side.
     bool warm_up(const Order& order) {
         for (int i = 0; i < order.warm; ++i) {
             side_.data.send(order.size, 0);
@@ -95,7 +95,7 @@ class Client {
         return came;
     }
 
-    // PRTT(n,d,s); with n = 1 and a delay the answer is awaited in computation.
+    // PRTT(n,d,s). In the series `delayed` the client computes for the delay before it receives the answer.
     bool exchange(const Exchange& job, Sample& sample) {
         const Ticks delay = static_cast<Ticks>(job.delay_ns / side_.clock.tick_ns);
         Ticks waited = 0;

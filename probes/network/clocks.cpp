@@ -2,9 +2,9 @@
 //
 // mpiexec -n N idlewave-clocks --output DIR [--seconds S] [--bursts N] [--one-a-host] [--clock NAME] [--skew FILE]
 //                              [--seed K]
-// Each rank is visited --bursts times, spread over the seconds, in an order drawn anew for each round: a burst of
-// exchanges (tracer/clock_burst.h, which the tracer uses, too) gives an offset with its bound. The others sleep.
-// Tables of int64 in DIR, described in DIR/clocks.json: clocks-bursts.i64, and clocks-exchanges.i64 with every
+// Each rank has --bursts bursts of exchanges with rank 0, spread over the seconds, in an order drawn anew for each
+// round. A burst (tracer/clock_burst.h, which the tracer uses, too) gives an offset with its bound. The other ranks
+// sleep. Tables of int64 in DIR, described in DIR/clocks.json: clocks-bursts.i64, and clocks-exchanges.i64 with every
 // exchange.
 // --skew skews clocks by known amounts, for tests: lines "RANK AHEAD_NS DRIFT_PPM", ahead when the probe begins.
 
@@ -105,7 +105,7 @@ struct ClockBurst {
     std::int64_t disturbed = 0;  // involuntary switches of both ranks
 };
 
-// What the asking rank sends of it.
+// What the asking rank sends of a burst, besides its exchanges.
 struct BurstCounts {
     std::int64_t disturbed = 0;
     std::int64_t exchanges = 0;
@@ -146,7 +146,7 @@ void dismiss(int ranks) {
     for (int rank = 1; rank < ranks; ++rank) MPI_Send(&stop, 1, MPI_INT, rank, order_tag, MPI_COMM_WORLD);
 }
 
-// ---- what is kept
+// ---- the recording
 
 class BurstTables {
   public:
@@ -214,7 +214,7 @@ double seconds_now() {
     return 1e-9 * static_cast<double>(nanoseconds(CLOCK_MONOTONIC));
 }
 
-// Rounds begin at a random place of their share of the time, so that nothing periodic coincides with all of them.
+// Rounds begin at a random time within their share of the time, so that nothing periodic coincides with all of them.
 int conduct(const ClocksOptions& options, const std::vector<ProcessPlace>& places, ClockSource clock,
             BurstTables& recording) {
     const Bound bound(places[0], Bound::Where::first);
@@ -228,7 +228,7 @@ int conduct(const ClocksOptions& options, const std::vector<ProcessPlace>& place
         while (seconds_now() < due && !stop_asked()) nap();
         std::shuffle(visited.begin(), visited.end(), random);
         for (const int rank : visited) {
-            // The first two rounds are needed for a drift at all.
+            // A drift needs the first two rounds.
             if (stop_asked() || (round > 1 && seconds_now() - begin > options.seconds)) return round;
             recording.add(rank, round, visit(rank, clock));
         }
@@ -242,7 +242,7 @@ void measure(const ClocksOptions& options, const std::vector<ProcessPlace>& plac
     make_folder(options.output);
     const std::string file = options.output + "/clocks.json";
     const std::int64_t unix = nanoseconds(CLOCK_REALTIME);
-    // A launcher may kill its ranks before they get to the end: by then all that is known now is there.
+    // A launcher may kill its ranks before the end, so everything that is known now is written now.
     replace_file(file, summary(options, places, skewed.begin, unix, 0, true) + "\n");
     BurstTables recording(options.output);
     const int rounds = conduct(options, places, {read_skewed, &skewed}, recording);

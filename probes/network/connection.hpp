@@ -1,4 +1,4 @@
-// How two sides that share a control channel connect sockets of a transport's own.
+// Two sides that share a control channel connect a transport's own sockets.
 #pragma once
 
 #include <string>

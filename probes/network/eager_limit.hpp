@@ -1,4 +1,4 @@
-// What the MPI library says of its largest eager message: a label beside what is measured.
+// The MPI library's own limit of eager messages: a label beside the measurement.
 #pragma once
 
 #include <mpi.h>
@@ -12,14 +12,14 @@
 
 namespace idlewave::probe::network {
 
-// By the variable of the transport that carries this pair's messages.
+// The limit, by the variable of the transport that carries this pair's messages.
 struct Eager {
     std::string variable;
     long long limit = -1;
 };
 
-// Open MPI: that of the byte transfer layer, if its own point-to-point layer (ob1) is the one in use. MPICH
-// (ch4): within a node a message beyond one cell of the queue makes a rendezvous. Else it is not known.
+// Open MPI: the limit of the byte transfer layer, if its own point-to-point layer (ob1) is in use. MPICH (ch4): within
+// a node a message beyond one cell of the queue is sent by rendezvous. Else the limit is not known.
 inline Eager eager_limit(const std::map<std::string, long long>& variables, bool one_node) {
     std::vector<std::string> candidates;
     if (variables.count("pml_ob1_priority") != 0) {

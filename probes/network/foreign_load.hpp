@@ -1,5 +1,5 @@
-// How much of its CPU a process shares with others: what the system counts as busy, less what is its own, and less
-// interrupts, which on an otherwise idle CPU are those of the very messages that are timed.
+// The share of a process's CPU that others use: the system's busy time, less the process's own time, and less
+// interrupts, which on an otherwise idle CPU are those of the timed messages.
 #pragma once
 
 #include <sys/resource.h>
@@ -14,11 +14,11 @@ namespace idlewave::probe::network {
 
 class ForeignLoad {
   public:
-    // cpu < 0: it is not bound to one, so nothing can be told.
+    // cpu < 0: the process is not bound to one CPU, so the share is not known.
     explicit ForeignLoad(int cpu) : cpu_(cpu) { since_last(); }
 
-    // The share of the time since it was last told, 0 to 1; negative where it cannot be told, as yet or at all: the
-    // system counts in hundredths of a second, and of few of them the errors above 0 would seem to be load.
+    // The share of the time since the last known share, 0 to 1. It is negative if it is not known, as yet or at all:
+    // the system counts in hundredths of a second, and over a few of them the errors above 0 would seem to be load.
     double since_last() {
         const double wall = 1e-9 * static_cast<double>(nanoseconds(CLOCK_MONOTONIC));
         if (cpu_ < 0 || wall - wall_ < least_seconds) return -1;

@@ -1,4 +1,4 @@
-// What two processes say to each other first, so that only those of one format measure together.
+// The first message between two processes. It ensures that both have one format.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,8 @@ void say_hello(Control& control, const Hello& hello) {
     }
 }
 
-// What the client wants, once it is known to be one. It is answered even when refused, so that it can say why.
+// Receives the client's request, once the other side is known to be a client. The server also answers a refused
+// request, so that the client can report why.
 template <ControlPlane Control>
 Hello answer_hello(Control& control, const std::vector<std::string>& known) {
     const Hello hello = receive_value<Hello>(control);

@@ -1,4 +1,4 @@
-// What probes of all ranks of a job share: where the ranks run, and waiting without disturbing those that measure.
+// Functions for probes of all ranks of a job: the ranks' places, and waiting that does not disturb measuring ranks.
 #pragma once
 
 #include <mpi.h>
@@ -19,7 +19,7 @@ namespace idlewave::probe {
 
 // ---- the command line
 
-// Every rank finds the same. False when only help was asked for.
+// Every rank gets the same result. Returns false if the command line asks for help.
 inline bool parse_on_all_ranks(const CommandLine& program, int argc, char* const* argv, const std::string& output) {
     if (!parse(program, argc, argv, rank_of(MPI_COMM_WORLD) == 0)) return false;
     if (output.empty()) throw refused("--output: expected the folder for what is recorded");
@@ -29,7 +29,7 @@ inline bool parse_on_all_ranks(const CommandLine& program, int argc, char* const
 
 // ---- ranks and places
 
-// What every rank has, by rank.
+// A value of every rank, in the order of ranks.
 template <class T>
 std::vector<T> gather(const T& mine) {
     std::vector<T> all(static_cast<std::size_t>(size_of(MPI_COMM_WORLD)));
@@ -38,7 +38,7 @@ std::vector<T> gather(const T& mine) {
 }
 
 // A rank that is bound to one CPU stays there. Ranks of a host that may use the same CPUs take one each, if there are
-// enough; if not, they stay free, and those that measure are bound meanwhile (Bound).
+// enough. If not, they stay unbound, and measuring ranks are bound meanwhile (Bound).
 inline std::vector<ProcessPlace> take_places() {
     ProcessPlace mine = place_among_cpus();
     const CpuSet allowed = allowed_set();
@@ -63,21 +63,20 @@ inline std::vector<json::Object> describe(const std::vector<ProcessPlace>& place
     return result;
 }
 
-// While ranks share CPUs: the two that measure are on different ones for so long. Left to the system, both may stay on
-// one: it moves what is busy, and a rank that waits for a message yields.
+// Binds two measuring ranks to different CPUs for its lifetime, if ranks share CPUs. The system may leave both on one:
+// it moves busy processes, and a rank that waits for a message yields.
 class Bound {
   public:
     enum class Where { first, last };
 
-    // Of pairs that measure at once each has a number, by which it takes two CPUs of its own as far as there are
-    // enough.
+    // Pairs that measure at once are numbered: each takes two CPUs of its own as far as there are enough.
     Bound(const ProcessPlace& place, Where where, std::int64_t pair = 0) {
         if (place.cpu >= 0 || place.cpus < 2) return;
         allowed_ = allowed_cpus();
         if (allowed_.size() < 2) return;
         const std::size_t half = allowed_.size() / 2;
         const std::size_t place_in_half = static_cast<std::size_t>(pair) % half;
-        // Where pairs share CPUs, clients and servers do not all meet on one.
+        // If pairs share CPUs, each shared CPU has clients and servers.
         const bool turned = static_cast<std::size_t>(pair) / half % 2 == 1;
         const bool low = (where == Where::first) != turned;
         try_pin({low ? allowed_[place_in_half] : allowed_[allowed_.size() - 1 - place_in_half]});
@@ -99,7 +98,8 @@ inline void nap() {
     nanosleep(&length, nullptr);
 }
 
-// Until such a message can be received; what is known of it. Whoever waits so leaves its core to those that measure.
+// Waits until such a message can be received. Returns its status. The waiting rank sleeps, which leaves its core to
+// measuring ranks.
 inline MPI_Status await_message(int source, int tag) {
     MPI_Status status;
     int there = 0;
@@ -110,7 +110,7 @@ inline MPI_Status await_message(int source, int tag) {
     }
 }
 
-// Until all ranks are here.
+// Waits until all ranks are here.
 inline void wait_for_all_ranks() {
     MPI_Request request = MPI_REQUEST_NULL;
     int done = 0;

@@ -75,7 +75,7 @@ void run(int argc, char* const* argv) {
 
 }  // namespace
 
-// --transports needs no other rank: it is answered before MPI begins, so that no launcher is needed.
+// --transports needs no other rank: it is handled before MPI_Init, so that no launcher is needed.
 int main(int argc, char** argv) {
     const std::vector<std::string> words(argv + 1, argv + argc);
     if (std::find(words.begin(), words.end(), "--transports") != words.end()) {

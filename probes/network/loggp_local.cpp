@@ -1,7 +1,7 @@
 // The samples from which a network's parameters are estimated, between two processes without MPI.
 //
 // idlewave-loggp-local --transport T --output DIR          both sides on this host
-// idlewave-loggp-local --listen HOST:PORT                  one side; it does as the other says
+// idlewave-loggp-local --listen HOST:PORT                  one side; the other gives its options
 // idlewave-loggp-local --transport T --output DIR --connect HOST:PORT
 // Samples go to DIR as they come; lines "progress FRACTION" and at last a JSON summary to standard output.
 
@@ -56,7 +56,7 @@ CommandLine program_of(LocalArguments& a) {
     return described;
 }
 
-// With a control channel to the other side, whichever way it came about.
+// Runs one side, given a control channel to the other.
 void run_with(TcpControl& control, const Hello& hello, bool server, const Arguments& arguments) {
     const ProcessPlace place = take_place(server);
     ProcessorClock clock;
@@ -75,11 +75,12 @@ double seconds_now() {
     return 1e-9 * static_cast<double>(nanoseconds(CLOCK_MONOTONIC));
 }
 
-// Whoever connects and is not the other side is told so, and the next one may come, until the time is over.
+// Serves one client. A process that connects and is not the other side gets an error, and the next one may connect,
+// until the time is over.
 void serve(const LocalArguments& arguments) {
     const Socket listening = bound_socket(host_and_port(arguments.listen, "--listen"), SOCK_STREAM);
     print_line("listening on port " + port_of(listening));
-    constexpr double hello_seconds = 5;  // who is silent for longer keeps the right one waiting
+    constexpr double hello_seconds = 5;  // a process that is silent for longer would block the right one
     const double end = seconds_now() + arguments.timeout;
     while (true) {
         TcpControl control(accept_one(listening, std::max(end - seconds_now(), 0.0)),
@@ -108,7 +109,8 @@ void ask(const Arguments& arguments, const HostPort& server) {
     run_with(control, hello, false, arguments);
 }
 
-// Waited for in any case, so that its last words are said by then: for a second when this side fails.
+// The destructor waits for the process in any case, so that its last message is printed: for a second if this side
+// fails.
 class ServerProcess {
   public:
     explicit ServerProcess(pid_t id) : id_(id) {}

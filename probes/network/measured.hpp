@@ -1,4 +1,4 @@
-// What was measured so far: for each job its values, and the curves over sizes that they make.
+// The samples until now: the values of each job, and the curves over sizes.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace idlewave::probe::network {
 
 struct ExchangeSamples {
     Exchange job;
-    bool core = true;     // visited until it is settled
-    SortedSample values;  // without the pauses that the sender made
+    bool core = true;     // sampled until it is settled
+    SortedSample values;  // without the pauses of the sender
 };
 
 class Measured {
@@ -33,7 +33,7 @@ class Measured {
         }
     }
 
-    // Sizes that were not chosen, and that refinement came past on its way to a change.
+    // Marks sizes of refinement that do not enclose a change: they need no settled median.
     template <class Encloses>
     void visit_less_often(const std::vector<int>& chosen, Encloses encloses) {
         const std::set<int> first(chosen.begin(), chosen.end());
@@ -60,14 +60,14 @@ class Measured {
         return result;
     }
 
-    // Whether a send of this size waited for its receiver. Nothing when that is not known.
+    // Whether a send of this size waits for its receiver; nothing if that is not known.
     std::optional<bool> blocked(int size) const {
         const auto place = kind_of(size, index_of(Series::late));
         if (!place || kinds_[*place].values.size() == 0) return std::nullopt;
         return kinds_[*place].values.median() > 0.5 * kinds_[*place].job.delay_ns;
     }
 
-    // Whether nearly all sends of this size did the same.
+    // Whether nearly all sends of this size agree in this.
     bool blocked_alike(int size) const {
         const auto place = kind_of(size, index_of(Series::late));
         if (!place || kinds_[*place].values.size() == 0) return true;
@@ -98,7 +98,7 @@ class Measured {
         return result;
     }
 
-    // From the least to the greatest value, a part of the median.
+    // The range of the values, relative to the median.
     double range(int size, std::size_t series) const {
         const auto place = places_.at(size).at(series);
         if (!place || kinds_[*place].values.size() == 0) return 0;

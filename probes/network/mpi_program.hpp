@@ -1,4 +1,4 @@
-// A program of all ranks of a job, from MPI's begin to its end.
+// A program of all ranks of a job, from MPI_Init to MPI_Finalize.
 #pragma once
 
 #include <mpi.h>
@@ -26,7 +26,8 @@ inline int size_of(MPI_Comm comm) {
     return size;
 }
 
-// Tasks whose launcher did not reach their MPI are each alone in a world: Slurm's, say, if it was not told of a PMI.
+// If the launcher does not reach the tasks' MPI, each task is alone in its world: for example under Slurm without a
+// PMI.
 inline Failure wrong_number_of_ranks(const std::string& needed) {
     const int ranks = size_of(MPI_COMM_WORLD);
     std::string message = needed + " (mpiexec -n 2), found " + std::to_string(ranks);
@@ -37,8 +38,8 @@ inline Failure wrong_number_of_ranks(const std::string& needed) {
     return refused(message);
 }
 
-// A command line that has no meaning is found by every rank: rank 0 says so, and the others only where it has not. The
-// words are given time, for an abort may outrun them.
+// Ends all ranks. Every rank finds an error in the command line: rank 0 reports it, and the others only if rank 0 has
+// not. The report is given time, because an abort may outrun it.
 [[noreturn]] inline void end_all_ranks(const std::string& program, const Failure& failure) {
     using namespace std::chrono_literals;
     if (failure.status() == status_usage && rank_of(MPI_COMM_WORLD) != 0) std::this_thread::sleep_for(3s);
@@ -48,7 +49,7 @@ inline Failure wrong_number_of_ranks(const std::string& needed) {
     std::exit(failure.status());
 }
 
-// The whole of main around what every rank does.
+// The main function of a program that runs `body` on every rank.
 template <class Body>
 int run_ranks(const std::string& program, int argc, char** argv, const Body& body) {
     MPI_Init(&argc, &argv);

@@ -1,4 +1,4 @@
-// What the MPI library says of itself: its version, and its variables by its tool interface (MPI_T).
+// The MPI library's version, and its variables by its tool interface (MPI_T).
 #pragma once
 
 #include <mpi.h>
@@ -17,7 +17,7 @@ inline std::string library_version() {
     return library.data();
 }
 
-// The value of a scalar integer variable; nothing when it has another type or belongs to an object.
+// The value of a scalar integer variable; nothing if it has another type or belongs to an object.
 inline std::optional<long long> read_variable(int index, MPI_Datatype type, int bind) {
     if (bind != MPI_T_BIND_NO_OBJECT) return std::nullopt;
     MPI_T_cvar_handle handle{};
@@ -42,8 +42,7 @@ inline std::optional<long long> read_variable(int index, MPI_Datatype type, int 
     return result;
 }
 
-// The control variables that say where a message changes its protocol, and those that decide which transport
-// carries it.
+// The control variables with the sizes at which the protocol changes, and those that choose the transport.
 inline std::map<std::string, long long> protocol_variables() {
     std::map<std::string, long long> result;
     int provided = 0;

@@ -1,4 +1,4 @@
-// What the client asks of the server for one sample, and what the server says afterwards.
+// The client's order to the server for one sample, and the server's report afterwards.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 
 namespace idlewave::probe::network {
 
-// answer: receive all, send one back. receive, complete: be busy for delay_ns, then time the receive (posted before
-// the delay, if complete). sink: be busy for delay_ns, then receive all; no answer. load: foreign load since the last
-// time it was asked for. stop: the end.
+// answer: receive all, send one back. receive, complete: compute for delay_ns, then time the receive (for `complete` it
+// is posted before the delay). sink: compute for delay_ns, then receive all; no answer. load: report the foreign load
+// since the last report of it. stop: end.
 enum class ServerTask : std::int32_t { answer, receive, complete, sink, load, stop };
 
 struct Order {
@@ -23,9 +23,9 @@ struct Order {
 
 struct Report {
     double value_ns = 0;
-    std::int64_t switches = 0;     // involuntary ones, during the sample
-    std::int32_t lost = 0;         // 1: a message did not come
-    std::int32_t interrupted = 0;  // 1: somebody wants the server to end
+    std::int64_t switches = 0;     // involuntary context switches during the sample
+    std::int32_t lost = 0;         // 1: a message did not arrive
+    std::int32_t interrupted = 0;  // 1: the server has received a signal to end
 };
 
 static_assert(std::is_trivially_copyable_v<Order> && std::is_trivially_copyable_v<Report>);

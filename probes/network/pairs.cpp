@@ -2,9 +2,9 @@
 //
 // mpiexec -n N idlewave-pairs --output DIR [--seconds S] [--pairs K] [--serial | --concurrent] [--visits V]
 //                             [--sizes A,B,...] [--train N] [--precision P] [--seed K]
-// Pairs meet in rounds in which no rank is in two (tournament.hpp). --serial: one pair after the other, while the other
-// ranks sleep: an idle network. --concurrent: all pairs of a round at once: a network that is shared. Each pair is
-// visited several times, spread over the whole measurement, in an order drawn anew each time; client and server change.
+// Pairs measure in rounds in which no rank is in two pairs (tournament.hpp). --serial: one pair after the other, while
+// the other ranks sleep: an idle network. --concurrent: all pairs of a round at once: a shared network. Each pair has
+// several visits, spread over the whole measurement, in an order drawn anew each time; client and server change.
 // Samples go to DIR/pairs.csv, a row each, as they come; the rest is in DIR/pairs.json.
 
 #include <mpi.h>
@@ -54,17 +54,17 @@ struct PairsOptions {
 
 enum class Role : std::int64_t { stop, client, server };
 
-// What rank 0 tells a rank to do; all of one type, so that it travels as one.
+// An order of rank 0 to a rank. All fields have one size, so that it is sent as an array of MPI_INT64_T.
 struct PairOrder {
     Role role = Role::stop;
     std::int64_t peer = 0;
     std::int64_t visit = 0;
     std::int64_t seed = 0;
     std::int64_t length_ns = 0;  // of the visit
-    std::int64_t number = 0;     // of this pair among those that meet at once
+    std::int64_t number = 0;     // of this pair among those that measure at once
 };
 
-// ---- every rank's part
+// ---- every rank
 
 struct PairsRank {
     PairsOptions options;
@@ -101,7 +101,7 @@ void run_orders(PairsRank& rank) {
     }
 }
 
-// ---- what is kept
+// ---- the recording
 
 class PairSamplesFile {
   public:
@@ -128,7 +128,7 @@ class PairSamplesFile {
     RecordingFile file_;
 };
 
-// ---- rank 0's part
+// ---- rank 0
 
 struct PairVisit {
     int client = 0;
@@ -193,7 +193,7 @@ class Conductor {
         return true;
     }
 
-    // All of these at once. False when the time is over, or the end was asked for.
+    // Runs all these visits at once. Returns false if the time is over, or a signal came.
     bool visit_at_once(const std::vector<PairVisit>& pair_visits) {
         if (stop_asked() || now() - begin_ > rank_.options.seconds) return false;
         PairOrder mine;
@@ -304,7 +304,7 @@ void conduct(PairsRank& rank, const std::vector<ProcessPlace>& places) {
     make_folder(options.output);
     const std::string file = options.output + "/pairs.json";
     const std::int64_t unix = nanoseconds(CLOCK_REALTIME);
-    // A launcher may kill its ranks before they get to the end: by then all that is known now is there.
+    // A launcher may kill its ranks before the end, so everything that is known now is written now.
     replace_file(file, summary(rank, places, rounds, unix, {}) + "\n");
     PairSamplesFile recording(options.output + "/pairs.csv");
     Conductor conductor(rank, rounds, recording);
@@ -359,7 +359,7 @@ void run(int argc, char* const* argv) {
     const std::vector<ProcessPlace> places = take_places();
     QuickAssessment assessment{options.sizes, options.train, {}, 0};
     Visit visit;
-    // Where all pairs of a round talk at once, none may leave the others alone before the time is over.
+    // If all pairs of a round measure at once, each must send until the time is over: the others measure its load.
     visit.precision = options.concurrent ? 0 : options.precision;
     wait_for_all_ranks();
     assessment.begin_ns = nanoseconds(CLOCK_MONOTONIC);

@@ -1,7 +1,8 @@
-// Curves over message size as straight pieces, broken where all of them together are explained best.
+// Curves over message size as straight pieces, with breaks at the sizes that fit all curves together best.
 //
-// Least squares of relative residuals; as many breaks as Bayes's information criterion allows, found by dynamic
-// programming over all places at once. Bends (two lines that meet) are breaks too: here nothing depends on which it is.
+// The fit is by least squares of relative residuals. It has as many breaks as Bayes's information criterion allows,
+// found by dynamic programming over all sizes. A bend (two lines that intersect) is a break, too: here nothing depends
+// on which of the two a break is.
 #pragma once
 
 #include <algorithm>
@@ -28,11 +29,11 @@ struct Curves {
     std::vector<int> sizes;                   // ascending
     std::vector<std::vector<double>> values;  // one a curve, one a size; positive, or NaN where there is none
     std::vector<double> scatter;              // of each curve, relative
-    std::vector<std::size_t> series;          // which each curve is
+    std::vector<std::size_t> series;          // the series of each curve
 };
 
-// How far a curve is from smooth, a part of itself: the median deviation of a point from the line through its
-// neighbours, in standard deviations of a point. Few breaks do not move it.
+// The relative scatter of a curve: the median deviation of a point from the line through its neighbours, as the
+// standard deviation of a point. A few breaks do not change it.
 inline double roughness(const std::vector<int>& all_sizes, const std::vector<double>& all_values) {
     constexpr double floor = 0.0005;
     std::vector<double> sizes;
@@ -55,7 +56,7 @@ inline double roughness(const std::vector<int>& all_sizes, const std::vector<dou
     return std::max(floor, 1.4826 * *middle);
 }
 
-// Sums for weighted least squares, so that the fit of any run of points is known at once.
+// Prefix sums for weighted least squares, so that the fit of any run of points takes constant time.
 class LineSums {
   public:
     LineSums(const std::vector<int>& sizes, const std::vector<double>& values, double scatter)
@@ -76,8 +77,8 @@ class LineSums {
         }
     }
 
-    // The best line through points first..last, and what is left of it. Two sizes next to each other say nothing of
-    // a slope: then it is level. Without a point there is no line (NaN).
+    // Returns the best line through points first..last; `left` is its residual. Two sizes next to each other do not
+    // determine a slope: then the line is level. Without a point there is no line (NaN).
     SizeLine fit(std::size_t first, std::size_t last, double& left) const {
         const Sums& a = sums_[first];
         const Sums& b = sums_[last + 1];

@@ -14,13 +14,13 @@ class ProcessorClock {
   public:
     double tick_ns = 1;
     double read_cost = 0;  // ticks between two ordered reads with nothing between them
-    double wait_cost = 0;  // ticks that a call of compute takes beyond what it returns
+    double wait_cost = 0;  // ticks of a call of compute beyond its result
 
     ProcessorClock() { calibrate(); }
 
     Ticks now() const { return read_ticks_ordered(); }
 
-    // Returns how long it really was, so that a detour in it is not taken for the network's doing.
+    // Returns the real length, so that a detour in it does not count as the network's.
     __attribute__((noinline)) Ticks compute(Ticks length) const {
         const Ticks begin = read_ticks_ordered();
         Ticks now = begin;
@@ -28,7 +28,7 @@ class ProcessorClock {
         return now - begin;
     }
 
-    // The other side has posted its receive by then.
+    // Waits until the other side has posted its receive.
     void settle() const { compute(static_cast<Ticks>(1000 / tick_ns)); }
 
     std::int64_t involuntary() const { return involuntary_switches(); }

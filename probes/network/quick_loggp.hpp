@@ -33,19 +33,19 @@ struct QuickExchange {
 struct QuickSample {
     QuickExchange job;
     double value_ns = 0;
-    double delay_ns = 0;         // really waited between two messages, on average
+    double delay_ns = 0;         // real delay between two messages, on average
     std::int64_t start_ns = 0;   // since the measurement began, on the client's clock
     std::int64_t disturbed = 0;  // involuntary context switches of both ranks meanwhile
 };
 
 struct Visit {
     double seconds = 0.1;
-    double precision = 0.02;  // it ends when every median's 95 % interval is narrower than this part; 0: never
-    int passes = 64;          // that are kept
+    double precision = 0.02;  // the relative width of every median's 95 % interval at which it ends; 0: never
+    int passes = 64;          // passes whose samples are recorded
     std::uint64_t seed = 1;
 };
 
-// What all visits have in common.
+// The settings that all visits have in common.
 struct QuickAssessment {
     std::vector<int> sizes;
     int train = 8;
@@ -53,7 +53,7 @@ struct QuickAssessment {
     std::int64_t begin_ns = 0;
 };
 
-// The memory that messages come from and go to.
+// The buffers of messages.
 class Buffers {
   public:
     explicit Buffers(const QuickAssessment& assessment)
@@ -72,7 +72,7 @@ class Buffers {
 };
 
 struct Command {
-    std::int32_t messages = 0;  // 0: the visit is over
+    std::int32_t messages = 0;  // 0: the end of the visit
     std::int32_t size = 0;
 };
 
@@ -108,7 +108,7 @@ class ClientVisit {
         jobs_.push_back({QuickSeries::paced, assessment.sizes.front()});
     }
 
-    // The samples of the passes that are kept. Where a visit must last its time, it goes on beyond them.
+    // Returns the samples of the recorded passes. If a visit must last its time, it continues after them.
     std::vector<QuickSample> run() {
         const double begin = seconds_now();
         warm_up();
@@ -136,7 +136,8 @@ class ClientVisit {
 
     static double seconds_now() { return 1e-9 * static_cast<double>(nanoseconds(CLOCK_MONOTONIC)); }
 
-    // Connections and caches; and the pause of the paced train: PRTT(2,0,s), longer than a round trip and than a gap.
+    // Sets up connections, fills caches, and finds the pause of the paced train: PRTT(2,0,s), which is longer than a
+    // round trip and than a gap.
     void warm_up() {
         for (const int size : assessment_.sizes) exchange(size, assessment_.train, 0);
         constexpr int tries = 5;

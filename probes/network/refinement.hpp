@@ -1,8 +1,8 @@
-// Sizes between those first chosen, by bisection, until each change of protocol lies between two sizes that are
-// neighbours.
+// Adds sizes between those first chosen, by bisection, until each change of protocol lies between two sizes that differ
+// by one byte.
 //
-// A send that waits for its receiver tells the rendezvous by itself. Other changes are breaks between straight pieces
-// of the curves: a size between belongs to that piece whose lines are nearer to it, all curves together.
+// A send that waits for its receiver shows a rendezvous by itself. Other changes are breaks between straight pieces of
+// the curves: a size between belongs to the piece whose lines are nearer to it, all curves together.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Refinement {
         }
     }
 
-    // Whether a size is one of two neighbours with a change between them.
+    // Whether a size is one of two adjacent sizes with a change between them.
     bool encloses(int size) const { return enclosing_.count(size) != 0; }
 
     // The first size after each break that is enclosed.
@@ -57,7 +57,7 @@ class Refinement {
         std::vector<SizeLine> right;
     };
 
-    // Where curves scatter there is no end of breaks that seem to be; those that are clear come first.
+    // Where curves scatter there are always more apparent breaks; the clear ones come first.
     bool has_room() const { return owner_.may_refine() && owner_.measured().sizes().size() < most_sizes; }
 
     void find_blocking() {
@@ -77,8 +77,8 @@ class Refinement {
         return first && second && *first != *second;
     }
 
-    // A send that seemed to wait may have been disturbed, and so may a server that was to be late: where samples do
-    // not agree there must be many.
+    // Takes more samples if samples disagree: a send that seems to wait may have been disturbed, and so may a server
+    // that is to be late.
     void make_sure(int size) {
         for (int i = 0; i < most_doubts && !owner_.measured().blocked_alike(size) && owner_.may_refine(); ++i) {
             visit(size, {index_of(Series::late)}, visits);
@@ -120,8 +120,8 @@ class Refinement {
         return result;
     }
 
-    // A line through two points, or through two crowds of points, fits whatever they are: a size between them shows
-    // whether there is one.
+    // A line through two points, or through two clusters of points, always fits. A size between them shows whether the
+    // curve is straight.
     void doubt_widest_gap(const std::vector<int>& sizes, const LinePiece& piece) {
         int widest = 1;
         int middle = 0;
@@ -141,8 +141,8 @@ class Refinement {
         }
     }
 
-    // The lines on both sides of a break. A piece that is short against the gap between the two says little of its
-    // slope: then it has that of the other.
+    // The lines on both sides of a break. A piece that is short compared with the gap between the two does not
+    // determine its slope: then it has the slope of the other.
     static Break between(const Curves& curves, const LinePiece& left, const LinePiece& right) {
         Break result{curves.sizes[left.last], curves.sizes[right.first], left.lines, right.lines};
         const double gap = result.above - result.below;
@@ -201,12 +201,12 @@ class Refinement {
             (left <= right ? b.below : b.above) = middle;
         }
         if (b.above - b.below > 1) return;  // the time is over
-        visit_lines(b.below);               // for another change may show in another series
+        visit_lines(b.below);               // because another change may show in another series
         visit_lines(b.above);
         enclosing_.insert({b.below, b.above});
     }
 
-    // Whether one of few samples was disturbed, so that two may have been.
+    // Whether one of a few samples was disturbed, so that two may have been.
     bool disagree(int size, const std::vector<std::size_t>& series) const {
         constexpr double far = 8;  // standard deviations of a point
         for (std::size_t c = 0; c < series_.size(); ++c) {
@@ -216,14 +216,15 @@ class Refinement {
         return false;
     }
 
-    // Near to neither side, or not much nearer to one of them: a disturbed sample, or a third piece between the two.
+    // Whether a size is near to neither side, or not much nearer to one of them: its sample was disturbed, or there is
+    // a third piece between the two.
     bool in_doubt(double left, double right) const {
         constexpr double near = 16;  // squared deviations of each series
         const double nearer = std::min(left, right);
         return nearer > near * static_cast<double>(series_.size()) || nearer > 0.5 * std::max(left, right);
     }
 
-    // The series to look at: the first, which is also the quickest, that keeps the two sides far apart; else all.
+    // The series to sample: the first one in which the two sides are far apart, which is also the quickest; else all.
     std::vector<std::size_t> separating_series(const Break& b, int size) const {
         constexpr double far = 8;  // standard deviations of a point
         for (std::size_t c = 0; c < b.left.size(); ++c) {

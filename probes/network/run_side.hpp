@@ -1,4 +1,4 @@
-// One side's part in an assessment.
+// One side of an assessment.
 #pragma once
 
 #include <cstring>
@@ -15,8 +15,8 @@
 
 namespace idlewave::probe::network {
 
-// A process that is bound to one CPU stays there. Another takes the first CPU that it may use; the server the last,
-// so that on one host the two are apart.
+// A process that is bound to one CPU stays there. Otherwise the client takes the first CPU that it may use, and the
+// server the last, so that on one host the two have different CPUs.
 inline ProcessPlace take_place(bool server) {
     const std::vector<int> allowed = allowed_cpus();
     ProcessPlace place = place_among_cpus();
@@ -24,7 +24,7 @@ inline ProcessPlace take_place(bool server) {
     return place;
 }
 
-// The other side's place: its text ends, and its truth value is one, whatever came.
+// Receives the other side's place. Its text is terminated and its truth value made valid, whatever was received.
 template <ControlPlane Control>
 ProcessPlace receive_place(Control& control) {
     ProcessPlace place = receive_value<ProcessPlace>(control);
@@ -36,13 +36,13 @@ ProcessPlace receive_place(Control& control) {
     return place;
 }
 
-// Each side has a CPU of its own, or the server would answer only when the client is out of its time.
+// Each side needs a CPU of its own. Otherwise the server would answer only when the client's time slice is over.
 inline void refuse_one_cpu_for_both(const ProcessPlace& mine, const ProcessPlace& other) {
     if (mine.cpu < 0 || mine.cpu != other.cpu || mine.host() != other.host()) return;
     throw failed("both sides are bound to CPU " + std::to_string(mine.cpu) + "; they need one each");
 }
 
-// Both sides: their places are told to each other first. `own` are the summary's first entries.
+// Runs one side. The two sides first exchange their places. `own` are the summary's first entries.
 template <class S>
 void run_side(S side, bool server, const Settings& settings, const ProcessPlace& mine, const json::Object& own) {
     send_value(side.control, mine);
@@ -57,7 +57,7 @@ void run_side(S side, bool server, const Settings& settings, const ProcessPlace&
     const std::string file = settings.output + "/loggp.json";
     Client<S> client(side);
     Assessment assessment(sampler_of(client, side), settings, mine.cpu);
-    // A launcher may kill its ranks before they get to the end: by then all that is known now is there.
+    // A launcher may kill its ranks before the end, so everything that is known now is written now.
     replace_file(file, summary_of(given, {}).text().text + "\n");
     const std::string summary = summary_of(given, assessment.run()).text().text;
     replace_file(file, summary + "\n");

@@ -1,6 +1,6 @@
-// What an assessment sees of a pair: a way to take a sample, whatever the transport.
+// An assessment's view of a pair: a function that takes a sample, whatever the transport.
 //
-// These calls are around whole samples. What is timed lies within, in code that knows its transport (client.hpp); so an
+// These calls are around whole samples. The timed code lies within, compiled for its transport (client.hpp); so an
 // assessment is compiled once, and not once a transport.
 #pragma once
 
@@ -15,14 +15,14 @@ namespace idlewave::probe::network {
 
 struct Sampler {
     Abilities abilities;
-    std::function<std::optional<Sample>(const Exchange&)> sample;  // nothing: a message was lost
+    std::function<std::optional<Sample>(const Exchange&)> sample;  // returns nothing if a message was lost
     std::function<double()> now_ns;                                // the transport's clock
     std::function<double()> server_load;
     std::function<bool()> server_interrupted;
     std::function<void()> stop;
 };
 
-// Of the client's side, which must outlive it.
+// The sampler of a client's side, which must outlive it.
 template <class S>
 Sampler sampler_of(Client<S>& client, S side) {
     return {abilities_of(side.data),

@@ -1,4 +1,4 @@
-// The samples, a line each, as they come.
+// The file of samples: a line each, in the order in which they are taken.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The series of samples: what is timed, of which sizes, how often.
+// The series of samples: what is timed, for which sizes, with how many messages.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace idlewave::probe::network {
 
 // rtt PRTT(1,0,s), train PRTT(n,0,s), paced PRTT(n,d,s); recv, wait: the receiver's calls; late: a send whose receive
-// is posted late; send: a send call; few: some in a row; delayed: a round trip with computation in it; flood: PRTT of
-// many; spaced: PRTT(n,f,s) with several f (Culler, Kielmann, Bell: docs/measuring.md).
+// is posted late; send: a send call; few: several in a row; delayed: a round trip with computation in it; flood: PRTT
+// of many; spaced: PRTT(n,f,s) with several f (Culler, Kielmann, Bell: docs/measuring.md).
 enum class Series { rtt, train, paced, recv, wait, late, send, few, delayed, flood, spaced };
 
 constexpr std::array<std::string_view, 11> series_names = {"rtt",  "train", "paced",   "recv",  "wait",  "late",
@@ -28,30 +28,30 @@ constexpr std::string_view name_of(Series series) {
     return series_names[index_of(series)];
 }
 
-// Those that every size has; in the first five a change of protocol shows as a break of a line over sizes.
+// The series that every size has. In the first five a change of protocol shows as a break of a line over sizes.
 constexpr std::array<Series, 6> core_series = {Series::rtt,  Series::train, Series::paced,
                                                Series::recv, Series::wait,  Series::late};
 constexpr std::size_t line_series = 5;
 
 constexpr int few_messages = 4;
 constexpr int flood_messages = 64;
-constexpr std::array<double, 7> spacings = {0, 0.25, 0.5, 0.75, 1, 1.5, 2};  // of the gap
+constexpr std::array<double, 7> spacings = {0, 0.25, 0.5, 0.75, 1, 1.5, 2};  // in gaps
 
-// What is timed again and again.
+// An exchange that is timed repeatedly.
 struct Exchange {
     Series series = Series::rtt;
     int size = 1;
     int messages = 1;
-    double delay_ns = 0;  // asked for
+    double delay_ns = 0;  // the delay asked for
 };
 
-// What a transport can carry, as its data plane says (transport.hpp).
+// The abilities of a transport, from its data plane (transport.hpp).
 struct Abilities {
     Traits traits;
     int limit = 0;
     std::function<int(int)> in_flight;
     std::optional<std::size_t> in_page = std::nullopt;
-    std::string fabric = {};  // which library or provider it is, where one name stands for several
+    std::string fabric = {};  // the library or provider, if one name stands for several
 };
 
 template <DataPlane Data>
@@ -62,8 +62,8 @@ Abilities abilities_of(Data& data) {
     return found;
 }
 
-// Whether a series means anything to a transport. Without a receiver's part there is nothing of it to time, and
-// nothing for a send to wait for; where it has no calls (put), it can see a message late, but not post late.
+// Whether a transport has a series. If the receiver takes no part, none of its calls can be timed, and no send waits
+// for it. If the receiver makes no calls (put), it can see a message late, but cannot post a receive late.
 inline bool has(const Abilities& abilities, Series series) {
     if (series == Series::recv || series == Series::wait) return !abilities.traits.passive;
     return series == Series::late ? abilities.traits.receives : true;
@@ -73,14 +73,14 @@ constexpr bool power_of_two(int size) {
     return size > 0 && (size & (size - 1)) == 0;
 }
 
-// How long one round trip and one gap are, roughly: PRTT(1,0,s) and PRTT(2,0,s); and the latter undisturbed.
+// Rough times of one round trip and one gap: PRTT(1,0,s) and PRTT(2,0,s), and the latter undisturbed.
 struct Pilot {
     double round_ns = 0;
     double pair_ns = 0;
     double least_pair_ns = 0;
 
-    // Longer than a round trip and than a gap. A processor that is slow to wake up makes a round trip long, but not one
-    // between messages that keep it awake.
+    // A pause longer than a round trip and than a gap. A processor that wakes up slowly makes a round trip long, but
+    // not one between messages that keep the processor awake.
     double pause_ns() const { return std::min(pair_ns, 2 * least_pair_ns); }
 };
 
@@ -99,7 +99,7 @@ inline std::vector<Exchange> core_jobs(const Abilities& data, int size, int trai
     return jobs;
 }
 
-// What other methods than PRTT look at: at powers of two, and some at 0.
+// The exchanges of methods other than PRTT: all at powers of two, some at 0.
 inline std::vector<Exchange> other_jobs(const Abilities& data, int size, int train, const Pilot& pilot) {
     std::vector<Exchange> jobs;
     const double pause = pilot.pause_ns();

@@ -1,4 +1,4 @@
-// The side that answers.
+// The server's side.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class Server {
   public:
     Server(S side, int cpu) : side_(side), load_(cpu) {}
 
-    // Until the client says that it is done.
+    // Executes the client's orders until the order to stop.
     void serve() {
         while (true) {
             const Order order = receive_value<Order>(side_.control);
@@ -36,7 +36,7 @@ class Server {
     }
 
   private:
-    // An order may have come over a network that others use: nothing is written or awaited beyond what there is.
+    // Checks an order. It may have come over a network that others use, so no buffer may be exceeded.
     void check(const Order& order) {
         constexpr double longest_ns = 3.6e12;
         constexpr std::int32_t most_warm = 16;
@@ -50,7 +50,7 @@ class Server {
                      std::to_string(order.size) + " B, which this one does not know how to take");
     }
 
-    // False when a message was lost.
+    // Returns false if a message was lost.
     bool sample(const Order& order, Report& report) {
         if constexpr (S::DataType::traits.passive) {
             side_.data.serve(order.size, order.warm + order.messages);
@@ -100,7 +100,7 @@ class Server {
         return came;
     }
 
-    // What a receiver has left to do whose receive was posted before its message came.
+    // Times the completion of a receive that was posted before its message came.
     bool timed_completion(const Order& order, Report& report) {
         if constexpr (requires { side_.data.post(order.size); }) {
             side_.data.post(order.size);
@@ -122,8 +122,8 @@ class Server {
         return side_.data.receive(order.size, order.messages);
     }
 
-    // The receive is late, but the library is not: it may take what has come out of the sender's way. Open MPI's sends
-    // of more than 256 B within a node wait for that, and are eager all the same.
+    // Waits before a late receive, and lets the library make progress meanwhile: Open MPI's sends of more than 256 B
+    // within a node wait until the receiver calls MPI, though they are eager.
     void linger(double ns) {
         if constexpr (requires { side_.data.progress(); }) {
             const Ticks begin = side_.clock.now();

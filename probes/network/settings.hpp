@@ -1,4 +1,4 @@
-// What an assessment is asked for, and what became of it.
+// The settings of an assessment, and its outcome.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ struct Settings {
     int max_size = 256 * 1024;
     int train = 16;
     int repetitions = 1000;
-    double width = 0.02;  // of a median's 95 % interval, a part of the median
+    double width = 0.02;  // of a median's 95 % interval, relative to the median
     unsigned long seed = 1;
 };
 
-// What an outcome says as long as there is no other: it stays so when a run is killed.
+// The initial value of `ended`: it remains if a run is killed.
 constexpr const char* killed = "killed";
 
 struct AssessmentOutcome {

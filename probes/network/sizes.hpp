@@ -1,4 +1,4 @@
-// The sizes that an assessment begins with; refinement adds others.
+// The first sizes of an assessment; refinement adds others.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace idlewave::probe::network {
 
-// So many sizes an octave (1, 2 or 4); with four also, up to 16 KiB, the two beside each power of two, where programs'
-// buffers end.
+// The sizes with `an_octave` (1, 2 or 4) an octave. With four there are also, up to 16 KiB, the two beside each power
+// of two, where programs' buffers end.
 inline std::vector<int> first_sizes(int max_size, int an_octave) {
     constexpr long long dense_to = 16384;
     std::set<long long> sizes = {max_size};
@@ -25,8 +25,8 @@ inline std::vector<int> first_sizes(int max_size, int an_octave) {
     return result;
 }
 
-// What one visit of a size costs on a quiet machine, in nanoseconds: its jobs with their pauses, and the round trips
-// before each.
+// The time of one sample of each of a size's jobs on a quiet machine, in nanoseconds: the jobs with their pauses, and
+// the round trips before each.
 inline double visit_cost(const std::vector<Exchange>& jobs, const Pilot& pilot) {
     constexpr double overhead_ns = 20'000;  // the orders, the file
     const double round = std::min(pilot.round_ns, pilot.least_pair_ns);

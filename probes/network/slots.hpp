@@ -1,10 +1,10 @@
-// The memory that messages come from and go to.
+// The buffers of messages.
 //
 // Each message of a train is sent from a slot of its own, and every slot is written shortly before, as a program's
 // messages are: a buffer sent twice would be in both sides' caches the second time, and its bytes would seem cheap.
 //
-// A library that lets the kernel copy from process to process pays by the page. So every slot begins at the same byte
-// of a page, and at one that makes messages reach another page at sizes at which no library changes its protocol.
+// If the kernel copies from process to process, each page costs time. So every slot begins at the same byte of a page,
+// chosen so that messages extend into another page at sizes at which no library changes its protocol.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Slots {
   public:
     static constexpr std::size_t in_page = 1088;  // where a slot begins: at a cache line, far from powers of two
 
-    // `head` bytes before each message are the transport's own.
+    // The transport uses `head` bytes before each message.
     explicit Slots(int max_size, int head = 0)
         : head_(static_cast<std::size_t>(head)),
           stride_(whole_pages(in_page + head_ + static_cast<std::size_t>(max_size))),

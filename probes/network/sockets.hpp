@@ -1,4 +1,4 @@
-// Sockets that fail with words, and never wait for ever.
+// Sockets that fail with a message, and whose waits are bounded.
 #pragma once
 
 #include <netdb.h>
@@ -51,7 +51,7 @@ struct HostPort {
     std::string str() const { return host + ":" + port; }
 };
 
-// HOST:PORT; of an IPv6 address the last colon counts, and brackets may stand around it.
+// Parses HOST:PORT at the last colon; an IPv6 address may be in brackets.
 inline HostPort host_and_port(const std::string& text, const std::string& option) {
     const std::size_t colon = text.rfind(':');
     if (colon == std::string::npos || colon + 1 == text.size() || colon == 0) {
@@ -79,7 +79,7 @@ inline void set_option(const Socket& socket, int level, int name, int value) {
     setsockopt(socket.get(), level, name, &value, sizeof value);
 }
 
-// How long one call may wait.
+// Bounds the wait of one call.
 inline void set_patience(const Socket& socket, double seconds) {
     timeval time{};
     time.tv_sec = static_cast<time_t>(seconds);
@@ -101,7 +101,7 @@ inline Socket bound_socket(const HostPort& where, int type) {
     throw failed(where.str() + " cannot be listened to: " + system_word(error));
 }
 
-// The address, as numbers, of this end (getsockname) or of the other one (getpeername).
+// The numerical address of this end (getsockname) or of the other one (getpeername).
 template <class Name>
 std::string address_of(const Socket& socket, Name name) {
     sockaddr_storage address{};
@@ -128,7 +128,7 @@ inline Socket accept_one(const Socket& listening, double seconds) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     pollfd wanted{listening.get(), POLLIN, 0};
     int ready = -1;
-    while (ready < 0) {  // no call of poll goes on after a signal
+    while (ready < 0) {  // a signal ends a call of poll
         if (stop_asked()) throw failed("told to end before anybody connected");
         const std::chrono::duration<double, std::milli> left = end - std::chrono::steady_clock::now();
         ready = poll(&wanted, 1, static_cast<int>(std::max(left.count(), 0.0)));
@@ -140,7 +140,7 @@ inline Socket accept_one(const Socket& listening, double seconds) {
     return result;
 }
 
-// The other side may not listen yet: tried again until the time is over.
+// Connects to the other side. If it does not listen yet, tries again until the time is over.
 inline Socket connect_to(const HostPort& where, double seconds) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     int error = 0;
@@ -189,7 +189,7 @@ class TcpControl {
         set_patience(socket_, seconds);
     }
     void be_patient(double seconds) { set_patience(socket_, seconds); }
-    // Where the server is, as this side sees it: by that address the two have found each other.
+    // The server's address as this side sees it, by which the two are connected.
     std::string server_address(bool server) const {
         return server ? address_of(socket_, getsockname) : address_of(socket_, getpeername);
     }
@@ -200,7 +200,7 @@ class TcpControl {
     }
 
   private:
-    // The next order comes soon: whoever sleeps until then wakes up late, and with cold caches.
+    // Polls for the next order, which comes soon: a sleeping process would wake up late, and with cold caches.
     void spin_for_first_byte() {
         constexpr std::int64_t longest_ns = 500'000;
         const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);

@@ -1,4 +1,4 @@
-// Durations of one kind: their median, and how sure it is.
+// Durations of one kind, with their median and its interval.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +29,9 @@ class SortedSample {
         return n % 2 == 1 ? values_[n / 2] : (values_[n / 2 - 1] + values_[n / 2]) / 2;
     }
 
-    // The width of the median's 95 % interval, by order statistics: of n values, how many lie below the true median is
-    // binomial (n, 1/2), whatever their distribution. Infinite with fewer than six values, which have none.
+    // The width of the median's 95 % interval, by order statistics: the number of n values that lie below the true
+    // median is binomial (n, 1/2), whatever their distribution. Fewer than six values have no interval: then it is
+    // infinite.
     double interval_width() const {
         const double n = static_cast<double>(values_.size());
         if (values_.size() < 6) return std::numeric_limits<double>::infinity();

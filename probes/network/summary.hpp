@@ -1,4 +1,4 @@
-// The summary of an assessment, which stands in loggp.json beside the samples.
+// The summary of an assessment, which is written to loggp.json beside the samples.
 #pragma once
 
 #include <array>
@@ -56,13 +56,13 @@ inline json::Object describe(const Traits& traits) {
     return object.add("rendezvous", traits.rendezvous).add("shared_memory", traits.shared_memory);
 }
 
-// Null where a side runs on no host.
+// Null if a side runs on no host.
 inline json::Text same_node(const std::array<ProcessPlace, 2>& places) {
     if (places[0].host().empty() || places[1].host().empty()) return json::null();
     return json::value(places[0].host() == places[1].host());
 }
 
-// What is known before the assessment.
+// The part of the summary that is known before the assessment.
 struct Given {
     json::Object beginning;  // the transport's own
     Abilities abilities;

@@ -1,4 +1,4 @@
-// Which pairs of ranks meet, and in which round: in a round no rank is in two pairs.
+// The pairs of ranks in each round: in a round no rank is in two pairs.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ inline RankPair pair_of(int one, int other) {
     return {std::min(one, other), std::max(one, other)};
 }
 
-// All pairs, by the circle method: one stays in its place, the others go round (of an odd number one rests).
+// All pairs, by the circle method: one rank stays in its place, the others rotate (of an odd number one pauses).
 inline std::vector<Round> all_pairs(int ranks, std::mt19937_64& random) {
     std::vector<int> circle(static_cast<std::size_t>(ranks + ranks % 2));
     for (int i = 0; i < static_cast<int>(circle.size()); ++i) circle[static_cast<std::size_t>(i)] = i < ranks ? i : -1;
@@ -61,9 +61,9 @@ inline std::vector<Round> rounds_of(const std::vector<RankPair>& pairs, int rank
     return rounds;
 }
 
-// So many pairs: first a chain through the ranks of each host and a chain through the hosts, so that all hang together
-// both within their host and beyond; then pairs at random, every second one within a host as long as such are found.
-// At least ranks - 1, fewer than all.
+// A sample of `count` pairs: first a chain through the ranks of each host and a chain through the hosts, so that all
+// ranks are connected within their host and beyond; then pairs at random, every second one within a host as long as
+// such are found. `count` is at least ranks - 1, and less than the number of all pairs.
 inline std::vector<RankPair> sample_pairs(const std::vector<std::string>& hosts, int count, std::mt19937_64& random) {
     std::vector<int> order(hosts.size());
     std::map<std::string, std::vector<int>> members;

@@ -1,8 +1,8 @@
-// What an assessment needs of a transport: messages to time, a control channel beside them, and a clock.
+// The concepts of a transport that an assessment needs: messages to time, a control channel beside them, and a clock.
 //
-// The assessment is a template over the three, so that a call that is timed is the transport's own and nothing else.
-// Both sides have all three. The tests' emulated network (tests/emulated_network) has a virtual clock, and nothing of
-// the assessment knows it.
+// The assessment is a template over the three, so that a timed call is the transport's own and nothing else. Both sides
+// have all three. The tests' emulated network (tests/emulated_network) has a virtual clock; the assessment does not
+// depend on that.
 #pragma once
 
 #include <concepts>
@@ -15,8 +15,8 @@
 
 namespace idlewave::probe::network {
 
-// What distinguishes a transport from others. The probe prints it (--transports) and writes it beside the samples:
-// whoever reads them needs no list of transports.
+// The properties of a transport. The probe prints them (--transports) and writes them beside the samples, so that a
+// reader of samples needs no list of transports.
 struct Traits {
     const char* name = "";
     int smallest = 0;            // bytes of the smallest message: 0 or 1
@@ -27,17 +27,17 @@ struct Traits {
     bool shared_memory = false;  // messages within a node go through memory that both sides map
 };
 
-// How a transport carries messages.
+// The messages of a transport.
 //
 // A class Data(Control&, const Connection&) with constant `traits`. in_page (optional): the byte of a page at which
-// every message begins, of a transport whose costs may depend on the number of pages.
-// start(sample): both sides, before anything is sent in that sample.
-// refresh(size, messages): the bytes of that many messages are written, as a program's would be. serve(size, messages),
-// of a passive transport: the same on the server's side, for the messages that the client will fetch.
-// send(size, message): the call whose duration is o_s. flush(): what the sender owes beyond its calls.
-// receive(size, messages): false when one was lost. post(size) and wait(size), if there are such: a receive in two
-// calls. progress(), if there is one: the library takes what has come, without a receive. limit(): the largest size;
-// in_flight(size): how many messages may be on their way.
+// every message begins, for a transport whose costs may depend on the number of pages.
+// start(sample): both sides call it before anything is sent in that sample.
+// refresh(size, messages): writes the bytes of that many messages, as a program would. serve(size, messages), of a
+// passive transport: the same on the server's side, for the messages that the client will fetch.
+// send(size, message): the call whose duration is o_s. flush(): completes what the calls of send leave open.
+// receive(size, messages): returns false if one was lost. post(size) and wait(size), optional: a receive in two calls.
+// progress(), optional: the library handles arrived messages, without a receive. limit(): the largest size;
+// in_flight(size): the largest number of messages on their way.
 template <class D>
 concept DataPlane = requires(D data, int size, int messages, std::uint32_t sample) {
     { D::traits } -> std::convertible_to<Traits>;
@@ -50,7 +50,7 @@ concept DataPlane = requires(D data, int size, int messages, std::uint32_t sampl
     { data.in_flight(size) } -> std::same_as<int>;
 };
 
-// Of a transport that has post and wait: receive is both, for one message after the other.
+// The receive of a transport that has post and wait: both, for one message after the other.
 template <class D>
 bool receive_each(D& data, int size, int messages) {
     for (int i = 0; i < messages; ++i) {
@@ -60,16 +60,16 @@ bool receive_each(D& data, int size, int messages) {
     return true;
 }
 
-// Whole blocks of bytes, in order, without loss; fails rather than waits for ever.
+// A control channel: whole blocks of bytes, in order, without loss. Its waits are bounded: it fails instead.
 template <class C>
 concept ControlPlane = requires(C control, const void* from, void* to, std::size_t bytes) {
     control.send(from, bytes);
     control.receive(to, bytes);
 };
 
-// now(): ordered, in ticks of tick_ns. compute(t): keeps the CPU busy for t ticks without the transport, and returns
-// for how long it did. settle(): until what came before has left CPU and network. involuntary(): switches so far.
-// observed(ns): the duration as this clock's user sees it (an emulation adds its scatter).
+// now(): an ordered reading, in ticks of tick_ns. compute(t): computes for t ticks without the transport, and returns
+// the real length. settle(): waits until earlier messages have left CPU and network. involuntary(): involuntary context
+// switches so far. observed(ns): the duration as the user of this clock sees it (an emulation adds its scatter).
 template <class K>
 concept TimeSource = requires(K clock, Ticks ticks, double ns) {
     { clock.now() } -> std::same_as<Ticks>;
@@ -112,7 +112,7 @@ void send_text(Control& control, const std::string& text) {
 
 template <ControlPlane Control>
 std::string receive_text(Control& control) {
-    constexpr std::uint64_t longest = 65536;  // names and addresses; whoever says more is no side of ours
+    constexpr std::uint64_t longest = 65536;  // names and addresses; a peer that sends more is not a probe
     const auto length = receive_value<std::uint64_t>(control);
     if (length > longest) throw failed("the other side announces a text of " + std::to_string(length) + " B");
     std::string text(length, '\0');

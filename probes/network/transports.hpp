@@ -1,5 +1,5 @@
-// The transports, a line each. Two lists: LocalTransports connects any two processes; loggp.cpp puts those of MPI
-// before it. Whoever builds a probe defines IDLEWAVE_LIBFABRIC and IDLEWAVE_UCX where there are these libraries.
+// The list of transports, a line each. LocalTransports connect any two processes; loggp.cpp adds those of MPI before
+// them. The build of a probe defines IDLEWAVE_LIBFABRIC and IDLEWAVE_UCX if there are these libraries.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How many rows a core's buffer has room for.
+// The number of rows in a core's buffer.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace idlewave::probe {
 
-// Bytes that the system could give without taking them from anybody.
+// Bytes of memory that are free for use (MemAvailable).
 inline double available_memory() {
     std::ifstream file("/proc/meminfo");
     for (std::string line; std::getline(file, line);) {
@@ -21,8 +21,8 @@ inline double available_memory() {
     return 4e9;
 }
 
-// As many as were asked for (0: nobody did), or as are likely (0: nobody knows), or a million. The buffers of all cores
-// that are recorded at once must fit into half of the free memory; they take a quarter if nobody asked for more.
+// The number asked for (0: none), or the likely number (0: not known), or a million. The buffers of all cores that are
+// recorded at once must fit into half of the free memory; if no number was asked for, they take at most a quarter.
 inline std::size_t rows_for(std::size_t asked, double likely, std::size_t row_bytes, std::size_t cores) {
     const double available = available_memory() / static_cast<double>(cores * row_bytes);
     double wanted = asked > 0 ? static_cast<double>(asked) : 1e6;

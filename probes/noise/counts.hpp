@@ -1,5 +1,5 @@
-// What the kernel counts for a thread: switches, migrations, page faults. By a group of software events
-// (perf_event_open), which is read by one call; where that is refused, by getrusage, which knows no migrations (a
+// The kernel's counts for a thread: switches, migrations, page faults. They are read by one call from a group of
+// software events (perf_event_open). Where that is refused, they are read by getrusage, which has no migrations (a
 // pinned thread has none).
 #pragma once
 
@@ -29,14 +29,14 @@ struct Counts {
     }
 };
 
-// Counts for the thread that makes it.
+// Counts for the thread that constructs it.
 class ThreadCounts {
   public:
     ThreadCounts() {
         constexpr std::array<std::uint64_t, 3> counted = {PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_MIGRATIONS,
                                                           PERF_COUNT_SW_PAGE_FAULTS};
         for (std::size_t i = 0; i < counted.size() && why_.empty(); ++i) {
-            events_[i] = open(counted[i], events_[0]);  // the first, of -1, begins the group
+            events_[i] = open(counted[i], events_[0]);  // the first has the group -1, which begins a group
             if (events_[i] < 0) why_ = system_word(errno);
         }
     }
@@ -54,7 +54,7 @@ class ThreadCounts {
     }
 
     Counts read_counts() const {
-        std::array<std::uint64_t, 4> values{};  // how many, then each
+        std::array<std::uint64_t, 4> values{};  // the number of counts, then each count
         if (by_events() && read(events_[0], values.data(), sizeof values) == sizeof values) {
             return {static_cast<std::int64_t>(values[1]), static_cast<std::int64_t>(values[2]),
                     static_cast<std::int64_t>(values[3])};
@@ -74,7 +74,7 @@ class ThreadCounts {
         attributes.type = PERF_TYPE_SOFTWARE;
         attributes.config = event;
         attributes.read_format = PERF_FORMAT_GROUP;
-        // Switches happen in the kernel: without the permission to count there, this is refused.
+        // Switches happen in the kernel: this call is refused without the permission to count there.
         return static_cast<int>(syscall(SYS_perf_event_open, &attributes, 0, -1, group, PERF_FLAG_FD_CLOEXEC));
     }
 

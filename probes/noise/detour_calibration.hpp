@@ -1,4 +1,4 @@
-// Before detours are recorded on a core: how long an iteration takes that nothing disturbs.
+// Calibration before detours are recorded on a core: the time of an undisturbed iteration.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ Ticks longest(std::span<Row> rows) {
     return std::max_element(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.length < b.length; })->length;
 }
 
-// In several short rounds, since a processor may take a while to become fast.
+// It has several short rounds, because a processor may take a while to reach its speed.
 template <class Row>
 Resolution calibrate(double tick_ns) {
     constexpr int rounds = 10;
@@ -46,7 +46,7 @@ Resolution calibrate(double tick_ns) {
     return result;
 }
 
-// What reading the counts takes: the median of many.
+// The time of one reading of the counts: the median of many.
 inline Ticks calibrate_counting(Counting& counting) {
     std::vector<Ticks> times(1001);
     for (Ticks& time : times) {
@@ -70,7 +70,7 @@ DetourRecording<Row> prepare_detours(const Bounds& bounds) {
         counting.longest_reading = threshold_factor * (resolution.counting + resolution.shortest);
         counting.on = true;
     }
-    const Ticks begin = read_ticks();  // a rehearsal, thrown away
+    const Ticks begin = read_ticks();  // of a rehearsal, which is thrown away
     record(recording, resolution.threshold() + 1, begin, begin + static_cast<Ticks>(2e7 / bounds.tick_ns));
     return recording;
 }

@@ -1,11 +1,12 @@
-// The selfish detour benchmark: what takes the CPU away from a loop that wants nothing but the time.
+// The selfish detour benchmark: it records what takes the CPU away from a loop that only reads the time.
 //
 // A loop reads the processor's time counter. An undisturbed iteration takes t_min; one above 9 t_min is a detour
 // of length t - t_min (P. Beckman, K. Iskra, K. Yoshii, S. Coghlan: The influence of operating systems on the
-// performance of collective operations at extreme scale, 2006). There t_min is the shortest iteration; here it is
-// the mean of the shortest of many in a row, since a counter that goes in steps may be read twice within one, and
-// some then say 1 tick, which is no iteration's time. Calibration and measurement run the same code: only the
-// threshold differs. The recording is bounded in time and in records; what does not fit is counted and timed.
+// performance of collective operations at extreme scale, 2006). There t_min is the shortest iteration. Here it is
+// the mean of the shortest row of iterations: a counter that advances in steps may be read twice within one step, and
+// some counters then differ by 1 tick, which is no iteration's time. Calibration and measurement run the same code:
+// only the threshold differs. The recording is bounded in time and in records; records that do not fit are counted and
+// timed.
 
 #pragma once
 
@@ -27,33 +28,33 @@ constexpr Ticks threshold_factor = 9;
 constexpr Ticks threshold_steps = 2;
 
 struct TimedDetour {
-    Ticks begin;   // the last reading before it
-    Ticks length;  // of the iteration, t_min included
+    Ticks begin;   // the last reading before the detour
+    Ticks length;  // length of the iteration, t_min included
 };
 
 struct CountedDetour : TimedDetour {
-    Counts counts;  // what the kernel counted across it
+    Counts counts;  // the kernel's counts across the detour
 };
 
-// The time of a loop that nothing disturbs.
+// The time of an undisturbed loop.
 struct Resolution {
     double read = 0;       // ticks of one reading of the counter
-    double iteration = 0;  // and of one iteration
-    Ticks shortest = 1;    // t_min: of a counter coarser than the loop one tick, which then is the resolution
-    Ticks step = 1;        // the longest iteration of the quickest row: a counter may go many ticks at once
-    Ticks counting = 0;    // of reading the kernel's counts
+    double iteration = 0;  // ticks of one iteration
+    Ticks shortest = 1;    // t_min; one tick, the resolution, if the counter is coarser than the loop
+    Ticks step = 1;        // the longest iteration of the quickest row: a counter may advance many ticks at once
+    Ticks counting = 0;    // ticks of one reading of the kernel's counts
 
-    // What is longer is a detour, and no step of the counter.
+    // A longer iteration is a detour, and no step of the counter.
     Ticks threshold() const { return std::max(threshold_factor * shortest, threshold_steps * step); }
 };
 
-// Reads the kernel's counts behind a detour, and keeps the time that this takes out of the recording.
+// Reads the kernel's counts after a detour, and excludes the time of the reading from the recording.
 struct Counting {
     ThreadCounts source;
     Counts last;
-    Ticks longest_reading = never;  // a longer one was disturbed itself
-    bool on = false;                // not during the calibration
-    Ticks blind = 0;                // in which a detour could not be seen
+    Ticks longest_reading = never;  // a longer reading was disturbed itself
+    bool on = false;                // false during the calibration
+    Ticks blind = 0;                // time in which a detour could not be detected
 };
 
 struct Nothing {};
@@ -76,13 +77,13 @@ struct DetourRecording : Recorded {
     }
 };
 
-// Keeps a detour. The answer is the reading that the loop goes on from.
+// Records a detour. Returns the reading from which the loop continues.
 [[gnu::always_inline]] inline Ticks keep(DetourRecording<TimedDetour>& recording, TimedDetour detour) {
     recording.add(detour);
     return detour.begin + detour.length;
 }
 
-// Keeps a detour with what was counted since the one before. The answer is when the counts had been read.
+// Records a detour with the counts since the previous one. Returns the time at which the counts had been read.
 inline Ticks keep_counted(DetourRecording<CountedDetour>& recording, const TimedDetour& detour) {
     Counting& counting = recording.counting;
     const Counts now = counting.source.read_counts();
@@ -92,8 +93,8 @@ inline Ticks keep_counted(DetourRecording<CountedDetour>& recording, const Timed
     return after;
 }
 
-// A reading of the counts that took too long was hit by a detour itself, which is recorded with what is counted then.
-// Behind that one nothing more is looked for: should every reading have become slow, this ends all the same.
+// A reading of the counts that takes too long was hit by a detour itself, which is recorded with the counts then. The
+// reading after that one is not examined, so that this ends even if every reading has become slow.
 [[gnu::noinline]] inline Ticks count_and_keep(DetourRecording<CountedDetour>& recording, const TimedDetour& detour) {
     Counting& counting = recording.counting;
     const Resolution& resolution = recording.resolution;
@@ -115,8 +116,8 @@ inline Ticks keep_counted(DetourRecording<CountedDetour>& recording, const Timed
     return detour.begin + detour.length;
 }
 
-// The loop of the benchmark: keeps every iteration of at least so many ticks, until a time or a signal. Not inlined, so
-// that calibration and measurement are one piece of machine code.
+// The loop of the benchmark: it records every iteration of at least `least` ticks, until `end` or a signal. It is not
+// inlined, so that calibration and measurement run the same machine code.
 template <class Row>
 [[gnu::noinline]] void record(DetourRecording<Row>& recording, Ticks least, Ticks begin, Ticks end) {
     const StopFlag& stop = stop_flag;

@@ -1,4 +1,4 @@
-// From the lines of the kernel's tracer: what ran on a core instead of a thread, from when to when.
+// Events from the lines of the kernel's tracer: what ran on a core instead of a thread, with begin and end.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace idlewave::probe {
 
-// Pairs the beginnings and ends of one core's events; of what began before the first line, or has not ended at the
-// last, there is none.
+// Pairs the beginnings and ends of one core's events. An event that began before the first line, or ends after the
+// last, is left out.
 class EventPairs {
   public:
     explicit EventPairs(int thread) : thread_(std::to_string(thread)) {}
@@ -86,7 +86,7 @@ class EventPairs {
         task_begin_ns_ = now_ns;
     }
 
-    // "perf_event_nmi_handler() delta_ns: 1184 handled: 1": told at its end.
+    // "perf_event_nmi_handler() delta_ns: 1184 handled: 1": written at the handler's end.
     void add_nmi(const std::string& details, double now_ns) {
         const double length = std::strtod(rest_after(details, "delta_ns: ").c_str(), nullptr);
         events_.push_back({now_ns - length, now_ns, "nmi", details.substr(0, details.find('('))});
@@ -96,7 +96,7 @@ class EventPairs {
     std::vector<KernelEvent> events_;
     NetLengths nets_;
     std::map<std::string, std::vector<std::pair<std::string, double>>> open_;
-    std::string task_;  // what runs instead of the thread
+    std::string task_;  // the task that runs instead of the thread
     double task_begin_ns_ = 0;
 };
 

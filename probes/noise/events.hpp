@@ -1,4 +1,4 @@
-// The kernel's events beside a recording: who had the core instead of the probe, and when.
+// The kernel's events beside a recording: what ran on the core instead of the probe, and when.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 
 namespace idlewave::probe {
 
-// The axis of a core's recording, and an instant at which both clocks were read.
+// The time axis of a core's recording, and an instant at which both clocks were read.
 struct Axis {
     Ticks begin = 0;
     Ticks end = 0;
@@ -39,13 +39,13 @@ struct Axis {
     double length() const { return of_ticks(end); }
 };
 
-// A core whose recording is at hand, and who records there.
+// A recorded core, and the thread that records there.
 struct TracedCore {
     int cpu = -1;
     pid_t thread = 0;
 };
 
-// By the kernel's tracer, or where that is not readable by the switches of the probe's own threads.
+// Events by the kernel's tracer, or, where that is not readable, the switches of the probe's own threads.
 class EventTrace {
   public:
     EventTrace(bool wanted, bool may_mount, double seconds, const std::vector<int>& cpus) : wanted_(wanted) {
@@ -72,7 +72,7 @@ class EventTrace {
             instance_->trace_cpus(cpus);
             instance_->switch_to(true);
         } else if (wanted_) {
-            recorders_.clear();  // what an earlier group's had is written
+            recorders_.clear();  // those of an earlier group have been written
             for (const TracedCore& core : cores) recorders_.emplace(core.cpu, core.thread);
         }
     }
@@ -81,8 +81,8 @@ class EventTrace {
         if (tracing()) instance_->switch_to(false);
     }
 
-    // Writes a core's file of events. Describes it, or says why there is none. `switches` is how often the system says
-    // that the thread was switched out.
+    // Writes a core's file of events. Returns its description, or why there is none. `switches` is the system's count
+    // of how often the thread was switched out.
     json::Object write(const std::filesystem::path& folder, const TracedCore& core, const Axis& axis,
                        std::int64_t switches) const {
         if (tracing()) {
@@ -119,13 +119,13 @@ class EventTrace {
   private:
     bool tracing() const { return why_.empty(); }
 
-    // A name space of processes is a file; the first one's number is fixed (Linux, PROC_PID_INIT_INO).
+    // A PID namespace is a file; the inode number of the first one is fixed (Linux, PROC_PID_INIT_INO).
     static bool in_the_first_process_space() {
         std::error_code error;
         return std::filesystem::read_symlink("/proc/self/ns/pid", error) == "pid:[4026531836]";
     }
 
-    // Those that lie within the recording.
+    // The events that lie within the recording.
     std::vector<KernelEvent> read_trace(std::istream& lines, const TracedCore& core, const Axis& axis) const {
         EventPairs pairs(core.thread);
         for (std::string line; std::getline(lines, line);) {
@@ -185,7 +185,7 @@ class EventTrace {
     std::optional<Tracefs> tracefs_;
     std::optional<TraceInstance> instance_;
     std::map<int, SwitchRecorder> recorders_;
-    std::string why_;  // nothing is traced
+    std::string why_;  // why the tracer does not run; empty if it does
 };
 
 }  // namespace idlewave::probe

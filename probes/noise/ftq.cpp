@@ -26,7 +26,7 @@ struct QuantaRecording : Recorded {
     double unit_ticks = 0;  // the shortest time of a unit
 };
 
-// Records until the buffer is full or a signal comes. Keeps whole quanta only.
+// Records whole quanta only, until the buffer is full or a signal comes.
 [[gnu::noinline]] void record_quanta(QuantaRecording& recording, Ticks start, Ticks quantum) {
     const StopFlag& stop = stop_flag;
     std::int64_t* const work = recording.work.data();

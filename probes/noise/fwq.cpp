@@ -97,7 +97,7 @@ struct FwqProbe {
     CoreRecording prepare(const Bounds& bounds) const {
         WorkQuantaRecording recording;
         recording.quanta.resize(bounds.records);   // writes every page, so that none is missing later
-        const Ticks begin = read_ticks_ordered();  // a rehearsal
+        const Ticks begin = read_ticks_ordered();  // of a rehearsal
         record_work_quanta(recording, units, begin, begin + static_cast<Ticks>(2e7 / bounds.tick_ns));
         return recording;
     }

@@ -41,16 +41,16 @@ struct InjectOptions {
 };
 
 struct Injection {
-    std::int64_t wanted_ns;  // on CLOCK_MONOTONIC, as the begin
+    std::int64_t wanted_ns;  // on CLOCK_MONOTONIC, as begin_ns
     std::int64_t begin_ns;
-    std::int64_t raw_ns;  // the begin on CLOCK_MONOTONIC_RAW, which nobody adjusts
+    std::int64_t raw_ns;  // the begin on CLOCK_MONOTONIC_RAW, which is never adjusted
     double length_ns;
 };
 
 struct Injected {
-    std::vector<Injection> detours;  // the first of them, as many as there was room for
+    std::vector<Injection> detours;  // the first ones, as far as there is room
     std::size_t count = 0;
-    std::size_t missed = 0;  // places of the grid that were over before the core was ours
+    std::size_t missed = 0;  // times of the grid that were over before the core was taken
     double duration_s = 0;
     double tick_ns = 0;
 };
@@ -92,7 +92,7 @@ void sleep_until(std::int64_t time_ns) {
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);  // a signal may cut it short
 }
 
-// Busy. Returns how long it really was, by the counter.
+// Computes for `length`. Returns the real length by the counter.
 Ticks keep_busy(Ticks length) {
     const Ticks begin = read_ticks();
     Ticks now = begin;
@@ -104,7 +104,7 @@ Injected inject(const InjectOptions& options) {
     Injected result;
     result.tick_ns = measure_tick_length(20'000'000);
     const auto length = static_cast<Ticks>(options.length_us * 1000 / result.tick_ns);
-    constexpr double most = 4e6;  // some 100 MB: the summary's medians are of so many
+    constexpr double most = 4e6;  // about 100 MB; the summary's medians are over these
     result.detours.reserve(
         static_cast<std::size_t>(std::min(most, 2 * options.seconds * 1e6 / options.period_us + 100)));
 
@@ -129,7 +129,7 @@ Injected inject(const InjectOptions& options) {
             next = after + std::llround(gap(random));
             continue;
         }
-        // The grid stays: what could not begin in its turn is left out.
+        // The grid does not shift: a detour that could not begin at its time is left out.
         do {
             next = begin + std::llround(static_cast<double>(++k) * period_ns);
             if (next < after) ++result.missed;
@@ -179,7 +179,7 @@ void run(const InjectOptions& options) {
     stop_on_signals();
     pthread_setname_np(pthread_self(), "idlewave-inject");  // by which the kernel's events know it
     const Injected injected = inject(options);
-    use_no_priority();  // what follows is no detour that anybody asked for
+    use_no_priority();  // the rest must not be a detour that was not asked for
     if (!options.detours.empty()) write_detours(options.detours, injected);
     const std::string summary = summary_of(options, injected);
     if (!options.output.empty()) {

@@ -1,5 +1,5 @@
-// What the kernel's osnoise tracer tells at the end of each interrupt, softirq, NMI and task: how long it ran itself,
-// without what interrupted it (Linux, Documentation/trace/osnoise-tracer.rst). Each goes to the event that it is of.
+// Net lengths: the kernel's osnoise tracer writes at the end of each interrupt, softirq, NMI and task how long it ran
+// itself, without what interrupted it (Linux, Documentation/trace/osnoise-tracer.rst). Each is assigned to its event.
 #pragma once
 
 #include <cstdlib>
@@ -15,18 +15,18 @@
 namespace idlewave::probe {
 
 struct NetLength {
-    std::string key;  // of the event that it is of, as `net_length_key`
+    std::string key;  // of its event, by `net_length_key`
     std::string kind;
     std::string name;
-    double reported_ns = 0;  // at the end
+    double reported_ns = 0;  // when it was written, at the event's end
     double length_ns = 0;
 
     KernelEvent event() const { return {reported_ns - length_ns, reported_ns, kind, name, length_ns}; }
 };
 
-// Without an interrupt's number, for vectors are told as interrupts, and their events have none (one of them has
-// "_apic" behind its name instead); without a task's name, which is another at its end when it has become another
-// program.
+// The key omits an interrupt's number: vectors are written as interrupts, and their events have none (one of them has
+// "_apic" behind its name instead). It omits a task's name: a task that has executed another program ends with another
+// name.
 inline std::string net_length_key(const std::string& kind, const std::string& name) {
     if (kind == "irq") return "irq " + name.substr(name.find(':') + 1);
     if (kind == "vector" || kind == "ipi") return "irq " + name.substr(0, name.rfind("_apic"));
@@ -38,8 +38,8 @@ inline bool reports_net_length(const TraceLine& line) {
     return line.event.ends_with("_noise");
 }
 
-// "virtio0:27 start 1371.794302286 duration 20089 ns"; of an NMI there is no name. Nothing of what began before the
-// tracer did, which it dates back to 0, and of a line that is no such.
+// "virtio0:27 start 1371.794302286 duration 20089 ns"; an NMI has no name. Returns nothing for other lines, and for
+// what began before the tracer, which the tracer dates back to 0.
 inline std::optional<NetLength> parse_net_length(const TraceLine& line, double now_ns) {
     constexpr const char* before_length = " duration ";
     const std::string kind = line.event.substr(0, line.event.rfind('_'));
@@ -49,7 +49,7 @@ inline std::optional<NetLength> parse_net_length(const TraceLine& line, double n
     if (line.details.compare(start, length - start, "start 0.000000000") == 0) return std::nullopt;
     NetLength net{"", kind, kind, now_ns,
                   std::strtod(line.details.c_str() + length + std::strlen(before_length), nullptr)};
-    constexpr double negative = 0x1p63;  // races make some so (trace_osnoise.c), and it is printed without its sign
+    constexpr double negative = 0x1p63;  // races cause negative values (trace_osnoise.c), printed as unsigned
     if (net.length_ns >= negative) return std::nullopt;
     if (kind == "nmi") return net;
     const std::size_t colon = line.details.rfind(':', start);
@@ -62,8 +62,8 @@ inline std::optional<NetLength> parse_net_length(const TraceLine& line, double n
     return net;
 }
 
-// Events and net lengths in the order in which they end. Which of two that belong together the kernel writes first
-// depends on who asked for it first.
+// Events and net lengths in the order in which they end. Of an event and its net length, the kernel writes the one
+// first whose recording was enabled first.
 class NetLengths {
   public:
     void add_event(std::vector<KernelEvent>& events) {
@@ -93,12 +93,13 @@ class NetLengths {
     }
 
   private:
-    // What ran for that long until then is, in part at least, of the event's time.
+    // Whether the time that the net length covers overlaps the event's.
     static bool together(const NetLength& net, const KernelEvent& event) {
         return net.reported_ns >= event.begin_ns && net.reported_ns - net.length_ns < event.end_ns;
     }
 
-    // The whole of it, behind all its handlers, of which each told its own part: one event with the longest's name.
+    // The net length of a whole NMI follows those of its handlers, which are joined to one event with the longest's
+    // name.
     static void add_nmi(const NetLength& net, std::vector<KernelEvent>& events) {
         KernelEvent whole = net.event();
         double longest_ns = 0;
@@ -112,7 +113,8 @@ class NetLengths {
         events.push_back(whole);
     }
 
-    // The kernel wrote no other event of it. Of a task or a softirq it did, unless it began before the first line.
+    // A net length without an event. For a task or a softirq the kernel writes an event, unless it began before the
+    // first line.
     static void give_up(const NetLength& net, std::vector<KernelEvent>& events) {
         if (net.kind == "irq") events.push_back(net.event());
     }

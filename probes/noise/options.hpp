@@ -17,7 +17,7 @@ struct NoiseOptions {
     std::vector<int> cpus;  // ascending
     bool one_by_one = false;
     double seconds = 0;
-    std::size_t records = 0;  // 0: as many as are sensible
+    std::size_t records = 0;  // 0: the default (buffers.hpp)
     std::string output;
     std::optional<int> priority;
     std::optional<std::uint64_t> seed;

@@ -1,6 +1,6 @@
-// The kernel's osnoise tracer, without the threads by which it measures unless it is told not to (from Linux 6.2 on):
-// they would be noise to the probe. That they are off is a setting of the whole machine, put back at the end. Who looks
-// and changes it holds the lock of tracefs: the probes of a job begin and end together.
+// The kernel's osnoise tracer without its own measuring threads (an option from Linux 6.2 on), which would be noise to
+// the probe. That they are off is a setting of the whole machine, which is restored at the end. A process that reads
+// and changes the setting holds the lock of tracefs, because the probes of a job begin and end together.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace idlewave::probe {
 
 class OsnoiseSetting {
   public:
-    // An instance whose name ends so has the duty to put the setting back, whichever process made it.
+    // An instance whose name ends so must restore the setting at its end, whichever process made it.
     static constexpr const char* duty = ".osnoise";
 
     explicit OsnoiseSetting(const std::filesystem::path& tracefs) : tracefs_(tracefs) {
@@ -26,7 +26,7 @@ class OsnoiseSetting {
         }
         const bool threads = !threads_are_off();
         for_each_tracer([&](const std::string& tracer, const std::string& instance) {
-            // It cannot run beside timerlat, and whoever measures by its threads would lose them.
+            // It cannot run beside timerlat, and a user who measures by its threads would lose them.
             if (tracer == "timerlat" || (tracer == "osnoise" && threads)) why_ = tracer + " is already in use";
             ours_ = ours_ || has_duty(instance);
         });
@@ -41,14 +41,14 @@ class OsnoiseSetting {
 
     bool threads_are_off() const { return read_options().find("NO_OSNOISE_WORKLOAD") != std::string::npos; }
 
-    // Empty if it worked. Where they are off nothing is written: that alone ends the recording of net lengths for a
-    // moment, of whoever records them.
+    // Returns an empty text on success. If the threads are off nothing is written: a write alone interrupts every
+    // recording of net lengths for a moment.
     std::string turn_threads_off() const {
         return threads_are_off() ? "" : write_text(options_file(), "NO_OSNOISE_WORKLOAD");
     }
 
-    // By the instance that has the duty, at its end. Not while another has it. Where somebody else uses the tracer by
-    // now, or timerlat, the setting stays as it is: to write it would end his threads.
+    // Called by the instance that must restore the setting, at its end. Does nothing while another instance must
+    // restore it, or while somebody else uses the tracer or timerlat: a write would end their threads.
     void put_back(const std::string& instance) const {
         bool in_use = false;
         for_each_tracer([&](const std::string& tracer, const std::string& name) {
@@ -63,7 +63,8 @@ class OsnoiseSetting {
 
     std::string read_options() const { return read_line(options_file()).value_or(""); }
 
-    // Of the machine ("") and of all instances. Without exceptions: it is also put back when a run fails.
+    // Calls `use` with the tracer of the machine ("") and of all instances. Throws nothing: the setting is also
+    // restored when a run fails.
     template <class Use>
     void for_each_tracer(Use use) const {
         use(read_line(tracefs_ / "current_tracer").value_or(""), "");

@@ -1,4 +1,4 @@
-// What a noise probe is: what it records and how, without what all of them have in common.
+// The concept of a noise probe: what it records and how, without what all of them have in common.
 #pragma once
 
 #include <concepts>
@@ -18,34 +18,34 @@ struct Recorded {
     Ticks begin = 0;
     Ticks end = 0;
     std::size_t count = 0;    // rows
-    std::size_t dropped = 0;  // rows that there was no room for
-    Ticks dropped_ticks = 0;  // and their time
+    std::size_t dropped = 0;  // rows for which there was no room
+    Ticks dropped_ticks = 0;  // their time
 };
 
-// Some of a recording's rows, one behind the other.
+// A range of a recording's rows.
 struct Rows {
     std::size_t first = 0;
     std::size_t end = 0;
 };
 
-// Where a recording begins whose thread leaves the common start now. Coming to it takes some time when its code is
-// cold; who comes later than that was kept away, and that is noise from the start on.
+// The begin of a recording whose thread leaves the common start now. The thread takes some time to get here when the
+// code is not cached. If it takes longer, something took its core away, which is noise from the start on.
 inline Ticks begin_of_recording(Ticks start, double tick_ns) {
     constexpr double prompt_ns = 10'000;
     const Ticks now = read_ticks_ordered();
     return static_cast<double>(now - start) * tick_ns <= prompt_ns ? now : start;
 }
 
-// How long a recording lasts, and how many rows it has room for.
+// The length of a recording, and its number of rows.
 struct Bounds {
     Ticks length = 0;
     std::size_t records = 0;
-    double likely = 0;   // how many rows there will be, or 0 if nobody knows
+    double likely = 0;   // the likely number of rows, or 0 if it is not known
     double tick_ns = 0;  // roughly; the run itself gives the exact value
 };
 
 // What differs between the probes. `settle` is called once, pinned to the first core; `prepare` and `record` on each
-// core; the others when it has been recorded. prepare may end early when a signal has come.
+// core; the other functions after the recording. `prepare` may end early when a signal has come.
 template <class Probe>
 concept NoiseProbe = requires(Probe& probe, const Probe& fixed, typename Probe::CoreRecording& recording,
                               const Bounds& bounds, const Rows& rows, Ticks start, double tick_ns, double seconds) {

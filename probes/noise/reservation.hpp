@@ -1,7 +1,7 @@
 // Processes of one job on one host must not measure the same core: each would be the other's noise.
 //
-// A core that is measured has a socket with a name made of the job's and the core's (in the abstract name space of
-// Linux): a name is given once, and is free again when its owner ends, however it ends.
+// A measured core has a socket whose name contains the job and the core (in the abstract namespace of Linux). A name is
+// given once, and is free again when its owner ends, however it ends.
 #pragma once
 
 #include <sys/socket.h>
@@ -38,11 +38,11 @@ class CoreReservation {
         const std::string name = "idlewave." + std::to_string(getuid()) + "." + job + "." + std::to_string(cpu);
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
-        // The end of a long name is what tells two from each other; the leading zero makes it abstract.
+        // Long names differ at their end; the leading zero makes the name abstract.
         const std::size_t length = std::min(name.size(), sizeof address.sun_path - 1);
         std::copy(name.end() - static_cast<std::ptrdiff_t>(length), name.end(), address.sun_path + 1);
         const int reserved = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        if (reserved < 0) return;  // no sockets here: then it is not checked
+        if (reserved < 0) return;  // without sockets there is no check
         sockets_.push_back(reserved);
         const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
         if (bind(reserved, reinterpret_cast<const sockaddr*>(&address), size) == 0 || errno != EADDRINUSE) return;

@@ -1,4 +1,4 @@
-// How finely a core's time can be looked at: what one reading of the counter costs.
+// The time resolution on a core: the cost of one reading of the counter.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Ticks time_reads(std::index_sequence<Index...> /*unrolled*/) {
 
 }  // namespace detail
 
-// Of reads one behind the other, without a loop: the quickest of many rows, in ticks for one read.
+// The cost of one read in ticks: the quickest of many rows of reads, without a loop.
 inline double shortest_read(int rows) {
     Ticks shortest = never;
     for (int i = 0; i < rows; ++i) {

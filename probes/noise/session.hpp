@@ -59,7 +59,7 @@ class Session {
   private:
     using CoreRecording = typename Probe::CoreRecording;
 
-    // A core that was recorded and written.
+    // A core whose recording has been written.
     struct RecordedCore {
         int cpu = -1;
         Ticks begin = 0;
@@ -98,7 +98,7 @@ class Session {
     void record(const std::vector<int>& cpus, std::size_t group, std::size_t groups, EventTrace& events) {
         std::vector<TeamMember<CoreRecording>> team(cpus.size());
         for (std::size_t i = 0; i < cpus.size(); ++i) team[i].cpu = cpus[i];
-        // Who waits must not be on a core that is recorded, if there is another.
+        // The waiting thread must not be on a recorded core, if there is another.
         std::vector<int> spare;
         std::set_difference(allowed_.begin(), allowed_.end(), cpus.begin(), cpus.end(), std::back_inserter(spare));
         pin(spare.empty() ? allowed_ : spare);
@@ -130,7 +130,7 @@ class Session {
         }
     }
 
-    // Not where no core is spare: whoever wakes up to show it would be noise.
+    // Shows no progress if there is no spare core: the thread that wakes up to show it would be noise.
     void show_progress(double done, double share, std::size_t threads, const std::atomic<std::size_t>& ended) const {
         const auto begin = std::chrono::steady_clock::now();
         auto next = begin + std::chrono::milliseconds(500);
@@ -147,7 +147,7 @@ class Session {
         const double tick_ns = tick_length(first_, last_);
         std::sort(cores_.begin(), cores_.end(),
                   [](const RecordedCore& one, const RecordedCore& other) { return one.cpu < other.cpu; });
-        // The axis that all cores share begins where the first recording does.
+        // The common axis of all cores begins with the first recording.
         Ticks origin = cores_.front().begin;
         for (const RecordedCore& core : cores_) origin = std::min(origin, core.begin);
         std::vector<json::Text> cores;
@@ -164,7 +164,7 @@ class Session {
         const double since = static_cast<double>(static_cast<std::int64_t>(origin - first_unix_.ticks)) * tick_ns;
         summary.add("interrupted", stop_asked());
         summary.add("start_unix_ns", first_unix_.ns + std::llround(since));
-        // On the clock that nobody adjusts: where it is compared with another recording of this host.
+        // On the clock that is never adjusted, for a comparison with another recording of this host.
         const double since_raw = static_cast<double>(static_cast<std::int64_t>(origin - first_.ticks)) * tick_ns;
         summary.add("start_raw_ns", first_.ns + std::llround(since_raw));
         summary.add("cores", cores);
@@ -174,7 +174,7 @@ class Session {
         print_line(text);
     }
 
-    // In blocks: beside a recording, which may have half of the memory, there is no room for another of its size.
+    // Writes in blocks: a recording may have half of the memory, so there is no room for a copy.
     void write_table(const std::string& name, const CoreRecording& recording, double tick_ns) const {
         constexpr std::size_t block = 65536;
         RecordingFile file(folder_ / name);
@@ -184,8 +184,8 @@ class Session {
         file.close();
     }
 
-    // As soon as it is recorded, so that cores that are recorded one by one need the memory of one. A tick's length is
-    // that from the first instant to the end of this recording.
+    // Writes a core as soon as it is recorded, so that cores that are recorded one by one need the memory of one. The
+    // length of a tick is measured from the first instant to the end of this recording.
     json::Object write_core(const TeamMember<CoreRecording>& member, const Around& around,
                             const EventTrace& events) const {
         const CoreRecording& recording = *member.recording;
@@ -225,7 +225,7 @@ class Session {
     std::vector<RecordedCore> cores_;
 };
 
-// The whole of a probe's main.
+// A probe's main function.
 template <NoiseProbe Probe>
 int run_noise_probe(int argc, char* const* argv) {
     const std::string name = std::string("idlewave-") + Probe::name;

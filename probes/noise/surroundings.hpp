@@ -1,4 +1,4 @@
-// What the system counted for a core while a probe ran on it.
+// The system's counts for a core while a probe runs on it.
 #pragma once
 
 #include <sys/resource.h>

@@ -1,5 +1,6 @@
-// When a thread was switched out and in again: what an ordinary user may learn of its own threads where the kernel's
-// tracer is not readable (perf_event_open, records of context switches). Not who ran instead.
+// The times at which a thread was switched out and in again (perf_event_open, records of context switches). Every user
+// may read them for their own threads, also where the kernel's tracer is not readable. They do not name the task that
+// ran instead.
 #pragma once
 
 #include <linux/perf_event.h>
@@ -25,7 +26,7 @@ namespace idlewave::probe {
 struct Switch {
     double time_ns = 0;  // CLOCK_MONOTONIC_RAW
     bool out = false;
-    bool preempted = false;  // of one out: it would have gone on
+    bool preempted = false;  // for a switch out: the thread was runnable
 };
 
 class SwitchRecorder {
@@ -66,7 +67,7 @@ class SwitchRecorder {
     bool there() const { return memory_ != nullptr; }
     const std::string& why_not() const { return why_; }
 
-    // All that there was room for, from the first. Nothing is taken out before, so nothing was overwritten.
+    // All switches from the first on, as far as there was room. Nothing is removed before, so nothing is overwritten.
     std::vector<Switch> switches() const {
         std::vector<Switch> result;
         const auto* const page = reinterpret_cast<const perf_event_mmap_page*>(memory_);
@@ -78,7 +79,7 @@ class SwitchRecorder {
             std::memcpy(&header, data + at, sizeof header);
             if (header.size < sizeof header) break;
             if (header.type != PERF_RECORD_SWITCH) continue;
-            std::uint64_t time = 0;  // behind the header, as the only field of the sample
+            std::uint64_t time = 0;  // the only field of the sample, behind the header
             std::memcpy(&time, data + at + sizeof header, sizeof time);
             result.push_back({static_cast<double>(time), (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0,
                               (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0});
@@ -89,7 +90,8 @@ class SwitchRecorder {
   private:
     static std::uint64_t size() { return (1 + data_pages) * page_size(); }
 
-    // 512 KB of pages of 4 KB: what every user may have for each CPU (perf_event_mlock_kb). 16 bytes a switch.
+    // 512 KB of pages of 4 KB: the amount that every user may have for each CPU (perf_event_mlock_kb). A switch has 16
+    // bytes.
     static constexpr std::uint64_t data_pages = 128;
 
     int event_ = -1;

@@ -1,4 +1,4 @@
-// The kernel's tracer speaks text, a line an event.
+// A line of the kernel's tracer, which writes text, one line an event.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 namespace idlewave::probe {
 
 struct TraceLine {
-    std::string stamp;  // "93353903584239", or of a clock in time "93353.903584"
+    std::string stamp;  // "93353903584239" in ticks, or "93353.903584" in seconds
     std::string event;
     std::string details;
 };
 
 // "            bash-7551    [000] d.h1. 93353903584239: local_timer_entry: vector=236"
-// A name has up to 15 characters, any of them, and is padded to 16; behind it, there are no surprises.
+// A name has up to 15 characters of any kind, and is padded to 16; the fields behind it have a fixed form.
 inline std::optional<TraceLine> parse_trace_line(const std::string& line) {
     constexpr std::size_t behind_name = 16;
     if (line.empty() || line[0] == '#' || line.size() <= behind_name) return std::nullopt;
@@ -31,7 +31,7 @@ inline std::optional<TraceLine> parse_trace_line(const std::string& line) {
                      line.substr(behind_stamp + 2, behind_event - behind_stamp - 2), line.substr(details)};
 }
 
-// What stands between the first "key=" and the next space (or the end).
+// The text between the first "key=" and the next space (or the end).
 inline std::string trace_field(const std::string& details, const std::string& key) {
     const std::size_t found = details.find(key + "=");
     if (found == std::string::npos) return "";
@@ -39,7 +39,7 @@ inline std::string trace_field(const std::string& details, const std::string& ke
     return details.substr(begin, details.find(' ', begin) - begin);
 }
 
-// What stands behind a mark.
+// The text behind a mark.
 inline std::string rest_after(const std::string& text, const std::string& mark) {
     const std::size_t found = text.find(mark);
     return found == std::string::npos ? "" : text.substr(found + mark.size());

@@ -1,4 +1,5 @@
-// An instance of the kernel's tracer: its own buffers and events, so that whoever else traces is not disturbed.
+// An instance of the kernel's tracer with its own buffers and events, so that other users of the tracer are not
+// disturbed.
 #pragma once
 
 #include <fcntl.h>
@@ -35,7 +36,7 @@ namespace detail {
 
 inline constexpr const char* tracefs_place = "/sys/kernel/tracing";
 
-inline constexpr const char* mounted_by_us = "idlewave";  // as the name of the device, which tracefs has none of
+inline constexpr const char* mounted_by_us = "idlewave";  // as the name of the device, because tracefs has none
 
 struct Mount {
     std::string device;
@@ -55,8 +56,8 @@ inline std::optional<Mount> mounted_tracefs() {
 
 }  // namespace detail
 
-// tracefs, where it is, or mounted for as long as a process that needs it lives: each holds it open, so of several on a
-// host only the last can unmount it.
+// tracefs where it is mounted, or mounted here for as long as a process needs it. Each such process has it open, so
+// only the last one on a host can unmount it.
 class Tracefs {
   public:
     explicit Tracefs(bool may_mount) {
@@ -98,7 +99,8 @@ class Tracefs {
     std::string why_;
 };
 
-// One probe of the host at a time; but nobody waits for ever for one that was stopped (SIGSTOP) amidst.
+// A lock that one probe of the host has at a time. The wait for it is bounded, because its owner may have been stopped
+// (SIGSTOP).
 class TracefsLock {
   public:
     explicit TracefsLock(const std::filesystem::path& tracefs)
@@ -124,10 +126,11 @@ class TracefsLock {
     bool held_ = false;
 };
 
-// Off until it is switched on; gone when this ends. What a killed process left is removed by the next.
+// The instance is off until it is switched on. The destructor removes it; the next process removes that of a killed
+// one.
 class TraceInstance {
   public:
-    // For a time on some CPUs.
+    // An instance for some CPUs and a time in seconds.
     TraceInstance(std::filesystem::path tracefs, double seconds, const std::vector<int>& cpus)
         : tracefs_(std::move(tracefs)) {
         const TracefsLock lock(tracefs_);
@@ -162,7 +165,7 @@ class TraceInstance {
     bool stamps_are_ticks() const { return clock_ == "x86-tsc"; }
     const std::string& clock() const { return clock_; }
     std::int64_t buffer_kb() const { return buffer_kb_; }
-    // Why osnoise's events are not recorded, or no use; empty: they are, and have been until now.
+    // Why osnoise's events are not recorded or not usable; empty: they have been recorded until now.
     std::string why_no_osnoise() const {
         if (!why_no_osnoise_.empty() || OsnoiseSetting(tracefs_).threads_are_off()) return why_no_osnoise_;
         return "osnoise's own threads were switched on meanwhile";
@@ -173,7 +176,7 @@ class TraceInstance {
 
     std::filesystem::path folder_of(int cpu) const { return folder_ / "per_cpu" / ("cpu" + std::to_string(cpu)); }
 
-    // Events that there was no room for.
+    // The number of events for which there was no room.
     std::int64_t lost(int cpu) const {
         std::ifstream file(folder_of(cpu) / "stats");
         std::int64_t sum = 0;
@@ -188,14 +191,15 @@ class TraceInstance {
   private:
     static constexpr const char* prefix = "idlewave-";
 
-    // With its tracer, if it had one.
+    // Removes an instance and ends its tracer, if it has one.
     void remove(const std::filesystem::path& instance) const {
         write_text(instance / "current_tracer", "nop");
         rmdir(instance.c_str());
         if (OsnoiseSetting::has_duty(instance)) OsnoiseSetting(tracefs_).put_back(instance.filename());
     }
 
-    // Of this process, too: it has none yet, so one with its number is of an earlier process.
+    // An instance with the number of this process is an orphan, too: this process has none yet, so it belongs to an
+    // earlier one.
     void remove_orphans(const std::filesystem::path& all) const {
         std::vector<std::filesystem::path> orphans;
         std::error_code error;
@@ -210,8 +214,8 @@ class TraceInstance {
         for (const std::filesystem::path& orphan : orphans) remove(orphan);
     }
 
-    // The counter's own ticks, or else a clock that nobody adjusts (its stamps are printed in whole microseconds). What
-    // comes when the buffer is full is lost, rather than what was first: so are the probe's own recordings.
+    // The clock is the counter's own ticks, else one that is never adjusted (its stamps are printed in whole
+    // microseconds). A full buffer drops new events rather than old ones, as the probe's own recordings do.
     void set_up(double seconds, const std::vector<int>& cpus) {
         switch_to(false);
         for (const char* const clock : {"x86-tsc", "mono_raw"}) {
@@ -235,9 +239,9 @@ class TraceInstance {
         if (!why_no_osnoise_.empty()) write_text(folder_ / "current_tracer", "nop");
     }
 
-    // A buffer is of each CPU of the machine; only those that are recorded have a large one. Empty if it worked.
+    // Each CPU of the machine has a buffer; only recorded CPUs have a large one. Returns an empty text on success.
     std::string make_buffers(const std::vector<int>& cpus) const {
-        write_text(folder_ / "buffer_size_kb", "1");  // the least there is
+        write_text(folder_ / "buffer_size_kb", "1");  // the smallest size
         for (const int cpu : cpus) {
             std::string why = write_text(folder_of(cpu) / "buffer_size_kb", std::to_string(buffer_kb_));
             if (!why.empty()) return why;
@@ -266,7 +270,7 @@ class TraceInstance {
         if (!any) why_ = "none of the kernel's events about interrupts and scheduling can be switched on";
     }
 
-    // Hexadecimal, the highest CPU first, in groups of 32.
+    // A mask of CPUs: hexadecimal, the highest CPU first, in groups of 32.
     static std::string mask_of(const std::vector<int>& cpus) {
         const int highest = *std::max_element(cpus.begin(), cpus.end());
         std::vector<std::uint32_t> groups(static_cast<std::size_t>(highest) / 32 + 1);

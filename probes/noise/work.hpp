@@ -1,5 +1,5 @@
-// The work of which FTQ counts how much is done in a time, and FWQ how long so much of it takes: a chain of dependent
-// integer operations in registers. It touches no memory, and nobody else's use of caches changes how long it takes.
+// The work of FTQ, which counts it per quantum of time, and of FWQ, which times it: a chain of dependent integer
+// operations in registers. It touches no memory, so the use of caches by others does not change its time.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace idlewave::probe {
 using WorkState = std::uint64_t;
 
 // One step of a linear congruential generator (D. Knuth's constants for 64 bits: a multiplication and an addition, some
-// four cycles). The empty instruction keeps the compiler from merging two steps into one.
+// four cycles). The empty instruction prevents the compiler from merging two steps into one.
 [[gnu::always_inline]] inline void work_step(WorkState& state) {
     state = state * 6364136223846793005ULL + 1442695040888963407ULL;
     asm volatile("" : "+r"(state));  // NOLINT(hicpp-no-assembler)

@@ -1,7 +1,7 @@
 // libfabric: tagged messages between reliable datagram endpoints of any provider.
 //
 // A send ends when its buffer may be written again: at once up to the provider's inject size, else with its completion.
-// Nothing moves but in calls, so whoever waits reads the completion queue.
+// The library makes progress only in calls, so a waiting side reads the completion queue.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -79,7 +79,7 @@ class FabricData {
         return true;
     }
 
-    // Reads what has completed.
+    // Reads the completions.
     void progress() {
         fi_cq_tagged_entry entry{};
         const ssize_t read = fi_cq_read(queue_.get(), &entry, 1);
@@ -111,8 +111,8 @@ class FabricData {
     };
     using Info = std::unique_ptr<fi_info, FreeInfo>;
 
-    // The library orders its providers without regard to where the other side is: within a host, too, sockets come
-    // before memory. Nobody's wish for a provider is overruled. Whether both sides could open it.
+    // Opens shared memory, unless the user chose a provider. The library orders its providers without regard to where
+    // the other side is: sockets come before memory within a host, too. Returns whether both sides could open it.
     template <ControlPlane Control>
     bool open_memory(Control& control, const std::string& wish) {
         bool here = wish.empty() && std::getenv("FI_PROVIDER") == nullptr;
@@ -123,7 +123,7 @@ class FabricData {
         return here && there;
     }
 
-    // In the order in which they depend on each other.
+    // Closes the objects in the order of their dependencies.
     void close() {
         endpoint_.reset();
         queue_.reset();
@@ -133,7 +133,7 @@ class FabricData {
         info_.reset();
     }
 
-    // The library's status.
+    // Returns the library's status.
     static int find(const std::string& provider, Info& info) {
         const Info hints(fi_allocinfo());
         hints->ep_attr->type = FI_EP_RDM;
@@ -172,7 +172,7 @@ class FabricData {
         check(fi_enable(endpoint), "fi_enable");
     }
 
-    // A queue that is full empties while completions are read.
+    // A full queue becomes free while completions are read.
     template <class Call>
     void retry(Call call) {
         const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
@@ -217,7 +217,7 @@ class FabricData {
     FabricObject<fid_cq> queue_;
     FabricObject<fid_ep> endpoint_;
     fi_addr_t peer_ = 0;
-    long long sent_ = 0;  // completed, and not yet waited for
+    long long sent_ = 0;  // sends that have completed, and were not yet waited for
     long long received_ = 0;
 };
 

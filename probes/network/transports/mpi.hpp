@@ -11,7 +11,7 @@
 
 namespace idlewave::probe::network {
 
-// Two ranks that talk to each other, with a communicator of their own.
+// Two ranks with a communicator of their own.
 struct MpiPair {
     MPI_Comm communicator = MPI_COMM_NULL;
     int peer = 0;
@@ -62,7 +62,7 @@ class MpiData {
         MPI_Wait(&request_, MPI_STATUS_IGNORE);
         return true;
     }
-    // A look for what nobody sends: the library takes what has come.
+    // Probes for a message that is never sent: in this call the library handles arrived messages.
     void progress() {
         int found = 0;
         MPI_Iprobe(pair_.peer, unused_tag, pair_.communicator, &found, MPI_STATUS_IGNORE);

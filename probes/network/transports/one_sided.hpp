@@ -1,25 +1,25 @@
 // MPI one-sided: put and get in passive target epochs (lock_all once, then flush).
 //
-// put. How does the target see a message? Three ways are in use. Benchmarks such as OSU's put latency do not ask: they
-// time put and flush, which is a round trip of the network's own acknowledgement, not a message that a program at the
-// target may act on. A flag put after a flush is safe by the standard, but puts a whole acknowledgement between message
-// and flag, so PRTT would hold two round trips. Here the target looks at the message's last byte, as programs with
-// notified access and InfiniBand's write-latency benchmarks do. That is right where a put's bytes are placed in order,
-// which the unified memory model does not promise and all networks that offer it do. Beyond that byte nothing is read,
-// so a wrong order would make a time too short by a fraction of one message, and nothing else.
-// - Only the last message of a train ends in the byte that is looked for; the others of that train end in 0. The target
-//   clears it when it has been seen. Each message has its place in the window.
+// put. Three ways to time a put are in use. Benchmarks such as OSU's put latency do not look at the target: they time
+// put and flush, which is a round trip of the network's own acknowledgement, not a message on which a program at the
+// target may act. A flag put after a flush is safe by the standard, but adds a whole acknowledgement between message
+// and flag, so PRTT would hold two round trips. Here the target polls the message's last byte, as programs with
+// notified access and InfiniBand's write-latency benchmarks do. That is right if a put's bytes are placed in order,
+// which the unified memory model does not promise, but all networks that offer it do. Beyond that byte nothing is read,
+// so a wrong order would only make a time too short by a fraction of one message.
+// - Only the last message of a train ends in the byte that is polled; the others of that train end in 0. The target
+//   clears the byte when it has seen it. Each message has its place in the window.
 // - Some libraries move a put only inside a call: so the sender flushes after its last put (the flush and the way to
-//   the target and back overlap: the answer is under way before the flush has ended), and who looks calls the library
-//   now and then.
-// - o_s is the duration of MPI_Put; o_r that of seeing that the message is there. There is no receive to be late, so no
-//   `late` series and no rendezvous.
+//   the target and back overlap: the answer is under way before the flush has ended), and the polling side calls the
+//   library now and then.
+// - o_s is the duration of MPI_Put; o_r that of seeing that the message is there. There is no receive that could be
+// late,
+//   so no `late` series and no rendezvous.
 //
-// get. The client gets n messages, d apart, and then flushes: PRTT(n,d,s) is complete when all bytes are there. The
-// request takes the place of the message, so one way is a request without bytes and the other is the message: half of
-// PRTT(1,0,s) is no one-way time, but both together are a get's. The server writes what will be got, as a program that
-// offers data does, and takes no further part (it waits in MPI, for libraries that move data only so): there is no o_r,
-// and no `recv`, `wait` and `late`.
+// get. The client gets n messages, d apart, and then flushes: PRTT(n,d,s) is complete when all bytes are there. One way
+// is a request without bytes and the other is the message: half of PRTT(1,0,s) is no one-way time, but both together
+// are the time of a get. The server writes the messages, as a program that offers data does, and takes no further part
+// (it waits in MPI, because some libraries move data only there): there is no o_r, and no `recv`, `wait` and `late`.
 #pragma once
 
 #include <mpi.h>
@@ -38,9 +38,9 @@
 
 namespace idlewave::probe::network {
 
-// Places for the messages of a train, as far as the memory reaches, of one size at a time. They are taken in turn, one
-// train after the other, the warm-up too: a message that always had the same place would find it in the caches, and a
-// train's would not, so that their bytes would seem dearer.
+// Places for the messages of a train in the memory, of one size at a time. They are used in turn, by one train after
+// the other and by the warm-up: a single message that always had the same place would find it in the caches, and those
+// of a train would not, so that their bytes would seem dearer.
 class MessagePlaces {
   public:
     explicit MessagePlaces(int max_size)
@@ -53,7 +53,7 @@ class MessagePlaces {
         stride_ = stride_of(size);
         count_ = static_cast<std::size_t>(count(size));
     }
-    // Where the place of that number begins, in bytes.
+    // The offset of the place of that number, in bytes.
     std::size_t at(std::size_t number) const { return number * stride_ + Slots::in_page; }
     std::size_t take(std::size_t& turn) const {
         if (turn >= count_) turn = 0;
@@ -71,7 +71,7 @@ class MessagePlaces {
     std::size_t count_ = 1;
 };
 
-// A window of whole pages, as much memory outside it, and the other's window.
+// A window of whole pages, as much memory outside it, and the other rank's window.
 class WindowPair {
   public:
     WindowPair(const MpiPair& pair, std::size_t bytes) : pair_(pair), local_(new_pages(bytes)) {
@@ -93,7 +93,7 @@ class WindowPair {
     }
     WindowPair(const WindowPair&) = delete;
     WindowPair& operator=(const WindowPair&) = delete;
-    // After a failure the other rank does not come to free it, too; the abort that follows ends both.
+    // After a failure the other rank does not free its window, too; the abort that follows ends both.
     ~WindowPair() {
         if (std::uncaught_exceptions() > 0) return;
         MPI_Win_unlock_all(window_);
@@ -112,7 +112,7 @@ class WindowPair {
     void flush() { MPI_Win_flush(pair_.peer, window_); }
     void sync() { MPI_Win_sync(window_); }
 
-    // The library gets the CPU, for what it does only then.
+    // Calls the library, which makes progress only in calls.
     void progress() {
         int found = 0;
         MPI_Iprobe(pair_.peer, MPI_ANY_TAG, pair_.communicator, &found, MPI_STATUS_IGNORE);
@@ -175,7 +175,7 @@ class PutData {
     MessagePlaces places_;
     WindowPair windows_;
     int max_size_;
-    std::size_t sent_ = 0;  // whose turn it is in the other's window
+    std::size_t sent_ = 0;  // the next place in the other's window
     std::size_t received_ = 0;
 };
 
@@ -214,7 +214,7 @@ class GetData {
     MessagePlaces places_;
     WindowPair windows_;
     int max_size_;
-    std::size_t turn_ = 0;  // whose place is got next, and as it has been written
+    std::size_t turn_ = 0;  // the place that is written and got next
     char value_ = 0;
 };
 

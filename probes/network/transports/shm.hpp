@@ -1,8 +1,8 @@
-// POSIX shared memory: a ring of bytes in each direction, with two counters: how many were written, how many read. A
-// message is copied into it and out of it once.
+// POSIX shared memory: a ring of bytes in each direction, with two counters of the bytes written and read. A message is
+// copied into it and out of it once.
 //
-// A message of up to a chunk is shown to the receiver when it is whole; of a longer one each chunk is, so that copying
-// in and copying out go on at the same time.
+// A message of up to a chunk becomes visible to the receiver when it is complete. Of a longer message each chunk
+// becomes visible, so that copying in and copying out overlap.
 #pragma once
 
 #include <fcntl.h>
@@ -47,7 +47,7 @@ class ShmRing {
         }
     }
 
-    // How many bytes the message has; at most `room` of them are kept.
+    // Returns the number of bytes of the message; at most `room` of them are stored.
     std::size_t read(char* to, std::size_t room) {
         std::uint64_t length = 0;
         wait_for(sizeof length);
@@ -67,7 +67,7 @@ class ShmRing {
   private:
     static constexpr std::int64_t patience_ns = 30'000'000'000;
 
-    // Busy, for a sleep would be in the times; but whoever shares the CPU gets it after a while.
+    // Polls, because a sleep would be part of the times; yields after a while, in case both sides share a CPU.
     template <class Ready>
     static void spin_until(Ready ready) {
         constexpr int turns = 16384;
@@ -107,13 +107,13 @@ class ShmRing {
     }
 
     alignas(64) std::atomic<std::uint64_t> written_{0};
-    std::uint64_t put_ = 0;  // the writer's own
+    std::uint64_t put_ = 0;  // the writer's own copy
     alignas(64) std::atomic<std::uint64_t> read_{0};
-    std::uint64_t taken_ = 0;  // the reader's own
+    std::uint64_t taken_ = 0;  // the reader's own copy
     alignas(64) char data_[capacity];
 };
 
-// A name for shared memory, which is gone with this object, whatever happens.
+// A name for shared memory, which the destructor removes, whatever happens.
 class ShmName {
   public:
     ShmName() = default;
@@ -127,7 +127,7 @@ class ShmName {
     std::string text_ = "/idlewave-" + std::to_string(getpid()) + "-" + std::to_string(nanoseconds(CLOCK_REALTIME));
 };
 
-// The memory of both rings. Its name is gone as soon as both sides have it.
+// The memory of both rings. Its name is removed as soon as both sides have mapped it.
 class ShmMemory {
   public:
     template <ControlPlane Control>
@@ -161,7 +161,7 @@ class ShmMemory {
         throw failed("shared memory: expected both sides on one host, found '" + host_name() + "' and '" + other + "'");
     }
 
-    // Pages are written before, so that none is missing in a sample.
+    // Maps the memory and writes to its pages, so that no page fault occurs in a sample.
     void map(const std::string& name, int create) {
         const int descriptor = shm_open(name.c_str(), O_RDWR | create, 0600);
         if (descriptor < 0) throw failed("shared memory " + name + " cannot be opened: " + system_word(errno));

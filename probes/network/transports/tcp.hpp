@@ -1,4 +1,4 @@
-// TCP: a message is so many bytes of the stream; both sides know how many. Nagle's algorithm is off.
+// TCP: a message is a number of bytes of the stream that both sides know. Nagle's algorithm is off.
 #pragma once
 
 #include "network/connection.hpp"

@@ -1,4 +1,4 @@
-// UCX: tagged messages between two workers; which transports carry them is UCX's choice (UCX_TLS).
+// UCX: tagged messages between two workers. UCX chooses the transports that carry them (UCX_TLS).
 #pragma once
 
 #include <sched.h>
@@ -36,7 +36,7 @@ class UcxData {
     UcxData(const UcxData&) = delete;
     UcxData& operator=(const UcxData&) = delete;
 
-    // What is still on its way to the other side leaves first; an error here has no one left to tell.
+    // Messages on their way to the other side leave first. An error here is ignored: it cannot be reported any more.
     ~UcxData() {
         const ucp_request_param_t parameters{};
         void* request = ucp_ep_close_nbx(endpoint_, &parameters);
@@ -94,7 +94,7 @@ class UcxData {
         check(ucp_worker_create(context_, &worker, &worker_), "ucp_worker_create");
     }
 
-    // A null request is one that has already completed.
+    // A null request has already completed.
     void await(void* request) {
         constexpr int turns = 4096;
         if (request == nullptr) return;

@@ -1,8 +1,9 @@
-// UDP: a message is a datagram with eight bytes before it, its sample and its number therein. A datagram that is lost
-// costs its sample, which is counted and not recorded: the receiver sees it by the next number, or by a time-out.
+// UDP: a message is a datagram with eight bytes before it: the sample, and the message's number within it. If a
+// datagram is lost, its sample is counted and not recorded: the receiver detects the loss by the next number, or by a
+// time-out.
 //
-// So that a train is not lost where the receiver is slow, there are never more bytes on their way than the receiver's
-// buffer holds: longer trains are made of fewer messages (column n says how many).
+// The receiver's buffer holds all bytes on their way, so that no train is lost because the receiver is slow: longer
+// trains have fewer messages (column n has the number).
 #pragma once
 
 #include <algorithm>
@@ -56,7 +57,7 @@ class UdpData {
         char* datagram = slots_.outgoing(message);
         const std::array<std::uint32_t, 2> numbers = {sample_, sent_++};
         std::memcpy(datagram, numbers.data(), head);
-        // One that the system does not take is one that is lost.
+        // A datagram that the system refuses is lost.
         [[maybe_unused]] const ssize_t taken =
             ::send(socket_.get(), datagram, static_cast<std::size_t>(size) + head, MSG_NOSIGNAL);
     }
@@ -70,7 +71,7 @@ class UdpData {
     }
 
     int limit() const { return max_size_; }
-    // The system counts more than the bytes: its own descriptions, and buffers in powers of two.
+    // The system counts more than the bytes: also its own headers, and buffers in powers of two.
     int in_flight(int size) const { return std::max(1, buffer_ / (2 * (size + 1024))); }
 
   private:
@@ -84,7 +85,8 @@ class UdpData {
         throw failed(std::string("the other side's datagrams cannot be reached: ") + system_word(errno));
     }
 
-    // As large as the system allows; what it says is twice what was asked for, for its own needs.
+    // Makes the buffer as large as the system allows. The size that the system returns is twice the size asked for, for
+    // its own needs.
     int enlarge_buffer() {
         set_option(socket_, SOL_SOCKET, SO_RCVBUF, wanted_buffer);
         set_option(socket_, SOL_SOCKET, SO_RCVBUFFORCE, wanted_buffer);
@@ -94,7 +96,7 @@ class UdpData {
         return size;
     }
 
-    // Those of samples that were given up are passed over.
+    // Skips datagrams of samples that were given up.
     bool receive_next(int size) {
         while (true) {
             const ssize_t bytes = recv(socket_.get(), slots_.incoming(), static_cast<std::size_t>(max_size_) + head, 0);

@@ -1,7 +1,7 @@
 // Unix-domain sockets: a stream between two processes of one host, through the kernel but not through its network
 // stack.
 //
-// The server listens at an abstract address: the name is in no file system and ends with its socket.
+// The server listens at an abstract address: the name is in no file system, and ends with its socket.
 #pragma once
 
 #include <sys/socket.h>

@@ -73,7 +73,7 @@ class Outcome:
 
 
 def run_demo(plan: Plan) -> Outcome:
-    """Do all seven steps with what was measured."""
+    """Run all seven steps; the later ones use the measured machine."""
     begun = time.monotonic()
     found = mpi.find()
     measurement = _measure(plan, found)

@@ -80,7 +80,7 @@ def measure(
 
 
 def show_measurement(measurement: Measurement) -> None:
-    """Print both tables and the notes."""
+    """Print the tables of noise and network, and the notes."""
     from .measure_network_command import show_network
     from .noise_tables import show_measurement_tables
 

@@ -40,7 +40,7 @@ _UNITS = {"L": "L", "o_s": "o_s(1)", "o_r": "o_r(1)", "g": "g", "EEL": "round tr
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What is measured, and how."""
+    """The options of a measurement."""
 
     transport: str | None
     seconds: float
@@ -51,7 +51,7 @@ class _Wanted:
 
 
 def _transport_names(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
-    """The transports that need no MPI; those of an MPI are known when the probe has been compiled for it."""
+    """The transports that need no MPI; those of an MPI are known only after the probe has been compiled for it."""
     return [name for name in local_transports() if name.startswith(begun)]
 
 
@@ -174,7 +174,7 @@ def _methods(found: NetworkMeasurement) -> pd.DataFrame:
 
 
 def _draw(file: Path, found: NetworkMeasurement, table: pd.DataFrame | None) -> list[Path]:
-    """The curves, or the methods; and beside it the distribution."""
+    """Draw the curves, or the methods; and beside them the distribution."""
     from ..measure.network.plots.curve_plot import plot_fit
     from ..measure.network.plots.method_plots import plot_distribution, plot_methods
 
@@ -189,7 +189,7 @@ def _draw(file: Path, found: NetworkMeasurement, table: pd.DataFrame | None) -> 
 
 
 def show_network(found: NetworkMeasurement) -> None:
-    """A row a parameter and range of sizes, with its 95 % interval."""
+    """Print a row for each parameter and range of sizes, with its 95 % interval."""
     say(f"Network: LogGOPS parameters over {found.carrier}, with 95 % intervals", bold=True)
     for r in found.fit.ranges:
         kind = "rendezvous" if r.rendezvous else "eager"
@@ -207,7 +207,7 @@ def show_network(found: NetworkMeasurement) -> None:
 
 
 def show_methods(table: pd.DataFrame) -> None:
-    """A row a method, a column a parameter, each with its 95 % interval; at the smallest message."""
+    """Print a row for each method, a column for each parameter, with 95 % intervals; at the smallest message."""
     import pandas as pd
 
     from ..measure.network.fitting.earlier_methods import at_smallest_size

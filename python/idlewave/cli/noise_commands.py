@@ -1,4 +1,4 @@
-"""``idlewave noise``: what recordings say, signatures, comparisons, and the nodes of a job."""
+"""``idlewave noise``: analysis of recordings, signatures, comparisons, and the nodes of a job."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def signature(
 
 
 def _signature_as_json(made: Signature) -> dict[str, object]:
-    """Times in ps, overheads as parts of 1."""
+    """The signature for JSON; times in ps, overheads as shares."""
     sources = [
         {
             "core": s.core,
@@ -175,7 +175,8 @@ def _signature_as_json(made: Signature) -> dict[str, object]:
 
 
 def _say_where(made: Signature, option: str, name: str) -> None:
-    """Say on how many cores a change acts, if not by this name on all that have noise, and what the others have."""
+    """Print on how many cores a change acts, and the sources of the others, if it is not all with noise by this
+    name."""
     chosen = made.called(name)
     cores, noisy = ({source.core for source in sources} for sources in (chosen, made.sources))
     near = sorted({source.name for source in chosen} - {name})
@@ -187,7 +188,7 @@ def _say_where(made: Signature, option: str, name: str) -> None:
 
 
 def _warn_of_rare(made: Signature, seconds: float) -> None:
-    """Say which periods do not fit into what is drawn and repeated."""
+    """Print the periods that do not fit into the time that is drawn and repeated."""
     rare = sorted({s.name for s in made.sources if s.kind == PERIODIC and s.period_ps > seconds * 1e12})
     if rare:
         say_note(
@@ -205,12 +206,12 @@ def _moved(entry: str) -> tuple[str, int]:
 
 
 def _is_signature(path: Path) -> bool:
-    """Whether that is a signature: a file, where a recording is a folder."""
+    """Whether the path is a signature: a file; a recording is a folder."""
     return path.is_file()
 
 
 def _source_of(path: Path) -> Provenance:
-    """What a recording or signature says of itself, with the digest of its files."""
+    """The provenance of a recording or signature, with the digest of its files."""
     if _is_signature(path):
         found = Provenance.read(path) or Provenance("signature", str(path))
         return replace(found, digests={"content": digest_of_file(path)})
@@ -227,14 +228,14 @@ def _recorded(path: Path) -> tuple[list[Detours], str]:
 
 
 def _detours(path: Path, seconds: float, seed: int) -> list[Detours]:
-    """Of a recording, or of one realisation of a signature."""
+    """The detours of a recording, or of one realisation of a signature."""
     if _is_signature(path):
         return Signature.load(path).detours(seconds, seed)
     return _recorded(path)[0]
 
 
 def _warn(found: list[NoiseRecording], problems: list[str]) -> None:
-    """Say what is missing: nodes that cannot be read, rows that are cut off, detours that found no place."""
+    """Print the missing data: nodes that cannot be read, rows that are cut off, detours for which there was no room."""
     lost = [note for part in found for note in (*part.notes, *part.losses)]
     for note in [*(f"left out: {problem}" for problem in problems), *lost]:
         say_note(note)

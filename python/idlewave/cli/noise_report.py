@@ -1,4 +1,4 @@
-"""What a recording of noise says: as tables, as one JSON object, as a plot, as Parquet beside it."""
+"""The results of a recording of noise: as tables, as one JSON object, as a plot, as Parquet beside it."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ KINDS = ("scatter", "lengths", "cdf", "spectrum", "heat", "maximum", "cores", "s
 """Plots: the first seven of detours; spectrum, series of ftq; quantiles of fwq."""
 
 _OF = {"detour": KINDS[:7], "ftq": ("series", "spectrum"), "fwq": ("quantiles",)}
-_SHORT_PS = 100_000_000  # detours below 100 µs are looked at apart: rare long ones hide their periods
+_SHORT_PS = 100_000_000  # detours below 100 µs are also analysed alone: rare long ones hide their periods
 
 
 @dataclass(frozen=True)
 class NoiseReport:
-    """A recording, and the environment it was made in (that of now and here, or as it was written beside it)."""
+    """A recording, and the environment in which it was made (the current one, or the one written beside it)."""
 
     recording: NoiseRecording
     environment: dict[str, Any]
@@ -79,7 +79,7 @@ class NoiseReport:
 
     @cached_property
     def short_peaks(self) -> list[Peak]:
-        """Those among detours below 100 µs that are not among the peaks of all."""
+        """The peaks of detours below 100 µs that are not among the peaks of all."""
         if self.spectrum is None or self.recording.probe != "detour":
             return []
         found = self._named(detour_spectrum(self.detours, shorter_than_ps=_SHORT_PS))
@@ -98,7 +98,7 @@ class NoiseReport:
         return name_peaks(named_peaks(spectrum), self._tick_hz(), timer)
 
     def _tick_hz(self) -> int | None:
-        """The kernel's, if the recording is of this machine, as far as is known."""
+        """The tick of the kernel's configuration, if the recording is of this machine, and the tick is known."""
         here = describe()
         said = self.environment
         same = said.get("host") == here["host"] and said.get("kernel") in (None, here["kernel"])
@@ -145,7 +145,7 @@ class NoiseReport:
             say_note(note)
 
     def _disturbed(self) -> list[str]:
-        """Sentences about what disturbed cores whose work was recorded; those on detours are their measurement's."""
+        """Sentences about disturbances of cores whose work was recorded; those of detours are in their measurement."""
         return [
             note
             for said in self.recording.summaries()
@@ -155,7 +155,7 @@ class NoiseReport:
         ]
 
     def _cores(self, table: pd.DataFrame) -> list[dict[str, Any]]:
-        """The rows of a table with a row a core, and what disturbed each."""
+        """The rows of a table with a row a core, and the disturbances of each."""
         disturbed = pd.DataFrame([{"core": said["cpu"]} | disturbance(said) for said in self.recording.summaries()])
         return records(table.merge(disturbed, on="core"))
 
@@ -188,7 +188,8 @@ class NoiseReport:
         return json.dumps(said, allow_nan=False)
 
     def plot(self, file: Path, kind: str | None = None) -> None:
-        """Draw one of KINDS into `file`. Raises UsageError for a kind or an ending that it has not."""
+        """Draw one of KINDS into `file`. Raises UsageError for a kind that the recording does not have, or a wrong
+        ending."""
         save_figure(self._figure(chosen_kind(self.recording.probe, kind)), file)
 
     def _figure(self, kind: str) -> Figure:
@@ -231,7 +232,7 @@ class NoiseReport:
 
 
 def chosen_kind(probe: str, kind: str | None) -> str:
-    """`kind`, or the first of those that a recording of `probe` has. Raises UsageError if it has not that."""
+    """`kind`, or the first kind that a recording of `probe` has. Raises UsageError if it does not have `kind`."""
     kinds = _OF[probe]
     if kind is not None and kind not in kinds:
         raise UsageError(f"--kind: expected one of {', '.join(kinds)} for {probe}, found {kind}")
@@ -261,7 +262,7 @@ def write_environment(folder: Path, environment: dict[str, Any]) -> None:
 
 
 def environment_of(recording: NoiseRecording) -> dict[str, Any]:
-    """As it was written beside a recording; of one that the probe wrote alone, what the probe says."""
+    """The environment that was written beside a recording; without one, that from the probe's summary."""
     said = read_environment(recording.folder)
     if said is None:
         return {"host": recording.said.get("host"), "clock_source": recording.said.get("clock_source")}

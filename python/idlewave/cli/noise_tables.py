@@ -17,12 +17,13 @@ from .terminal import say, say_note, show_table
 MOST_CORES = 16
 MOST_ROWS = 12
 FEW_LINES = 2
-"""Single lines of an unknown source are shown if there are no more; else they are counted."""
+"""Single lines of unknown sources are shown up to this number; more are counted."""
 _DECADES = ("<1us", "1-10us", "10-100us", "0.1-1ms", ">1ms")
 
 
 def show_measurement_tables(found: NoiseMeasurement) -> None:
-    """Two tables with a row a core: figures, and overhead by length of the detours; of many cores the noisiest."""
+    """Print two tables with a row a core: figures, and overhead by length of the detours; of many cores the
+    noisiest."""
     cores = (
         found.cores.nlargest(MOST_CORES, "overhead").sort_values("core")
         if len(found.cores) > MOST_CORES
@@ -55,7 +56,7 @@ def show_measurement_tables(found: NoiseMeasurement) -> None:
 
 
 def show_peaks(peaks: Sequence[Peak], title: str, false_alarm: float, most: int = MOST_ROWS) -> None:
-    """A row a periodic source: frequency, cost, what it probably is; many single lines without a name are counted."""
+    """Print a row for each periodic source: frequency, cost, probable source; many unnamed single lines are counted."""
     if not peaks:
         say(f"{title}: none stands out of the noise ({false_alarm:.0%} false alarms)")
         return
@@ -81,7 +82,7 @@ def show_peaks(peaks: Sequence[Peak], title: str, false_alarm: float, most: int 
 
 
 def show_causes(causes: pd.DataFrame) -> None:
-    """A row a cause."""
+    """Print a row for each cause."""
     table = pd.DataFrame(
         {
             "cause": causes["cause"],
@@ -96,7 +97,7 @@ def show_causes(causes: pd.DataFrame) -> None:
 
 
 def show_counted(summaries: Sequence[dict[str, Any]], detours: dict[int, int]) -> None:
-    """What the system counted meanwhile, summed over cores."""
+    """Print the system's counts during the recording, summed over cores."""
     counted = counted_sources(summaries, detours)
     if counted.empty:
         return
@@ -120,6 +121,7 @@ def show_counted(summaries: Sequence[dict[str, Any]], detours: dict[int, int]) -
 
 
 def _short(meaning: str) -> str:
-    """Without what all have: "Local timer interrupts" -> "Local timer"; of a device its name, which comes last."""
+    """The meaning without common words: "Local timer interrupts" -> "Local timer"; for a device its name, the last
+    word."""
     words = meaning.removesuffix(" interrupts").split()
     return words[-1] if any(word.startswith(("PCI-", "IO-", "GIC")) for word in words) else " ".join(words)

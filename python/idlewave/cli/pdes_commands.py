@@ -25,9 +25,9 @@ from .progress import share_progress
 
 F = TypeVar("F", bound=Callable[..., Any])
 NOT_KEPT: dict[str, Any] = {"checkpoint": None, "restart": False}
-"""Of runs for a picture."""
+"""The options of runs for a picture: they write no checkpoints."""
 BOT_STEPS = 8
-"""Numbers of bots of which a plot shows the effect, beside none."""
+"""The number of different numbers of bots in a plot, besides none."""
 
 
 def model_options(table: type) -> Callable[[F], F]:
@@ -43,7 +43,7 @@ PLOT = click.option("--plot", type=Picture(), help="Draw it (.png, .svg, .pdf)."
 
 
 def plot_options(command: F) -> F:
-    """Whether to draw what was found, and of how many runs."""
+    """The options of a plot: its file, and the number of runs in it."""
     runs = click.option(
         "--plot-runs",
         type=Count(1),
@@ -124,7 +124,7 @@ def flood(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_json
 
 
 def draw_epidemic(found: models.EpidemicRun, options: dict[str, Any], plot: Path, runs: int) -> None:
-    """What was found, amid the same epidemic with other seeds."""
+    """Draw the result among those of the same epidemic with other seeds."""
     from ..pdes.plots import plot_epidemic
 
     options = options | NOT_KEPT
@@ -137,7 +137,7 @@ def draw_epidemic(found: models.EpidemicRun, options: dict[str, Any], plot: Path
 
 
 def draw_flood(options: dict[str, Any], plot: Path, runs: int) -> None:
-    """The same attack with other numbers of bots, and other seeds; packets count that are sent while it lasts."""
+    """Draw the same attack with other numbers of bots and other seeds; only packets sent during the attack count."""
     import pandas as pd
 
     from ..pdes.plots import plot_flood
@@ -155,7 +155,7 @@ def draw_flood(options: dict[str, Any], plot: Path, runs: int) -> None:
 
 
 def provenance_of(model: str, options: dict[str, object]) -> Provenance:
-    """Of a run of a model that is finished now."""
+    """The provenance of a run of a model that ends now."""
     given = {name: value for name, value in options.items() if value is not None}
     return Provenance.made("run", model, by=f"idlewave.pdes.{model}", options=given)
 
@@ -166,5 +166,5 @@ def seed_after(options: dict[str, Any], i: int) -> int:
 
 
 def as_arguments(options: dict[str, object]) -> dict[str, Any]:
-    """A command's options are named, and typed by click, as its function's arguments are."""
+    """A command's options as keyword arguments: click names and types them as the function's arguments."""
     return options

@@ -5,8 +5,8 @@
 >>> write_machine("machine", noise, network, name="this")
 >>> Measurement.load("machine").network.fit.ranges[0].parameters.L  # ps
 
-What concerns noise is loaded when it is first used: a network is measured without it, and its statistics take a second
-to load.
+The modules for noise are loaded at their first use: the measurement of a network does not need them, and their
+statistics take a second to load.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # else every name would pass for one that the package has
+if not TYPE_CHECKING:  # a type checker would otherwise accept every name
     _LATER = {
         "Measurement": "machine_files",
         "NoiseMeasurement": "noise",

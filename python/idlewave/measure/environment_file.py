@@ -1,4 +1,4 @@
-"""environment.json, and what else says where a measurement was made: as environment.describe() says it."""
+"""environment.json: the environment of a measurement, as host_environment.py describes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class MpiSchema(Open):
 
 
 class EnvironmentSchema(Open):
-    """What is used of it; all of it may be unknown."""
+    """The part of it that is used; all of it may be unknown."""
 
     time: str | None = None
     host: str | None = None
@@ -35,7 +35,7 @@ class EnvironmentSchema(Open):
 
 
 def read_environment(folder: Path) -> dict[str, Any] | None:
-    """Where a recording was made, by its environment.json; None if there is none. Raises InputError naming it."""
+    """The environment of a recording, from its environment.json; None if there is none. Raises InputError naming it."""
     file = folder / "environment.json"
     if not os.path.lexists(file):
         return None

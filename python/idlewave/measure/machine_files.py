@@ -1,4 +1,4 @@
-"""A measurement as files: machine.toml for the simulator, and beside it everything it was made from.
+"""A measurement as files: machine.toml for the simulator, and beside it the data from which it was made.
 
 machine.toml            parameters and noise, as the simulator reads them
 noise.csv               the trace that machine.toml replays: start_ns,length_ns
@@ -47,8 +47,8 @@ DETOURS = {"core": WHOLE, "start_ps": WHOLE, "length_ps": WHOLE}
 
 @dataclass(frozen=True)
 class Measurement:
-    """A machine as measured: its noise and its network; and, if that was measured too, the network within a node of
-    so many ranks. `provenance` is what measurement.json carries, `folder` where it was read."""
+    """A measured machine: its noise and its network; and, if it was measured, too, the network within a node of
+    `node_ranks` ranks. `provenance` is that of measurement.json, `folder` the folder from which it was read."""
 
     name: str
     noise: NoiseMeasurement
@@ -59,7 +59,7 @@ class Measurement:
     folder: Path | None = None
 
     def machine(self) -> Machine:
-        """The machine that was measured, as machine.toml has it if nobody changed that."""
+        """The measured machine, as machine.toml has it if that was not changed."""
         detours, period = self.noise.trace()
         noise = Noise(as_times(detours["start_ps"]), as_times(detours["length_ps"]), period)
         return machine_of(self.name, self.network, self.node, self.node_ranks).with_noise(noise)
@@ -83,12 +83,12 @@ class Measurement:
 
     @property
     def sources(self) -> tuple[Provenance, ...]:
-        """What it was made from, as far as it says that."""
+        """The provenance of its sources, as far as it is recorded."""
         return self.provenance.sources if self.provenance else ()
 
     @classmethod
     def load(cls, folder: str | Path) -> Measurement:
-        """Read back what write_machine wrote. Raises InputError naming the file that is missing or broken."""
+        """Read the files that write_machine wrote. Raises InputError naming the file that is missing or broken."""
         place = Path(folder)
         file = place / "measurement.json"
         raw: dict[str, Any] = load_json(file, "the measurement of a machine")
@@ -120,8 +120,8 @@ def write_machine(
 ) -> Path:
     """Write the files into `folder`, which is made if need be; return the path of machine.toml.
 
-    `network` is that of all ranks, or, where `node` is the one within a node of `node_ranks` ranks, that between
-    nodes.
+    `network` is the network of all ranks. If `node` is the network within a node of `node_ranks` ranks, `network` is
+    the one between nodes.
     """
     place = Path(folder)
     target = place / "machine.toml"

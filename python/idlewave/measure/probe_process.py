@@ -1,4 +1,4 @@
-"""Running a probe: the folder it records into, its progress, its words when it fails, and its end whatever happens."""
+"""A running probe: its folder, its progress, its message when it fails, and its end whatever happens."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 ENDING = 60.0
-"""Seconds that a probe has to keep what it recorded when it is told to end: those of many cores have much to write."""
+"""Seconds that a probe has to write its recording after a signal to end: probes of many cores have much to write."""
 
 Advance = Callable[[float], None]
 
 
 def begin_folder(folder: Path, environment: dict[str, Any], earlier: Sequence[str]) -> None:
-    """Make `folder` if need be, without the files that an earlier run left there, and with environment.json.
+    """Make `folder` if need be, remove the files of an earlier run, and write environment.json.
 
-    Else a run that is killed would be read with what another one said of itself.
+    Otherwise a run that is killed would be read with the summary of another run.
     """
     make_folder(folder)
     try:
@@ -40,7 +40,7 @@ def begin_folder(folder: Path, environment: dict[str, Any], earlier: Sequence[st
 
 @contextlib.contextmanager
 def shown(progress: Progress | None, description: str) -> Iterator[Advance | None]:
-    """What moves a task of `progress`, which is done in the end; None where there is none."""
+    """The function that advances a task of `progress`, which is complete at the end; None without `progress`."""
     if progress is None:
         yield None
         return
@@ -58,9 +58,10 @@ def run_probe(
 ) -> str:
     """Run `command`, the probe of `name` ("network", "detour"), for at most `limit` seconds.
 
-    `environment`: its variables, None for this process's. `advance` is called with the part that is done, from 0 to 1.
-    What else the probe prints is returned. Raises MeasurementError with the probe's words if it fails, cannot be run or
-    does not end in time. When a signal interrupts this, the probe keeps what it has before KeyboardInterrupt goes on.
+    `environment`: its variables, None for this process's. `advance` is called with the share that is done, from 0 to 1.
+    Returns the rest of the probe's output. Raises MeasurementError with the probe's message if it fails, cannot be run
+    or does not end in time. When a signal interrupts this, the probe writes its recording before KeyboardInterrupt is
+    raised.
     """
     late = threading.Event()
     said = []
@@ -89,7 +90,8 @@ def run_probe(
 def _process(
     command: Sequence[str], environment: dict[str, str] | None, complaints: IO[str], limit: float, late: threading.Event
 ) -> Iterator[Child]:
-    """A running probe that ends with the block, whatever ends that, and after `limit` seconds, which sets `late`."""
+    """A running probe. It ends with the block, whatever ends the block, and after `limit` seconds, which sets
+    `late`."""
     try:
         running = Child.start(
             command,

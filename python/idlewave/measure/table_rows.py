@@ -1,4 +1,4 @@
-"""A table's rows as JSON takes them."""
+"""The rows of a table for JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """A table's rows, of Python's own numbers; None where one is infinite or not a number, which JSON has not."""
+    """A table's rows, of Python's own numbers; None for infinities and NaN, which JSON does not have."""
     return [{str(k): _plain(v) for k, v in row.items()} for row in table.to_dict(orient="records")]
 
 

@@ -1,4 +1,4 @@
-"""The noise of a machine's cores: recordings, and what they say."""
+"""The noise of a machine's cores: recordings and their analysis."""
 
 from .compare import Comparison, expected_maximum, maximum_table
 from .compare import compare as compare_noise

@@ -1,4 +1,4 @@
-"""What took the core away: the causes of detours, by the kernel's events beside them, or by what it counted."""
+"""The causes of detours, by the kernel's events beside them, or by the kernel's counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .noise_recording import CoreRecording, NoiseRecording
 
 NOT_EXPLAINED = "not explained: hypervisor, SMI, or events not recorded"
 SLACK_PS = 1_000_000
-"""Detour and event are dated by different clocks' readings: an event this near, in ps, may still be the cause."""
+"""The largest distance of a cause from its detour, in ps: the two are dated by readings of different clocks."""
 
 _TASK_SHARE = 0.5  # of a detour; a task that ran for that much of it is its cause
 _NUMBERED = re.compile(r"(/\d\S*|:\d+)$")
@@ -49,7 +49,7 @@ def causes_by_events(core: CoreRecording) -> Causes:
 
 
 def _own_shares(events: pd.DataFrame) -> npt.NDArray[np.float64]:
-    """Of each event, the part of its time in which it ran itself; all of it where the kernel did not tell."""
+    """The share of each event's time in which it ran itself; 1 if the kernel does not give it."""
     gross = (events["end_ns"] - events["begin_ns"]).to_numpy(dtype=float)
     net = events["net_ns"].to_numpy(dtype=float)
     shares = np.ones(len(events))
@@ -88,7 +88,7 @@ def event_name(kind: str, name: str) -> str:
 
 
 def causes_by_counts(core: CoreRecording) -> Causes:
-    """The same from what was counted across each detour: switches, migrations, faults.
+    """The cause of each detour of a core by the kernel's counts across it: switches, migrations, faults.
 
     Raises ValueError if the table has none of these columns.
     """
@@ -104,7 +104,7 @@ def causes_by_counts(core: CoreRecording) -> Causes:
 def attribute(recording: NoiseRecording) -> pd.DataFrame:
     """A row a cause, the costliest first: cause, count, total_ps, share (of the detours' time), median_ps, longest_ps.
 
-    Of all cores that tell: by events where they were recorded, else by counts. No rows if none tells.
+    It is over all cores with recorded causes: events if they were recorded, else counts. No rows if there are none.
     """
     parts = []
     for core in recording.cores:
@@ -137,10 +137,11 @@ def _causes_of(core: CoreRecording) -> Causes | None:
 
 
 def counted_sources(summaries: Iterable[dict[str, object]], detours: dict[int, int]) -> pd.DataFrame:
-    """What the system counted while each core recorded, where it cannot be said which detour was what.
+    """The system's counts during the recording of each core, which are not assigned to single detours.
 
-    A row a (core, source), the most frequent first: core, source, meaning, count, rate_per_s, most (the largest part of
-    the core's detours that it could be), steal_s (for the hypervisor). `detours`: how many each core recorded.
+    A row a (core, source), the most frequent first: core, source, meaning, count, rate_per_s, most (the largest share
+    of the core's detours that it could be), steal_s (for the hypervisor). `detours`: the number that each core
+    recorded.
     """
     rows = []
     for said in summaries:

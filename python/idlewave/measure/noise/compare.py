@@ -1,7 +1,8 @@
-"""What decides at scale, and how two machines' noises differ.
+"""The expected worst loss at scale, and the differences between two machines' noises.
 
-P ranks that wait for each other in every window of length w wait for the worst of them. If each one's loss in a window
-has the distribution F, independently, the expected worst is E[max] = sum of x (F(x)^P - F(x-)^P) over the losses x.
+P ranks that wait for each other in every window of length w wait for the slowest of them. If each rank's loss in a
+window has the distribution F, independently, the expected worst is E[max] = sum of x (F(x)^P - F(x-)^P) over the losses
+x.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _BANDS_PER_OCTAVE = 3
 
 
 def window_losses(cores: Sequence[Detours], window_ps: int) -> npt.NDArray[np.int64]:
-    """How much of each window of `window_ps` detours take, in ps, of all cores; windows do not overlap."""
+    """The time that detours take of each window of `window_ps`, in ps, of all cores; windows do not overlap."""
     parts = []
     for core in cores:
         edges = np.arange(0, core.duration + 1, window_ps, dtype=np.int64)
@@ -40,7 +41,7 @@ def expected_maximum(losses: npt.ArrayLike, ranks: Sequence[int]) -> Values:
     if len(values) == 0:
         return np.full(len(ranks), np.nan)
     below = np.concatenate([[-np.inf], np.log(np.arange(1, len(values) + 1) / len(values))])
-    # F^P as exp(P log F): an F near 1 to a high power loses nothing that way.
+    # F^P as exp(P log F), which loses no precision for an F near 1.
     return np.array([float((values * np.diff(np.exp(count * below))).sum()) for count in ranks])
 
 
@@ -49,8 +50,8 @@ def maximum_table(
 ) -> pd.DataFrame:
     """A row a (window, P): window_ps, ranks, expected_ps, slowdown (1 + expected / window), windows, beyond.
 
-    `windows`: how many the recording has; `beyond`: P is more than that, so the worst of P windows is worse than any
-    seen, and the number is a lower bound. Windows of which the recording has fewer than ten are left out.
+    `windows`: their number in the recording; `beyond`: P is larger, so the worst of P windows is worse than any
+    recorded one, and the number is a lower bound. Windows of which the recording has fewer than ten are left out.
     """
     rows = []
     for window in windows_ps:
@@ -70,7 +71,7 @@ class Comparison:
     `figures`: quantity, a, b: overhead, rate_per_s, p50_ps … longest_ps of the detours. `ks`: the largest distance of
     the two distributions of length (0 the same, 1 apart). `spectrum_distance`: half the sum of differences of the
     normalised power in bands of a third of an octave (0 the same, 1 apart; NaN if one is too short for a spectrum).
-    `maxima`: window_ps, ranks, a_ps, b_ps, beyond (that P is more than either recording can tell).
+    `maxima`: window_ps, ranks, a_ps, b_ps, beyond (P is larger than the number of windows in a recording).
     """
 
     figures: pd.DataFrame
@@ -80,7 +81,7 @@ class Comparison:
 
 
 def compare(a: Sequence[Detours], b: Sequence[Detours]) -> Comparison:
-    """How two noises differ: in overhead, in shape, and at scale."""
+    """The differences of two noises: in overhead, in shape, and at scale."""
     figures = pd.DataFrame({"a": noise_figures(a), "b": noise_figures(b)}).rename_axis("quantity").reset_index()
     both = maximum_table(a).merge(maximum_table(b), on=["window_ps", "ranks"], suffixes=("_a", "_b"))
     maxima = pd.DataFrame(
@@ -96,7 +97,7 @@ def compare(a: Sequence[Detours], b: Sequence[Detours]) -> Comparison:
 
 
 def noise_figures(cores: Sequence[Detours]) -> dict[str, float]:
-    """overhead (part of 1), rate_per_s (of a core), and quantiles of the lengths in ps."""
+    """overhead (a share), rate_per_s (of a core), and quantiles of the lengths in ps."""
     lengths = all_lengths(cores)
     duration = sum(core.duration for core in cores)
     quantiles = {
@@ -117,7 +118,7 @@ def all_lengths(cores: Sequence[Detours]) -> npt.NDArray[np.int64]:
 def ks_distance(a: npt.ArrayLike, b: npt.ArrayLike, tolerance: float = 0.0) -> float:
     """The largest difference of two samples' distribution functions (Kolmogorov and Smirnov); 1 if one is empty.
 
-    Lengths that differ by less than the part `tolerance` count as the same (Lévy's distance, of logarithms).
+    Lengths with a relative difference below `tolerance` count as the same (Lévy's distance, of logarithms).
     """
     first, second = (np.sort(np.asarray(values, dtype=np.float64)) for values in (a, b))
     if len(first) == 0 or len(second) == 0:
@@ -134,7 +135,7 @@ def ks_distance(a: npt.ArrayLike, b: npt.ArrayLike, tolerance: float = 0.0) -> f
 def spectrum_distance(a: Sequence[Detours], b: Sequence[Detours]) -> float:
     """Half the sum of differences of normalised power in bands of a third of an octave, up to 5 kHz.
 
-    NaN where a recording is shorter than 10 ms: it has no spectrum.
+    NaN if a recording is shorter than 10 ms: it has no spectrum.
     """
     shortest = min((core.duration for core in (*a, *b)), default=0) * 1e-12
     step = 1 / (2 * HIGHEST_HZ)

@@ -1,4 +1,4 @@
-"""Noise: the detour benchmark on each core, and what its recordings say."""
+"""Noise: the detour benchmark on each core, and the summary of its recordings."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ DECADES = {
     "100us_1ms": (10**8, 10**9),
     "above_1ms": (10**9, 2**63 - 1),
 }
-"""Magnitudes of detours, in ps; the overhead of each is reported, for rare long ones dominate the total."""
+"""Magnitudes of detours, in ps. The overhead of each is reported, because rare long ones dominate the total."""
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p999": 99.9}
 
 
 @dataclass(frozen=True)
 class NoiseMeasurement:
-    """What was recorded.
+    """A measurement of detours.
 
     detours: one row a detour: core, start_ps (from the start of that core's recording), length_ps; ordered,
     not overlapping. cores: one row a core (see `summarise`). interrupts: one row a (core, name): meaning,
@@ -49,12 +49,12 @@ class NoiseMeasurement:
 
     @property
     def overhead(self) -> float:
-        """The part of the time that detours took, over all cores. Raises KeyError if no core was recorded."""
+        """The share of the time that detours took, over all cores. Raises KeyError if no core was recorded."""
         return float(self.cores["overhead_ps"].sum() / self.cores["duration_ps"].sum())
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what disturbed or cut short the recording."""
+        """Sentences about disturbances of the recording, and why it ended early."""
         return tuple(
             note
             for row in rows_of(self.cores)
@@ -62,11 +62,11 @@ class NoiseMeasurement:
         )
 
     def trace(self) -> tuple[pd.DataFrame, int]:
-        """All recordings laid end to end: (detours with start_ps and length_ps, period in ps).
+        """All recordings end to end: (detours with start_ps and length_ps, period in ps).
 
-        So ranks with random phases replay all cores. A recording lies inside its core's share of the period
-        by its making; that of a core whose buffer was full is cut at the end of its last detour. Raises ValueError
-        if no core was recorded.
+        So ranks with random phases replay all cores. A recording always lies inside its core's share of the period;
+        that of a core whose buffer was full is cut at the end of its last detour. Raises ValueError if no core was
+        recorded.
         """
         parts, offset = [], 0
         for row in rows_of(self.cores):
@@ -88,13 +88,13 @@ def measure_noise(
     together: bool = True,
     trace_events: bool = False,
 ) -> NoiseMeasurement:
-    """Record the detours of each of `cores` (default: all that this process may use) for so many seconds.
+    """Record the detours of each of `cores` (default: all that this process may use) for `seconds_per_core` seconds.
 
-    All cores at once, or, unless `together`, one after the other. At most `records` detours a core are kept;
-    `trace_events` records what the kernel did meanwhile, where it tells. `progress` gets one task; `folder` keeps
-    the probe's files (default: they are read and deleted). Raises UsageError for cores that may not be used,
-    MeasurementError when the probe fails. On an interrupt the running probe writes what it has before
-    KeyboardInterrupt goes on.
+    All cores are recorded at once, or, unless `together`, one after the other. At most `records` detours a core are
+    stored; `trace_events` also records the kernel's events, where it allows that. `progress` gets one task; `folder`
+    has the probe's files (default: they are read and deleted). Raises UsageError for cores that may not be used,
+    MeasurementError when the probe fails. On an interrupt the running probe writes its recording before
+    KeyboardInterrupt is raised.
     """
     chosen = chosen_cores(cores)
     asked = {"seconds": seconds_per_core, "cores": chosen, "together": together, "trace_events": trace_events}
@@ -122,9 +122,9 @@ def record_detours(
     together: bool = True,
     trace_events: bool = False,
 ) -> NoiseRecording:
-    """The same of `cores`, which this process may use, as the probe wrote it into `folder`.
+    """Record the detours of `cores`, which this process may use, into `folder`, and read the recording.
 
-    Raises MeasurementError when the probe fails, InputError when what it wrote cannot be read.
+    Raises MeasurementError when the probe fails, InputError when its files cannot be read.
     """
     arguments = ["--records", str(records), *(["--trace-events"] if trace_events else [])]
     with shown(progress, "noise") as advance:
@@ -132,9 +132,9 @@ def record_detours(
 
 
 def measurement_of(recording: NoiseRecording, environment: dict[str, Any] | None = None) -> NoiseMeasurement:
-    """What a recording of detours holds. `environment`: as describe() says it (default: that of now and here).
+    """The measurement of a recording of detours. `environment`: as describe() gives it (default: of here and now).
 
-    Of a core whose table is cut off, only the time up to the last detour that is there counts.
+    If a core's table is cut off, only the time up to its last detour counts.
     """
     columns = ["core", "start_ps", "length_ps"]
     tables = [core.table.assign(core=np.int64(core.cpu)) for core in recording.cores]
@@ -144,7 +144,7 @@ def measurement_of(recording: NoiseRecording, environment: dict[str, Any] | None
 
 
 def _up_to_last_row(core: CoreRecording, said: dict[str, Any]) -> dict[str, Any]:
-    """What the probe says, of a cut-off table for the time that is left: CPU times by their part of it."""
+    """The probe's summary of a core; for a cut-off table that of the remaining time, with CPU times in proportion."""
     if not core.cut_off:
         return said
     left = recorded_ps(core) / 1000
@@ -157,12 +157,12 @@ def summarise(
     detours: pd.DataFrame, summaries: Sequence[dict[str, Any]], environment: dict[str, Any]
 ) -> NoiseMeasurement:
     """Per core: resolution_ps (t_min), threshold_ps, duration_ps, detours, dropped, dropped_ps, overhead (a
-    part of 1) and overhead_ps (dropped ones included), overhead_DECADE (of the kept ones), rate_per_s, p50 …
-    p999 and longest_ps, foreign_load (part of the time), steal_s, throttled (times that the core was slowed down),
+    share) and overhead_ps (dropped ones included), overhead_DECADE (without dropped ones), rate_per_s, p50 …
+    p999 and longest_ps, foreign_load (share of the time), steal_s, throttled (how often the core was slowed down),
     begin_ps (on an axis common to all cores), involuntary_switches, interrupts, interrupted, counter, clock_source.
 
-    `summaries`: what the probe says of each core, with what it says of all. Raises KeyError for one that lacks a key
-    that read_recording() asks for.
+    `summaries`: the probe's summary of each core, merged with that of all cores. Raises KeyError for a missing key that
+    read_recording() requires.
     """
     rows, interrupts = [], []
     for summary in summaries:

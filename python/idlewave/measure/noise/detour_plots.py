@@ -1,4 +1,4 @@
-"""Figures of detours: where they lie in time, how long they are, and which of them take the time."""
+"""Figures of detours: their times, their lengths, and the overhead by length."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def drawable(detours: pd.DataFrame, names: list[int]) -> pd.DataFrame:
 
 
 def length_limits(detours: pd.DataFrame) -> Limits:
-    """From where to where an axis of lengths (ps) goes: no single detour stretches it much."""
+    """The limits of an axis of lengths (ps); a single detour does not extend it much."""
     if detours.empty:
         return Limits(1e6, 1e9)
     return bulk_limits(detours["length_ps"], log=True)
 
 
 def shown_cores(cores: pd.DataFrame, most: int = MOST_PANELS) -> list[int]:
-    """The cores that figures show one by one: all, or the `most` with the highest overhead; in order."""
+    """The cores that have a panel of their own: all, or the `most` with the highest overhead; in order."""
     return sorted(int(core) for core in cores.nlargest(most, "overhead")["core"])
 
 
@@ -46,9 +46,9 @@ def shown_cores(cores: pd.DataFrame, most: int = MOST_PANELS) -> list[int]:
 def plot_detours(detours: pd.DataFrame, cores: pd.DataFrame) -> Figure:
     """Length of each detour (µs, log) against its start (s), one panel a core.
 
-    `detours`: core, start_ps, length_ps; `cores`: core, duration_s, overhead (a part of 1). More than 20,000
-    points are thinned (`thin_detours`); of more than eight cores those with the highest overhead are shown. A single
-    detour far from all others is marked at the edge, with its length.
+    `detours`: core, start_ps, length_ps; `cores`: core, duration_s, overhead (a share). More than 20,000 points are
+    thinned (`thin_detours`); of more than eight cores those with the highest overhead are shown. A single detour far
+    from all others is marked at the edge, with its length.
     """
     names = shown_cores(cores)
     columns = 1 if len(names) <= 1 else 2 if len(names) <= 4 else 3 if len(names) <= 6 else 4
@@ -95,7 +95,7 @@ def _scatter(axes: Axes, detours: pd.DataFrame, limits: Limits, *, many: bool) -
 
 
 def _mark_late(axes: Axes, detours: pd.DataFrame, until: float) -> None:
-    """Where a core was recorded for much longer than the others: that it goes on."""
+    """Mark a core that was recorded for much longer than the others: its recording continues."""
     last = float(detours["start_ps"].max()) * 1e-12 if len(detours) else 0.0
     if last > until * 1.01:
         mark_cut(axes, "right", [0.5], MUTED, [f"until {seconds_text(last)}"], fraction=True)
@@ -114,9 +114,9 @@ def _scale_lengths(axes: Axes, which: str, limits: Limits) -> None:
 
 @styled
 def plot_detour_lengths(detours: pd.DataFrame, cores: pd.DataFrame, magnitudes: pd.DataFrame) -> Figure:
-    """Left: how many detours have which length (log-log, a line a core). Right: overhead by decade of length.
+    """Left: the number of detours by length (log-log, a line a core). Right: overhead by decade of length.
 
-    `detours` and `cores` as above; `magnitudes`: core, decade (a label, shortest first), overhead (a part of 1).
+    `detours` and `cores` as above; `magnitudes`: core, decade (a label, shortest first), overhead (a share).
     """
     figure = new_figure(3.1)
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
@@ -193,7 +193,7 @@ def _overhead_bars(axes: Axes, magnitudes: pd.DataFrame, names: list[int]) -> No
 def thin_detours(detours: pd.DataFrame, limit: int = 20_000) -> pd.DataFrame:
     """At most about `limit` of `detours`: of those that lie close together, the longest.
 
-    The cells are as fine as `limit` allows, so that a plot of what is left looks like one of all.
+    The cells are as fine as `limit` allows, so that a plot of the result looks like one of all detours.
     """
     if len(detours) <= limit:
         return detours

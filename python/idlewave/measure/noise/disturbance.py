@@ -1,4 +1,4 @@
-"""What disturbed the recording of a core or cut it short, by what each of the probes says of it."""
+"""Disturbances of the recording of a core, and why it ended early, from the probe's summary."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ...formatting import percent_text, seconds_text
 from .noise_recording import dropped_note
 
 FOREIGN = 0.02
-"""A core was under foreign load when others used it for more than this part of the recording."""
+"""A core was under foreign load if others used it for more than this share of the recording."""
 
 
 def disturbance(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """dropped, foreign_load (part of the time), steal_s, throttled (times that the core was slowed down), interrupted.
+    """dropped, foreign_load (share of the time), steal_s, throttled (how often the core was slowed down), interrupted.
 
-    `summary`: what the probe says of a core, with what it says of all.
+    `summary`: the probe's summary of a core, merged with that of all cores.
     """
     foreign_s = max(summary["cpu_busy_s"] - summary["own_cpu_s"], 0.0)
     return {
@@ -28,7 +28,7 @@ def disturbance(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def disturbance_notes(core: int, duration_s: float, found: Mapping[str, Any], probe: str = "detour") -> list[str]:
-    """Sentences about that of a core which was recorded for so long."""
+    """Sentences about the disturbances of a core that was recorded for `duration_s` seconds."""
     notes = []
     if found["dropped"]:
         notes.append(dropped_note(core, found["dropped"], probe))
@@ -46,7 +46,7 @@ def disturbance_notes(core: int, duration_s: float, found: Mapping[str, Any], pr
 
 
 def throttled(said: object) -> int:
-    """How often a core was slowed down: the counts among what the probe says of throttling."""
+    """How often a core was slowed down: the sum of the counts in the probe's summary of throttling."""
     if isinstance(said, dict):
         return sum(throttled(value) for key, value in said.items() if not str(key).endswith("_s"))
     return int(said) if isinstance(said, int | float) else 0

@@ -1,4 +1,4 @@
-"""Fixed time quantum: how much work fits into each quantum of an absolute grid, and what is missing.
+"""Fixed time quantum: the work in each quantum of an absolute grid, and the loss.
 
 M. Sottile, R. Minnich: Analysis of Microbenchmarks for Performance Tuning of Clusters, 2004.
 """
@@ -18,13 +18,13 @@ from .noise_recording import NoiseRecording
 from .spectrum import Spectrum, power_spectrum
 
 _BINS = 500  # over the work of a full quantum: a mode is known to about 0.1 %
-_FARTHEST = 4  # times what all but a thousandth do: what did more has no mode of its own, and needs no bins
-_LEAST_PART = 0.05  # of the highest mode, for the upper one to be one
+_FARTHEST = 4  # times the 99.9 % quantile of the work: quanta above that have no mode of their own, and need no bins
+_LEAST_PART = 0.05  # of the highest mode, which the upper mode has at least
 
 
 @dataclass(frozen=True)
 class FtqCore:
-    """One core. `loss`: the share of each quantum that was lost; below 0 where more work was done than usual.
+    """One core. `loss`: the share of each quantum that was lost; below 0 if more work was done than usual.
 
     `full`: the work of an undisturbed quantum, the upper mode of the distribution; `modes`: the work at all modes,
     ascending.
@@ -73,7 +73,7 @@ def _percentages(core: FtqCore) -> str:
 
 
 def analyse_ftq(recording: NoiseRecording) -> Ftq:
-    """Loss of each quantum of a recording of ftq.
+    """The loss of each quantum of a recording of ftq.
 
     Raises MeasurementError if a core did no work, InputError for a recording of another probe.
     """
@@ -91,17 +91,18 @@ def analyse_ftq(recording: NoiseRecording) -> Ftq:
 
 
 def work_modes(work: npt.NDArray[np.float64]) -> tuple[float, ...]:
-    """The modes of the work done in quanta, of which one did some; ascending. The last is that of an undisturbed one.
+    """The modes of the work in quanta, ascending; at least one quantum has done work. The last mode is that of
+    undisturbed quanta.
 
-    The maximum would be biased: a quantum now and then does more (a boundary read late, a burst of the clock), and
-    under load by more than 10 %. A high quantile would be biased by how much noise there is. The upper mode is biased
-    by neither: undisturbed quanta do the same work, disturbed ones do different work. So: a smoothed histogram; its
-    maxima of at least 5 % of the highest, and beyond what counting scatters; the uppermost one's place is the median of
-    the quanta around it.
+    The maximum would be biased: now and then a quantum does more work (a boundary read late, a burst of the clock),
+    under load by more than 10 %. A high quantile would be biased by the amount of noise. The upper mode is biased by
+    neither: undisturbed quanta do the same work, disturbed ones do different work. The modes are the maxima of a
+    smoothed histogram that have at least 5 % of the highest, and more than the scatter of the counts. The position of
+    the uppermost one is the median of the quanta around it.
     """
     work = work[
         work > 0
-    ]  # a core that is busy with others loses most quanta wholly, and they say nothing of a full one
+    ]  # a core that is busy with others loses most quanta wholly; they do not show the work of a full one
     top = float(np.quantile(work, 0.999))
     width = max(top / _BINS, 1.0)
     last = max(int(min(float(work.max()), _FARTHEST * top) // width) + 1, 1)
@@ -117,7 +118,7 @@ def work_modes(work: npt.NDArray[np.float64]) -> tuple[float, ...]:
 
 
 def ftq_table(ftq: Ftq) -> pd.DataFrame:
-    """A row a core: core, quanta, seconds, full (work), overhead, lost_wholly (quanta), p99 and worst loss (parts)."""
+    """A row a core: core, quanta, seconds, full (work), overhead, lost_wholly (quanta), p99 and worst loss (shares)."""
     return pd.DataFrame(
         [
             {

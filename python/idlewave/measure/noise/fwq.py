@@ -1,4 +1,4 @@
-"""Fixed work quantum: how long the same work takes, again and again, over the shortest time it took.
+"""Fixed work quantum: the time of each repetition of the same work, divided by the shortest.
 
 Quanta begin one after the other, not on a grid, so there is no spectrum (Sottile and Minnich, 2004).
 """
@@ -27,18 +27,18 @@ class FwqCore:
 
     @property
     def overhead(self) -> float:
-        """The share of the time that the work would not have needed."""
+        """The share of the time that the work would not need without noise."""
         return 1 - 1 / float(self.slowdown.mean())
 
     def quantiles(self) -> dict[str, float]:
-        """Slowdown that so many of the quanta do not exceed."""
+        """The slowdown that each share of the quanta does not exceed."""
         return {name: float(np.quantile(self.slowdown, part)) for name, part in QUANTILES.items()}
 
 
 def analyse_fwq(recording: NoiseRecording) -> list[FwqCore]:
     """The slowdown on each core of a recording of fwq.
 
-    Raises MeasurementError for one without quanta, InputError for a recording of another probe.
+    Raises MeasurementError for a core without quanta, InputError for a recording of another probe.
     """
     if recording.probe != "fwq":
         raise InputError(f"{recording.folder}: expected a recording of fwq, found one of {recording.probe}")

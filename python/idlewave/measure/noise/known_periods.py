@@ -1,4 +1,4 @@
-"""What is known to come at a certain frequency: the system's tick, and daemons with default periods."""
+"""Events that are known to come at a certain frequency: the system's tick, and daemons with default periods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from .spectrum import Peak
 
 TICK_RATES = (100, 250, 300, 1000)
-"""CONFIG_HZ as Linux lets it be chosen."""
+"""The values of CONFIG_HZ that Linux allows."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ KNOWN_PERIODS = (
 )
 
 _NEAR = 1e-3
-_TIMER_NEAR = 0.3  # timer interrupts are the ticks, and some more or less
+_TIMER_NEAR = 0.3  # relative difference of the timer interrupts' rate from that of the tick
 _TIMER_MEANING = re.compile(r"timer interrupt", re.IGNORECASE)
 
 
 def tick_rate(proc: Path = Path("/proc"), boot: Path = Path("/boot")) -> int | None:
-    """CONFIG_HZ of the running kernel, from its configuration where it is readable; None where it is not."""
+    """CONFIG_HZ of the running kernel, from its configuration; None if that is not readable."""
     for text in _configurations(proc, boot):
         match = re.search(r"^CONFIG_HZ=(\d+)$", text, re.MULTILINE)
         if match:
@@ -66,7 +66,8 @@ def _configurations(proc: Path, boot: Path) -> list[str]:
 
 
 def timer_rate(interrupts: Mapping[str, tuple[float, str]], seconds: float) -> float | None:
-    """Timer interrupts a second, from {name: (count, meaning)} over `seconds`: LOC, or what says it is a timer."""
+    """Timer interrupts a second, from {name: (count, meaning)} over `seconds`: LOC, or those whose meaning is a
+    timer."""
     for name, (count, meaning) in interrupts.items():
         if (name == "LOC" or _TIMER_MEANING.search(meaning)) and count > 0 and seconds > 0:
             return count / seconds
@@ -74,7 +75,7 @@ def timer_rate(interrupts: Mapping[str, tuple[float, str]], seconds: float) -> f
 
 
 def name_peaks(peaks: Sequence[Peak], tick_hz: int | None, timer_hz: float | None) -> list[Peak]:
-    """`peaks` with what they probably are. `tick_hz`: the kernel's configuration; `timer_hz`: interrupts counted."""
+    """`peaks` with their probable sources. `tick_hz`: the kernel's configuration; `timer_hz`: interrupts counted."""
     return [replace(peak, source=likely_source(peak, tick_hz, timer_hz)) for peak in peaks]
 
 

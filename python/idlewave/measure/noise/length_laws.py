@@ -1,4 +1,4 @@
-"""How long a source's detours are: a law with few parameters where one fits, else the lengths that were seen."""
+"""The lengths of a source's detours: a law with few parameters if one fits, else the measured lengths."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from ...noise_models import (
 from .compare import ks_distance
 
 KINDS = {"fixed": 1, "exponential": 2, "lognormal": 2, "pareto": 2, "empirical": 0}
-"""Laws, and how many numbers each has; empirical has as many as there are."""
+"""The laws, with the number of their parameters; empirical has as many numbers as there are lengths."""
 
 _MOST_LENGTHS = 1000
-_SAME = 0.01  # lengths that differ from the median by less than this part are one
+_SAME = 0.01  # lengths with a smaller relative difference from the median are equal
 _CRITICAL_KS = 1.63  # times 1 / sqrt(n): 1 % (Kolmogorov)
 _NEAR_KS = 0.05  # a law this near to the sample is good enough, however large the sample
 
@@ -56,14 +56,14 @@ class LengthLaw:
             raise InputError(f"length: expected a first number of {self.kind} above 0, found 0")
 
     def quantile(self, part: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """The length, in ps, that the share `part` (of [0, 1)) of detours does not exceed."""
+        """The length, in ps, that the share `part` (in [0, 1)) of detours does not exceed."""
         u = np.asarray(part, dtype=np.float64)
         n = self.numbers
         if self.kind == "fixed":
             return np.full(u.shape, n[0])
         if self.kind == "exponential":
             return np.asarray(n[0] - n[1] * np.log1p(-u))
-        with np.errstate(over="ignore"):  # what is longer than all numbers is infinite
+        with np.errstate(over="ignore"):  # lengths beyond the largest number are infinite
             if self.kind == "lognormal":
                 return np.asarray(n[0] * np.exp(n[1] * special.ndtri(np.maximum(u, np.finfo(float).tiny))))
             if self.kind == "pareto":
@@ -91,7 +91,7 @@ class LengthLaw:
         return replace(self, numbers=tuple(x * factor if i < shapes else x for i, x in enumerate(self.numbers)))
 
     def for_simulator(self) -> DetourLength:
-        """The same law as the simulator takes it."""
+        """The same law for the simulator."""
         n = self.numbers
         if self.kind == "fixed":
             return FixedLength(round(n[0]))
@@ -111,8 +111,8 @@ class LengthLaw:
 def fit_lengths(lengths: Lengths) -> LengthLaw:
     """The best law by Bayes's information criterion (fixed, exponential, lognormal, Pareto), or the lengths themselves.
 
-    The latter where the best law does not fit (Kolmogorov and Smirnov at 1 %, and further off than 0.05), or its mean
-    is off by more than a tenth, which would spoil the overhead. `lengths` in ps, at least one.
+    The lengths are used if the best law does not fit (Kolmogorov and Smirnov at 1 %, and a distance above 0.05), or if
+    its mean is off by more than a tenth, which would change the overhead. `lengths` in ps, at least one.
     """
     values = np.maximum(np.sort(np.asarray(lengths, dtype=np.float64)), 1.0)
     middle, mean = float(np.median(values)), float(values.mean())
@@ -128,7 +128,7 @@ def fit_lengths(lengths: Lengths) -> LengthLaw:
 
 
 def _empirical(values: npt.NDArray[np.float64]) -> LengthLaw:
-    """The lengths themselves, or of many the means of groups of equal numbers: the mean stays, and so the overhead."""
+    """The lengths themselves, or, if they are many, the means of groups of equal size: this preserves the overhead."""
     count = min(len(values), _MOST_LENGTHS)
     taken = np.interp(
         np.linspace(0, len(values), count + 1), np.arange(len(values) + 1), np.append(0, np.cumsum(values))

@@ -1,4 +1,4 @@
-"""Many nodes' recordings, or a node's cores, in one table: which are noisier than the others."""
+"""The recordings of many nodes, or of a node's cores, in one table, with the outliers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ THRESHOLD = 3.5
 """Robust distance from the median above which one is an outlier (B. Iglewicz, D. Hoaglin, 1993)."""
 
 LEAST_RATIO = 1.2
-"""And at least so many times the median: where all are alike to a hair, a hair is no outlier."""
+"""An outlier is at least so many times the median: if all are nearly equal, a tiny difference is no outlier."""
 
 FEWEST = 4
-"""Of fewer none is called an outlier: their median says nothing."""
+"""With fewer there is no outlier: their median is not meaningful."""
 
 WINDOW_PS = 10**9
 RANKS = 1000
@@ -27,7 +27,7 @@ QUANTITIES = ("overhead", "p999_ps", "longest_ps", "maximum_ps")
 
 
 def rank_nodes(cores: Sequence[Detours]) -> pd.DataFrame:
-    """A row a node, the noisiest first: node, cores, and what `ranking` says."""
+    """A row a node, the noisiest first: node, cores, and the columns of `ranking`."""
     groups: dict[str, list[Detours]] = {}
     for core in cores:
         groups.setdefault(core.node, []).append(core)
@@ -37,9 +37,9 @@ def rank_nodes(cores: Sequence[Detours]) -> pd.DataFrame:
 
 
 def rank_cores(cores: Sequence[Detours]) -> pd.DataFrame:
-    """A row a core of one node, the noisiest first: core, and what `ranking` says.
+    """A row a core of one node, the noisiest first: core, and the columns of `ranking`.
 
-    Raises InputError if a core is there twice.
+    Raises InputError if a core occurs twice.
     """
     groups = {str(core.core): [core] for core in cores}
     if len(groups) < len(cores):
@@ -50,8 +50,8 @@ def rank_cores(cores: Sequence[Detours]) -> pd.DataFrame:
 def ranking(groups: Mapping[str, Sequence[Detours]], name: str) -> pd.DataFrame:
     """One row a group: `name`, seconds, overhead, p999_ps, longest_ps, maximum_ps, outlier.
 
-    `maximum_ps`: the expected largest loss of 1000 ranks like this one in a window of 1 ms; by it they are ranked, and
-    then by overhead. `outlier`: the quantities, separated by blanks, in which the group is one (`outliers`).
+    `maximum_ps`: the expected largest loss of 1000 ranks like this one in a window of 1 ms. The groups are ranked by
+    it, and then by overhead. `outlier`: the quantities, separated by blanks, in which the group is one (`outliers`).
     """
     rows = []
     for group, cores in groups.items():
@@ -69,8 +69,8 @@ def ranking(groups: Mapping[str, Sequence[Detours]], name: str) -> pd.DataFrame:
 def outliers(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
     """Which of `values` (not negative) are far above the others.
 
-    By the logarithm x: 0.6745 (x - median) / MAD > 3.5, and the value 1.2 times the median's; where the MAD is 0, the
-    mean absolute deviation over 0.7979 in its place (Iglewicz and Hoaglin). None of fewer than four.
+    The logarithm x has 0.6745 (x - median) / MAD > 3.5, and the value is at least 1.2 times the median. If the MAD is
+    0, the mean absolute deviation over 0.7979 takes its place (Iglewicz and Hoaglin). Fewer than four have no outliers.
     """
     if len(values) < FEWEST:
         return np.zeros(len(values), dtype=bool)

@@ -30,7 +30,7 @@ _HEAT_COLUMNS = 240
 
 @styled
 def plot_length_cdf(groups: Mapping[str, npt.NDArray[np.int64]]) -> Figure:
-    """The part of detours, and of their time, that is longer than so much; a line a group of lengths (ps)."""
+    """The share of detours, and of their time, above each length; a line a group of lengths (ps)."""
     figure = new_figure(3.0)
     panels = figure.subplots(1, 2, sharex=True)
     for axes, title, label in zip(
@@ -105,7 +105,7 @@ def plot_spectrum(spectrum: Spectrum, peaks: Sequence[Peak] = ()) -> Figure:
 
 
 def _mark(axes: Axes, spectrum: Spectrum, peak: Peak, colour: str) -> None:
-    """Points on a source's lines; its frequency, its cost and its name in the legend."""
+    """Draw points on a source's lines, and its frequency, cost and name in the legend."""
     seen = np.array([n * peak.frequency for n in peak.harmonics if n * peak.frequency <= spectrum.highest_hz])
     places = np.clip(np.round(seen / spectrum.frequency[1]).astype(int), 1, len(spectrum.power) - 2)
     heights = np.max([spectrum.power[places + side] for side in (-1, 0, 1)], axis=0)
@@ -124,7 +124,7 @@ def _hertz(frequency: float) -> str:
 
 
 def _thinned(frequency: Values, power: Values) -> tuple[Values, Values]:
-    """The highest power in each of some thousand parts of the logarithm: lines stay as high as they are."""
+    """The highest power in each of some thousand parts of the logarithm: the height of lines does not change."""
     if len(frequency) <= _MOST_POINTS:
         return frequency, power
     parts = np.floor(np.log(frequency / frequency[0]) / np.log(frequency[-1] / frequency[0]) * _MOST_POINTS).astype(int)
@@ -173,7 +173,7 @@ def plot_heat_map(cores: Sequence[Detours]) -> Figure:
 def _binned(cores: Sequence[Detours]) -> tuple[Values, float]:
     """The share lost by core and bin, and a bin's seconds; not a number where a core was not recorded.
 
-    The bins are those of the shortest recording, but not of a single one that is far shorter than the others.
+    The bins are those of the shortest recording, unless that is a single one far shorter than the others.
     """
     until = bulk_limits([core.duration for core in cores], log=True).low
     step = until * 1e-12 / _HEAT_COLUMNS
@@ -186,7 +186,7 @@ def _binned(cores: Sequence[Detours]) -> tuple[Values, float]:
 
 @styled
 def plot_ftq(ftq: Ftq) -> Figure:
-    """The share of each quantum that was lost, over time; a panel a core. Of quanta in one place mean and worst."""
+    """The share of each quantum that was lost, over time; a panel a core. Quanta drawn together have mean and worst."""
     cores = ftq.cores[:MOST_CORES]
     figure = new_figure(0.9 + 1.25 * len(cores))
     panels = figure.subplots(len(cores), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
@@ -212,7 +212,7 @@ def plot_ftq(ftq: Ftq) -> Figure:
 
 
 def _together(core: FtqCore) -> tuple[Values, Values, int]:
-    """The loss (%) of so many quanta together: the worst of them and their mean."""
+    """The worst and the mean loss (%) of quanta that are drawn together, and their number."""
     together = max(1, len(core.loss) // _MOST_POINTS)
     parts = np.arange(0, len(core.loss), together)
     mean = np.add.reduceat(core.loss, parts) / np.diff(parts, append=len(core.loss))
@@ -225,7 +225,7 @@ def _percent(value: float) -> str:
 
 @styled
 def plot_fwq(cores: Sequence[FwqCore]) -> Figure:
-    """Slowdown that so many of the quanta do not exceed, on a scale of how rare that is; a line a core."""
+    """The slowdown that a share of the quanta does not exceed, on a scale of rarity; a line a core."""
     figure = new_figure(3.0)
     axes = figure.subplots()
     tidy(axes, "both")
@@ -259,7 +259,7 @@ def plot_fwq(cores: Sequence[FwqCore]) -> Figure:
 
 
 def _part_below(rarity: float) -> str:
-    """1 of `rarity` is worse: 100 -> "99 %"."""
+    """The share that is not worse than 1 of `rarity`: 100 -> "99 %"."""
     return f"{100 * (1 - 1 / rarity):.6g}{SPACE}%"
 
 
@@ -267,7 +267,7 @@ def _part_below(rarity: float) -> str:
 def plot_maximum(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Expected worst loss of P ranks in a window, over P; colours are windows, dashes a second noise.
 
-    `tables`: as `compare.maximum_table` gives them, by name. What the recording cannot tell is drawn faint.
+    `tables`: as `compare.maximum_table` gives them, by name. Lower bounds are drawn faint.
     """
     figure = new_figure(3.3)
     axes = figure.subplots()

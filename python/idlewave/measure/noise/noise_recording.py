@@ -1,4 +1,4 @@
-"""Folders that the noise probes wrote: one node's, or a job's with a subfolder HOST-RANK a node.
+"""Folders that the noise probes write: one node's, or a job's with a subfolder HOST-RANK a node.
 
 PROBE.json names, for each core, a raw file of little-endian int64, row-major; its columns are in the JSON.
 """
@@ -23,7 +23,7 @@ from .recording_schemas import COLUMNS, PROBES, read_summary
 
 EVENT_COLUMNS = ("begin_ns", "end_ns", "kind", "name", "net_ns")
 _ITEM = np.dtype("<i8").itemsize
-_ROUNDING_PS = 1000  # the duration is said in ns
+_ROUNDING_PS = 1000  # the duration is written in ns
 _LAST_NS = 9.2e15  # of an event, either way: as ps it fits into 64 bits
 _EMPTY = pd.DataFrame({name: [] for name in EVENT_COLUMNS})
 
@@ -32,10 +32,10 @@ Times = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class CoreRecording:
-    """One core: its table (int64 columns), what the probe says of it, and the events traced beside it, if any.
+    """One core: its table (int64 columns), the probe's summary of it, and the events traced beside it, if any.
 
-    `events`: begin_ns, end_ns on the axis of the table's start_ps, kind, name, and net_ns, how long it ran without what
-    interrupted it (not a number where the kernel did not tell); None if none were asked for.
+    `events`: begin_ns, end_ns on the axis of the table's start_ps, kind, name, and net_ns, its length without what
+    interrupted it (NaN if the kernel did not give that); None if none were asked for.
     `cut_off`: the table has fewer rows than the probe recorded.
     """
 
@@ -48,9 +48,9 @@ class CoreRecording:
 
 @dataclass(frozen=True)
 class NoiseRecording:
-    """What one run of one probe left. `said` is its JSON; `notes` are sentences about files that are cut off.
+    """The recording of one run of one probe. `said` is its JSON; `notes` are sentences about files that are cut off.
 
-    `apart`: what tells it from others of the same node, if there are some.
+    `apart`: what distinguishes it from others of the same node, if there are some.
     """
 
     probe: str
@@ -62,13 +62,13 @@ class NoiseRecording:
 
     @property
     def node(self) -> str:
-        """The host, and the rank where several processes recorded; and what tells it apart."""
+        """The host, the rank if several processes recorded, and `apart`."""
         host = str(self.said.get("host", "?"))
         node = f"{host}-{self.said.get('rank', 0)}" if int(self.said.get("ranks") or 1) > 1 else host
         return f"{node} ({self.apart})" if self.apart else node
 
     def summaries(self) -> list[dict[str, Any]]:
-        """What the probe says of each core, with what it says of all."""
+        """The probe's summary of each core, merged with that of all cores."""
         shared = {key: value for key, value in self.said.items() if key != "cores"}
         return [shared | core.said for core in self.cores]
 
@@ -91,15 +91,15 @@ class Detours:
 
     @property
     def overhead(self) -> float:
-        """The part of the time that they take."""
+        """The share of the time that they take."""
         return float(self.lengths.sum() / self.duration)
 
 
 def read_recording(folder: str | Path, probe: str | None = None) -> NoiseRecording:
-    """Read what a probe wrote into `folder`: that of `probe`, or the only one.
+    """Read the recording of `probe` in `folder`, or the only one there.
 
-    A cut-off table is read as far as it is whole, and noted. Raises InputError that names the file and what was
-    expected where there is no recording, the JSON is not one, a file is missing, or no row of it is left.
+    A cut-off table is read as far as it is complete, and noted. Raises InputError, which names the file and what was
+    expected, if there is no recording, the JSON is not one, a file is missing, or it has no complete row.
     """
     place = Path(folder)
     found = _probes_in(place)
@@ -125,8 +125,8 @@ def read_recording(folder: str | Path, probe: str | None = None) -> NoiseRecordi
 def read_nodes(folder: str | Path, probe: str | None = None) -> tuple[list[NoiseRecording], list[str]]:
     """The recordings of a job: that in `folder` itself, and those in its subfolders, by name.
 
-    Where several are of one node, its name has the subfolder behind it in each.
-    A subfolder that cannot be read is left out, and said in the second list. Raises InputError if none can be.
+    If several are of one node, its name has the subfolder behind it in each.
+    A subfolder that cannot be read is left out, and named in the second list. Raises InputError if none can be read.
     """
     place = Path(folder)
     if not place.is_dir():
@@ -150,8 +150,8 @@ def read_nodes(folder: str | Path, probe: str | None = None) -> tuple[list[Noise
 
 
 def detours_of(recording: NoiseRecording) -> list[Detours]:
-    """The detours of each core. Of one whose buffer was full or whose table is cut off, only the time up to the last
-    detour that is there counts.
+    """The detours of each core. If its buffer was full or its table is cut off, only the time up to its last detour
+    counts.
 
     Raises InputError if the recording is of another probe.
     """
@@ -189,7 +189,7 @@ def recorded_ps(core: CoreRecording) -> int:
 
 
 def _probes_in(place: Path) -> list[str]:
-    """Whose recordings are there. Raises InputError if the folder cannot be read."""
+    """The probes that have a recording there. Raises InputError if the folder cannot be read."""
     try:
         return [name for name in PROBES if (place / f"{name}.json").is_file()]
     except OSError as error:
@@ -230,7 +230,7 @@ def _check_detours(file: Path, table: pd.DataFrame, duration: int) -> None:
 
 
 def read_table(file: Path, columns: list[str], rows: int | None, notes: list[str]) -> pd.DataFrame:
-    """A file of columns; what is cut off is noted. Raises InputError if it cannot be read."""
+    """A file of columns. If it is cut off, a note is added. Raises InputError if it cannot be read."""
     data = read_bytes(file, "a table of 64-bit numbers", most=MOST_TABLE)
     width = len(columns) * _ITEM
     whole = len(data) // width
@@ -259,7 +259,7 @@ def _events(origin: Origin, key: str, entry: dict[str, Any], notes: list[str]) -
         return _EMPTY
     except ValueError as error:
         raise InputError(f"{file}: cannot be read as a file of events: {cut(str(error))}") from error
-    if tuple(table.columns) == EVENT_COLUMNS[:-1]:  # of a probe that did not ask for net lengths
+    if tuple(table.columns) == EVENT_COLUMNS[:-1]:  # from a probe that did not record net lengths
         table["net_ns"] = ""
     if tuple(table.columns) != EVENT_COLUMNS:
         raise InputError(

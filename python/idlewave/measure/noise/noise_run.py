@@ -1,4 +1,4 @@
-"""Recording noise: the command of a probe, and the folder that it leaves."""
+"""Recording noise: the command of a probe, and its folder."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..probe_process import Advance, run_probe
 from .noise_recording import NoiseRecording, read_recording
 
 PATIENCE_S = 60.0
-"""How much longer than its recording a probe may take, to calibrate and to write, before it is given up."""
+"""Seconds beyond its recording that a probe has to calibrate and to write; then it is given up."""
 
 
 def chosen_cores(cores: Sequence[int] | None) -> list[int]:
-    """`cores`, or all that this process may use. Raises UsageError for those that it may not."""
+    """`cores`, or all that this process may use. Raises UsageError for cores that it may not use."""
     allowed = sorted(os.sched_getaffinity(0))
     chosen = allowed if cores is None else list(dict.fromkeys(cores))
     refused = sorted(set(chosen) - set(allowed))
@@ -37,11 +37,11 @@ def record(
     together: bool = True,
     advance: Advance | None = None,
 ) -> NoiseRecording:
-    """Run idlewave-`probe` on `cores` for `seconds` of each, writing into `folder`; read what it wrote.
+    """Run idlewave-`probe` on `cores` for `seconds` of each, writing into `folder`, and read its recording.
 
-    `advance` is called with the part that is done, from 0 to 1. Raises MeasurementError with the probe's own words if
-    it fails. On an interrupt the probe writes what it has before KeyboardInterrupt goes on. What an earlier run said in
-    `folder` is removed first, so that it is not taken for what this one did.
+    `advance` is called with the share that is done, from 0 to 1. Raises MeasurementError with the probe's own message
+    if it fails. On an interrupt the probe writes its recording before KeyboardInterrupt is raised. The summary of an
+    earlier run in `folder` is removed first, so that it is not taken for that of this run.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{probe}.json").unlink(missing_ok=True)
@@ -55,7 +55,7 @@ def record(
 
 
 def _summary(output: str) -> dict[str, Any] | None:
-    """The JSON object that a probe prints when it has recorded."""
+    """The JSON object that a probe prints after its recording."""
     try:
         said = json.loads(output)
     except ValueError:
@@ -64,6 +64,6 @@ def _summary(output: str) -> dict[str, Any] | None:
 
 
 def _written(folder: Path, probe: str, said: dict[str, Any]) -> Path:
-    """Under a launcher with several processes the probe writes into a subfolder of its own."""
+    """The folder of the files: under a launcher with several processes a subfolder of `folder`."""
     own = folder / f"{said.get('host')}-{said.get('rank')}"
     return own if int(said.get("ranks") or 1) > 1 and (own / f"{probe}.json").is_file() else folder

@@ -1,4 +1,4 @@
-"""What a probe's JSON must say, checked when it is read, so that nothing is missing or impossible when it is used."""
+"""The schemas of the probes' JSON, checked when it is read, so that no used value is missing or impossible."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from ...input.value_types import (
 
 PROBES = ("detour", "ftq", "fwq")
 COLUMNS = {"detour": ("start_ps", "length_ps"), "ftq": ("work",), "fwq": ("start_ps", "duration_ps")}
-"""What each probe's table has at least."""
+"""The columns that each probe's table must have."""
 
 _MOST_COLUMNS = 64
-_LONGEST_PS = 9.2e18  # of all cores together, for they are laid end to end
+_LONGEST_PS = 9.2e18  # of all cores together, because they are laid end to end
 
 
 class Interrupt(Open):
-    """How often one came, and what it is."""
+    """The count of an interrupt, and its meaning."""
 
     count: Amount
     meaning: str
 
 
 class Events(Open):
-    """Where the kernel's events are, if anywhere."""
+    """The file of the kernel's events, if there is one."""
 
     file: str | None = None
 
 
 class Core(Open):
-    """What the probes say of each core."""
+    """The probes' summary of a core."""
 
     cpu: Cpu
     file: str
@@ -65,7 +65,7 @@ class Core(Open):
 
 
 class DetourCore(Core, kw_only=True):
-    """What the detour benchmark says of each core."""
+    """The detour benchmark's summary of a core."""
 
     duration_ns: PositiveNanoseconds
     resolution_ns: Nanoseconds
@@ -79,7 +79,7 @@ Cores = Annotated[list[Core], Meta(min_length=1, description="a list of at least
 
 
 class RecordingSchema(Open):
-    """What the probes say of all cores."""
+    """The probes' summary of all cores."""
 
     cores: Cores
     interrupted: bool
@@ -100,7 +100,7 @@ class RecordingSchema(Open):
 
 
 class DetourSchema(RecordingSchema, kw_only=True):
-    """What the detour benchmark says of all cores."""
+    """The detour benchmark's summary of all cores."""
 
     cores: Annotated[list[DetourCore], Meta(min_length=1, description="a list of at least one core")]  # type: ignore[assignment]
     counter: str
@@ -108,7 +108,7 @@ class DetourSchema(RecordingSchema, kw_only=True):
 
 
 class FtqSchema(RecordingSchema, kw_only=True):
-    """What FTQ says of all cores."""
+    """FTQ's summary of all cores."""
 
     quantum_ns: PositiveNanoseconds
 
@@ -117,9 +117,8 @@ _OF: dict[str, type[RecordingSchema]] = {"detour": DetourSchema, "ftq": FtqSchem
 
 
 def read_summary(file: Path, probe: str) -> dict[str, Any]:
-    """The JSON of `probe`, with all that is used of it. Raises InputError that names the file, the key, what was
-    expected and what was found.
-    """
+    """The JSON of `probe`, checked. Raises InputError that names the file, the key, what was expected and what was
+    found."""
     said: dict[str, Any] = load_json(file, f"a recording of {probe}")
     name = name_of(file)
     for number, core in enumerate(checked(said, _OF[probe], name).cores):

@@ -1,4 +1,4 @@
-"""Noise as files that the simulator reads: a machine.toml or a noise.toml, and the files of detours that it names."""
+"""Noise as files for the simulator: a machine.toml or a noise.toml, and the files of detours that it names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write_noise(
 ) -> Path:
     """Write a machine.toml with the network of `machine` and this noise, or without a machine a noise.toml.
 
-    The written noise reaches what the noise of `machine` reaches. `source` is what the noise was made from.
+    The written noise lengthens the same activities as the noise of `machine`. `source` is the origin of the noise.
 
     Returns the path of that file. Raises InputError if the simulator would refuse it.
     """

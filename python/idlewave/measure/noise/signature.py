@@ -1,4 +1,4 @@
-"""A machine's noise as a sum of sources, periodic and random, that can be thinned, scaled, moved and made anew."""
+"""A machine's noise as a sum of periodic and random sources, which can be thinned, scaled, moved and realised."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ MOST_DETOURS = 20_000_000
 
 _FITTED_NAME = re.compile(r"(every|random) (\d+(?:\.\d+)?[mnpu]?s)( \(\d+\))?")
 _AS_NEAR = {"every": 1.01, "random": 10**0.1}
-"""Times in names are one if their ratio is no larger: a unit of the last of a period's three digits, or a bin of the
-histogram by which lengths are divided, since medians of a few hundred lengths differ by several percent."""
+"""Times in names are equivalent if their ratio is no larger: a unit of the last of a period's three digits, or a bin of
+the histogram by which lengths are divided, because medians of a few hundred lengths differ by several percent."""
 
 Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Source:
-    """One thing that takes one core away.
+    """A source of detours on one core.
 
-    `kind` periodic: every `period_ps`, late or early by a normal time of deviation `jitter_ps`, and in the part `share`
-    of the periods; random: at an exponential distance of mean `period_ps` (jitter and share mean nothing). Each time
-    for a time by the law `length`.
+    `kind` periodic: a detour comes every `period_ps`, late or early by a normal time of deviation `jitter_ps`, in the
+    share `share` of the periods. `kind` random: detours come at an exponential distance of mean `period_ps` (jitter and
+    share have no meaning). The lengths of detours have the law `length`.
     """
 
     name: str
@@ -72,8 +72,10 @@ class Source:
         return self.rate_per_s * self.length.mean * 1e-12
 
     def arrivals(self, duration_ps: int, random: np.random.Generator) -> Values:
-        """When it comes in a time of `duration_ps`, in ps, ascending. A phase is drawn, and whether the period that is
-        left over begins in it, so that on average as many come as by `rate_per_s`, however long the period is.
+        """The times in `duration_ps` at which it comes, in ps, ascending.
+
+        A phase is drawn, and also whether the remaining fraction of a period has a detour, so that the mean number is
+        that of `rate_per_s`, however long the period is.
         """
         if self.kind == RANDOM:
             count = random.poisson(duration_ps / self.period_ps)
@@ -86,10 +88,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Goodness:
-    """How near a fit comes to one core's recording: overhead, and the distances of lengths and spectrum (compare.py).
+    """The quality of the fit to one core's recording: overhead, and the distances of lengths and spectrum (compare.py).
 
-    `overhead` is as measured, `fitted_overhead` what the sources have on average; the distances are those of one
-    realisation that is as long as the recording; `spectrum_distance` is NaN where that is too short.
+    `overhead` is as measured, `fitted_overhead` that of the sources on average; the distances are those of one
+    realisation that is as long as the recording; `spectrum_distance` is NaN if that is too short.
     """
 
     core: int
@@ -100,7 +102,7 @@ class Goodness:
 
     @property
     def bad(self) -> str:
-        """What is wrong with the fit, in words; empty if nothing is."""
+        """The defects of the fit, in words; empty if there are none."""
         wrong = []
         if abs(self.fitted_overhead - self.overhead) > max(0.2 * self.overhead, 1e-5):
             wrong.append(f"its overhead is {self.fitted_overhead:.3%} where {self.overhead:.3%} was measured")
@@ -115,7 +117,7 @@ class Goodness:
 class Signature:
     """The noise of a machine's cores.
 
-    `cores`: all, those without a source too. `goodness`: of the fit; none once it was changed.
+    `cores`: all, also those without a source. `goodness`: of the fit; empty once the signature was changed.
     """
 
     name: str
@@ -130,11 +132,11 @@ class Signature:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on cores that the fit does not do justice."""
+        """Sentences on cores whose fit is bad."""
         return tuple(f"Core {fit.core}: the fit is bad: {fit.bad}; replay it." for fit in self.goodness if fit.bad)
 
     def thin(self, part: float) -> Signature:
-        """Only the part `part` of all detours, chosen at random. Raises InputError if it is not from 0 to 1."""
+        """A share `part` of all detours, chosen at random. Raises InputError if it is not from 0 to 1."""
         if not 0 <= part <= 1:
             raise InputError(f"thin: expected a part from 0 to 1, found {part}")
         if part == 0:
@@ -155,7 +157,7 @@ class Signature:
         )
 
     def called(self, name: str) -> tuple[Source, ...]:
-        """The sources of that name; on cores that have none those whose name is as good as the same.
+        """The sources of that name; on cores that have none, those with an equivalent name.
 
         Each core is fitted by itself: a source may be `every 4ms` on one and `every 4.01ms` on another, `random 12us`
         and `random 13us`. Raises InputError naming all sources if none has the name itself.
@@ -169,21 +171,22 @@ class Signature:
         return (*exact, *near)
 
     def move(self, name: str, period_ps: float) -> Signature:
-        """The sources `called` so at another period; their lengths stay. Raises InputError as `called` does."""
+        """The signature with another period of the sources `called` so, with their lengths. Raises InputError as
+        `called`."""
         moved = self.called(name)
         return self._with([replace(s, period_ps=period_ps) if s in moved else s for s in self.sources])
 
     def drop(self, name: str) -> Signature:
-        """Without the sources `called` so. Raises InputError as `called` does."""
+        """The signature without the sources `called` so. Raises InputError as `called` does."""
         dropped = self.called(name)
         return self._with([s for s in self.sources if s not in dropped])
 
     def detours(self, seconds: float, seed: int) -> list[Detours]:
-        """`seconds` of each core, drawn from `seed`: separate, ascending, inside.
+        """The detours of `seconds` of each core, drawn from `seed`: separate, ascending, inside.
 
-        What comes while another detour lasts waits and then takes its own time; what would end after the end goes on
-        at the beginning, since noise is repeated. Raises InputError if the sources leave a core no time, for more
-        than twenty million detours, or for a time of which 64 bits do not hold the picoseconds.
+        A detour that comes during another one waits for its end. The part of a detour beyond the end continues at the
+        beginning, because noise is repeated. Raises InputError if the sources leave a core no time, for more than
+        twenty million detours, or for a time whose picoseconds do not fit into 64 bits.
         """
         if not 1 <= seconds * 1e12 * max(len(self.cores), 1) < 2**63:
             raise InputError(f"{seconds} s of each core: expected more than 0, and of all together less than 106 days")
@@ -211,8 +214,9 @@ class Signature:
     def noise(self, seconds: float, seed: int, phase: str = "random") -> Noise | MixedNoise:
         """Noise for the simulator that never repeats its random detours, however many ranks there are.
 
-        What is periodic is realised as by `realise`; what is random stays a law, of which each rank draws its own: each
-        rank has that of the average core. Raises InputError if the sources leave no time, or one's mean is infinite.
+        Periodic sources are realised as by `realise`. Random sources remain laws, from which each rank draws its own
+        detours; each rank has those of the average core. Raises InputError if the sources leave no time, or if a mean
+        is infinite.
         """
         if not self.overhead < 1:
             raise InputError(f"{cut(self.name)}: its sources leave no time: {_percent(self.overhead)} of it is taken")
@@ -249,7 +253,8 @@ class Signature:
 
     @classmethod
     def from_toml(cls, text: str, where: str = "signature") -> Signature:
-        """Read what to_toml wrote. Raises InputError that names the key; `where` is what messages call it."""
+        """Read the text of to_toml. Raises InputError that names the key; `where` is the name of the text in
+        messages."""
         table = read_toml(text, SignatureTable, where)
         sources = []
         for number, row in enumerate(table.source):
@@ -271,7 +276,7 @@ class Signature:
 
 
 def _alike(name: str, other: str) -> bool:
-    """Whether fits of two cores may have given both names to one source."""
+    """Whether the fits of two cores may have given these names to one source."""
     first, second = (_FITTED_NAME.fullmatch(text) for text in (name, other))
     if first is None or second is None or first[1] != second[1] or first[3] != second[3]:
         return False
@@ -286,10 +291,10 @@ def _percent(part: float) -> str:
 def queued(
     arrivals: Values, lengths: Values, duration: int, where: str = "noise"
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Starts and lengths of separate detours in [0, duration): what comes during another waits for its end.
+    """Starts and lengths of separate detours in [0, duration): a detour that comes during another waits for its end.
 
-    Those that follow one another without a gap are one. The time beyond the end begins at 0 instead. Raises InputError
-    if they leave no time.
+    Detours without a gap between them are joined. The part beyond the end begins at 0 instead. Raises InputError if
+    they leave no time.
     """
     order = np.argsort(arrivals, kind="stable")
     when = np.minimum(arrivals[order].astype(np.int64), duration - 1)

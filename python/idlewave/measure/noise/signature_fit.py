@@ -1,8 +1,9 @@
-"""From a recording to a signature: which of a core's detours come periodically, and what the others look like.
+"""From a recording to a signature: the periodic sources of a core's detours, and the laws of the others.
 
 Arrival times are tested for periodicity by their spectrum (each detour counts once, so that rare long ones do not hide
-frequent short ones); a period that stands out is refined by regression on the numbers of the periods, and takes the
-detours that keep to it away. What is left is random: its lengths are divided where few lie, and each part has a rate.
+frequent short ones). A significant period is refined by regression on the numbers of the periods, and the detours that
+follow it are removed. The remaining detours are random: their lengths are divided where few lie, and each part has a
+rate.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ from .signature import PERIODIC, RANDOM, Goodness, Signature, Source
 from .spectrum import HIGHEST_HZ, OVERSAMPLING, named_peaks, power_spectrum
 
 LEAST_SHARE = 0.3
-"""A source that comes in fewer of its periods is not called periodic."""
+"""The smallest share of its periods in which a periodic source comes."""
 
 LEAST_EVENTS = 8
 _SIGNIFICANT = 1e-6
 _MOST_SOURCES = 12
-_WIDEST = 0.1  # of the period: who keeps to it no better is not periodic
+_WIDEST = 0.1  # of the period: the largest deviation of a periodic source
 _VALLEY = 0.5  # a gap between two clusters of lengths is lower than this part of the lower one
 _BINS_PER_DECADE = 10
 _FAR = 10.0
 _FEW = 0.05
-_SAME_LENGTH = 0.02  # the resolution of most recordings is no better
+_SAME_LENGTH = 0.02  # the relative resolution of most recordings
 
 Times = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -40,7 +41,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class _Train:
-    """Detours that keep to a period: which, and how well."""
+    """Detours that follow a period, and how well they do."""
 
     members: Flags
     period_ps: float
@@ -49,9 +50,9 @@ class _Train:
 
 
 def fit_signature(cores: Sequence[Detours], name: str = "machine", seed: int = 1) -> Signature:
-    """The sources of each core, and how near one realisation (drawn from `seed`) comes to each recording.
+    """The sources of each core, with the quality of one realisation (drawn from `seed`) for each recording.
 
-    Cores of several nodes get numbers of their own, in order.
+    Cores of several nodes are renumbered in order.
     """
     renumbered = len({core.core for core in cores}) < len(cores)
     own = [replace(core, core=i) if renumbered else core for i, core in enumerate(cores)]
@@ -61,7 +62,7 @@ def fit_signature(cores: Sequence[Detours], name: str = "machine", seed: int = 1
 
 
 def core_sources(core: Detours) -> list[Source]:
-    """The periodic sources of one core, the most frequent first, and the random rest by cluster of length."""
+    """The periodic sources of one core, the most frequent first, and the random ones by cluster of length."""
     left = np.ones(len(core.starts), dtype=bool)
     sources: list[Source] = []
     while len(sources) < _MOST_SOURCES:
@@ -91,7 +92,7 @@ def _distinct(sources: list[Source]) -> list[Source]:
 
 
 def _trains(core: Detours, left: Flags) -> Iterator[_Train]:
-    """Periodic trains among the detours left: of all, and of each cluster of lengths, by significance."""
+    """Periodic trains among the remaining detours: of all, and of each cluster of lengths, by significance."""
     lengths = core.lengths[left]
     ranges = [(0, 2**62)] if len(lengths) else []
     ranges += length_clusters(lengths)
@@ -119,7 +120,7 @@ def _frequencies(core: Detours, chosen: Flags) -> list[float]:
 
 
 def _train(core: Detours, chosen: Flags, period: float) -> _Train | None:
-    """Those of `chosen` that keep to `period`, if they are more than chance would put there; the period refined."""
+    """The detours of `chosen` that follow `period`, with the period refined; None if chance explains their number."""
     places = np.flatnonzero(chosen)
     starts = core.starts[places].astype(np.float64)
     origin, window = _phase(starts % period, period)
@@ -139,7 +140,7 @@ def _train(core: Detours, chosen: Flags, period: float) -> _Train | None:
 
 
 def _phase(phases: npt.NDArray[np.float64], period: float) -> tuple[float, float]:
-    """Where in the period most arrive: the fullest of 50 parts, and half of two parts as the window."""
+    """The phase at which most arrive: the fullest of 50 parts of the period, and half of two parts as the window."""
     counts, edges = np.histogram(phases, 50, (0, period))
     smooth = ndimage.uniform_filter1d(counts.astype(np.float64), 3, mode="wrap")
     best = int(smooth.argmax())
@@ -154,7 +155,7 @@ def _accepted(
     period: float,
     window: float,
 ) -> _Train | None:
-    """One detour a period, the nearest; accepted if enough periods have one, and more than chance would fill."""
+    """The nearest detour of each period, if enough periods have one, and more than by chance; else None."""
     number = np.round((starts - origin) / period).astype(np.int64)
     late = starts - origin - number * period
     near = np.flatnonzero(np.abs(late) <= window)
@@ -175,14 +176,14 @@ def _accepted(
 
 
 def _foreign(lengths: Times, members: Flags) -> Flags:
-    """Members more than ten times as long as half of the others, if they are few: another source came just then."""
+    """Members more than ten times as long as the median, if they are few: detours of another source at that time."""
     usual = float(np.median(lengths[members]))
     far: Flags = members & (lengths > _FAR * usual)
     return far if far.sum() <= _FEW * members.sum() else np.zeros(len(lengths), dtype=bool)
 
 
 def length_clusters(lengths: Times) -> list[tuple[int, int]]:
-    """Ranges (least, most; ps) of the lengths, divided where a histogram of their logarithm has a valley."""
+    """Ranges (least, most; ps) of the lengths, divided at the valleys of a histogram of their logarithm."""
     if len(lengths) == 0:
         return []
     logs = np.log10(np.maximum(lengths, 1).astype(np.float64))
@@ -201,7 +202,7 @@ def length_clusters(lengths: Times) -> list[tuple[int, int]]:
 
 
 def goodness(fitted: Signature, core: Detours, seed: int) -> Goodness:
-    """How near a realisation of `fitted`, as long as the recording, comes to `core`."""
+    """The differences of `core` from a realisation of `fitted` that is as long as the recording."""
     own = tuple(source for source in fitted.sources if source.core == core.core)
     alone = replace(fitted, cores=(core.core,), sources=own)
     made = alone.detours(core.duration * 1e-12, seed)

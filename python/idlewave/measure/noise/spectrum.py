@@ -1,8 +1,8 @@
-"""Power spectrum of the time that noise takes, and the periodic sources that stand out of it.
+"""Power spectrum of the time that noise takes, and its significant periodic sources.
 
-One Hann-windowed periodogram of the whole recording, averaged over the cores. Where nothing is periodic, power over its
-mean is distributed as chi² with two degrees of freedom a core, whatever the noise's distribution; a peak is named if
-chance would show one anywhere in the spectrum with less than the false alarm rate that is stated.
+The spectrum is one Hann-windowed periodogram of the whole recording, averaged over the cores. If nothing is periodic,
+power over its mean is distributed as chi² with two degrees of freedom a core, whatever the noise's distribution. A peak
+is named if such a peak occurs by chance anywhere in the spectrum with less than the given false alarm rate.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from .noise_recording import Detours
 
 FALSE_ALARM = 0.01
 HIGHEST_HZ = 5000.0
-"""Of spectra of detours: the highest frequency looked at. Ticks are at 100 to 1000 Hz."""
+"""The highest frequency of spectra of detours. Ticks are at 100 to 1000 Hz."""
 
 OVERSAMPLING = 8
-"""Bins of detours are so much finer than that needs, so that sharp pulses' harmonics do not fold back."""
+"""Bins of detours are finer than needed by this factor, so that harmonics of sharp pulses do not fold back."""
 
 _MOST_BINS = 2**26  # 14 minutes at OVERSAMPLING: half a gigabyte
 _LOBE = 4  # bins from one zero of the Hann window's main lobe to the other
 _FLOOR_BINS = 256  # in each stretch of the spectrum whose floor is one number: known to 10 %, 6 % with its neighbours
-_QUANTILE = 0.4  # lines fill many bins of a stretch; what lies below is the floor's all the same
+_QUANTILE = 0.4  # lines may fill many bins of a stretch; the lower bins are still those of the floor
 _LEAST_SAMPLES = 64
 _FEWEST_EVENTS = 8  # in the recording, for their distance to be called a period
-_MOST_FOLDS = 3  # times that sampling folds a line back before its bins' width has weakened it away
-_TELLING = 5  # of a source's lowest lines
-_SHARES = 20_000  # tried for a source's part of the time: half a per mille apart or less
-_MANY = 21  # lines of a group, for some of them to stand out of the others
-_CLEAR = 6.0  # standard deviations by which they do
-_STEADY = 0.5  # of a line's amplitude is what each half of the recording has at least, if its source is always there
-_MOST_LINES = 600  # of the highest: a short event once a second has thousands of multiples
+_MOST_FOLDS = 3  # times that sampling folds a line back before the width of its bins has removed it
+_TELLING = 5  # number of a source's lowest lines that determine its share
+_SHARES = 20_000  # candidates for a source's share of the time: half a per mille apart or less
+_MANY = 21  # lines that a group needs for some of them to be a second source
+_CLEAR = 6.0  # standard deviations by which those exceed the others
+_STEADY = 0.5  # of a line's amplitude, which each half of the recording has at least if its source is always there
+_MOST_LINES = 600  # the highest lines: a short event once a second has thousands of multiples
 
 Values = npt.NDArray[np.float64]
 
@@ -44,9 +44,9 @@ Values = npt.NDArray[np.float64]
 class Spectrum:
     """Power of the lost share of time over frequency.
 
-    `frequency` in Hz from 0 on, `power` in 1/Hz (share², one-sided), `floor` what it would be on average without
-    periodic sources; `threshold` is how many times the floor a peak has to reach; `series` and `step_s` are what it was
-    made from.
+    `frequency` in Hz from 0 on, `power` in 1/Hz (share², one-sided), `floor` its mean without periodic sources;
+    `threshold`: the power that a peak needs, in multiples of the floor; `series` and `step_s`: the samples of which it
+    is the spectrum.
     """
 
     frequency: Values
@@ -65,10 +65,10 @@ class Peak:
     """A periodic source.
 
     `frequency` ± `uncertainty` (one standard deviation) in Hz; `share`: of the time that its events take; `length_ps`:
-    of one event, share / frequency; both are too small where events are late by much of their length or of the
+    of one event, share / frequency; both are too small if events are late by much of their length or of the
     period. `ratio`: of the highest line's power to the floor; `false_alarm`: the chance of such a peak anywhere in the
-    spectrum if nothing were periodic. `harmonics`: those multiples that were seen, 1 for the fundamental.
-    `source`: what has that frequency.
+    spectrum if nothing were periodic. `harmonics`: the multiples that were found, 1 for the fundamental.
+    `source`: the probable source.
     """
 
     frequency: float
@@ -84,7 +84,7 @@ class Peak:
 def binned_loss(detours: Detours, step_s: float, shorter_than_ps: int | None = None) -> Values:
     """The share of each bin of `step_s` seconds that detours take (those below `shorter_than_ps`, if given).
 
-    Of a recording of very many bins the first ones: what is to be divided into more does not fit into memory.
+    A recording with very many bins is cut to the first ones, because more do not fit into memory.
     """
     step = round(step_s * 1e12)
     edges = np.arange(0, min(detours.duration, _MOST_BINS * step) + 1, step, dtype=np.int64)
@@ -93,7 +93,7 @@ def binned_loss(detours: Detours, step_s: float, shorter_than_ps: int | None = N
 
 
 def lost_until(times: npt.NDArray[np.int64], starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> Values:
-    """How much time detours took before each of `times`, all in ps; exact, for they are separate."""
+    """The time that detours took before each of `times`, all in ps; exact, because they are separate."""
     if len(starts) == 0:
         return np.zeros(len(times))
     before = np.searchsorted(starts, times, side="right")
@@ -105,7 +105,7 @@ def lost_until(times: npt.NDArray[np.int64], starts: npt.NDArray[np.int64], leng
 
 
 def detour_spectrum(cores: Sequence[Detours], *, shorter_than_ps: int | None = None) -> Spectrum:
-    """The spectrum of what detours take (those below `shorter_than_ps`, if given), averaged over `cores`."""
+    """The spectrum of the time that detours take (those below `shorter_than_ps`, if given), averaged over `cores`."""
     step = 1 / (2 * HIGHEST_HZ * OVERSAMPLING)
     series = [binned_loss(core, step, shorter_than_ps) for core in cores]
     return power_spectrum(series, step, highest_hz=HIGHEST_HZ)
@@ -114,7 +114,7 @@ def detour_spectrum(cores: Sequence[Detours], *, shorter_than_ps: int | None = N
 def power_spectrum(series: Sequence[Values], step_s: float, *, highest_hz: float | None = None) -> Spectrum:
     """The spectrum of evenly sampled lost shares, one series a core; cut to the shortest, averaged.
 
-    Up to 1 / (2 `step_s`), or `highest_hz`. Raises ValueError for fewer than 64 samples.
+    It reaches up to 1 / (2 `step_s`), or `highest_hz`. Raises ValueError for fewer than 64 samples.
     """
     count = min((len(values) for values in series), default=0)
     if count < _LEAST_SAMPLES:
@@ -135,9 +135,10 @@ def power_spectrum(series: Sequence[Values], step_s: float, *, highest_hz: float
 
 
 def noise_floor(power: Values, degrees: float) -> Values:
-    """The mean of the power without lines: from a quantile of each stretch of the spectrum and its two neighbours.
+    """The mean of the power without lines, from a quantile of each stretch of the spectrum and its two neighbours.
 
-    Of wide stretches, which scatter little, and narrow ones, which follow the slope that long detours make, the higher.
+    It is the higher of two estimates: from wide stretches, which scatter little, and from narrow ones, which follow the
+    slope that long detours cause.
     """
     floor: Values = np.maximum(*(_floor(power, degrees, bins) for bins in (_FLOOR_BINS, _FLOOR_BINS // 8)))
     return floor
@@ -154,23 +155,23 @@ def _floor(power: Values, degrees: float, bins: int) -> Values:
 
 
 def named_peaks(spectrum: Spectrum, most: int = 20) -> list[Peak]:
-    """The periodic sources that stand out, the costliest first; without names (`sources.name_peaks` gives them).
+    """The significant periodic sources, the costliest first; without names (`known_periods.name_peaks` gives them).
 
-    None of which the recording has fewer than eight periods, and none of fewer than eight events on each core.
+    A source needs eight periods in the recording, and some core with eight events.
     """
     if max(map(_events, spectrum.series)) < _FEWEST_EVENTS:
         return []
     whole = _whole_transform(spectrum)
     lines = [_refined(spectrum, place, whole) for place in _candidates(spectrum)]
     groups = [group for group in _grouped(lines, spectrum) if _steady(spectrum, max(group, key=lambda x: x.ratio))]
-    # The lines that were looked at begin there, but a source may show by its multiples only.
+    # The lines begin there, but a source may show by its multiples only.
     lowest = _FEWEST_EVENTS / (len(spectrum.series[0]) * spectrum.step_s)
     peaks = [peak for peak in (_peak(spectrum, group) for group in groups) if peak.frequency >= lowest]
     return sorted(peaks, key=lambda peak: -peak.share)[:most]
 
 
 def _events(series: Values) -> int:
-    """How many stretches of time something was lost in."""
+    """The number of stretches of time with a loss."""
     lost = series > 0
     return int(lost[0]) + int(np.count_nonzero(lost[1:] & ~lost[:-1]))
 
@@ -182,11 +183,11 @@ class _Line:
     amplitude: float  # of the sine, a share of the time
     ratio: float
     multiple: int = 1
-    folded: bool = False  # sampling put it elsewhere than at its multiple
+    folded: bool = False  # sampling has moved it away from its multiple
 
 
 def _candidates(spectrum: Spectrum) -> list[int]:
-    """Maxima above the threshold that are no side lobes of a higher one."""
+    """Maxima above the threshold that are not side lobes of a higher one."""
     ratio = spectrum.power / spectrum.floor
     seconds = len(spectrum.series[0]) * spectrum.step_s
     ratio[: max(_LOBE, int(np.ceil(_FEWEST_EVENTS / seconds / spectrum.frequency[1])))] = 0
@@ -201,7 +202,7 @@ def _candidates(spectrum: Spectrum) -> list[int]:
 def _leaked(ratio: Values, place: int, other: int) -> bool:
     """Whether the Hann window's side lobes (-31 dB beside the main lobe, then -18 dB an octave) explain it.
 
-    Within three lobes what a drifting or jittering source leaves beside its line is taken for the line's, too.
+    Power within three lobes also counts as the line's: a drifting or jittering source has some beside its line.
     """
     distance = abs(place - other)
     lobe = 10**-3.1 * (2.4 / distance) ** 6 * 4
@@ -228,8 +229,8 @@ def _refined(spectrum: Spectrum, place: int, whole: Values) -> _Line:
 
 
 def _steady(spectrum: Spectrum, line: _Line) -> bool:
-    """Whether both halves of the recording have the line. A burst of noise has power everywhere, so lines by chance,
-    which the threshold, made for noise that is alike all the time, lets pass."""
+    """Whether both halves of the recording have the line. A burst of noise has power everywhere, and so lines by chance
+    above the threshold, which is made for noise that does not change over time."""
     middle = len(spectrum.series[0]) // 2
     halves = (slice(0, middle), slice(middle, 2 * middle))
     window = signal.windows.hann(middle, sym=False)
@@ -252,7 +253,7 @@ def _grouped(lines: list[_Line], spectrum: Spectrum) -> list[list[_Line]]:
     left = sorted(lines, key=lambda line: line.frequency)
     groups: list[list[_Line]] = []
     span = len(spectrum.series[0]) * spectrum.step_s
-    finer = spectrum.highest_hz * spectrum.step_s < 0.25  # than what is looked at: hardly anything folds back
+    finer = spectrum.highest_hz * spectrum.step_s < 0.25  # bins much finer than the spectrum: hardly a line folds back
     sampling = np.inf if finer else 1 / spectrum.step_s
     while left:
         base = _fundamental(left, span) or left[0]
@@ -272,7 +273,7 @@ def _fundamental(left: list[_Line], span: float) -> _Line | None:
     """The frequency of which most of the lines are multiples, more than by chance, and of which few multiples between
     the lowest and the highest are missing; of several such the highest.
 
-    Tried are the lowest lines, parts of the lowest, and the distances between neighbours.
+    Candidates are the lowest lines, parts of the lowest, and the distances between neighbours.
     """
     frequencies = np.array([line.frequency for line in left])
     tried = np.concatenate([frequencies[:40], frequencies[0] / np.array([2, 3]), np.diff(frequencies)])
@@ -280,7 +281,7 @@ def _fundamental(left: list[_Line], span: float) -> _Line | None:
     tried = tried[tried > 10 * tolerance]
     if len(tried) == 0:
         return None
-    # A trial's own error grows with the multiple: the nearest refine it for the next.
+    # The error of a candidate grows with the multiple: the nearest lines refine it for the next.
     refined = tried.copy()
     for most in (10, 40, np.inf):
         numbers = np.maximum(np.round(frequencies[None, :] / refined[:, None]), 1)
@@ -303,9 +304,9 @@ def _fundamental(left: list[_Line], span: float) -> _Line | None:
 
 
 def _divided(group: list[_Line]) -> list[list[_Line]]:
-    """A group, and apart from it every m-th of its lines, if these stand out of the others: a second source.
+    """A group, and separated from it every m-th of its lines, if these exceed the others: they are a second source.
 
-    A tick of 250 Hz is a multiple of 1 Hz, too. What both add to a line is taken apart as for random phases.
+    A tick of 250 Hz is a multiple of 1 Hz, too. The contributions of both to a line are separated as for random phases.
     """
     if len(group) < _MANY or any(line.folded for line in group):
         return [group]
@@ -335,9 +336,9 @@ def _without(amplitude: float, other: float) -> float:
 
 
 def _as_multiple(base: _Line, group: list[_Line], line: _Line, span: float, sampling: float) -> _Line | None:
-    """The line as a multiple of `base`, or of what those found before refine it to; None if it is none.
+    """The line as a multiple of `base`, which the lines of `group` refine; None if it is none.
 
-    It counts only where few multiples lie so near by chance: within a tenth of the distance between two.
+    It counts only if few multiples lie so near by chance: within a tenth of the distance between two.
     """
     best = max((other for other in group if not other.folded), key=lambda other: other.multiple, default=base)
     fundamental, spread = best.frequency / best.multiple, best.uncertainty / best.multiple
@@ -350,7 +351,7 @@ def _as_multiple(base: _Line, group: list[_Line], line: _Line, span: float, samp
 
 
 def _folds(frequency: float, fundamental: float, sampling: float) -> list[tuple[int, float, bool]]:
-    """Multiples that may show at `frequency`, where, and whether folded: the nearest, and the nearest folded ones."""
+    """Multiples that may show at `frequency`, their frequency there, and whether folded: the nearest of each kind."""
     direct = max(round(frequency / fundamental), 1)
     found = [(direct, direct * fundamental, False)]
     if np.isfinite(sampling):
@@ -365,13 +366,13 @@ def _peak(spectrum: Spectrum, group: list[_Line]) -> Peak:
     """The source whose multiples the lines are.
 
     Its frequency is their weighted mean. A train of events of length d, f a second, has the mean d f and lines of
-    amplitude 2 d f sinc(n f d) at n f, where bins of length q weaken line n by sinc(n f q); the lowest lines tell d f.
+    amplitude 2 d f sinc(n f d) at n f, where bins of length q weaken line n by sinc(n f q); the lowest lines give d f.
     """
     direct = [line for line in group if not line.folded]
     weights = np.array([(line.multiple / line.uncertainty) ** 2 for line in direct])
     values = np.array([line.frequency / line.multiple for line in direct])
     frequency = float((weights * values).sum() / weights.sum())
-    # Where lines disagree by more than each one's uncertainty says, so much larger is the mean's.
+    # If lines differ by more than their uncertainties, the mean's uncertainty is larger by that factor.
     excess = float((weights * (values - frequency) ** 2).sum()) / max(len(direct) - 1, 1)
     lowest = direct[:_TELLING]
     share = _mean_from_lines(
@@ -395,8 +396,9 @@ def _peak(spectrum: Spectrum, group: list[_Line]) -> Peak:
 def _mean_from_lines(halves: Values, multiples: npt.NDArray[np.int64]) -> float:
     """d f from halves of the amplitudes of lines, d f sinc(n d f) of line n.
 
-    That with the least sum of absolute differences: of short events, whose lines are alike, the median, so that a line
-    that has another source in it tells nothing. At most 1/2, as events and the pauses between them have the same lines.
+    It has the least sum of absolute differences. For short events, whose lines are equal, that is the median, so that a
+    line with another source in it has no effect. It is at most 1/2: events and the pauses between them have the same
+    lines.
     """
     least = float(np.clip(halves.min(), 1e-9, 0.4))  # no line is higher than d f
     shares = np.geomspace(least, 0.5, _SHARES)

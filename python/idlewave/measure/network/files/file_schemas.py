@@ -1,4 +1,4 @@
-"""What the network's probes and its fit say in JSON, as it must be where it is used."""
+"""The schemas of the JSON of the network's probes and of its fit, as far as it is used."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ Size = Annotated[int, Meta(ge=0, le=2**50, description="a whole number from 0 on
 
 
 class RankSchema(Open):
-    """Where one side of a measurement ran."""
+    """The place of one side of a measurement."""
 
     host: str | None = None
 
 
 class PagesSchema(Open):
-    """How messages lie in memory."""
+    """The position of messages in memory pages."""
 
     size: Annotated[int, Meta(ge=1, le=2**40, description="a whole number from 1 on")]
     start: Size
 
 
 class LoggpSchema(Open):
-    """What is used of loggp.json."""
+    """The used part of loggp.json."""
 
     transport: str | None = None
     traits: TraitsSchema | None = None
@@ -49,7 +49,7 @@ class LoggpSchema(Open):
 
 
 class JobRank(Open):
-    """Where a rank of a job ran."""
+    """The place of a rank of a job."""
 
     host: str
 
@@ -66,7 +66,7 @@ class TableSchema(Open):
 
 
 class JobSchema(Open):
-    """What all probes of a job say."""
+    """The part that the summaries of all probes of a job have in common."""
 
     probe: str
     ranks: Annotated[list[JobRank], Meta(min_length=1, description="a list of at least one rank")]
@@ -74,7 +74,7 @@ class JobSchema(Open):
 
 
 class PairsSchema(JobSchema, kw_only=True):
-    """What is used of pairs.json."""
+    """The used part of pairs.json."""
 
     file: str
     pairs: Whole = 0
@@ -87,7 +87,7 @@ class BurstsSchema(Open):
 
 
 class ClocksSchema(JobSchema, kw_only=True):
-    """What is used of clocks.json."""
+    """The used part of clocks.json."""
 
     tables: BurstsSchema
     skewed: bool = False
@@ -143,7 +143,7 @@ class RangeSchema(Closed):
 
 
 class MedianRow(Open):
-    """A row of LogGP.medians; what is not finite is null."""
+    """A row of LogGP.medians; null stands for a value that is not finite."""
 
     size: Size
     curve: str
@@ -187,7 +187,7 @@ class FitSchema(Open):
 
 
 class NetworkSchema(Open):
-    """A network's measurement but for its samples."""
+    """A network's measurement without its samples."""
 
     fit: FitSchema
     probe: LoggpSchema
@@ -203,7 +203,7 @@ class NetworkFile(Open):
 
 
 class CoreRow(Open):
-    """A row of NoiseMeasurement.cores (noise/detour.py), as far as it is used."""
+    """The used part of a row of NoiseMeasurement.cores (noise/detour.py)."""
 
     core: Whole
     duration_ps: WholeFrom1
@@ -231,7 +231,7 @@ class InterruptRow(Open):
 
 
 class NoiseSchema(Open):
-    """A measured machine's noise but for the detours."""
+    """A measured machine's noise without the detours."""
 
     cores: list[CoreRow]
     interrupts: list[InterruptRow]

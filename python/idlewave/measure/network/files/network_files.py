@@ -1,7 +1,7 @@
 """A network's measurement as a Machine, as JSON, and as a folder of files.
 
-machine.toml             the network as the simulator reads it; no noise
-network.json             what the probe and the fit say, with intervals and residuals; the environment
+machine.toml             the network for the simulator; no noise
+network.json             the summary of the probe, the fit with intervals and residuals, the environment
 network-samples.parquet  every sample
 """
 
@@ -41,7 +41,7 @@ PARAMETERS = ("L", "o_s", "o_r", "g", "G", "O")
 def machine_of(
     name: str, network: NetworkMeasurement, node: NetworkMeasurement | None = None, node_ranks: int = 1
 ) -> Machine:
-    """The measured machine without its noise: `node` was measured within a node of `node_ranks` ranks, if at all."""
+    """The measured machine without its noise. `node`, if given, was measured within a node of `node_ranks` ranks."""
     measured, ranks = _place(network, node)
     return Machine(
         name,
@@ -53,20 +53,21 @@ def machine_of(
 
 
 def level_of(fit: LogGP) -> Level:
-    """The fitted parameters as the simulator takes them: whole ps, and six digits of a cost per byte."""
+    """The fitted parameters for the simulator: whole ps, and six digits of a cost per byte."""
     parameters = [_rounded(r) for r in fit.ranges]
     later = zip(fit.ranges[1:], parameters[1:], strict=True)
     return Level(parameters[0], tuple(Segment(r.first, p) for r, p in later), fit.S)
 
 
 def comments_of(network: NetworkMeasurement, node: NetworkMeasurement | None = None) -> dict[str, str]:
-    """The comments of the machine.toml of `machine_of`: where and when it was measured, intervals of the parameters."""
+    """The comments in the machine.toml of `machine_of`: place and time of the measurement, intervals of the
+    parameters."""
     comments = _comments_of_level("network", network)
     return comments if node is None else comments | _comments_of_level("network.node", node)
 
 
 def where(network: NetworkMeasurement) -> str:
-    """A sentence on where, when and over what it was measured."""
+    """A sentence on the place, time and transport of the measurement."""
     probe = network.probe
     host, processor, time = (network.environment.get(name) for name in ("host", "processor", "time"))
     pair = {True: "within one node, ", False: "between two nodes, ", None: ""}[network.one_node]
@@ -79,7 +80,7 @@ def where(network: NetworkMeasurement) -> str:
 
 
 def parameter_remark(r: Range, name: str) -> str:
-    """What is known of a parameter beside its value: its 95 % interval, or why there is none."""
+    """The remark beside a parameter's value: its 95 % interval, or why there is none."""
     low, high = (plain_time(value, 3) for value in r.intervals[name])
     seen = f"95 %: {low} to {high}"
     if name in r.kept:
@@ -94,7 +95,7 @@ def parameter_remark(r: Range, name: str) -> str:
 
 
 def network_as_json(network: NetworkMeasurement) -> dict[str, Any]:
-    """Everything but the samples; times in ps."""
+    """The measurement without the samples; times in ps."""
     fit = network.fit
     return {
         "fit": {
@@ -114,7 +115,8 @@ def network_as_json(network: NetworkMeasurement) -> dict[str, Any]:
 
 
 def network_from_json(said: NetworkSchema, raw: dict[str, Any], samples: pd.DataFrame) -> NetworkMeasurement:
-    """What `network_as_json` made: checked, and `raw`, with what probe and environment say beyond what is used."""
+    """The measurement from the JSON of `network_as_json`: `said` is checked; `raw` also has the unused keys of probe
+    and environment."""
     return NetworkMeasurement(
         samples, _fit_from(said.fit, raw["fit"]), known_transport(raw["probe"]), raw["environment"], said.attempts
     )
@@ -148,7 +150,7 @@ def save_network(
 
 
 def load_network(folder: str | Path) -> NetworkMeasurement:
-    """Read back what `save_network` wrote. Raises InputError naming the file that is missing or broken."""
+    """Read the files of `save_network`. Raises InputError naming the file that is missing or broken."""
     place = Path(folder)
     file = place / "network.json"
     raw: dict[str, Any] = load_json(file, "the measurement of a network")
@@ -158,7 +160,7 @@ def load_network(folder: str | Path) -> NetworkMeasurement:
 
 
 def _place(network: NetworkMeasurement, node: NetworkMeasurement | None) -> tuple[Place | None, int]:
-    """Where the network was measured, and the ranks of a node; None and 1 where that is not known."""
+    """The place where the network was measured, and the ranks of a node; None and 1 if that is not known."""
     cores = network.environment.get("cores")
     if network.one_node is False:
         return BETWEEN, 1

@@ -1,4 +1,4 @@
-"""What the network probe recorded in a folder: its samples, what it says of its run, and where it ran."""
+"""The network probe's recording in a folder: its samples, its summary, and its environment."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from ..transports import DEFAULT, Transport, transport_named
 from .file_schemas import LoggpSchema
 
 LOADED = 0.02
-"""A foreign load of a rank's core above this is said."""
+"""A foreign load of a rank's core above this is noted."""
 MOST_MESSAGES = 2**20
-"""Of a train; the rules go through them one by one."""
+"""The largest number of messages of a train, which the rules simulate one by one."""
 SAMPLES = {
     "series": TEXT,
     "size": Column("whole", 0, 2**50),
@@ -43,12 +43,12 @@ SAMPLES = {
 
 @dataclass(frozen=True)
 class NetworkMeasurement:
-    """What was measured.
+    """A measurement of a network.
 
     samples: one row a sample: series (rtt, train, paced: PRTT(1,0,s), PRTT(n,0,s), PRTT(n,d,s); recv, wait:
     the receiver's calls; late and those of other methods: docs/measuring.md), size in bytes, n, delay_ns,
-    repetition, value_ns. fit: see loggp.py. probe: what the probe says of its run (transport, ranks' places,
-    library or fabric, eager limit and its variable). attempts: how often it was measured.
+    repetition, value_ns. fit: see loggp.py. probe: the probe's summary of its run (transport, ranks' places,
+    library or fabric, eager limit and its variable). attempts: the number of measurements.
     """
 
     samples: pd.DataFrame
@@ -64,12 +64,12 @@ class NetworkMeasurement:
 
     @property
     def carrier(self) -> str:
-        """The transport by its own words where one name stands for several: library, version, provider."""
+        """The transport's own description if one name stands for several: library, version, provider."""
         return str(self.probe.get("fabric") or self.transport)
 
     @property
     def one_node(self) -> bool | None:
-        """Whether both ranks were on one node; None where the recording does not tell, or there was no node."""
+        """Whether both ranks were on one node; None if the recording does not show it, or there was no node."""
         if (said := self.probe.get("same_node")) is not None:
             return bool(said)
         hosts = [rank.get("host") for rank in self.probe.get("ranks") or ()]
@@ -77,7 +77,7 @@ class NetworkMeasurement:
 
     @property
     def place(self) -> str:
-        """Between which ranks, and over what within a node, for sentences; empty where that is not known."""
+        """The place of the ranks, and the transport within a node, for sentences; empty if that is not known."""
         if self.one_node is None:
             return ""
         if not self.one_node:
@@ -96,10 +96,10 @@ class NetworkMeasurement:
 def read_measurement(
     folder: str | Path, transport: str | None = None, seed: int = 1, attempts: int = 1
 ) -> NetworkMeasurement:
-    """Estimate what a probe recorded in `folder` (samples.csv, loggp.json), by hand under Slurm or before an interrupt.
+    """Estimate the parameters from a recording in `folder` (samples.csv, loggp.json), also one that an interrupt ended.
 
     Without loggp.json (the run was killed) `transport` names the transport, by default mpi. Without
-    environment.json the hosts are known from loggp.json, and nothing else. Raises InputError naming a file that is
+    environment.json only the hosts are known, from loggp.json. Raises InputError naming a file that is
     missing or broken, and MeasurementError as `estimate` does.
     """
     place = Path(folder)
@@ -117,7 +117,7 @@ def read_measurement(
 
 
 def transport_of(probe: dict[str, Any]) -> Transport:
-    """The transport that the probe says it measured; MPI's two-sided one where the probe says nothing."""
+    """The transport in the probe's summary; MPI's two-sided one if the summary has none."""
     name = str(probe.get("transport", DEFAULT))
     traits = probe.get("traits")
     return Transport(name) if traits is None else Transport.from_traits(name, traits)
@@ -130,7 +130,7 @@ def described(transport: Transport) -> dict[str, Any]:
 
 
 def known_transport(said: dict[str, Any]) -> dict[str, Any]:
-    """What the probe says of its run, without a transport that it does not know."""
+    """The probe's summary, without a transport that is not known."""
     return {name: value for name, value in said.items() if name != "transport" or value is not None}
 
 
@@ -142,13 +142,13 @@ def read_samples(file: str | Path) -> pd.DataFrame:
 
 
 def _pages(probe: dict[str, Any]) -> Pages | None:
-    """How the probe's messages lay in memory; None of a transport that copies them byte by byte."""
+    """The position of the probe's messages in pages; None for a transport whose costs do not depend on pages."""
     said = probe.get("pages")
     return None if said is None else Pages(said["size"], said["start"])
 
 
 def _unknown_place(probe: dict[str, Any]) -> dict[str, Any]:
-    """An environment of which the probe's hosts are known and nothing else: it need not be the machine that reads."""
+    """An environment with the probe's hosts and nothing else: the recording may be from another machine."""
     hosts = dict.fromkeys(rank["host"] for rank in probe.get("ranks") or () if rank.get("host"))
     return dict.fromkeys(describe()) | {"host": " and ".join(hosts) or None}
 

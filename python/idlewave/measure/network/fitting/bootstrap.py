@@ -1,4 +1,4 @@
-"""How sure a fit is: 95 % intervals by bootstrap over repetitions, and what a range's sizes do not tell."""
+"""95 % intervals of a fit by bootstrap over repetitions, and the parameters that a range's sizes do not determine."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ TAILS = (50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE))
 DETERMINED = 0.02
 DETERMINED_PS = 20_000.0
 DETERMINED_PER_BYTE = 5.0
-"""A range tells a parameter when half its interval is below this part of it, or below 20 ns, or 5 ps a byte."""
+"""A range determines a parameter if half its interval is below this relative width, or below 20 ns, or 5 ps a byte."""
 ALIKE = 2.6
-"""Standard errors within which a parameter that is not told may be what it was below, or 0."""
+"""Standard errors within which an undetermined parameter may have the value of the range below, or 0."""
 
 Intervals = dict[str, tuple[float, float]]
 
@@ -53,8 +53,8 @@ def bootstrap(
     models: list[RangeModel],
     random: np.random.Generator,
 ) -> Drawn:
-    """95 % percentile intervals: repetitions are drawn anew with replacement, the fit follows by one step, and a
-    switch goes where the fits on both sides then meet the sizes best."""
+    """95 % percentile intervals: repetitions are drawn with replacement, the fit is updated by one step, and each
+    boundary is moved to where the fits on both sides are then closest to the sizes."""
     steps = [m.step(m.medians.curves) for m in models]
     drawn: list[list[FittedParameters]] = [[] for _ in pieces]
     begun: list[list[int]] = [[] for _ in pieces]
@@ -76,17 +76,17 @@ def bootstrap(
 def determined(
     free: FittedParameters, drawn: Array, below: FittedParameters | None, hidden: tuple[str, ...]
 ) -> Estimate:
-    """What a range's sizes tell, and where they do not, what the range below has.
+    """The parameters of a range; those that its sizes do not determine have the values of the range below.
 
-    From large messages alone a latency cannot be told: it is a small part of each time. A parameter whose interval is
-    wide and holds the value below keeps that value, a negative one whose interval holds 0 is 0; and the others follow
-    as their joint distribution (that of `drawn`) says. So a machine's segments differ in what was seen to differ.
+    Large messages alone do not determine a latency: it is a small part of each time. A parameter whose interval is wide
+    and holds the value of the range below has that value; a negative one whose interval holds 0 is 0; the others follow
+    by their joint distribution (that of `drawn`). So a machine's segments differ only in measured differences.
     """
     values, samples = np.array(astuple(free)), drawn.copy()
     intervals = _intervals(samples)
     kept: list[str] = []
     zero: list[str] = []
-    if below is not None and {"g", "o_r"} <= set(hidden) and below.g <= free.g:  # a rendezvous that does not show it
+    if below is not None and {"g", "o_r"} <= set(hidden) and below.g <= free.g:  # a rendezvous that does not show g
         kept.append("g")
         values[NAMES.index("g")] = samples[:, NAMES.index("g")] = below.g
         intervals["g"] = (0.0, free.g)
@@ -112,7 +112,7 @@ def determined(
 def _least_determined(
     values: Array, samples: Array, below: FittedParameters | None, settled: set[str]
 ) -> tuple[int, float] | None:
-    """The parameter that is told least of those that may be 0 or what they were below, and that value."""
+    """The least determined parameter of those that may be 0 or have the value of the range below, and that value."""
     best: tuple[float, int, float] | None = None
     for i, name in enumerate(NAMES):
         deviation = float(np.std(samples[:, i]))

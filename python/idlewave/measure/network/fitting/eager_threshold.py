@@ -1,6 +1,7 @@
-"""S: up to which size a send does not wait for its receiver.
+"""S: the size up to which a send does not wait for its receiver.
 
-By the series `late`: a send whose receiver comes late. Without it (older samples) by what the MPI library says.
+It follows from the series `late`: a send whose receiver comes late. Without it (older samples) the MPI library's limit
+gives it.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from .protocol_changes import LATE, find_switch_near, find_threshold
 from .range_model import Medians
 
 HEADER = 96
-"""A library may count its own header of up to so many bytes in its eager limit."""
+"""The largest header, in bytes, that a library may include in its eager limit."""
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """S and the sizes between which it lies, None where every message is taken as eager; what is to be said of it."""
+    """S and the sizes between which it lies (None if every message counts as eager), and notes about it."""
 
     S: int | None
     bounds: tuple[int, int] | None = None
@@ -29,8 +30,8 @@ class Threshold:
 
 
 def eager_threshold(seen: Observations, medians: Medians, limit: int | None, transport: Transport) -> Threshold:
-    """S and what is to be said of it; `limit` is what the library names, in bytes. Raises MeasurementError where no
-    message is eager: what a rendezvous' control messages take is known from eager ones alone."""
+    """S and notes about it; `limit` is the library's limit in bytes. Raises MeasurementError if no message is eager:
+    the time of a rendezvous' control messages is known from eager messages alone."""
     if not transport.rendezvous:
         return _without_rendezvous(seen, transport)
     if seen.late.empty:
@@ -60,7 +61,7 @@ def eager_threshold(seen: Observations, medians: Medians, limit: int | None, tra
 
 
 def _without_rendezvous(seen: Observations, transport: Transport) -> Threshold:
-    """A send of such a transport waits for nobody but its buffers' being emptied, if at all."""
+    """S for a transport without rendezvous: a send waits at most until its buffers are emptied."""
     notes = [f"The transport {transport.name} has no rendezvous: every message is eager (S = inf)."]
     sizes, waited = seen.late["size"].to_numpy(dtype=np.int64), seen.late["share"].to_numpy() >= LATE
     if transport.buffered and waited.any():

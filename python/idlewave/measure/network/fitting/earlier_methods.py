@@ -1,11 +1,11 @@
 """The earlier methods of assessing LogP and LogGP, beside PRTT(n,d,s), from samples of the same run.
 
 Culler and others (LogP Performance Assessment of Fast Network Interfaces, 1996), Iannello and others (1998): o_s by
-issuing few sends; o_r by a delay longer than a round trip, less what else is in it; g by a flood;
+issuing few sends; o_r by a delay longer than a round trip, less the delay and o_s; g by a flood;
 L = RTT/2 - o_r - o_s. Kielmann and others (Fast Measurement of LogP Parameters for Message Passing Platforms, 2000):
 pLogP, all by size; L = (RTT(0) - 2 g(0))/2. Bell and others (An Evaluation of Current High-Performance Networks, 2003):
-the delay between sends is raised until it shows: d + o = g + (s-1)G; L is not measured, EEL is the round trip. What is
-wrong with each, see T. Hoefler, A. Lichei, W. Rehm (2007).
+the delay between sends is raised until the time grows: d + o = g + (s-1)G; L is not measured, EEL is the round trip.
+T. Hoefler, A. Lichei and W. Rehm (2007) describe the errors of each.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ PRTT, CULLER, KIELMANN, BELL = "PRTT", "Culler/Iannello", "Kielmann (pLogP)", "B
 METHODS = (PRTT, CULLER, KIELMANN, BELL)
 RESAMPLES = 200
 FEWEST = 3
-"""Samples of a series at a size, below which there is no interval and so no value."""
+"""The fewest samples of a series at a size that give an interval, and so a value."""
 MOST_GAPS = 3
-"""A longer wait met a detour: no delay that was asked for is longer than two gaps."""
+"""A longer wait has a detour in it: no delay that was asked for is longer than two gaps."""
 COLUMNS = ["method", "parameter", "size", "value_ps", "low_ps", "high_ps"]
 _PRTT_CURVES = {"o_s": "send", "o_r": "receive", "g": "gap"}
 
@@ -30,8 +30,8 @@ _PRTT_CURVES = {"o_s": "send", "o_r": "receive", "g": "gap"}
 def compare_methods(samples: pd.DataFrame, fit: LogGP, seed: int = 1) -> pd.DataFrame:
     """One row a (method, parameter, size): value_ps, low_ps, high_ps (95 %).
 
-    Parameters: o_s, o_r and g by size (g is what a message of that size keeps the NIC for, g + (s-1)G), L, and EEL;
-    of L the size is 0 with Kielmann, else the smallest; 0 rows of a method whose series were not recorded.
+    Parameters: o_s, o_r and g by size (g is the time for which a message of that size occupies the NIC, g + (s-1)G), L,
+    and EEL. The size of L is 0 with Kielmann, else the smallest. A method whose series were not recorded has no rows.
     """
     cells = _Cells(undisturbed(samples), np.random.default_rng(seed))
     rows = _by_prtt(fit)
@@ -46,7 +46,8 @@ Interval = tuple[float, float, float]
 
 
 def at_smallest_size(table: pd.DataFrame) -> dict[str, dict[str, Interval]]:
-    """Method by parameter at the smallest message: (value, low, high) in ps; what a method does not say is not there.
+    """Method by parameter at the smallest message: (value, low, high) in ps; a method's unknown parameters are left
+    out.
 
     L is Kielmann's at size 0.
     """
@@ -60,7 +61,7 @@ def at_smallest_size(table: pd.DataFrame) -> dict[str, dict[str, Interval]]:
 
 class _Cells:
     """Medians of a series at a size, and of its bootstrap resamples: arrays of 1 + RESAMPLES values in ps, so that
-    what is computed of them has its interval at once."""
+    every value computed from them has its interval."""
 
     def __init__(self, samples: pd.DataFrame, random: np.random.Generator) -> None:
         other = samples[samples["series"].isin(["send", "few", "delayed", "flood", "spaced", "recv", "rtt"])]
@@ -80,7 +81,7 @@ class _Cells:
         return self.cells.get((series, size))
 
     def median(self, series: str, size: int) -> Array | None:
-        """Of the sample less its waiting; None if there are too few."""
+        """The median of the samples less their delays; None if there are too few."""
         key = (series, size)
         if key not in self.known:
             table = self.table(*key)
@@ -118,7 +119,7 @@ def _by_prtt(fit: LogGP) -> list[Row]:
 
 
 def _flood(cells: _Cells, size: int) -> Array | None:
-    """The time of a flood by its messages; the answer's way is in it, as these methods have it."""
+    """The time of a flood divided by its messages; it includes the way of the answer, as in these methods."""
     total = cells.median("flood", size)
     return None if total is None else total / cells.messages("flood", size)
 
@@ -164,9 +165,9 @@ def _bell(cells: _Cells, size: int) -> list[Row]:
 
 
 def _by_delay(cells: _Cells, spaced: pd.DataFrame) -> tuple[Array, Array]:
-    """The delays, ps, and by delay (rows) the medians of the totals. Delays that were asked for alike differ by what
-    was really waited: they are told apart in eighths of a gap, for their median is 3/4 of one. A pause that met a
-    detour says nothing: its sample is beyond MOST_GAPS, or one of few."""
+    """The delays, ps, and by delay (rows) the medians of the totals. The real lengths of equal delays differ, so delays
+    are grouped by eighths of a gap; the median of all delays is 3/4 of a gap. A pause with a detour in it is left out:
+    it is longer than MOST_GAPS, or in a group of few samples."""
     waited = spaced["delay_ns"].to_numpy()
     gap = max(float(np.median(waited)) / 0.75, 1e-9)
     delays, times = [], []

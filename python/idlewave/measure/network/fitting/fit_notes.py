@@ -1,4 +1,4 @@
-"""What a reader of a fit must know, in sentences."""
+"""Notes of a fit, in sentences."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .page_steps import PageStep
 from .range_model import Medians
 
 UNSETTLED = 0.05
-"""A median is uncertain when its 95 % interval reaches further than this part of it."""
+"""A median is uncertain if its 95 % interval extends further than this relative distance."""
 
 
 def remarks(ranges: tuple[Range, ...], steps: list[PageStep]) -> tuple[str, ...]:
-    """About the parameters: what is hidden, zero, or elsewhere than its name says, or in none of them."""
+    """Notes about the parameters: those that are hidden or zero, and times that are in another parameter or in none."""
     notes = []
     for r in ranges:
         where = f"from {r.first} B on"
@@ -61,7 +61,7 @@ def _listed(words: list[str]) -> str:
 
 
 def doubts(seen: Observations, medians: Medians) -> tuple[str, ...]:
-    """What the samples themselves make uncertain."""
+    """Notes about uncertainty that is due to the samples."""
     notes = []
     steady = int(seen.steady.sum())
     if steady < 0.8 * seen.repetitions:

@@ -1,4 +1,4 @@
-"""A range of sizes with its parameters, and whether its fit is one."""
+"""A range of sizes with its parameters, and the check of its fit."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from .prediction import FittedParameters
 from .range_model import Fit
 
 LARGEST_SCATTER = 0.25
-"""A range fails when the median size of a curve is further than this (relative) from the fit; the curve of a
-call of which a part was set aside (tail, stall) decides nothing, and is not asked."""
+"""A range fails if the median size of a curve is further than this (relative) from the fit. The curve of a call with a
+part that is no overhead (tail, stall) determines nothing, and is not checked."""
 
 _DECIDES = {"half": "L", "gap": "g", "send": "o_s", "receive": "o_r"}
-"""Which parameter a curve that does not fit leaves undetermined."""
+"""The parameter that is undetermined if a curve does not fit."""
 
 
 class QuickRendezvousError(MeasurementError):
-    """A rendezvous whose data would have to be sent in less than no time."""
+    """A rendezvous whose data would need a negative time."""
 
 
 @dataclass(frozen=True)
 class Range:
     """The parameters that hold from a message size on: times in ps, G and O in ps per byte.
 
-    intervals: 95 % bootstrap intervals by parameter; hidden: those that no curve shows because the CPU is
-    slower; tail, stall: what a send and a lone receive take beyond o_s and o_r, ps (see range_model.py); scatter:
+    intervals: 95 % bootstrap intervals by parameter; hidden: parameters that no curve shows because the CPU is
+    slower; tail, stall: the times of a send and of a lone receive beyond o_s and o_r, ps (see range_model.py); scatter:
     median |relative residual| by curve. onset: the 95 % interval of `first`; cause: start, rendezvous, jump (a
-    change of protocol) or bend (see protocol_changes.py). kept: parameters that these sizes do not tell, as they were
-    below.
-    held: what it costs the fit (relative) that what fits best below 0 is held at 0 (see range_model.py).
+    change of protocol) or bend (see protocol_changes.py). kept: parameters that these sizes do not determine, with the
+    values of the range below. held: the increase of the residuals (relative) because values that fit best below 0 are
+    held at 0 (see range_model.py).
     """
 
     first: int
@@ -52,8 +52,8 @@ class Range:
 
 
 def kept_in(series: str, aside: float, latency: float) -> str:
-    """Which parameter holds the part of a call that is not in its overhead: "L", or "g" of a send that goes on for
-    longer than its message is on the way. `aside` and the range's L (`latency`) in one unit."""
+    """The parameter that has the part of a call that is not in its overhead: "L", or "g" for a send that lasts longer
+    than its message is on the way. `aside` and the range's L (`latency`) are in one unit."""
     return "g" if series == "o_s" and aside > latency else "L"
 
 
@@ -62,7 +62,7 @@ def checked(
 ) -> Range:
     """The range of `sizes` by its fit, with the parameters of each resample (`drawn`), and those of the range below.
 
-    Raises MeasurementError when a parameter is negative beyond its uncertainty, or a curve too far from the fit.
+    Raises MeasurementError if a parameter is negative beyond its uncertainty, or a curve too far from the fit.
     """
     where = f"for messages of {sizes[0]} to {sizes[-1]} B"
     aside = fit.tail > 0 or fit.stall > 0

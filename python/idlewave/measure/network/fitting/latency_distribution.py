@@ -1,4 +1,4 @@
-"""More of the samples than their medians: how latency is distributed, whether it drifts, and the overheads by size."""
+"""The distribution of latency, its drift, and the overheads by size."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .observations import Array
 
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 FEWEST_FOR_MODES = 50
-"""Samples of a size below which no modes are looked for."""
+"""The fewest samples of a size that have modes."""
 SHARE = 0.05
 DEPTH = 0.3
-"""A mode has this share of the samples at least; between two modes the density falls by this part of the lower."""
+"""A mode has at least SHARE of the samples; between two modes the density falls by at least DEPTH of the lower one."""
 WINDOWS = 20
 
 
 def latencies(samples: pd.DataFrame) -> pd.DataFrame:
-    """The half round trips: one row a sample: size, start_ns (NaN in older samples), half_ns; disturbed ones too,
-    for they are a part of what a message may meet."""
+    """The half round trips: one row a sample: size, start_ns (NaN in older samples), half_ns. Disturbed samples are
+    included, because a message may be disturbed, too."""
     single = samples[(samples["series"] == "rtt") & (samples["size"] > 0)]
     start = single["start_ns"] if "start_ns" in single.columns else np.nan
     table = pd.DataFrame({"size": single["size"], "start_ns": start, "half_ns": single["value_ns"] / 2})
@@ -30,8 +30,8 @@ def latencies(samples: pd.DataFrame) -> pd.DataFrame:
 
 
 def latency_quantiles(samples: pd.DataFrame) -> pd.DataFrame:
-    """One row a size: n, min_ns, q01_ns to q99_ns, max_ns of half a round trip, and modes_ns: where the samples crowd
-    (a tuple, the most frequent first; of few samples none but the median)."""
+    """One row a size: n, min_ns, q01_ns to q99_ns, max_ns of half a round trip, and modes_ns: the modes (a tuple, the
+    most frequent first; for few samples only the median)."""
     rows = []
     for size, own in latencies(samples).groupby("size")["half_ns"]:
         values = own.to_numpy(dtype=np.float64)
@@ -42,11 +42,11 @@ def latency_quantiles(samples: pd.DataFrame) -> pd.DataFrame:
 
 
 def modes(values: Array) -> tuple[float, ...]:
-    """Where positive values crowd, the most frequent place first: peaks of their density over the logarithm.
+    """The modes of positive values, the most frequent first: peaks of their density over the logarithm.
 
     A peak counts if SHARE of the values are nearer to it than to others, and the density between it and a higher one
-    falls by DEPTH of it. The width of the kernel is Silverman's, with the quartiles for the spread: a long tail does
-    not smear what is narrow.
+    falls by DEPTH of it. The width of the kernel is Silverman's, with the quartiles for the spread, so that a long tail
+    does not widen narrow peaks.
     """
     if len(values) < FEWEST_FOR_MODES:
         return (float(np.median(values)),)
@@ -69,8 +69,8 @@ def modes(values: Array) -> tuple[float, ...]:
 
 
 def over_time(samples: pd.DataFrame) -> pd.DataFrame:
-    """How latency went during the measurement: one row a window of it: start_s, end_s, n, and low, middle, high, the
-    quartiles of half round trips by the median of their size. No rows if the samples do not say when they were."""
+    """Latency over the time of the measurement: one row a window: start_s, end_s, n, and low, middle, high, the
+    quartiles of half round trips divided by the median of their size. No rows if the samples have no times."""
     table = latencies(samples).dropna(subset=["start_ns"])
     if table.empty:
         return pd.DataFrame(columns=["start_s", "end_s", "n", "low", "middle", "high"])
@@ -87,9 +87,9 @@ def over_time(samples: pd.DataFrame) -> pd.DataFrame:
 
 
 def overheads(samples: pd.DataFrame) -> pd.DataFrame:
-    """o_s(s) and o_r(s) apart, each call by itself: one row a (call, size): call (send: one send to a waiting receiver;
-    receive: the completion of a receive whose message has come; whole receive: a receive after it), size, median_ps,
-    low_ps, high_ps (95 %, order statistics), n."""
+    """o_s(s) and o_r(s) by single calls: one row a (call, size): call (send: one send to a waiting receiver; receive:
+    the completion of a receive whose message has come; whole receive: a receive called after it has come), size,
+    median_ps, low_ps, high_ps (95 %, order statistics), n."""
     rows = []
     for series, call in (("send", "send"), ("wait", "receive"), ("recv", "whole receive")):
         chosen = samples[(samples["series"] == series) & (samples["size"] > 0)]

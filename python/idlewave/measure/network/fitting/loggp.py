@@ -1,8 +1,8 @@
 """From a table of samples to LogGOPS parameters: pure, without input or output.
 
 The method is PRTT(n,d,s) of T. Hoefler, T. Mehlan, A. Lumsdaine and W. Rehm (Netgauge: A network performance
-measurement framework, 2007; and "LogGP in theory and practice", 2009); what is done beyond it, and why, is in
-docs/measuring.md.
+measurement framework, 2007; and "LogGP in theory and practice", 2009). docs/measuring.md describes what is done beyond
+it, and why.
 """
 
 from __future__ import annotations
@@ -37,10 +37,9 @@ class LogGP:
 
     S_bounds: the sizes between which S lies by the measurement, equal if it is known to the byte.
 
-    medians: one row a (size, curve): median_ps, low_ps, high_ps (95 %, order statistics), n.
-    predictions: one row a (size, series rtt or train): measured_ps, predicted_ps by the simulator's rules,
-    residual (relative). repetitions: made, and of them steady (see observations.py). notes: what a reader
-    must know.
+    medians: one row a (size, curve): median_ps, low_ps, high_ps (95 %, order statistics), n. predictions: one row a
+    (size, series rtt or train): measured_ps, predicted_ps by the simulator's rules, residual (relative). repetitions:
+    those made, and the steady ones of them (see observations.py). notes: sentences about the fit.
     """
 
     ranges: tuple[Range, ...]
@@ -54,7 +53,7 @@ class LogGP:
 
     @property
     def network(self) -> Network:
-        """The same as the simulator's rules take it."""
+        """The same for the simulator's rules."""
         return Network(tuple((r.first, r.parameters) for r in self.ranges), self.S)
 
 
@@ -68,12 +67,12 @@ def estimate(
     """Fit `samples` (columns series, size, n, delay_ns, repetition, value_ns, and disturbed if it was counted).
 
     S is found by the series `late`; without it (older samples) by the break that the curves have near
-    `eager_limit`: what the MPI library says, in bytes, its header included or not; None if it says nothing.
-    `transport` tells whether a send that waits for its receiver runs a rendezvous or waits for room in a buffer.
-    `pages` says how messages lay in memory, None where that does not matter or is not known.
+    `eager_limit`: the MPI library's limit in bytes, with or without its header; None if it is not known.
+    `transport`: its traits show whether a send that waits for its receiver runs a rendezvous or waits for room in a
+    buffer. `pages`: the position of messages in pages, None if that does not matter or is not known.
     `seed` draws the bootstrap's samples. Raises MeasurementError, naming the parameter, its value and its
-    interval, when a parameter is negative beyond its uncertainty or a curve scatters too much; and when the fit is
-    far from the round trips or trains that were measured.
+    interval, if a parameter is negative beyond its uncertainty or a curve scatters too much; and if the fit is
+    far from the measured round trips or trains.
     """
     seen = observe(samples, transport.passive)
     medians = Medians(seen.sizes, seen.medians(), seen.errors())
@@ -121,8 +120,8 @@ def _begun(
     threshold: Threshold,
     onsets: list[tuple[int, int]],
 ) -> tuple[Range, ...]:
-    """The ranges with the sizes at which they begin: the first at 1, the rendezvous beyond S, each other at the first
-    size that was measured in it, or between that and the size before."""
+    """The ranges with the sizes at which they begin: the first at 1, the rendezvous beyond S, each other at its first
+    measured size, or between that and the size before."""
     result = []
     for r, piece, (low, high) in zip(ranges, pieces, onsets, strict=True):
         if piece.cause == "start":
@@ -132,7 +131,7 @@ def _begun(
             result.append(replace(r, first=threshold.S + 1, onset=(bounds[0] + 1, bounds[1] + 1), cause=piece.cause))
         else:
             onset = (int(sizes[low - 1]) + 1, int(sizes[high]))
-            exact = onset[0] == onset[1]  # a change of protocol is at one byte: what is not enclosed is none for sure
+            exact = onset[0] == onset[1]  # a change of protocol is at one byte; one that is not enclosed may be none
             result.append(replace(r, onset=onset, cause=piece.cause if exact else "bend"))
     return tuple(result)
 
@@ -146,8 +145,8 @@ def _median_table(seen: Observations) -> pd.DataFrame:
 
 
 def median_interval(values: Array, confidence: float = CONFIDENCE) -> tuple[float, float, float, int]:
-    """Median, its nonparametric interval by order statistics (binomial), and n; the extremes when n is
-    small."""
+    """Median, its nonparametric interval by order statistics (binomial), and n; the interval of few values is their
+    range."""
     ordered = np.sort(values)
     n = len(ordered)
     below = _order(n, confidence)
@@ -157,12 +156,12 @@ def median_interval(values: Array, confidence: float = CONFIDENCE) -> tuple[floa
 
 @cache
 def _order(n: int, confidence: float) -> int:
-    """Which of n ordered values, counted from 0, the median is not below: the binomial distribution's quantile."""
+    """The lower quantile of the binomial distribution (n, 1/2), from which the ends of the median's interval follow."""
     return int(np.argmax(bdtr(np.arange(n + 1.0), n, 0.5) >= (1 - confidence) / 2))
 
 
 def _check(predictions: pd.DataFrame) -> None:
-    """Refuse a fit that is far from what was measured, though each median may be uncertain enough to allow it."""
+    """Refuse a fit that is far from the measured exchanges, even if the uncertainty of the medians allows it."""
     for series, residuals in predictions.groupby("series", sort=False)["residual"]:
         off = float(residuals.abs().median())
         if off > LARGEST_SCATTER:

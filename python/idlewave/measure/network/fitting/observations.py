@@ -1,12 +1,11 @@
-"""From raw samples to what a fit works on: the steady repetitions, and per size the four LogGP curves.
+"""From raw samples to the input of a fit: the steady repetitions, and per size the four LogGP curves.
 
-A virtual machine changes its speed by a factor of two within seconds (another tenant, a sibling thread).
-Medians over such a mixture belong to no machine. So the repetitions are compared with each other, and the
-largest group that runs alike is kept; how many were set aside is said. Samples during which a rank lost its
-core are set aside one by one.
+A virtual machine changes its speed by a factor of two within seconds (another tenant, a sibling thread). Medians over
+such a mixture describe no machine. So the repetitions are compared with each other, and the largest group of similar
+speed is used; the number of the others is reported. Samples during which a rank lost its core are left out one by one.
 
-Not every repetition has every size: sizes around a switch join later, settled ones are visited less often, and
-an interrupt leaves a part.
+Not every repetition has every size: sizes around a protocol change are added later, settled ones are sampled less
+often, and an interrupt leaves an incomplete repetition.
 """
 
 from __future__ import annotations
@@ -27,29 +26,30 @@ COLUMNS = ("series", "size", "n", "delay_ns", "repetition", "value_ns")
 SERIES = ("rtt", "train", "paced", "wait")
 ALIKE = 0.2
 DOUBT = 2.0
-"""Repetitions are alike when, in each series, their levels differ by less than so many octaves (15 %) and so many
-standard errors, or as many octaves again, together."""
+"""Two repetitions are alike if, in each series, their levels differ by less than ALIKE octaves (15 %) plus DOUBT
+standard errors, of which at most ALIKE octaves count."""
 FEWEST = 5
-"""Repetitions that must run alike; and samples of a size that must be left where disturbed ones are set aside."""
+"""The fewest repetitions that must be alike; and the fewest samples of a size that must remain without disturbed
+ones."""
 FEWEST_SAMPLES = 3
 """A size with fewer steady samples in one of the four series is left out."""
 MAD_TO_DEVIATION = 1.4826
 MEDIAN_ERROR = 1.2533
-"""Of normal samples: standard deviation by median absolute deviation; error of a median by that of a mean."""
+"""For normal samples: standard deviation by median absolute deviation; error of a median by that of a mean."""
 FLOOR = 0.02
-"""A median counts less in a fit where its relative error is above this."""
+"""A median counts less in a fit if its relative error is above this."""
 
 
 @dataclass(frozen=True)
 class Observations:
     """The four curves at each size, ps; rows are repetitions, NaN where one has no sample of a size.
 
-    half: PRTT(1,0,s)/2; gap: (PRTT(n,0,s) - PRTT(1,0,s))/(n-1); send: (PRTT(n,d,s) - PRTT(1,0,s))/(n-1) - d;
-    receive: the completion of a receive that was posted before its message came (not there if the other rank takes no
-    part). A get is a call, a request's way and its data's way: half is what it takes less the request's way, which is
-    half of what the smallest takes beyond the call. raw: by series, of paced what is left without the waiting. train,
-    paced: messages of theirs by size. left_out: sizes with too few samples. late: see `late_sends`. disturbed: how many
-    of `samples` samples were set aside.
+    half: PRTT(1,0,s)/2; gap: (PRTT(n,0,s) - PRTT(1,0,s))/(n-1); send: (PRTT(n,d,s) - PRTT(1,0,s))/(n-1) - d; receive:
+    the completion of a receive that was posted before its message came (absent if the other rank takes no part). A get
+    is a call, the way of its request and the way of its data: half is its time less the request's way, which is half of
+    the time of the smallest get beyond the call. raw: by series; paced is without the delays. train, paced: the number
+    of their messages by size. left_out: sizes with too few samples. late: see `late_sends`. disturbed: the number of
+    the `samples` samples that were left out.
     """
 
     sizes: NDArray[np.int64]
@@ -64,7 +64,7 @@ class Observations:
 
     @property
     def repetitions(self) -> int:
-        """How many were made, or begun."""
+        """The number of repetitions made or begun."""
         return len(self.steady)
 
     def medians(self) -> Curves:
@@ -73,7 +73,7 @@ class Observations:
         return self._curves(middle["rtt"], middle)
 
     def resampled(self, times: int, random: np.random.Generator) -> Iterator[Curves]:
-        """The medians of so many bootstrap samples: the steady repetitions drawn anew, with replacement."""
+        """The medians of `times` bootstrap samples: the steady repetitions drawn with replacement."""
         ordered = {name: _Ordered(values[self.steady]) for name, values in self.raw.items()}
         rows = int(self.steady.sum())
         for _ in range(times):
@@ -88,7 +88,7 @@ class Observations:
         return self._curves(single, chosen) | {"half": chosen["rtt"] / 2}
 
     def errors(self) -> Curves:
-        """The standard error of each curve's median by size, from the median absolute deviation: hits of a detour
+        """The standard error of each curve's median by size, from the median absolute deviation: samples with a detour
         do not count."""
         error = {name: _median_errors(values[self.steady]) for name, values in self.raw.items()}
         return {
@@ -110,7 +110,7 @@ def observe(samples: pd.DataFrame, passive: bool = False) -> Observations:
 
     `passive`: the server takes no part in an exchange (get), so that none of its calls can be timed (`wait`).
 
-    Raises MeasurementError when there are too few.
+    Raises MeasurementError if there are too few.
     """
     missing = [c for c in COLUMNS if c not in samples.columns]
     if missing:
@@ -157,8 +157,8 @@ def observe(samples: pd.DataFrame, passive: bool = False) -> Observations:
 def undisturbed(samples: pd.DataFrame) -> pd.DataFrame:
     """The samples during which no rank lost its core (column `disturbed` is 0, or there is none).
 
-    All samples of a size and series are kept where fewer than FEWEST would be left: a message that takes longer
-    than the time between two interruptions is never undisturbed.
+    All samples of a size and series are used if fewer than FEWEST would remain: a message that takes longer than the
+    time between two interruptions is never undisturbed.
     """
     if "disturbed" not in samples.columns:
         return samples
@@ -180,7 +180,7 @@ def late_sends(samples: pd.DataFrame) -> pd.DataFrame:
 
 
 def column_medians(values: Array) -> Array:
-    """The median of each column, of what is not NaN; NaN of a column without any."""
+    """The median of each column without NaN; NaN for a column of NaN."""
     ordered = np.sort(values, axis=0)
     n = np.isfinite(values).sum(axis=0)
     if not len(ordered):
@@ -191,7 +191,7 @@ def column_medians(values: Array) -> Array:
 
 
 class _Ordered:
-    """Columns in order: for medians with rows counted several times, of many resamples too."""
+    """Sorted columns, for medians with rows counted several times, as in many resamples."""
 
     def __init__(self, values: Array) -> None:
         most = max(int(np.isfinite(values).sum(axis=0).max()), 1)
@@ -200,7 +200,7 @@ class _Ordered:
         self.there = np.isfinite(self.values)
 
     def medians(self, times: NDArray[np.int64]) -> Array:
-        """As `column_medians` of the rows, each so many times."""
+        """As `column_medians`, with each row counted `times` times."""
         upto = np.cumsum(np.where(self.there, times[self.row], 0), axis=0)
         n = upto[-1]
         column = np.arange(self.values.shape[1])
@@ -223,7 +223,7 @@ def _common_sizes(samples: pd.DataFrame, series: tuple[str, ...]) -> NDArray[np.
 
 
 def _messages(samples: pd.DataFrame, series: str, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many messages the trains of each size have: one number, for all of a size are alike."""
+    """The number of messages in the trains of each size: one number, because all trains of a size are alike."""
     counts = (
         samples[(samples["series"] == series) & samples["size"].isin(sizes)].groupby("size")["n"].agg(["min", "max"])
     )
@@ -238,7 +238,7 @@ def _messages(samples: pd.DataFrame, series: str, sizes: NDArray[np.int64]) -> N
 
 
 def _grid(samples: pd.DataFrame, repetitions: NDArray[np.int64], sizes: NDArray[np.int64]) -> Array:
-    """value_ns by repetition and size, in ps; the median of several; NaN where there is none."""
+    """value_ns by repetition and size, in ps; the median of several values; NaN if there is none."""
     chosen = samples[samples["size"].isin(sizes)]
     if chosen.duplicated(["repetition", "size"]).any():
         chosen = chosen.groupby(["repetition", "size"])["value_ns"].median().reset_index()
@@ -250,10 +250,10 @@ def _grid(samples: pd.DataFrame, repetitions: NDArray[np.int64], sizes: NDArray[
 
 
 def _steady(raw: Curves) -> NDArray[np.bool_]:
-    """Which repetitions belong to the group that runs alike in every series and has most samples.
+    """Which repetitions belong to the group that is alike in every series and has the most samples.
 
-    Not the one of most repetitions, for those that bisect have one size each. Nor is such a one what the others are
-    like: its level is hardly known.
+    It is not the group of most repetitions, because those of bisection have one size each. Such a repetition is not the
+    centre of a group either: its level is hardly known.
     """
     rows = len(next(iter(raw.values())))
     alike = np.ones((rows, rows), dtype=np.bool_)
@@ -261,7 +261,7 @@ def _steady(raw: Curves) -> NDArray[np.bool_]:
     for values in raw.values():
         levels, variances = _levels(values)
         doubt = np.minimum(DOUBT * np.sqrt(variances[:, None] + variances[None, :]), ALIKE)
-        alike &= ~(np.abs(levels[:, None] - levels[None, :]) >= ALIKE + doubt)  # a level that is not known is like any
+        alike &= ~(np.abs(levels[:, None] - levels[None, :]) >= ALIKE + doubt)  # an unknown level is like any
         samples += np.isfinite(values).sum(axis=1)
     alike &= np.outer(samples > 0, samples > 0)
     group = np.where(2 * samples >= samples.max(), alike @ samples, 0)
@@ -272,8 +272,9 @@ def _levels(values: Array) -> tuple[Array, Array]:
     """How much slower each repetition is than the usual one, in octaves: the median over its sizes; and the square of
     that median's standard error, by the scatter of all.
 
-    Sizes and repetitions are told apart by median polish (Tukey, 1977), for not all repetitions have all sizes; what is
-    usual for a size is said by each repetition as often as it has sizes, for so well its own level is known.
+    Median polish (Tukey, 1977) separates the effects of sizes and repetitions, because not all repetitions have all
+    sizes. For the median of a size a repetition counts as often as it has sizes, because its level is known better with
+    more.
     """
     octaves = np.log2(np.where(values > 0, values, np.nan))
     there = np.isfinite(octaves)

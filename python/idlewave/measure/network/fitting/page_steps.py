@@ -1,7 +1,7 @@
-"""Steps of curves where a message reaches one more page of memory: what a copy by the kernel costs by the page.
+"""Steps of curves where a message extends into one more page of memory: the cost of a page in a copy by the kernel.
 
-They are no changes of protocol, and the probe places its messages so that the two are told apart: at a byte of a page
-that makes them lie at sizes which no library chooses (probes/network/slots.hpp).
+They are no changes of protocol. To distinguish the two, the probe begins its messages at a byte of a page for which the
+steps lie at sizes that no library chooses (probes/network/slots.hpp).
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from .range_model import Medians
 
 @dataclass(frozen=True)
 class Pages:
-    """How messages lie in memory: a page's bytes, and at which of them every message begins."""
+    """The position of messages in pages: the bytes of a page, and the byte at which every message begins."""
 
     size: int
     start: int
 
     def reached(self, before: int, size: int) -> bool:
-        """Whether messages of `size` bytes reach a page that those of `before`, one byte less, do not."""
+        """Whether messages of `size` bytes extend into a page that those of `before`, one byte less, do not reach."""
         return size == before + 1 and (self.start + before) % self.size == 0
 
 
 @dataclass(frozen=True)
 class PageStep:
-    """A step of the curves: the first size beyond it, and by how much a message takes longer one way, ps."""
+    """A step of the curves: the first size beyond it, and the additional time of a message one way, ps."""
 
     size: int
     height: float
 
 
 def without_page_steps(medians: Medians, pages: Pages | None) -> tuple[Medians, list[PageStep]]:
-    """The medians as if no page cost anything more than the bytes in it; and the steps, ascending.
+    """The medians as if a page cost no more than the bytes in it; and the steps, ascending.
 
-    What lies before a step is raised to what lies behind it, for the others are found beside it only then.
+    The curves before a step are raised to those behind it, because other steps beside it are found only then.
     """
     steps: dict[int, PageStep] = {}
     while pages is not None:

@@ -1,7 +1,7 @@
 """PRTT(n,d,s) by the simulator: two ranks that are idle otherwise, no noise, in picoseconds.
 
 PRTT(n,d,s): the client sends n messages of s bytes, d apart; the server answers the last with one of s bytes. The
-exchanges are a schedule, two ranks each, which `simulate` runs: so a fit is held against the simulator's own rules.
+exchanges are a schedule, two ranks each, which `simulate` runs: so a fit is compared with the simulator's own rules.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from ....schedule import Schedule
 from ....simulation import simulate
 
 FINER = 1000
-"""The simulator counts whole picoseconds. Fitted parameters have fractions of them: here its unit is a thousandth."""
+"""The simulator counts whole picoseconds. Fitted parameters have fractions of them, so here its unit is a
+thousandth."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class FittedParameters:
     O: float  # noqa: E741  (the field's own letter)
 
     def finer(self) -> machines.Parameters:
-        """The same in the unit of the predictions, as the simulator takes them."""
+        """The same for the simulator, in the unit of the predictions."""
         whole = {name: round(getattr(self, name) * FINER) for name in ("L", "o_s", "o_r", "g")}
         return machines.Parameters(**whole, G=self.G * FINER, O=self.O * FINER)
 
@@ -80,7 +81,7 @@ def prtt(network: Network, messages: int, delay: float, size: int) -> float:
 
 
 def _ranks(client: int, exchange: Exchange) -> str:
-    """The client and the server behind it, as GOAL text. A calc there is in ns, a thousand of the simulator's units."""
+    """The client and the server after it, as GOAL text. A calc there is in ns, a thousand of the simulator's units."""
     n, size, server = exchange.messages, exchange.size, client + 1
     delay = round(exchange.delay * FINER / 1000)
     sends = [f"s{i}: send {size}b to {server}" for i in range(n)]

@@ -1,10 +1,10 @@
-"""Where the protocol changes: sizes at which the curves break, found on all curves jointly.
+"""Changes of protocol: sizes at which the curves break, found on all curves jointly.
 
-Two things end a piece that one fit by the simulator's rules explains. A *jump*: at one size some curve goes on from
-another value than the sizes before lead to. So a library changes its protocol, and that is found however small, if
-it is beyond doubt. And a *bend*: the curves become others little by little, as caches fill; a piece of its own must
-then explain much more than the one piece did (Bayes's information criterion). A break that the rules themselves make
-(where the NIC overtakes the CPU, where a request may overtake data) is neither.
+Two things end a piece that one fit by the simulator's rules explains. At a *jump* some curve continues from another
+value than the sizes before lead to. This is a library's change of protocol; it is found however small, if it is beyond
+doubt. At a *bend* the curves change gradually, as caches fill; a separate piece must then explain much more than the
+one piece did (Bayes's information criterion). A break that follows from the rules themselves (where the NIC becomes
+slower than the CPU, where a request may overtake data) is neither.
 """
 
 from __future__ import annotations
@@ -20,34 +20,33 @@ from .observations import Array
 from .range_model import Medians
 
 SCATTER = 0.06
-"""Relative residuals that are not held against a fit: what a machine's curves bend without changing
-protocol."""
+"""Relative residuals that are allowed in a fit: the curvature of a machine's curves without a change of protocol."""
 FEWEST_SIZES = 6
 SPAN = 4
 WIDTH = 128
-"""A piece has at least so many sizes and reaches over WIDTH bytes (two cache lines, whose steps are no protocol); one
-that a bend ends reaches to SPAN times its first size, too."""
+"""A piece has at least FEWEST_SIZES sizes and spans WIDTH bytes (two cache lines, whose steps are no protocol). One
+that a bend ends also extends to SPAN times its first size."""
 JUMP = 0.04
 SURE = 6.0
-"""A curve jumps by this part of itself at least, and by so many standard errors."""
+"""A jump has at least this relative height, and this many standard errors."""
 NEAR = 2.0
 NEIGHBOURS = 4
-"""A jump is judged by the sizes up to this factor away on both sides, and by at least so many."""
+"""A jump is evaluated by the sizes up to this factor away on both sides, and by at least so many."""
 JUMP_SCATTER = 0.01
-"""A piece that a jump ends must explain more as if residuals of this size were allowed."""
+"""Relative residuals that are allowed in the comparison of fits at a jump."""
 LATE = 0.5
-"""A send that takes this part of its receiver's delay has waited for it."""
+"""A send that takes this share of its receiver's delay has waited for it."""
 
 
 class Fitted(Protocol):
-    """What explains a piece."""
+    """A fit of a piece."""
 
     @property
     def cost(self) -> float:
         """The sum of squared relative residuals."""
 
     def misfit(self, medians: Medians) -> Array:
-        """By size, how far the medians of other sizes are from it."""
+        """The distances of the medians of other sizes from it, by size."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,8 @@ class Switch:
 
 @dataclass(frozen=True)
 class Step:
-    """How a curve goes on from a size, against what the sizes before lead to, ps: its height, which is negative
-    downwards, its standard error, and the level from which or to which it leads."""
+    """The difference between a curve from a size on and its continuation from the sizes before, ps: its height, which
+    is negative downwards, its standard error, and the level from which or to which it leads."""
 
     height: float
     error: float
@@ -69,9 +68,9 @@ class Step:
 
 
 def find_switches(medians: Medians, fitted: Callable[[int, int], Fitted], most: int, plain: Medians) -> list[Switch]:
-    """Where new pieces begin, ascending; at most `most`. `fitted` is the fit by the rules of a piece of `medians`, by
-    its first index and the one after its last, and is asked for the same piece again; `plain` are the same medians
-    without the steps that are known to be no change of protocol (page_steps.py)."""
+    """The begins of new pieces, ascending; at most `most`. `fitted` returns the fit by the rules of a piece of
+    `medians`, by its first index and the one after its last, and may be called repeatedly for the same piece; `plain`
+    are the same medians without the steps that are known to be no change of protocol (page_steps.py)."""
     n = len(medians.sizes)
     jumps = find_jumps(plain)
     bends = [b for b in _straight_pieces(plain, most + 1) if all(abs(b - j) > 2 for j in jumps)]
@@ -89,8 +88,8 @@ def find_switches(medians: Medians, fitted: Callable[[int, int], Fitted], most: 
 
 
 def find_threshold(sizes: NDArray[np.int64], waited: NDArray[np.bool_]) -> int:
-    """How many of the ascending `sizes` come before the one from which sends wait for their receivers: where fewest
-    sizes are on the wrong side."""
+    """The number of the ascending `sizes` before the one from which sends wait for their receivers, chosen so that the
+    fewest sizes are on the wrong side."""
     before = np.concatenate([[0], np.cumsum(waited)])
     beyond = np.concatenate([np.cumsum(~waited[::-1])[::-1], [0]])
     wrong = before + beyond
@@ -98,7 +97,7 @@ def find_threshold(sizes: NDArray[np.int64], waited: NDArray[np.bool_]) -> int:
 
 
 def find_jumps(medians: Medians) -> list[int]:
-    """Indices of the sizes at which some curve jumps: the lines through the sizes on both sides miss each other."""
+    """Indices of the sizes at which some curve jumps: the lines through the sizes on both sides differ there."""
     n = len(medians.sizes)
     scores = np.array([_jump(medians, i) if NEIGHBOURS <= i <= n - NEIGHBOURS else 0.0 for i in range(n)])
     found: list[int] = []
@@ -133,13 +132,14 @@ def find_switch_near(medians: Medians, lowest: int, highest: int) -> int | None:
 
 
 EXPECTED_SCATTER = 0.02
-"""A break where the library says that there is one is believed earlier."""
+"""The scatter allowed at a break that the library's limit predicts; it is smaller than SCATTER."""
 
 
 def _surplus(
     medians: Medians, fitted: Callable[[int, int], Fitted], triple: tuple[int, int, int], jumps: list[int]
 ) -> float:
-    """How much two fits explain more than one, by what they must: above 1 the switch between them stays."""
+    """How much more two fits explain than one, divided by what is required: above 1 the boundary between them
+    remains."""
     first, middle, last = triple
     if min(middle - first, last - middle) < FEWEST_SIZES:
         return -1.0
@@ -152,7 +152,7 @@ def _surplus(
 
 
 def _settle(medians: Medians, fitted: Callable[[int, int], Fitted], bounds: list[int]) -> list[int]:
-    """Each bound where the fits before and behind it meet the sizes between them best."""
+    """Each bound, moved to where the fits before and behind it are closest to the sizes between them."""
     settled = list(bounds)
     for i in range(1, len(bounds) - 1):
         first, middle, last = settled[i - 1], bounds[i], bounds[i + 1]
@@ -163,7 +163,7 @@ def _settle(medians: Medians, fitted: Callable[[int, int], Fitted], bounds: list
 
 
 def best_split(left: Array, right: Array, fewest: int) -> int:
-    """How many of the sizes belong to the left fit, `fewest` on both sides, so that the misfit is least."""
+    """The number of sizes that belong to the left fit, at least `fewest` on both sides, with the least misfit."""
     total = np.concatenate([[0.0], np.cumsum(left)]) + np.concatenate([np.cumsum(right[::-1])[::-1], [0.0]])
     return fewest + int(np.argmin(total[fewest : len(total) - fewest]))
 
@@ -173,7 +173,8 @@ def _is_near(index: int, jumps: list[int]) -> bool:
 
 
 def _price(medians: Medians, scatter: float) -> float:
-    """What one more piece must save: ln(data) for each of its parameters, times the variance allowed."""
+    """The reduction of cost that one more piece needs: ln(data) for each of its parameters, times the variance
+    allowed."""
     curves = len(medians.curves)
     return float(scatter**2 * (2 * curves + 1) * np.log(curves * len(medians.sizes)))
 
@@ -184,7 +185,7 @@ def _wide(medians: Medians, first: int, last: int, span: int = SPAN) -> bool:
 
 
 def _jump(medians: Medians, i: int) -> float:
-    """By how much the clearest jump of a curve between sizes i - 1 and i exceeds what is needed; 1 is just enough."""
+    """The clearest jump of a curve between sizes i - 1 and i, divided by the required height."""
     scores = [0.0]
     for name in medians.curves:
         step = step_at(medians, name, i)
@@ -205,7 +206,7 @@ def step_at(medians: Medians, name: str, i: int) -> Step:
 
 
 def _end(sizes: NDArray[np.int64], values: Array, weights: Array, at: float) -> tuple[float, float]:
-    """The line through the sizes at `at`, and its standard error there, by the scatter about it if that is more."""
+    """The line through the sizes at `at`, and its standard error there, by the scatter about it if that is larger."""
     x = (sizes - at) / max(abs(sizes[0] - at), abs(sizes[-1] - at), 1.0)
     square = weights**2
     w, wx, wxx, wy, wxy = (float(sum_) for sum_ in (square @ np.stack([x**0, x, x * x, values, x * values], axis=1)))
@@ -217,7 +218,7 @@ def _end(sizes: NDArray[np.int64], values: Array, weights: Array, at: float) -> 
 
 
 def _straight_pieces(medians: Medians, most: int) -> list[int]:
-    """The best division into at most `most` + 1 straight pieces; each has FEWEST_SIZES sizes, SPAN and
+    """The best division into at most `most` + 1 straight pieces; each has at least FEWEST_SIZES sizes, SPAN and
     WIDTH."""
     n = len(medians.sizes)
     costs = np.full((n, n + 1), np.inf)
@@ -241,7 +242,7 @@ def _straight_pieces(medians: Medians, most: int) -> list[int]:
 
 
 class _Pieces:
-    """The cost of one straight line a curve over sizes[i:j], by sums kept from the left."""
+    """The cost of one straight line a curve over sizes[i:j], by prefix sums."""
 
     def __init__(self, medians: Medians) -> None:
         k = np.maximum(medians.sizes - 1, 0).astype(np.float64) / max(float(medians.sizes[-1]), 1.0)

@@ -1,6 +1,6 @@
-"""The quantities that a fit is looked at by: half a round trip, the gap, and the overheads; measured and predicted.
+"""The quantities by which a fit is shown: half a round trip, the gap, and the overheads; measured and predicted.
 
-Made as they are measured, from PRTT(1,0,s), PRTT(n,0,s) and PRTT(n,d,s).
+Predictions are computed as measurements are, from PRTT(1,0,s), PRTT(n,0,s) and PRTT(n,d,s).
 Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment (2007).
 """
 
@@ -25,8 +25,8 @@ MESSAGES = 16  # n of PRTT(n,d,s), as the probes send it
 def predictions_ps(
     network: Network, series: str, sizes: Sequence[int], messages: Sequence[int] | None = None
 ) -> NDArray[np.float64]:
-    """What the simulator's rules give for a quantity (one of QUANTITIES) at each size, ps, from trains of so many
-    messages; o_r is o_r + kO. Of a rendezvous no receive overhead is seen: not a number."""
+    """A quantity (one of QUANTITIES) by the simulator's rules at each size, ps, from trains of so many messages; o_r is
+    o_r + kO. A rendezvous shows no receive overhead: NaN."""
     if series == "o_r":
         return np.array([_receive_overhead(network, size) for size in sizes])
     counts = [MESSAGES] * len(sizes) if messages is None else messages
@@ -64,15 +64,15 @@ def quantities_of(fit: LogGP) -> pd.DataFrame:
 def residuals_of(fit: LogGP) -> pd.DataFrame:
     """One row a size and series (of QUANTITIES): measured_ns, predicted_ns, aside_ns.
 
-    aside_ns is the part of a measured call that the model has deliberately not as overhead (`Range.tail` of a send,
-    `Range.stall` of a receive): the fit says that predicted_ns + aside_ns is measured. Of a rendezvous no receive
-    overhead is seen: its predicted_ns is not a number.
+    aside_ns is the part of a measured call that deliberately is no overhead in the model (`Range.tail` of a send,
+    `Range.stall` of a receive): by the fit, predicted_ns + aside_ns is measured. A rendezvous shows no receive
+    overhead: its predicted_ns is NaN.
     """
     trains = fit.predictions[fit.predictions["series"] == "train"].set_index("size")["n"]
     rows = []
     for series, own in quantities_of(fit).groupby("series", sort=False):
         sizes = [int(size) for size in own["size"]]
-        # A train's real length; paced ones are compared as if they had it too, which is the same by the rules.
+        # The real length of a train. Paced trains are compared as if they had it, too: by the rules that is the same.
         counts = [int(trains.get(size, MESSAGES)) for size in sizes]
         predicted = predictions_ps(fit.network, str(series), sizes, counts) / 1e3
         for size, measured, by_rules in zip(sizes, own["median_ns"], predicted, strict=True):

@@ -17,7 +17,7 @@ The curves (see observations.py) by the rules, k = s - 1, o_s and o_r those of t
 
 Least squares of all curves at once, of relative residuals (an error of 10 ns counts at 1 B, not at 1 MB; a median
 that scatters counts less), with Huber's loss (a size that a detour hit does not bend the line). docs/measuring.md
-says why jointly, and what is done where a measured call lasts longer than the rules have room for.
+says why jointly, and what is done if a measured call lasts longer than the rules allow.
 """
 
 from __future__ import annotations
@@ -36,27 +36,26 @@ from .prediction import FittedParameters
 HUBER = 0.03
 """Relative residuals above this count linearly, not squared."""
 WORSE = 0.02
-"""A bound on the gap is given up when the mean squared residual falls by more than this squared without
-it."""
+"""A bound on the gap is dropped if the mean squared residual falls by more than this squared without it."""
 BENDS = 0.06
-"""What a machine's curves bend between changes of protocol: values below 0 are held at 0 if that costs each residual
-less than this (root mean square)."""
+"""The relative curvature of a machine's curves between changes of protocol: values below 0 are held at 0 if that
+increases the residuals by less than this (root mean square)."""
 
 MOST_STEPS = 100
 STEP = float(np.sqrt(np.finfo(float).eps))
-"""By this part of itself a value moves for a slope."""
+"""The relative step of a value for a numerical derivative."""
 SAME = 1e-4
-"""Two descents whose costs differ by less than this part have ended at the same place."""
+"""Two descents whose costs have a smaller relative difference have ended at the same place."""
 NOTHING = 1e-6
-"""ps: as near to 0 as a descent comes that may not go below."""
+"""The lower bound, ps, of a value in a descent that must not be negative."""
 SEEN = 0.002
-"""The NIC is seen at a size where it lengthens the gap by this part at least; it must be at two ..."""
+"""The NIC shows at a size if it lengthens the gap by at least this share; it must show at two sizes ..."""
 SURELY = 25.0
-"""... and the gap must be further from the fit without the NIC by so much more, in squared standard errors."""
+"""... and the fit without the NIC must be worse by this, in squared standard errors of the gap."""
 UNSURE = 9.0
-"""The same for a g that is too large not to be seen."""
+"""The same limit for a g that is so large that it would show."""
 LEAST = 1000.0
-"""A median counts in a fit as if it were of 1 ns at least: by a coarse clock a call may take 0."""
+"""A median counts in a fit as at least 1 ns (in ps): by a coarse clock a call may take 0."""
 
 BOTH: tuple[str, ...] = ("send", "receive")
 SENDER: tuple[str, ...] = ("send",)
@@ -66,13 +65,13 @@ H, SEND, RECEIVE, NIC, PER_BYTE, CPU_PER_BYTE = range(6)
 
 @dataclass(frozen=True)
 class Fit:
-    """What fitted: the parameters (ps, ps per byte), negative ones left as they are.
+    """The result of a fit: the parameters (ps, ps per byte), negative ones unchanged.
 
-    tail: the part of the send call after the message has left (ps); stall: the part of a lone receive that is
-    waiting for the message's memory and not the CPU's work, for a train of messages does not pay it (ps).
-    hidden: parameters that no curve shows. residuals: relative, by curve, of what the fit says of the
-    measured calls, smaller where a median is uncertain. held: what it costs each residual (root mean square) that
-    values which fit best below 0 are held at 0; 0 if none are.
+    tail: the part of the send call after the message has left (ps); stall: the part of a lone receive that waits for
+    the message's memory and is no work of the CPU, because a train of messages does not have it (ps). hidden:
+    parameters that no curve shows. residuals: relative, by curve, of the fit to the measured calls, smaller where a
+    median is uncertain. held: the increase of the residuals (root mean square) because values that fit best below 0 are
+    held at 0; 0 if there are none.
     """
 
     parameters: FittedParameters
@@ -97,25 +96,25 @@ class Medians:
     errors: Curves
 
     def cut(self, piece: slice, without: str = "") -> Medians:
-        """Some of the sizes; and all curves but the one named."""
+        """A range of the sizes, with all curves except the one named."""
         names = [name for name in self.curves if name != without]
         curves = {name: self.curves[name][piece] for name in names}
         return Medians(self.sizes[piece], curves, {name: self.errors[name][piece] for name in names})
 
     def weights(self) -> Curves:
-        """By what a deviation is multiplied: one by the median, less where its relative error is above FLOOR."""
+        """The weights of deviations: one by the median, less if its relative error is above FLOOR."""
         return {
             name: 1 / np.maximum(np.hypot(values, self.errors[name] / FLOOR), LEAST)
             for name, values in self.curves.items()
         }
 
     def exact_weights(self, name: str) -> Array:
-        """Of one curve: one by the standard error, which is taken as half a percent at least."""
+        """The weights of one curve: one by the standard error, which counts as at least half a percent."""
         return np.asarray(1 / np.hypot(self.errors[name], 0.005 * np.maximum(np.abs(self.curves[name]), LEAST)))
 
 
 def _column(of_sizes: Array, v: Array) -> Array:
-    """What is known of each size, as a column if `v` are several sets of values."""
+    """A value of each size, as a column if `v` are several sets of values."""
     return of_sizes if v.ndim == 1 else of_sizes[:, None]
 
 
@@ -141,8 +140,8 @@ class RangeModel:
         return other
 
     def misfit(self, medians: Medians) -> Array:
-        """How far the medians of other sizes are from this solution: by size, the sum over the curves of squared
-        deviations in standard errors, each 25 at most."""
+        """The distances of the medians of other sizes from this solution: by size, the sum over the curves of squared
+        deviations in standard errors, each at most 25."""
         other = copy(self)
         other.k = np.maximum(medians.sizes - 1, 0).astype(np.float64)
         expected = other.predict(self.values)
@@ -152,7 +151,7 @@ class RangeModel:
         return np.asarray(np.minimum(off, SURELY).sum(axis=0))
 
     def solve(self) -> Fit:
-        """Find the values; keep as many of the rules' bounds on the gap as the curves allow, and none below 0 if
+        """Find the values, with as many of the rules' bounds on the gap as the curves allow, and with none below 0 if
         that fits nearly as well."""
         curves = self.medians.curves
         best, lowest = self._descend(curves, BOTH)
@@ -180,7 +179,8 @@ class RangeModel:
         return self.finish(self.values, self.medians.curves)
 
     def predict(self, v: Array) -> Curves:
-        """The curves for the six values `v`; for a table of them, six rows, the curves' columns are of its columns."""
+        """The curves for the six values `v`. For a table of six rows, each of its columns gives a column of the
+        curves."""
         k, c = _column(self.k, v), self._control()
         wire, nic, cpu = k * np.maximum(v[PER_BYTE], v[CPU_PER_BYTE]), v[NIC] + k * v[PER_BYTE], k * v[CPU_PER_BYTE]
         if not self.rendezvous:
@@ -208,7 +208,7 @@ class RangeModel:
         return {"half": half, "gap": gap, "send": handshake + v[SEND] + cpu}
 
     def residuals(self, v: Array, curves: Curves) -> dict[str, Array]:
-        """Relative, by curve; columns as of `predict`."""
+        """The relative residuals by curve; columns as in `predict`."""
         expected = self.predict(v)
         return {
             name: (expected[name] - _column(values, v)) * _column(self.weights[name], v)
@@ -216,8 +216,8 @@ class RangeModel:
         }
 
     def step(self, curves: Curves) -> Callable[[Array], Array]:
-        """The values as a function of the residuals of other curves at this solution: one Gauss-Newton step,
-        by Huber's loss as the solution is. So a bootstrap need not search anew for every sample.
+        """The values as a function of the residuals of other curves at this solution: one Gauss-Newton step with
+        Huber's loss. So a bootstrap need not search for every sample.
         """
         here = self._flat(self.values, curves)
         free = self._free()
@@ -287,7 +287,7 @@ class RangeModel:
     def _descend(self, curves: Curves, bounds: tuple[str, ...]) -> tuple[Array, float]:
         self.bounds = bounds
         best, lowest = self._descend_from(curves, self._starts(curves))
-        if self.rendezvous and self.base:  # where a request may overtake data the curves jump: look beside
+        if self.rendezvous and self.base:  # the curves jump where a request may overtake data: start on both sides
             beside = [best.copy() for _ in range(4)]
             for start, g in zip(beside, (0.4 * best[NIC], 2.0 * best[NIC], self.base.g, 2 * self.base.g), strict=True):
                 start[NIC] = max(g, 1.0)
@@ -329,7 +329,7 @@ class RangeModel:
             if done.cost < lowest:
                 best, lowest = start.copy(), float(done.cost)
                 best[free] = done.x
-            if agree:  # two starts that lead to the same place: a third would
+            if agree:  # two starts lead to the same place; a third would, too
                 break
         return best, 2 * lowest
 
@@ -374,7 +374,7 @@ class RangeModel:
         return hidden
 
     def _unseen(self, v: Array, bare: Array) -> float:
-        """The largest g with which the gap stays what it is without the NIC, as far as it is known."""
+        """The largest g with which the gap is the same as without the NIC, within its uncertainty."""
         measured, weight = self.medians.curves["gap"], self.medians.exact_weights("gap")
         least = float((((bare - measured) * weight) ** 2).sum())
         low, high = 0.0, float(bare.max())

@@ -1,4 +1,4 @@
-"""The axis of sizes in pieces, each with one fit by the rules."""
+"""The division of the axis of sizes into pieces, each with one fit by the rules."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .range_model import Medians, RangeModel
 
 MOST_SWITCHES = 3
 FEWEST_RENDEZVOUS = 3
-"""Sizes beyond S that must have been measured for a rendezvous range."""
+"""The fewest measured sizes beyond S for a rendezvous range."""
 
 
 @dataclass(frozen=True)
 class SizePiece:
-    """Sizes with one fit: indices, whether they are sent by rendezvous, and why they begin where they do."""
+    """Sizes with one fit: their indices, whether they are sent by rendezvous, and the cause of their begin."""
 
     sizes: slice
     rendezvous: bool
@@ -32,8 +32,8 @@ class SizePiece:
 
 @dataclass(frozen=True)
 class Division:
-    """The pieces of the size axis, the eager ones first; each one's solved model, on the base of the first; and the
-    steps that pages make in them."""
+    """The pieces of the size axis, the eager ones first; the solved model of each, on the base of the first; and the
+    page steps in them."""
 
     pieces: list[SizePiece]
     models: list[RangeModel]
@@ -41,7 +41,7 @@ class Division:
 
 
 def divide(medians: Medians, S: int | None, pages: Pages | None = None) -> Division:
-    """The pieces into which the curves fall, with fits by the rules."""
+    """Divide the curves into pieces with fits by the rules."""
     sizes = medians.sizes
     end = len(sizes) if S is None else int(np.searchsorted(sizes, S, side="right"))
     if end < FEWEST_SIZES:
@@ -67,7 +67,7 @@ def divide(medians: Medians, S: int | None, pages: Pages | None = None) -> Divis
 
 @dataclass(frozen=True)
 class _Solved:
-    """A solved model, as the search for switches takes it."""
+    """A solved model for the search for boundaries."""
 
     model: RangeModel
     cost: float
@@ -77,7 +77,8 @@ class _Solved:
 
 
 def _solver(medians: Medians, base: FittedParameters | None, rendezvous: bool) -> Callable[[int, int], _Solved]:
-    """From sizes, by the indices of the first and of the one after the last, to their model, each solved once."""
+    """The function from sizes (the index of the first, and of the one after the last) to their model; solves each
+    once."""
 
     @cache
     def solved(first: int, end: int) -> _Solved:
@@ -94,5 +95,5 @@ def _between(switches: list[Switch], end: int, rendezvous: bool, cause: str) -> 
 
 
 def of_piece(medians: Medians, piece: SizePiece) -> Medians:
-    """The medians that a piece is fitted to."""
+    """The medians to which a piece is fitted."""
     return medians.cut(piece.sizes, without="receive" if piece.rendezvous else "")

@@ -1,12 +1,12 @@
-"""Offset and drift of every rank's clock against rank 0's, with what remains unknown.
+"""Offset and drift of every rank's clock against rank 0's, with their uncertainty.
 
-Each burst (probes/network/clocks.cpp, tracer/clock_burst.h) gives an offset and a bound on its error. The bursts that
-were least disturbed are kept, and offset over time is fitted by a line (T. Jones, G. A. Koenig, Clock synchronization
-in high-end computing environments, 2013; S. Hunold, A. Carpen-Amarie, MPI benchmarking revisited, 2015, compare it with
-others). Its standard errors are about scatter. What they cannot know is a path that is slower in one direction: so
-beside them stand the bounds, the lowest and highest offset and drift of all lines that pass within every burst's bounds
-(A. Duda, G. Harrus, Y. Haddad, G. Bernard, Estimating global time in distributed systems, 1987). If the clock drifts
-evenly, the truth is within them.
+Each burst (probes/network/clocks.cpp, tracer/clock_burst.h) gives an offset and a bound on its error. A line, offset
+over time, is fitted to the least disturbed bursts (T. Jones, G. A. Koenig, Clock synchronization in high-end computing
+environments, 2013; S. Hunold, A. Carpen-Amarie, MPI benchmarking revisited, 2015, compare it with others). Its standard
+errors describe the scatter. They do not include the error of a path that is slower in one direction. So the result also
+has bounds: the lowest and highest offset and drift of all lines that pass within every burst's bounds (A. Duda, G.
+Harrus, Y. Haddad, G. Bernard, Estimating global time in distributed systems, 1987). If the clock drifts evenly, the
+truth is within them.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from .latency_levels import listed
 Array = NDArray[np.float64]
 
 NARROW = 2.0
-"""A burst is kept if its bound is at most so many times that of the narrowest tenth."""
+"""A burst is used if its bound is at most so many times that of the narrowest tenth."""
 FEWEST = 3
-"""Bursts that a line needs: two would be met exactly, whatever they are worth."""
+"""The fewest bursts for a line: a line through two has no residuals, whatever their errors."""
 ROUNDING = 1 / 12
-"""The variance, ns², of an offset in whole nanoseconds: no scatter is less."""
+"""The variance, ns², of an offset in whole nanoseconds: the least scatter."""
 COLUMNS = ("rank", "offset_ns", "error_ns", "at_ns")
 CONFIDENCE = 0.95
 
@@ -54,7 +54,7 @@ class ClockLine:
 
     drift_ppm is how much faster rank 0's clock runs, in millionths. `*_se`: standard errors; `*_low`, `*_high`: bounds
     (NaN if no line passes within the bounds of all bursts: the clock did not drift evenly). rms_ns, worst_ns: residuals
-    of the kept bursts. bound_ns: the median bound of those, about half a round trip.
+    of the bursts used. bound_ns: the median bound of those, about half a round trip.
     """
 
     at_ns: int
@@ -79,7 +79,7 @@ class ClockLine:
 
 @dataclass(frozen=True)
 class ClockMeasurement:
-    """What was measured. bursts: rank, burst, offset_ns, error_ns, at_ns, exchanges, shortest_ns, disturbed."""
+    """A measurement of clocks. bursts: rank, burst, offset_ns, error_ns, at_ns, exchanges, shortest_ns, disturbed."""
 
     bursts: pd.DataFrame
     lines: dict[int, ClockLine]
@@ -119,7 +119,7 @@ class ClockMeasurement:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what the numbers are worth."""
+        """Sentences about the reliability of the results."""
         notes = []
         uneven = [rank for rank, line in self.lines.items() if math.isnan(line.drift_low)]
         if uneven:
@@ -151,10 +151,10 @@ def measure_clocks(
     seed: int = 1,
     skew: Path | None = None,
 ) -> ClockMeasurement:
-    """Measure the clocks of a job of so many ranks for so many seconds; the longer, the better the drift is known.
+    """Measure the clocks of a job for `seconds`; the longer, the better the drift is known.
 
-    `one_a_host` visits one rank of each host, for ranks of a host read one clock. `folder` keeps the recording. `skew`
-    names a file that makes clocks run wrong (probes/network/clocks.cpp). Raises MeasurementError if the probe fails.
+    `one_a_host` measures one rank of each host, because ranks of a host read one clock. `folder` gets the recording.
+    `skew` names a file that skews clocks (probes/network/clocks.cpp). Raises MeasurementError if the probe fails.
     """
     chosen = mpi or mpis.find()
     with contextlib.ExitStack() as stack:
@@ -171,8 +171,8 @@ def measure_clocks(
 
 
 def read_clocks(folder: str | Path) -> ClockMeasurement:
-    """The clocks by a recording of idlewave-clocks. Raises InputError naming the file, MeasurementError when no rank
-    has bursts enough.
+    """The clocks from a recording of idlewave-clocks. Raises InputError naming the file, MeasurementError if no rank
+    has enough bursts.
     """
     place = Path(folder)
     said = read_summary(place, "clocks", ClocksSchema)
@@ -186,7 +186,7 @@ def read_clocks(folder: str | Path) -> ClockMeasurement:
 
 
 def _checked(bursts: pd.DataFrame, place: Path, ranks: int) -> pd.DataFrame:
-    """The bursts, if they can be some: of ranks that ran, and one after the other."""
+    """The bursts, checked: they are of existing ranks, and one after the other."""
     missing = [c for c in COLUMNS if c not in bursts.columns]
     if missing:
         raise InputError(f"{name_of(place)}: the table of bursts lacks the columns {', '.join(missing)}")
@@ -203,7 +203,7 @@ def _checked(bursts: pd.DataFrame, place: Path, ranks: int) -> pd.DataFrame:
 
 
 def fit_lines(bursts: pd.DataFrame) -> dict[int, ClockLine]:
-    """A line for each rank that has bursts enough (columns of ClockMeasurement.bursts); their `at_ns` are one instant,
+    """A line for each rank that has enough bursts (columns of ClockMeasurement.bursts); their `at_ns` are one instant,
     half-way through the measurement by rank 0's clock."""
     lines = {}
     half_way = _middle((bursts["at_ns"] + bursts["offset_ns"]).to_numpy()) if len(bursts) else 0
@@ -225,7 +225,7 @@ def fit_line(
     error_ns: NDArray[np.int64],
     middle_ns: int | None = None,
 ) -> ClockLine:
-    """The line through bursts: when each was (this clock), its offset and the bound on its error; at least three.
+    """The line through at least three bursts: the time of each (this clock), its offset and the bound on its error.
 
     Its offset is that at `middle_ns` (this clock; None: half-way through these bursts).
     """
@@ -260,8 +260,8 @@ def fit_line(
 
 
 def _least_disturbed(error: Array) -> NDArray[np.bool_]:
-    """Which bursts have narrow bounds; at least half of them, for one lucky burst must not decide alone, and at least
-    FEWEST, for two points have no scatter."""
+    """Which bursts have narrow bounds; at least half of them, because one lucky burst must not decide alone, and at
+    least FEWEST, because two points have no scatter."""
     third = float(np.sort(error)[FEWEST - 1])
     limit = max(NARROW * float(np.quantile(error, 0.1)), float(np.median(error)), third)
     return np.asarray(error <= limit, dtype=np.bool_)

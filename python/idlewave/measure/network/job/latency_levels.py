@@ -1,21 +1,21 @@
-"""The levels of a network (node, switch), as the latencies between its ranks show them.
+"""The levels of a network (node, switch), from the latencies between its ranks.
 
 Ranks are joined by average linkage of log latencies (UPGMA: R. R. Sokal, C. D. Michener, 1958): where latencies differ
 by level and otherwise only scatter, the heights of the joins lie close together within a level, with a gap between two.
-The widest gaps are questions: do the pairs joined below differ from those above? Asked is Ashman's D (K. M. Ashman,
-C. M. Bird, S. E. Zepf, Detecting bimodality in astronomical datasets, 1994), with medians and median deviations for
-means and standard deviations. A gap is one between levels if
+For the widest gaps, the pairs joined below are compared with those above by Ashman's D (K. M. Ashman, C. M. Bird, S. E.
+Zepf, Detecting bimodality in astronomical datasets, 1994), with medians and median deviations instead of means and
+standard deviations. A gap is one between levels if
 
-- D is at least SEPARATION, where a deviation counts as no less than 3 % + 30 % / √pairs (of few pairs, how much they
-  scatter is not known);
+- D is at least SEPARATION, where a deviation counts as at least 3 % + 30 % / √pairs (the scatter of a few pairs is not
+  known);
 - it divides the ranks into at least two groups of two or more, or into the hosts (one rank that is far from all others
   is a slow rank, and no level); and
-- it explains more of the variance of the log latencies than any gap does in SHUFFLES matrices with the same latencies
-  dealt out anew to the pairs. For joins seek out what is near: even where latencies only scatter, those below a gap are
-  shorter than those above.
+- it explains more of the variance of the log latencies than any gap does in SHUFFLES matrices in which the same
+latencies are assigned to the pairs at random. This is needed because linkage joins the nearest ranks first: even if
+latencies only scatter, those below a gap are shorter than those above.
 
-So pairs that scatter by 10 % show levels that differ by a quarter, and a matrix without levels has one, but for about
-one in SHUFFLES.
+So pairs that scatter by 10 % show levels that differ by a quarter, and of matrices without levels about one in SHUFFLES
+shows a second level.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ FEW_PAIRS = 0.3
 SHUFFLES = 30
 FEWER_SHUFFLES = 6
 MANY = 1024
-"""Of more ranks than this there are fewer shuffled matrices: each takes seconds, and chance does less among so many."""
+"""With more ranks than this there are fewer shuffled matrices: each takes seconds, and chance has less effect."""
 WIDEST = 4
-"""So many gaps are asked about."""
+"""The number of gaps that are examined."""
 DEVIATION = 1.4826
 """The standard deviation of a normal distribution by its median absolute deviation."""
 SLOW = 1.2
-"""What is slow takes at least so many times what is usual on its level, ..."""
+"""A slow rank or pair takes at least so many times the median of its level, ..."""
 OUTLYING = 5.0
-"""... and is so many deviations off."""
+"""... and is so many deviations above it."""
 ORDERED = 400
-"""Up to so many ranks neighbours in the tree are put side by side; it takes their third power."""
+"""Up to so many ranks the order puts near ranks side by side, which takes a time of their third power."""
 
 
 @dataclass(frozen=True)
 class LatencyLevel:
-    """One level. groups: the ranks that are joined on it, by group; pairs: which pairs (a, b) meet on it.
+    """One level. groups: the ranks that are joined on it, by group; pairs: which pairs (a, b) are joined on it.
 
-    latency_ns: the median of its measured pairs; name: "node" if the groups are the hosts, else by its place.
+    latency_ns: the median of its measured pairs; name: "node" if the groups are the hosts, else by its position.
     """
 
     name: str
@@ -68,8 +68,8 @@ class LatencyLevel:
 class Structure:
     """Levels from the innermost to the one of all ranks; `order` puts near ranks side by side, `tree` is scipy's.
 
-    ranks: those of which any pair was measured; `order` and `tree` are about them. cuts_ns: the latencies between the
-    levels. slow_ranks: (rank, how many times slower than usual); slow_pairs: (a, b, times).
+    ranks: those with a measured pair; `order` and `tree` contain only them. cuts_ns: the latencies between the levels.
+    slow_ranks: (rank, how many times slower than usual); slow_pairs: (a, b, times).
     """
 
     ranks: tuple[int, ...]
@@ -85,8 +85,8 @@ class Structure:
 def find_structure(latency_ns: Array, hosts: list[str] | None = None, low_ns: Array | None = None) -> Structure:
     """The levels in a symmetric matrix of latencies; NaN is a pair that was not measured, the diagonal does not count.
 
-    `low_ns`: the lower ends of the latencies' intervals; a pair is slow only if that is, too. A pair that was not
-    measured counts as near as the best chain of measured pairs between its ranks is, by the farthest of the chain.
+    `low_ns`: the lower ends of the latencies' intervals; a pair is slow only if its lower end is, too. A pair that was
+    not measured counts as near as the best chain of measured pairs between its ranks, by the chain's farthest step.
     """
     whole = np.isfinite(latency_ns) & ~np.eye(len(latency_ns), dtype=np.bool_)
     ranks = np.flatnonzero(whole.any(axis=1))
@@ -117,7 +117,7 @@ def find_structure(latency_ns: Array, hosts: list[str] | None = None, low_ns: Ar
 
 
 def _filled(values: Array, seen: NDArray[np.bool_]) -> Array:
-    """Condensed distances without gaps: what is missing is the farthest step of the best chain (single linkage)."""
+    """Condensed distances without gaps: a missing one is the farthest step of the best chain (single linkage)."""
     if seen.all():
         return values
     most = float(values[seen].max())
@@ -127,7 +127,7 @@ def _filled(values: Array, seen: NDArray[np.bool_]) -> Array:
 
 @dataclass(frozen=True)
 class _Joins:
-    """A tree of joins, as its questions need it: the pairs by their place in the condensed matrix."""
+    """A tree of joins, with the pairs by their place in the condensed matrix."""
 
     tree: Array
     heights: Array
@@ -141,14 +141,14 @@ class _Joins:
         return cls(tree, cophenet(tree), values, seen)
 
     def questions(self, low: int, high: int) -> list[tuple[int, float]]:
-        """The widest gaps among the joins low … high − 1: each one's place and middle."""
+        """The widest gaps among the joins low … high − 1: the index and the middle of each."""
         joins = np.sort(self.tree[:, 2])[low:high]
         gaps = np.diff(joins)
         widest = np.argsort(-gaps, kind="stable")[:WIDEST]
         return [(int(i), float(joins[i] + joins[i + 1]) / 2) for i in widest if gaps[i] > 0]
 
     def divided(self, cut: float, inside: NDArray[np.bool_]) -> tuple[Array, Array]:
-        """The measured log latencies of the pairs `inside` that meet below the cut, and above."""
+        """The measured log latencies of the pairs `inside` that are joined below the cut, and above."""
         below = self.heights < cut
         return self.values[inside & below & self.seen], self.values[inside & ~below & self.seen]
 
@@ -160,12 +160,12 @@ class _Joins:
 
 
 def _cuts(joins: _Joins, hosts: list[str] | None) -> list[float]:
-    """Where the levels are divided, in log latency, ascending."""
+    """The cuts between the levels, in log latency, ascending."""
     random = np.random.default_rng(0)
     found: list[float] = []
 
     def divide(low: int, high: int, inside: NDArray[np.bool_]) -> None:
-        """Divide the joins low … high − 1, by which the pairs `inside` meet."""
+        """Divide the joins low … high − 1, which join the pairs `inside`."""
         for i, cut in joins.questions(low, high):
             near, far = joins.divided(cut, inside)
             if _separation(near, far) < SEPARATION or not _divides(joins.tree, cut, hosts):
@@ -193,7 +193,8 @@ def _cuts(joins: _Joins, hosts: list[str] | None) -> list[float]:
 
 
 def _that_join_groups(tree: Array, cuts: list[float], hosts: list[str] | None) -> list[float]:
-    """Without cuts above which, up to the next one, only single ranks are added to groups: those are slow."""
+    """The cuts without those above which, up to the next one, only single ranks are added to groups: such ranks are
+    slow."""
     sizes = np.concatenate([np.ones(len(tree) + 1), tree[:, 3]])
     left, right = (sizes[tree[:, i].astype(np.intp)] for i in (0, 1))
     of_groups = tree[np.minimum(left, right) >= 2, 2]
@@ -215,7 +216,7 @@ def _separation(near: Array, far: Array) -> float:
 
 
 def _explained(near: Array, far: Array) -> float:
-    """The part of the variance that lies between both."""
+    """The share of the variance that is between both."""
     both = np.concatenate([near, far])
     total = float(((both - both.mean()) ** 2).sum()) if len(near) and len(far) else 0.0
     if total == 0.0:
@@ -279,7 +280,7 @@ def _expanded(pairs: NDArray[np.bool_], ranks: NDArray[np.intp]) -> NDArray[np.b
 def _slow(
     log: Array, bottom: Array, which: NDArray[np.intp], ranks: NDArray[np.intp]
 ) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, int, float], ...]]:
-    """Ranks whose pairs mostly take longer than their levels' median pair, and such pairs of other ranks."""
+    """Ranks whose pairs mostly take longer than the median pair of their level, and such pairs of other ranks."""
     beyond = np.full_like(log, np.nan)
     score = np.full_like(log, np.nan)
     for level in np.unique(which):
@@ -316,7 +317,7 @@ def _missing(size: int, ranks: NDArray[np.intp], parts: int) -> list[str]:
 
 
 def _compared(levels: tuple[LatencyLevel, ...], hosts: list[str] | None, slow: set[int]) -> list[str]:
-    """What the groups found have to do with the hosts."""
+    """Notes that compare the groups with the hosts."""
     if hosts is None:
         return []
     ranks = sorted(r for group in levels[-1].groups for r in group)

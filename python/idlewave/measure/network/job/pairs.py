@@ -8,7 +8,8 @@ Parameter Assessment for Modern Interconnection Networks, 2007), all of medians:
     g       = gap(s₁)                         G      = (gap(s₂) − gap(s₁))/(s₂ − s₁)
     L       = latency − 2o
 
-o is the sender's, and counts for the receiver too: a pair gets a glance. `measure network` looks closely at one.
+o is the sender's, and counts for the receiver, too: a pair gets a short assessment. `measure network` assesses one pair
+thoroughly.
 """
 
 from __future__ import annotations
@@ -60,18 +61,18 @@ SAMPLES = {
 }
 """The columns of pairs.csv."""
 MOST_RANKS = 8192
-"""A matrix of more does not fit into the memory of a usual machine, several times over."""
+"""More ranks are refused: several matrices of that size do not fit into the memory of a usual machine."""
 DISTURBED = 0.5
-"""More disturbed samples than this part are worth a note."""
+"""A larger share of disturbed samples is noted."""
 
 
 @dataclass(frozen=True)
 class PairMeasurement:
-    """What was measured.
+    """A measurement of pairs.
 
     samples: one row a sample, a the client, b the server: size in bytes, series (rtt, train, paced), n, visit,
     delay_ns, value_ns, start_ns (since the beginning, on a's clock), disturbed (involuntary context switches of both
-    meanwhile). pairs: one row a pair, see `summarise`. probe: what the probe says of its run.
+    during the sample). pairs: one row a pair, see `summarise`. probe: the probe's summary of its run.
     """
 
     samples: pd.DataFrame
@@ -87,7 +88,7 @@ class PairMeasurement:
 
     @cached_property
     def matrix(self) -> Array:
-        """Half the round trip of the smallest size between every two ranks, ns; NaN where it was not measured."""
+        """Half the round trip of the smallest size between every two ranks, ns; NaN if it was not measured."""
         return matrix_of(self.pairs, len(self.hosts), "latency_ns")
 
     @cached_property
@@ -97,7 +98,7 @@ class PairMeasurement:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what the numbers are worth."""
+        """Sentences about the reliability of the results."""
         notes = list(self.structure.notes)
         planned, done = int(self.probe.get("pairs", 0)), len(self.pairs)
         if done < planned:
@@ -132,10 +133,11 @@ def measure_pairs(
     folder: Path | None = None,
     seed: int = 1,
 ) -> PairMeasurement:
-    """Measure the paths between the ranks of a job of so many ranks, for at most so many seconds in all.
+    """Measure the paths between the ranks of a job of `ranks` ranks, for at most `seconds` in all.
 
-    `pairs` takes a random sample of so many, which joins all ranks (at least ranks − 1); None: all. One pair at a time,
-    or `concurrent`: as many at once as there are. `folder` keeps the samples as they come. Raises MeasurementError.
+    `pairs`: the size of a random sample, which connects all ranks (at least ranks − 1); None: all pairs. One pair is
+    measured at a time, or with `concurrent` all pairs of a round. `folder` gets the samples as they are taken. Raises
+    MeasurementError.
     """
     chosen = mpi or mpis.find()
     with contextlib.ExitStack() as stack:
@@ -152,7 +154,7 @@ def measure_pairs(
 
 
 def read_pairs(folder: str | Path) -> PairMeasurement:
-    """The pairs by a recording of idlewave-pairs. Raises InputError naming the file, MeasurementError if no pair was
+    """The pairs from a recording of idlewave-pairs. Raises InputError naming the file, MeasurementError if no pair was
     measured.
     """
     place = Path(folder)
@@ -176,17 +178,17 @@ def read_pairs(folder: str | Path) -> PairMeasurement:
 
 
 def _read_samples(file: Path) -> pd.DataFrame:
-    """What is in the file, without a line that an interrupt cut off."""
+    """The content of the file, without a line that an interrupt cut off."""
     what = "samples of pairs"
     data = read_bytes(file, what, most=MOST_TABLE)
     return csv_table(data[: data.rfind(b"\n") + 1], SAMPLES, name_of(file), what)
 
 
 def summarise(samples: pd.DataFrame) -> pd.DataFrame:
-    """One row a pair: a < b, latency_ns with its 95 % interval (low_ns, high_ns, by order statistics) and n, how far
-    visits differ (visits_apart: largest by smallest median), o_ns, g_ns, L_ns, G_ns (per byte).
+    """One row a pair: a < b, latency_ns with its 95 % interval (low_ns, high_ns, by order statistics) and n, the
+    difference of visits (visits_apart: largest by smallest median), o_ns, g_ns, L_ns, G_ns (per byte).
 
-    What cannot be told (a series of the pair is missing) is NaN; of a pair without round trips there is no row.
+    An unknown value (a series of the pair is missing) is NaN; a pair without round trips has no row.
     """
     first, last = int(samples["size"].min()), int(samples["size"].max())
     ends = samples[["a", "b"]].to_numpy()
@@ -220,7 +222,7 @@ def summarise(samples: pd.DataFrame) -> pd.DataFrame:
 
 
 def _overhead(paced: Any, round_trip: pd.Series[float], messages: int) -> pd.Series[float]:  # noqa: ANN401 - a groupby
-    """The median over samples, for each waited a little differently."""
+    """The median over samples, because the real delay of each differs."""
     values = {
         pair: float(np.median((of["value_ns"] - round_trip[pair]) / (messages - 1) - of["delay_ns"]))
         for pair, of in paced
@@ -236,7 +238,7 @@ def _messages(table: pd.DataFrame, series: str) -> int:
 
 
 def matrix_of(pairs: pd.DataFrame, ranks: int, column: str) -> Array:
-    """A column of `pairs` as a symmetric matrix; NaN where there is no pair."""
+    """A column of `pairs` as a symmetric matrix; NaN if there is no pair."""
     matrix = np.full((ranks, ranks), np.nan)
     a, b = pairs["a"].to_numpy(), pairs["b"].to_numpy()
     matrix[a, b] = matrix[b, a] = pairs[column].to_numpy()
@@ -263,11 +265,11 @@ def _pairs_on(pairs: pd.DataFrame, level: LatencyLevel) -> NDArray[np.bool_]:
 
 
 def machine_of(found: PairMeasurement, name: str = "pairs") -> machines.Machine:
-    """A machine to simulate on: the network's parameters, and those within a node if there are two levels or more.
+    """A machine for simulations: the network's parameters, and those within a node if there are two levels or more.
 
     The node is the level whose groups are the hosts, else the innermost one; its ranks must be blocks of one size in
     order, as the simulator places them. Of several levels beyond the node, the outermost counts. O is not measured, and
-    0; every message is eager. Raises MeasurementError saying what keeps the levels from being such a machine.
+    0; every message is eager. Raises MeasurementError, with the reason, if the levels are no such machine.
     """
     levels, table = found.structure.levels, found.levels
     outer = _parameters(table.iloc[-1])
@@ -292,7 +294,7 @@ def machine_of(found: PairMeasurement, name: str = "pairs") -> machines.Machine:
 
 
 def _one_level(found: PairMeasurement, name: str, network: machines.Level) -> machines.Machine:
-    """A machine whose ranks are all alike: on one host, on a host each, or on hosts that differ from no neighbour."""
+    """A machine with one level: all ranks are on one host, or each is on a host of its own, or hosts show no level."""
     hosts = set(found.hosts)
     cores = (found.environment or {}).get("cores")
     if len(hosts) == len(found.hosts):

@@ -1,4 +1,4 @@
-"""The figure of the clocks of a job's ranks: how far each has drifted, and what its line leaves."""
+"""The figure of the clocks of a job's ranks: the drift of each, and the residuals of its line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ....plot_style import MUTED, PALETTE, new_figure, styled, tidy
 from ..job.clocks import ClockMeasurement
 
 NAMED = 6
-"""So many ranks, those that drift most, get a colour of their own; the others are grey."""
+"""The number of ranks with a colour of their own, which drift most; the others are grey."""
 
 
 @styled
 def plot_clocks(found: ClockMeasurement) -> Figure:
-    """Above, how far each clock has drifted against rank 0's; below, what its line leaves, with the bursts' bounds."""
+    """Above, the drift of each clock against rank 0's; below, the residuals of its line, with the bursts' bounds."""
     figure = new_figure(5.0)
     above, below = figure.subplots(2, 1, sharex=True)
     widest = sorted(found.lines, key=lambda rank: -abs(found.lines[rank].drift_ppm))
@@ -37,8 +37,8 @@ def plot_clocks(found: ClockMeasurement) -> Figure:
 
 
 def _cut_drifts(axes: Axes, found: ClockMeasurement) -> None:
-    """A clock that drifts much more than the others does not flatten their lines, nor does a burst far from all others:
-    they leave the axes."""
+    """Limit the axes so that neither a clock that drifts much more than the others nor a burst far from all others
+    flattens the other lines."""
     values = {rank: _since_begin(found, rank) for rank in found.lines}
     own = {rank: bulk_limits(offsets) for rank, offsets in values.items()}
     high = bulk_limits([max(0.0, ends.high) for ends in own.values()]).high

@@ -1,5 +1,5 @@
-"""The figure of a network's curves: a panel each for half a round trip, the gap, and both overheads; what was measured
-at each size, its spread, what the fitted parameters give for the same measurement, and by how much they miss it."""
+"""The figure of a network's curves: a panel each for half a round trip, the gap, and both overheads, with the measured
+values and their spread at each size, the prediction by the fitted parameters, and the residuals."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ HATCH = "///////"
 
 @dataclass(frozen=True)
 class Mark:
-    """A size after which something changes, and what is said of it (nothing: only a line); a bend is dotted."""
+    """A size after which something changes, and its label (empty: only a line); a bend is dotted."""
 
     size: int
     text: str = ""
@@ -56,7 +56,7 @@ class Mark:
 
 
 def plot_fit(fit: LogGP) -> Figure:
-    """The curves of a fit with its segments, switches and residuals."""
+    """The curves of a fit with its segments, protocol changes and residuals."""
     marks = [Mark(r.first - 1, bend=r.cause == "bend") for r in fit.ranges if r.cause in ("jump", "bend")]
     if fit.S is not None:
         marks.append(Mark(fit.S, f"eager limit S = {size_text(fit.S)}"))
@@ -84,8 +84,8 @@ def plot_curves(
     of `network` give for the same measurement.
 
     `quantities`: series (of QUANTITIES), size (bytes), median_ns, low_ns, high_ns. `residuals`: size, series,
-    measured_ns, predicted_ns, and aside_ns, the part of measured_ns that the model has deliberately not (0 unless
-    given): that part is hatched, and a strip below each panel has predicted + aside - measured, in percent of measured.
+    measured_ns, predicted_ns, and aside_ns, the part of measured_ns that is deliberately no overhead in the model (0
+    unless given). It is hatched; a strip below each panel has predicted + aside - measured, in percent of measured.
     """
     seen = compared(quantities, residuals)
     marks = marks or []
@@ -148,7 +148,7 @@ def _points(axes: Axes, own: pd.DataFrame, seen: Compared, network: Network | No
 
 
 def _line(axes: Axes, seen: Compared, series: str, network: Network) -> None:
-    """The model's line; where it has a part of the call not as overhead, that part hatched above the line."""
+    """The model's line; a part of the call that is no overhead in the model is hatched above it."""
     sizes = line_sizes(seen.shown.loc[seen.shown["series"] == series, "size"], network)
     line = line_of(network, series, sizes)
     aside = aside_at(aside_parts(seen.residuals, network, series), network, sizes)

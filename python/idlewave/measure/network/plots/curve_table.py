@@ -1,4 +1,4 @@
-"""What the figure of a network's curves shows of its tables: which medians, which residuals, how far its axes reach."""
+"""The data in the figure of a network's curves: its medians, its residuals, and the limits of its axes."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ..fitting.prediction import Network
 from ..fitting.quantities import predictions_ps
 
 FURTHER = 2.0
-"""Intervals stretch the axis of times by this factor at most beyond the medians."""
+"""Intervals extend the axis of times by at most this factor beyond the medians."""
 STRIP_ROOM = 0.25
 LEAST_REACH = 5.0
-"""The axis of residuals goes to ±5 % at least: less is no misfit worth to be seen."""
+"""The axis of residuals extends to at least ±5 %: smaller residuals do not matter."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """shown: series, size, median_ns, low_ns, high_ns, of medians that a logarithmic axis has a place for.
+    """shown: series, size, median_ns, low_ns, high_ns, of medians above 0, which a logarithmic axis can show.
 
-    residuals: series, size, percent (of measured; predicted + aside - measured), aside_ns. not_positive: how many
-    medians are not above 0.
+    residuals: series, size, percent (of measured; predicted + aside - measured), aside_ns. not_positive: the number of
+    medians that are not above 0.
     """
 
     shown: pd.DataFrame
@@ -47,7 +47,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class CutOff:
-    """How many medians, intervals and residuals reach beyond the axes, and how many medians are not above 0."""
+    """The numbers of medians, intervals and residuals beyond the axes, and of medians that are not above 0."""
 
     medians: int
     intervals: int
@@ -56,7 +56,7 @@ class CutOff:
 
 
 def compared(quantities: pd.DataFrame, residuals: pd.DataFrame | None = None) -> Compared:
-    """What is shown of both tables, as `plot_curves` takes them."""
+    """The data to show from both tables, which are as in `plot_curves`."""
     known = quantities[np.isfinite(quantities["median_ns"].astype(float)) & (quantities["size"] > 0)]
     positive = known["median_ns"] > 0
     shown = known[positive].sort_values(["series", "size"], ignore_index=True)
@@ -64,7 +64,7 @@ def compared(quantities: pd.DataFrame, residuals: pd.DataFrame | None = None) ->
 
 
 def cut_off(seen: Compared) -> CutOff:
-    """What reaches beyond the axes."""
+    """Count the data beyond the axes."""
     times, shown = seen.times, seen.shown
     beyond = times.above(shown["median_ns"]) | times.below(shown["median_ns"])
     wide = times.above(shown["high_ns"]) | times.below(shown["low_ns"])
@@ -73,8 +73,8 @@ def cut_off(seen: Compared) -> CutOff:
 
 
 def residual_percents(residuals: pd.DataFrame | None) -> pd.DataFrame:
-    """series, size, percent (of measured; predicted + aside - measured), aside_ns: of a table of residuals the rows in
-    which something above 0 was measured and the model says something."""
+    """series, size, percent (of measured; predicted + aside - measured), aside_ns: the rows of a table of residuals
+    with a measured value above 0 and a prediction."""
     columns = ["series", "size", "percent", "aside_ns"]
     if residuals is None or residuals.empty:
         return pd.DataFrame(columns=columns).astype({"percent": float, "aside_ns": float})
@@ -86,9 +86,9 @@ def residual_percents(residuals: pd.DataFrame | None) -> pd.DataFrame:
 
 
 def aside_parts(residuals: pd.DataFrame, network: Network, series: str) -> list[tuple[int, float]]:
-    """By range of `network` the part of a call that the model has not as overhead: the range's first size, and ns.
+    """By range of `network` the part of a call that is no overhead in the model: the range's first size, and ns.
 
-    `residuals` as in `Compared`. Only ranges in which there is one, ascending.
+    `residuals` as in `Compared`. The result has only ranges with such a part, ascending.
     """
     own = residuals[residuals["series"] == series]
     firsts = [first for first, _ in network.ranges]
@@ -122,13 +122,13 @@ def steps(network: Network) -> list[int]:
 
 
 def line_of(network: Network, series: str, sizes: list[int]) -> Array:
-    """What the rules give at each size, ns; not a number where that is nothing or at a step, where a line ends."""
+    """The prediction by the rules at each size, ns; NaN if there is none, and at a step, where a line ends."""
     line = predictions_ps(network, series, [int(size) for size in sizes]) / 1000
     line[~(line > 0) | np.isin(sizes, steps(network))] = np.nan
     return line
 
 
 def not_modelled(network: Network, series: str, sizes: pd.Series) -> pd.Series:
-    """Of which sizes the model has nothing to say about a quantity: what a receive of a rendezvous takes."""
+    """The sizes for which the model does not have a quantity: the receive overhead of a rendezvous."""
     predicted = predictions_ps(network, series, [int(size) for size in sizes])
     return pd.Series(np.isnan(predicted), index=sizes.index)

@@ -1,4 +1,4 @@
-"""Figures of what was measured of a network beside its curves: the methods' differences, and the distributions."""
+"""Figures of a network beside that of its curves: the methods' differences, and the distributions."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _TITLES = {
 }
 SIZES_SHOWN = 5
 FURTHER = 3.0
-"""Intervals stretch an axis by this factor at most beyond the medians."""
+"""Intervals extend an axis by at most this factor beyond the medians."""
 
 
 @styled
 def plot_methods(table: pd.DataFrame) -> Figure:
-    """What each method gives for o_s, o_r and the gap by size, and for L, with 95 % intervals.
+    """o_s, o_r and the gap by size, and L, by each method, with 95 % intervals.
 
     `table` as `methods.compare_methods` gives it.
     """
@@ -107,7 +107,7 @@ def _by_size(axes: Axes, table: pd.DataFrame, name: str) -> None:
 
 
 def _latency(axes: Axes, table: pd.DataFrame) -> None:
-    """L of each method, a row each; of Bell's the round trip, which it has instead."""
+    """L by each method, a row each; for Bell's method the round trip, which it has instead."""
     tidy(axes, "x")
     axes.set_title(_TITLES["L"])
     found = at_smallest_size(table)
@@ -188,7 +188,7 @@ def _cumulative(axes: Axes, table: pd.DataFrame) -> None:
     axes.xaxis.set_major_locator(LogLocator(numticks=7))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: time_text(value * 1e3)))
     axes.xaxis.set_minor_formatter(NullFormatter())
-    # Below the axes: within them there may be a curve anywhere.
+    # Below the axes, because a curve may be anywhere within them.
     axes.legend(
         loc="upper center", bbox_to_anchor=(0.5, -0.09), ncols=SIZES_SHOWN,
         handlelength=0.8, handletextpad=0.3, columnspacing=0.9,

@@ -16,8 +16,8 @@ from ....plot_style import BLUE, VERMILLION, new_figure, styled, tidy
 from ..job.pairs import PairMeasurement
 
 FAR = float(np.log(1000.0))
-"""A join is drawn beyond the axis where it is a thousand times slower than the others: within and between hosts there
-may be a factor of some hundred, with one join between."""
+"""A join is drawn beyond the axis if it is a thousand times slower than the others: a single join between hosts may be
+some hundred times slower than those within."""
 
 
 @styled
@@ -51,8 +51,8 @@ def plot_pairs(found: PairMeasurement) -> Figure:
 
 
 def _range(matrix: Any) -> tuple[float, float]:  # noqa: ANN401 - an array
-    """Lowest and highest colour: at least a quarter apart, so that scatter alone does not fill the scale; single
-    pairs far from all others do not stretch it."""
+    """The limits of the colours: at least a quarter apart, so that scatter alone does not fill the scale; single pairs
+    far from all others do not extend it."""
     limits = bulk_limits(matrix[np.triu_indices(len(matrix), 1)], log=True)
     low, high = limits.low, limits.high
     middle = (low * high) ** 0.5
@@ -63,7 +63,7 @@ def _draw_tree(found: PairMeasurement, axes: Any) -> None:  # noqa: ANN401 - mat
     structure = found.structure
     drawn = structure.tree.copy()
     limits = bulk_limits(drawn[:, 2], reach=FAR)
-    # Drawn from half a step below the lowest join: log latencies have no zero.
+    # Draw from half a step below the lowest join, because log latencies have no zero.
     floor = limits.low - max(0.1 * (limits.high - limits.low), 0.05)
     higher = drawn[limits.above(drawn[:, 2]), 2]
     drawn[:, 2] = np.maximum(drawn[:, 2] - floor, 0.0)

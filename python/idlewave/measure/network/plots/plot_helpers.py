@@ -12,7 +12,7 @@ from ....formatting import size_text, time_text
 
 
 def scale_sizes(axes: Axes, sizes: pd.Series, most: int = 7) -> None:
-    """Message sizes along x, in powers of two; about `most` of them are named."""
+    """Message sizes along x, in powers of two; about `most` of them are labelled."""
     low, high = math.floor(math.log2(sizes.min())), math.ceil(math.log2(sizes.max()))
     stride = max(1, math.ceil((high - low) / most))
     axes.xaxis.set_major_locator(FixedLocator([2.0**power for power in range(low, high + 1, stride)]))

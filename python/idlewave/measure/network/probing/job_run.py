@@ -1,4 +1,4 @@
-"""Probes that all ranks of a job run: starting them, and reading the folder that they leave."""
+"""Probes on all ranks of a job: starting them, and reading their folder."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ...probe_process import begin_folder, run_probe, shown
 from ..files.file_schemas import JobSchema
 
 PATIENCE = 180.0
-"""Seconds beyond the time asked for after which a probe is given up: MPI's own start and end are in it."""
+"""Seconds beyond the time asked for after which a probe is given up; they include MPI's own start and end."""
 RECORDED = {
     "pairs": ("pairs.json", "pairs.csv", "pairs.parquet"),
     "clocks": ("clocks.json", "clocks-bursts.i64", "clocks.parquet"),
 }
-"""What a run leaves in its folder."""
+"""The files of a run in its folder."""
 
 
 def run_job(
@@ -38,10 +38,10 @@ def run_job(
     seconds: float,
     progress: Progress | None = None,
 ) -> None:
-    """Run the probe `name` on so many ranks. Raises MeasurementError with its words if it fails.
+    """Run the probe `name` on so many ranks. Raises MeasurementError with the probe's message if it fails.
 
-    What it recorded is in `folder`, also when this is interrupted; beside it environment.json. What an earlier run left
-    there is removed.
+    The recording is in `folder`, also after an interrupt, with environment.json beside it. Files of an earlier run are
+    removed.
     """
     if ranks < 2:
         raise UsageError(f"{name} are measured between at least 2 ranks, found {ranks}")
@@ -54,7 +54,7 @@ def run_job(
 
 
 def read_summary(folder: Path, name: str, kind: type[JobSchema]) -> dict[str, Any]:
-    """What the probe `name` says of its run in `folder`, which is a `kind`. Raises InputError naming the file."""
+    """The summary of the probe `name` in `folder`, checked as a `kind`. Raises InputError naming the file."""
     file = folder / f"{name}.json"
     said: dict[str, Any] = load_json(file, f"a recording of {name}")
     if isinstance(said, dict) and said.get("probe") != name:

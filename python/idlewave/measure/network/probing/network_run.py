@@ -20,9 +20,9 @@ from ..files.network_recording import NetworkMeasurement, read_measurement
 from ..transports import DEFAULT, Transports, listed_by, local_program
 
 PATIENCE = 120.0
-"""Seconds beyond the time asked for after which a probe is given up: MPI's own start and end are in it."""
+"""Seconds beyond the time asked for after which a probe is given up; they include MPI's own start and end."""
 RECORDED = ("loggp.json", "samples.csv")
-"""What a run leaves in its folder."""
+"""The files of a run in its folder."""
 
 
 def measure_network(
@@ -40,12 +40,12 @@ def measure_network(
     """Measure L, o_s, o_r, g, G, O and S between two processes over `transport` for so many seconds.
 
     `mpi` (default: the one found) starts them, on two `hosts` if those are named. On this host a transport that
-    `idlewave-probe loggp-local --transports` lists needs no MPI. `connect` (HOST:PORT) is where
-    `idlewave-probe loggp-local --listen HOST:PORT` waits on another host, for a transport of that list.
-    Sizes from 1 B to `max_size`, at least 64 B. A failed fit is measured anew, up to `attempts` times in all (with
-    `connect` once, for who waits there serves one run), for twice and three times as long: a disturbed machine may be
-    quiet the next time, and shows in more samples what it is. The last failed fit is raised as MeasurementError, as is
-    a probe that fails. `progress` gets one task; `folder` keeps the raw samples as they come, so that an interrupt
+    `idlewave-probe loggp-local --transports` lists needs no MPI. `connect` (HOST:PORT) is the address at which
+    `idlewave-probe loggp-local --listen HOST:PORT` waits on another host, for a transport of that list. Sizes are from
+    1 B to `max_size`, at least 64 B. After a failed fit the measurement is repeated, up to `attempts` times in all
+    (with `connect` once, because the other side serves one run), for twice and three times as long: a disturbed machine
+    may be quiet the next time, and more samples give a better fit. Raises MeasurementError for the last failed fit, and
+    if a probe fails. `progress` gets one task; `folder` gets the raw samples as they are taken, so that an interrupt
     loses nothing (`read_measurement`).
     """
     if hosts and len(hosts) != 2:
@@ -92,7 +92,7 @@ class _Launch:
 
 
 def _launch(mpi: Mpi | None, transport: str, hosts: tuple[str, ...], connect: str | None) -> _Launch:
-    """How the probe is started: by MPI, or as a program of its own that starts both sides or asks another host's."""
+    """How the probe is started: by MPI, or as a program that starts both sides or connects to another host."""
     if connect is not None:
         if transport not in (local := listed_by(local_program())):
             raise UsageError(
