@@ -1,3 +1,5 @@
+#include "record.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/string.h>
@@ -9,9 +11,6 @@
 #include "collectives/program.hpp"
 #include "columns.hpp"
 #include "goal/graph.hpp"
-#include "kernel_run.hpp"
-#include "loggops/simulate_partitioned.hpp"
-#include "running.hpp"
 #include "timeline/critical_path.hpp"
 #include "timeline/op_rows.hpp"
 
@@ -19,6 +18,18 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace idlewave {
+
+extern template nb::dict record(const Composition&, const Machine&, std::uint64_t, std::uint32_t, const nb::object&,
+                                const RecordingScope&);
+extern template nb::dict record_partitioned(const Composition&, const Machine&, std::uint64_t,
+                                            const pdes::RunConfiguration&, const nb::object&, const Transport*,
+                                            const RecordingScope&);
+extern template nb::dict record(const ProgramSource&, const Machine&, std::uint64_t, std::uint32_t, const nb::object&,
+                                const RecordingScope&);
+extern template nb::dict record_partitioned(const ProgramSource&, const Machine&, std::uint64_t,
+                                            const pdes::RunConfiguration&, const nb::object&, const Transport*,
+                                            const RecordingScope&);
+
 namespace {
 
 constexpr std::int64_t or_none(std::uint32_t value) {
@@ -93,6 +104,25 @@ nb::dict queue_columns(const std::vector<QueueRecord>& queues) {
     return columns;
 }
 
+template <class S>
+void bind(nb::module_& m, const char* text, const char* text_of_partitions) {
+    m.def("record", &record<S>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(), "recording"_a,
+          text);
+    m.def("record_partitioned", &record_partitioned<S>, "schedule"_a, "machine"_a, "seed"_a, "configuration"_a,
+          "progress"_a.none(), "transport"_a.none(), "recording"_a, text_of_partitions);
+}
+
+nb::list call_names() {
+    nb::list names;
+    for (std::uint16_t number = 0; number == 0 || !call_name(number).operation.empty(); ++number) {
+        const CallName call = call_name(number);
+        names.append(nb::make_tuple(std::string(call.operation), std::string(call.algorithm), call.collective));
+    }
+    return names;
+}
+
+}  // namespace
+
 /// What was recorded, as columns. The critical path needs all ranks and times.
 nb::dict answer_of(Recorder& recorder, const std::vector<CausedTime>& finish, const Machine& machine,
                    const RecordingScope& recording) {
@@ -117,55 +147,6 @@ nb::dict answer_of(Recorder& recorder, const std::vector<CausedTime>& finish, co
     answer["queues"] = queue_columns(record.queues);
     return answer;
 }
-
-template <class S>
-nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
-             const nb::object& progress, const RecordingScope& recording) {
-    Recorder recorder(source.ranks(), recording);
-    const Timed<CausedTime> result = run_timed(source, machine, seed, threads, progress, recorder);
-    nb::dict answer = answer_of(recorder, result.found.finish, machine, recording);
-    answer["messages"] = result.found.messages;
-    answer["seconds"] = result.seconds;
-    return answer;
-}
-
-/// The same in partitions: on threads, and in several processes. Only the first process has what was recorded.
-template <class S>
-nb::dict run_partitioned(const S& source, const Machine& machine, std::uint64_t seed,
-                         const pdes::RunConfiguration& given, const nb::object& progress, const Transport* transport,
-                         const RecordingScope& recording) {
-    const pdes::RunConfiguration configuration = configured(given, progress, transport);
-    Recorder recorder(source.ranks(), recording);
-    PartitionedSimulation<CausedTime> result;
-    {
-        const nb::gil_scoped_release released;
-        result = simulate_partitioned(source, machine, seed, configuration, recorder);
-    }
-    nb::dict answer = answer_of(recorder, result.found.finish, machine, recording);
-    answer["messages"] = result.found.messages;
-    answer["seconds"] = result.statistics.init_seconds + result.statistics.seconds;
-    answer["run"] = report_of(std::move(result.statistics), result.digest, configuration.transport);
-    return answer;
-}
-
-template <class S>
-void bind(nb::module_& m, const char* text, const char* text_of_partitions) {
-    m.def("record", &run<S>, "schedule"_a, "machine"_a, "seed"_a, "threads"_a, "progress"_a.none(), "recording"_a,
-          text);
-    m.def("record_partitioned", &run_partitioned<S>, "schedule"_a, "machine"_a, "seed"_a, "configuration"_a,
-          "progress"_a.none(), "transport"_a.none(), "recording"_a, text_of_partitions);
-}
-
-nb::list call_names() {
-    nb::list names;
-    for (std::uint16_t number = 0; number == 0 || !call_name(number).operation.empty(); ++number) {
-        const CallName call = call_name(number);
-        names.append(nb::make_tuple(std::string(call.operation), std::string(call.algorithm), call.collective));
-    }
-    return names;
-}
-
-}  // namespace
 
 void bind_record(nb::module_& m) {
     nb::class_<RecordingScope>(m, "Recording",
