@@ -38,9 +38,11 @@ template <class Cookie>
 struct ReceiveSlot {
     enum class State : std::uint8_t { empty, posted, end_pending };
 
+    // Source and tag lie apart: side by side, a compiler copies both at once from an op, whose fields have just been
+    // written one by one, and the copy would stall on store forwarding.
     std::uint32_t source = 0;
-    std::uint32_t tag = 0;
     OpIndex op_index = 0;
+    std::uint32_t tag = 0;
     [[no_unique_address]] Cookie cookie = {};
     std::uint8_t cpu = 0;
     std::uint8_t nic = 0;

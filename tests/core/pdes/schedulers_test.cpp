@@ -61,7 +61,7 @@ TEST(Schedulers, EachIsInTheTableOnceWithADescription) {
 }
 
 TEST(Schedulers, ARunThatASchedulerCannotMakeIsRefusedWithWhatCan) {
-    EXPECT_EQ(refusal<Windows>("eager"), "there is no scheduler \"eager\"; there are " +
+    EXPECT_EQ(refusal<Windows>("eager"), "there is no scheduler 'eager'; there are " +
                                              pdes::scheduler_names([](const auto& /*line*/) { return true; }));
     EXPECT_EQ(refusal<Windows>("check", 2), "check runs on one thread of one process");
     EXPECT_EQ(refusal<Windows>("yawns", 2, "directory"), "none");

@@ -73,6 +73,7 @@ TEST(SegmentedRun, RecordsAndDataOutsideOfTheStateAreInTheSnapshot) {
         const Wordy written;
         pdes::HandlerModel<Wordy, false> model(written);
         pdes::RunConfiguration configuration;
+        configuration.scheduler = "timewarp";
         configuration.threads = threads;
         configuration.checkpoint = checkpoint;
         Output output;
