@@ -163,7 +163,7 @@ def _checked(name: str, kind: Any, parameter: Parameter, value: Any) -> Any:  # 
         return bool(value)
     types = get_args(kind) or (kind,)
     if get_origin(kind) is Sequence:
-        return tuple(value)
+        return _checked_list(name, value)
     if int not in types and float not in types:
         return value
     number: float
@@ -178,3 +178,11 @@ def _checked(name: str, kind: Any, parameter: Parameter, value: Any) -> Any:  # 
         unit = f" {parameter.unit}" if parameter.unit else ""
         raise UsageError(f"expected {name} {_range_of(parameter)}{unit}, found {_number(number)}")
     return number
+
+
+def _checked_list(name: str, value: Any) -> tuple[int, ...]:  # noqa: ANN401 - of any type
+    """The whole numbers of a list, an array or another iterable. Raises UsageError."""
+    try:
+        return tuple(operator.index(element) for element in value)
+    except TypeError:
+        raise UsageError(f"expected {name} to be a list of whole numbers, found {quote(value)}") from None

@@ -118,3 +118,9 @@ def test_options_of_a_simulation_are_checked_by_name() -> None:
         completed(SimulationOptions, {"threads": 0})
     with pytest.raises(TypeError, match="unexpected keyword argument 'thread'"):
         simulate(Schedule.pattern("bcast", ranks=2), "odin", thread=2)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("sizes", [8, "8", [8.5], None])
+def test_what_is_no_list_of_whole_numbers_is_refused_by_name(sizes: object) -> None:
+    with pytest.raises(UsageError, match="expected face_bytes to be a list of whole numbers, found"):
+        Schedule.pattern("halo2d", ranks=4, face_bytes=sizes)  # type: ignore[arg-type]
