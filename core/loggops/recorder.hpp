@@ -302,7 +302,7 @@ class Recorder {
             serialiser(row);
         }
         bytes_.fetch_sub(rows.capacity() * sizeof(Row), std::memory_order_relaxed);
-        rows = {};
+        rows = std::vector<Row>();  // without its memory, which `{}` would keep
     }
     template <class Row>
     void unpack_rows(std::vector<Row>& rows, std::uint32_t count, Deserialiser& deserialiser) {

@@ -640,8 +640,7 @@ def record_partitioned(schedule: Graph, machine: Machine, seed: int, configurati
     """Simulate a schedule in partitions and record the same."""
 
 @overload
-def record_partitioned(schedule: Composition, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None, recording: Recording) -> dict:
-    """The same in partitions."""
+def record_partitioned(schedule: Composition, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None, recording: Recording) -> dict: ...
 
 @overload
 def record_partitioned(schedule: Program, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None, recording: Recording) -> dict:
@@ -669,8 +668,7 @@ def differentiate_partitioned(schedule: Graph, machine: Machine, seed: int, conf
     """Simulate a schedule in partitions with the same derivatives."""
 
 @overload
-def differentiate_partitioned(schedule: Composition, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict:
-    """The same in partitions."""
+def differentiate_partitioned(schedule: Composition, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict: ...
 
 @overload
 def differentiate_partitioned(schedule: Program, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict:
