@@ -78,8 +78,11 @@ def simulate(
             lazy_provenance=lazy_provenance,
         )
     with memory_for(_what(schedule, recording), _memory(schedule, recording)):
-        arguments = (schedule.core(), machine.core(), seed, configuration.threads, progress)
-        answer = _core.simulate(*arguments) if recording is None else _core.record(*arguments, recording.core())
+        program, costs, threads = schedule.core(), machine.core(), configuration.threads
+        if recording is None:
+            answer = _core.simulate(program, costs, seed, threads, progress)
+        else:
+            answer = _core.record(program, costs, seed, threads, progress, recording.core())
     return Timeline(**answer, lazy_provenance=lazy_provenance)
 
 
@@ -204,11 +207,12 @@ def _partitions(
     transport: _core.Transport | None,
 ) -> dict[str, Any]:
     """With a transport, the answer can be sent to another process."""
-    arguments = (schedule.core(), machine.core(), seed, configuration.core(description), progress, transport)
+    program, costs, core = schedule.core(), machine.core(), configuration.core(description)
     if recording is None:
-        answer = _core.simulate_partitioned(*arguments)
+        answer = _core.simulate_partitioned(program, costs, seed, core, progress, transport)
     else:
-        answer = _core.record_partitioned(*arguments, recording.core())
+        rows = recording.core()
+        answer = _core.record_partitioned(program, costs, seed, core, progress, transport, rows)
     if transport is not None:
         answer |= {"finish_view": answer["finish_view"].tobytes()}
     return answer | {"run": EventRun.of(answer["run"])}
