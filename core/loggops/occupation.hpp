@@ -70,7 +70,8 @@ class Occupation {
         [[no_unique_address]] typename Observer::Annotation annotation;
     };
 
-    explicit Occupation(Tables& tables) : tables_(tables), noisy_(!tables.noise.empty()) {}
+    explicit Occupation(Tables& tables)
+        : tables_(tables), reach_(tables.machine.noise_reach), noisy_(!tables.noise.empty()) {}
 
     /// The messages that the thread has sent.
     [[nodiscard]] std::uint64_t& messages() { return messages_.sent; }
@@ -112,8 +113,7 @@ class Occupation {
         if (__builtin_mul_overflow(ready.op.size, picoseconds_per_nanosecond, &work)) {
             throw TimeOverflow();
         }
-        const NoiseReach& reach = tables_.machine.noise_reach;
-        const bool reached = noisy_ && (ready.op.reduction ? reach.reduction : reach.calc);
+        const bool reached = noisy_ && (ready.op.reduction ? reach_.reduction : reach_.calc);
         const Time begin = time_of(now);
         const Activity activity{.kind = ActivityKind::computation,
                                 .amount = static_cast<std::uint64_t>(work),
@@ -132,8 +132,7 @@ class Occupation {
                                                 const Costs& costs, const Moment& now) {
         const Time begin = time_of(now);
         const auto [activity, cpu] =
-            occupy_cpu(current, ActivityKind::transmission, {costs.o_s, tables_.machine.noise_reach.o_s}, costs,
-                       message, op, begin);
+            occupy_cpu(current, ActivityKind::transmission, {costs.o_s, reach_.o_s}, costs, message, op, begin);
         const auto ref = tables_.observer.begin(current.number(), now, activity, messages_);
         const Moment free = tables_.observer.at(ref, Point::sender_free, cpu.end);
         current.free_times()[Layout::cpu(op.cpu)] = free;
@@ -148,8 +147,8 @@ class Occupation {
     [[gnu::always_inline]] Moment receive(const Current& current, const Op& op, const MessageEnd& message,
                                           const Costs& costs, const Moment& now) {
         const Time begin = time_of(now);
-        const auto [activity, cpu] = occupy_cpu(
-            current, ActivityKind::reception, {costs.o_r, tables_.machine.noise_reach.o_r}, costs, message, op, begin);
+        const auto [activity, cpu] =
+            occupy_cpu(current, ActivityKind::reception, {costs.o_r, reach_.o_r}, costs, message, op, begin);
         const auto ref = tables_.observer.begin(current.number(), now, activity, messages_);
         const Moment free = tables_.observer.at(ref, Point::receiver_free, cpu.end);
         current.free_times()[Layout::cpu(op.cpu)] = free;
@@ -224,7 +223,7 @@ class Occupation {
 
     [[gnu::noinline]] InDetour detours_at(const Current& current, const Overhead& overhead, Time bytes,
                                           Time begin) const {
-        const bool apart = !overhead.reached && bytes > 0 && tables_.machine.noise_reach.O;
+        const bool apart = !overhead.reached && bytes > 0 && reach_.O;
         return {overhead.reached && is_in_detour(current, begin),
                 apart && is_in_detour(current, later(begin, overhead.length))};
     }
@@ -235,6 +234,7 @@ class Occupation {
     }
 
     Tables& tables_;
+    NoiseReach reach_;  ///< a copy: each message needs it
     bool noisy_;
     MessageCount messages_;
 };

@@ -266,7 +266,7 @@ class Recorder {
 
   private:
     /// A snapshot counts the bytes of a rank in 32 bits.
-    static constexpr std::size_t most_moved_bytes = std::size_t{1} << 30;
+    static constexpr std::size_t most_migrated_bytes = std::size_t{1} << 30;
 
     [[nodiscard]] OpRecord* find(std::uint32_t rank, OpIndex op_index) {
         const std::uint32_t* index = indices_[rank].find(op_index);
@@ -293,7 +293,7 @@ class Recorder {
 
     template <class Row>
     void pack_rows(std::vector<Row>& rows, Serialiser& serialiser) {
-        if (rows.size() * sizeof(Row) > most_moved_bytes) {
+        if (rows.size() * sizeof(Row) > most_migrated_bytes) {
             throw InputError(
                 "the record of a rank takes more than 1 GB, too much to move with the rank: record a "
                 "shorter time, or simulate in one process without checkpoints");

@@ -24,7 +24,7 @@ struct OpenSend {
 /// The receiver's record of a rendezvous, from the time at which it may send its clear to send until the data are
 /// processed.
 template <class Cookie, class Moment>
-struct OpenReceive {
+struct alignas(64) OpenReceive {
     std::uint32_t source = 0;
     std::uint32_t rendezvous_id = 0;
     std::uint32_t sender_handle = 0;  ///< the sender's OpenSend

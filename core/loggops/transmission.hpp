@@ -26,13 +26,16 @@ class Transmission {
     Transmission(Tables& tables, Occupation<S, Observer>& occupation)
         : tables_(tables),
           occupation_(occupation),
+          classes_(tables.classes),
           recent_(tables.classes),
-          levels_(tables.machine.node),
+          node_ranks_(tables.machine.node ? tables.machine.node_ranks : 0),
+          network_eager_limit_(tables.machine.network.S),
+          node_eager_limit_(tables.machine.node ? tables.machine.node->S : 0),
           network_control_(costs(tables.machine.network, 1)),
           node_control_(costs(tables.machine.node ? *tables.machine.node : tables.machine.network, 1)) {}
 
     [[nodiscard]] bool is_eager(const Current& current, std::uint32_t peer, std::uint64_t size) const {
-        return size <= tables_.machine.level(current.number(), peer).S;
+        return size <= (is_within_node(current, peer) ? node_eager_limit_ : network_eager_limit_);
     }
 
     /// Transmits an eager message. Returns the time from which the CPU is free, at which the send ends.
@@ -75,12 +78,12 @@ class Transmission {
 
   private:
     [[nodiscard, gnu::always_inline]] bool is_within_node(const Current& current, std::uint32_t peer) const {
-        return levels_ && current.number() / tables_.machine.node_ranks == peer / tables_.machine.node_ranks;
+        return node_ranks_ != 0 && current.number() / node_ranks_ == peer / node_ranks_;
     }
 
     [[gnu::always_inline]] const Costs& costs_of(std::uint16_t message_class, std::uint64_t size, bool within_node) {
         if (message_class != Message::no_class) {
-            return within_node ? tables_.classes[message_class].node : tables_.classes[message_class].network;
+            return within_node ? classes_[message_class].node : classes_[message_class].network;
         }
         unclassified_costs_ = costs(within_node ? *tables_.machine.node : tables_.machine.network, size);
         return unclassified_costs_;
@@ -110,8 +113,12 @@ class Transmission {
 
     Tables& tables_;
     Occupation<S, Observer>& occupation_;
+    const MessageClasses& classes_;
     RecentClasses recent_;
-    bool levels_;  ///< the machine has a network within nodes
+    // Copies of the machine's, which each message needs.
+    std::uint32_t node_ranks_;  ///< 0: the machine has no network within nodes
+    std::uint64_t network_eager_limit_;
+    std::uint64_t node_eager_limit_;
     Costs network_control_;
     Costs node_control_;
     Costs unclassified_costs_;  ///< of the last message without a class

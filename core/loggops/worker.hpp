@@ -442,9 +442,10 @@ class RankWorker {
             bool sends = next->op.kind == OpKind::send;
             if (next->op.kind == OpKind::recv) {
                 sends = dependencies_.brings_send(*next);
-                is_ready = post(*next, at, *next);
-                if (!agenda_.idle()) {
-                    break;
+                bool matched = false;
+                is_ready = post(*next, at, *next, matched);
+                if (matched && !agenda_.idle()) {
+                    break;  // the message of a rendezvous requests its clear to send
                 }
                 if (!sends || !dependencies_.ready().empty()) {
                     continue;
@@ -504,7 +505,8 @@ class RankWorker {
     [[gnu::always_inline]] inline void start_op(const Ready& ready, const Moment& now, Context& context) {
         if (ready.op.kind == OpKind::recv) {
             Ready next;
-            dependencies_.add_ready(post(ready, now, next), next);
+            bool matched = false;
+            dependencies_.add_ready(post(ready, now, next, matched), next);
             return;
         }
         record_start(ready, now);
@@ -522,17 +524,18 @@ class RankWorker {
         }
     }
 
-    /// A receive is posted (R6, R9). Returns whether this made an op ready that is now in `next`, which may be `ready`.
-    [[gnu::always_inline]] bool post(const Ready& ready, const Moment& now, Ready& next) {
+    /// A receive is posted (R6, R9), and `matched` says whether it found a message. Returns whether this made an op
+    /// ready that is now in `next`, which may be `ready`.
+    [[gnu::always_inline]] bool post(const Ready& ready, const Moment& now, Ready& next, bool& matched) {
         record_start(ready, now);
         auto& match = current_.state().match;
         const auto receive = started_op(ready);
         const std::uint32_t unexpected = Observer::observes ? matching_.unexpected_messages(match) : 0;
         std::uint32_t message = 0;
-        const bool found = matching_.post(match, receive, ready.op.peer, ready.op.tag, message);
-        tables_.observer.posted(current_.number(), unexpected, found);
+        matched = matching_.post(match, receive, ready.op.peer, ready.op.tag, message);
+        tables_.observer.posted(current_.number(), unexpected, matched);
         const bool is_ready = dependencies_.posted(current_, ready, now, next);
-        if (found) [[unlikely]] {
+        if (matched) [[unlikely]] {
             message_matched(message, receive, now);
         }
         return is_ready;

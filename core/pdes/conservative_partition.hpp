@@ -191,27 +191,30 @@ class ConservativePartition {
         // The LPs of a block are neighbours in their partition, but their numbers need not be.
         const bool round_robin = memory_.layout().round_robin();
         const bool is_looked_at = check_ || statistics_.communication.counts();
-        const auto number_of = [&](std::uint32_t index) {
+        // Captures are copies, which stay in registers.
+        const auto number_of = [this, round_robin, first_slot](std::uint32_t index) {
             return round_robin ? first_slot + index : memory_.layout().lp_of(first_slot + index);
         };
         Lp<State>* const block = &memory_.lps()[first_slot];
-        const auto prefetch = [&](const QueuedEvent& event) {
+        const auto prefetch = [this, block](const QueuedEvent& event) {
             fetch(block[event.lp]);
             if (event.code == QueuedEvent::pooled) {
                 payloads_.prefetch(event.sequence);
             }
         };
-        const auto prefetch_more = [&](const QueuedEvent& event) {
+        const auto prefetch_more = [this, block, number_of](const QueuedEvent& event) {
             worker_.prefetch(block[event.lp].state, number_of(event.lp));
         };
-        each_lp_of_block(block_.events(), prefetch, prefetch_more, [&](std::span<const QueuedEvent> events) {
+        const auto execute_lp = [this, block, number_of, first_slot, begins, is_looked_at,
+                                 &context](std::span<const QueuedEvent> events) {
             const std::uint32_t index = events.front().lp;
             context.enter(number_of(index), block[index]);
             if (is_looked_at) [[unlikely]] {
                 look_at(context, first_slot + index, events, begins);
             }
             execute(context, first_slot + index, events, begins);
-        });
+        };
+        each_lp_of_block(block_.events(), prefetch, prefetch_more, execute_lp);
     }
 
     /// Executes an LP in the window: its events, and what it does by itself. Most often it has one event.

@@ -25,12 +25,12 @@ void each_lp_of_block(std::span<const QueuedEvent> events, Use use) {
 template <class Prefetch, class PrefetchMore, class Use>
 [[gnu::always_inline]] inline void each_lp_of_block(std::span<const QueuedEvent> events, Prefetch prefetch,
                                                     PrefetchMore prefetch_more, Use use) {
-    constexpr std::size_t far = BlockEvents::margin;
+    constexpr std::size_t distance = BlockEvents::margin;
     constexpr std::size_t near = 8;
     const QueuedEvent* event = events.data();
     const QueuedEvent* const end = event + events.size();
     while (event != end) {
-        prefetch(event[far]);
+        prefetch(event[distance]);
         prefetch_more(event[near]);
         const QueuedEvent* const first = event++;
         while (event != end && event->lp == first->lp) {

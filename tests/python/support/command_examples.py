@@ -71,7 +71,9 @@ EXAMPLES = {
         "{goal} -m odin", {"ops": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}
     ),
     "study": Example("{goal} -m {machine} --seeds 2", {"file": "x.parquet"}),
-    "timeline": Example("{goal} -m odin", {"file": "x.parquet"}),
+    "timeline": Example(
+        "{goal} -m odin", {"file": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}
+    ),
     "trace": Example("-- {mpiexec} -n 2 {program} 8 1 1", {"folder": "trace"}, measures=True),
 }
 
