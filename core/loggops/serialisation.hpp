@@ -145,10 +145,11 @@ class RankSerialiser {
     void serialise_state(State& rank, std::uint32_t r, Archive& archive) {
         occupation_.serialise(r, rank, archive);
         dependencies_.serialise(r, rank, archive);
-        bool end_pending = rank.match.slot.end_pending();
+        // A deserialiser writes to both variables.
+        bool end_pending = rank.match.slot.end_pending();  // NOLINT(misc-const-correctness)
         archive(end_pending);
         if (end_pending) {
-            StartedOp<Cookie> receive = rank.match.slot.op();
+            StartedOp<Cookie> receive = rank.match.slot.op();  // NOLINT(misc-const-correctness)
             archive(receive.op_index);
             archive(receive.cookie);
             rank.match.slot.set_pending_end(receive);

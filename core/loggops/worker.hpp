@@ -430,7 +430,7 @@ class RankWorker {
     /// Starts ops that become ready one by one, while no request is pending. `is_ready` says whether the first one is
     /// in `next_[0]`. An op that cannot start before `until` becomes a request.
     template <class Context>
-    [[gnu::always_inline]] inline void start_successors(bool is_ready, Time until, Context& context) {
+    [[gnu::always_inline]] void start_successors(bool is_ready, Time until, Context& context) {
         Ready* next = &next_[0];
         Ready* spare = &next_[1];
         while (is_ready && dependencies_.ready().empty()) {
@@ -502,7 +502,7 @@ class RankWorker {
 
     /// Starts an op. The ops that this makes ready are added to the list.
     template <class Context>
-    [[gnu::always_inline]] inline void start_op(const Ready& ready, const Moment& now, Context& context) {
+    [[gnu::always_inline]] void start_op(const Ready& ready, const Moment& now, Context& context) {
         if (ready.op.kind == OpKind::recv) {
             Ready next;
             bool matched = false;

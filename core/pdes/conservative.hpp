@@ -46,12 +46,12 @@ class ConservativeScheduler {
     /// `placement`: of the LPs on as many partitions as the transport connects, a thread each. The model has a
     /// lookahead.
     ConservativeScheduler(M& model, const Placement& placement, Transport& transport, const PartitionOptions& options)
-        : placement_(placement),
+        : agreement_(transport.threads()),
+          placement_(placement),
           first_(transport.first()),
           processes_(transport.partitions() > transport.threads()),
           options_(options),
           team_(transport.threads(), transport.first(), options.pin),
-          agreement_(transport.threads()),
           memory_(placement, options.cell > 0 ? std::min(options.cell, model.lookahead()) : model.lookahead(),
                   transport.first(), transport.threads(),
                   !processes_ && placement.is_default() && options.migrate_after == 0) {
@@ -242,12 +242,12 @@ class ConservativeScheduler {
                    options_.imbalance * static_cast<double>(agreed.executed);
     }
 
+    WindowAgreement agreement_;
     const Placement& placement_;
     std::uint32_t first_;  ///< number of the first partition of this process
     bool processes_;       ///< there are other processes
     PartitionOptions options_;
     ThreadTeam team_;
-    WindowAgreement agreement_;
     ProcessMemory<M> memory_;
     FirstError error_;
     Caller caller_{error_};
