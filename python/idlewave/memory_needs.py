@@ -25,6 +25,8 @@ LP = {"phold": 24, "epidemic": 56, "flood": 100}
 """The state of an LP of each model, with its entry in the scheduler; the slopes are 31, 63 and 109."""
 EVENT = 16
 """A pending event of a model."""
+CASE_OF_STUDY = 2000
+"""A simulation of a study: the case, its future and its row; 2,290 with CPython 3.11."""
 
 
 def simulation(ranks: int, processes: int = 1) -> int:
@@ -35,6 +37,11 @@ def simulation(ranks: int, processes: int = 1) -> int:
 def recorded(ranks: int, ops: int, most_bytes: int) -> int:
     """A recording of at least `ops` ops, which ends with an error at `most_bytes` of rows."""
     return RECORDED * ranks + min(RECORDED_OP * ops, most_bytes)
+
+
+def study(cases: int) -> int:
+    """A study of so many simulations, without what each of them needs while it runs."""
+    return CASE_OF_STUDY * cases
 
 
 def goal_text(ranks: int, ops: int) -> int:

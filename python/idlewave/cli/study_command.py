@@ -108,7 +108,7 @@ def run_study(
             progress.update(task, advance=1, description=f"simulations ({row['ranks']} ranks)")
 
         try:
-            table = run(schedule, machine, ranks=sizes, seeds=range(seeds), workers=workers, on_row=keep, **options)
+            table = run(schedule, machine, ranks=sizes, seeds=seeds, workers=workers, on_row=keep, **options)
             finished = True
         finally:
             if not finished and rows:

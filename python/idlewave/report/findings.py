@@ -159,7 +159,10 @@ def scale_sentence(study: pd.DataFrame, noise: str = "noise", scope: Scope | Non
 
     `noise` is the subject of the sentence; `scope` has the networks between the ranks, None where they are not known.
     """
-    points = [scale for scale in scales(study) if scale.slowdowns]
+    every = scales(study)
+    points = [scale for scale in every if scale.slowdowns]
+    if not points and any(scale.baseline_s == 0 and scale.noisy_s for scale in every):
+        return "Slowdown by noise is not known: the program takes no time without noise."
     if not points:
         return "Slowdown by noise is not known: no scale was simulated both with and without noise."
     seeds = min(len(scale.slowdowns) for scale in points)

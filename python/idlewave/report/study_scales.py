@@ -13,7 +13,8 @@ PS_PER_S = 1e12
 class Scale:
     """One number of ranks. Times in s; slowdowns are fractions (0.02: 2 % longer), one a seed.
 
-    `baseline_s` is None where no run was without noise; `slowdowns` is empty where none was with it.
+    `baseline_s` is None where no run was without noise; `slowdowns` is empty where none was with it, or
+    where a run without noise takes no time.
     """
 
     ranks: int

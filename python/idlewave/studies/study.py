@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -70,6 +71,7 @@ def study(
     seeds = _seeds(seeds)
     cases = [Case(n, False, 0) for n in sizes]
     if machine.noise is not None:
+        check_memory(f"a study of {len(sizes) * len(seeds):,} simulations", memory_needs.study(len(sizes) * len(seeds)))
         cases += [Case(n, True, seed) for n in sizes for seed in seeds]
     rows: list[Row] = []
 
@@ -131,14 +133,16 @@ def _sizes(given: int | Iterable[int]) -> list[int]:
     return sizes
 
 
-def _seeds(given: int | Iterable[int]) -> list[int]:
+def _seeds(given: int | Iterable[int]) -> Sequence[int]:
     """The seeds: those that are listed, or so many from 0 on. Raises UsageError."""
     if isinstance(given, Iterable):
         return [checked_seed(seed) for seed in _numbers(given, "seed")]
     many = _whole(given, "number of seeds")
     if many < 0:
         raise UsageError(f"expected a number of seeds from 0 on, found {many}")
-    return list(range(many))
+    if many > sys.maxsize:
+        raise UsageError(f"expected a number of seeds up to {sys.maxsize}, found {quote(many)}")
+    return range(many)
 
 
 def _numbers(given: Iterable[int], what: str) -> list[int]:
@@ -160,11 +164,15 @@ def _whole(given: object, what: str) -> int:
 
 def _listed(numbers: Sequence[int]) -> list[int] | str:
     """The numbers, or a short text where they follow each other or are very many."""
-    ordered = sorted(numbers)
-    if len(numbers) > 2 and ordered == list(range(ordered[0], ordered[0] + len(ordered))):
+    ordered = numbers if isinstance(numbers, range) else sorted(numbers)
+    if len(numbers) > 2 and _follow_each_other(ordered):
         return f"{ordered[0]} to {ordered[-1]}"
     many = f"{len(numbers)} numbers from {ordered[0]} to {ordered[-1]}" if numbers else ""
     return list(numbers) if len(numbers) <= MOST_LISTED else many
+
+
+def _follow_each_other(ordered: Sequence[int]) -> bool:
+    return isinstance(ordered, range) or ordered == list(range(ordered[0], ordered[0] + len(ordered)))
 
 
 def _check_memory(cases: list[Case], threads: int) -> None:

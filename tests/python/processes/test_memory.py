@@ -12,6 +12,7 @@ from pathlib import Path
 import idlewave
 import numpy as np
 import pytest
+from command_examples import make_material
 from idlewave import memory_limits, memory_needs
 from idlewave.errors import MemoryLimit
 from idlewave.memory_limits import Limit, check_memory, limits, memory_for, tightest
@@ -49,6 +50,22 @@ def test_a_command_that_cannot_fit_is_refused_in_one_line(arguments: list[str], 
     assert refused.stderr.count("\n") == 1
     assert f"{needs} needs at least about " in refused.stderr
     assert "the limit is 8.59 GB (ulimit -v)" in refused.stderr
+
+
+@pytest.mark.parametrize("seeds", [10**9, 9 * 10**15])
+def test_a_study_of_more_simulations_than_fit_is_refused_before_the_first(seeds: int, tmp_path: Path) -> None:
+    material, table = make_material(tmp_path), tmp_path / "refused.parquet"
+    asked = ["study", material["goal"], "-m", material["machine"], "--seeds", str(seeds), "-o", str(table)]
+    refused = run(*asked, address_space=8 * GIB)
+    assert (refused.returncode, "Traceback" in refused.stderr, table.exists()) == (1, False, False)
+    assert f"a study of {seeds:,} simulations needs at least about " in refused.stderr
+    assert "the limit is 8.59 GB (ulimit -v)" in refused.stderr
+
+
+def test_a_machine_without_noise_takes_any_number_of_seeds() -> None:
+    """Nothing is simulated with them."""
+    quiet = idlewave.study(idlewave.Schedule.pattern("compute", ranks=2), "odin", seeds=9 * 10**15)
+    assert len(quiet) == 1
 
 
 def test_memory_that_runs_out_is_told_with_what_was_needed() -> None:

@@ -148,6 +148,14 @@ def test_a_slowdown_that_shrinks_is_said_to():
     assert scale_sentence(study({4: (0.05, 0.001), 64: (0.02, 0.001)})).endswith("smaller with scale.")
 
 
+def test_a_program_that_takes_no_time_has_no_slowdown():
+    """Not "no scale was simulated both ways": both were."""
+    rows = [(2, False, 0, 0, 0, 0.1), (2, True, 0, 500, 0, 0.1)]
+    table = pd.DataFrame(rows, columns=["ranks", "noise", "seed", "finish_ps", "messages", "seconds"])
+    expected = "Slowdown by noise is not known: the program takes no time without noise."
+    assert scale_sentence(table) == expected
+
+
 def test_noise_that_makes_a_run_shorter_is_not_said_to_slow_it():
     text = plain(scale_sentence(study({4: (-0.01, 0.001), 64: (-0.02, 0.001)})))
     assert text.startswith("Noise changes the run time by -1.0 %")

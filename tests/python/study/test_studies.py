@@ -311,6 +311,7 @@ def test_a_number_of_seeds_is_so_many_and_a_number_of_ranks_is_one(noisy: Machin
     ("asked", "words"),
     [
         ({"seeds": -1}, "expected a number of seeds from 0 on, found -1"),
+        ({"seeds": 10**20}, f"expected a number of seeds up to {2**63 - 1}, found '{10**20}'"),
         ({"seeds": 1.5}, "expected a number of seeds that is a whole number, found '1.5'"),
         ({"seeds": True}, "expected a number of seeds that is a whole number, found 'True'"),
         ({"seeds": None}, "expected a number of seeds that is a whole number, found 'None'"),
