@@ -27,8 +27,8 @@ using dissemination::g;
 using dissemination::L;
 using dissemination::o;
 using dissemination::window;
-using idlewave::Detour;
-using idlewave::NoiseTrace;
+using idlewave::machine::Detour;
+using idlewave::machine::NoiseTrace;
 
 constexpr std::size_t windows_ahead = 16;     ///< the longest detour of bench/simulate.py is five windows
 constexpr std::size_t prefetched = 12;        ///< messages ahead
@@ -268,7 +268,7 @@ int main(int count, char** arguments) {
             "usage: noise_floor RANKS RUNS DETOURS PERIOD: from 2 to 2^30 ranks, a table start_ns,length_ns, s\n");
         return 2;
     }
-    const NoiseTrace trace(detours, period * 1'000'000'000'000, idlewave::Phase::random);
+    const NoiseTrace trace(detours, period * 1'000'000'000'000, idlewave::machine::Phase::random);
     dissemination::several(static_cast<std::size_t>(runs), [&] {
         NoiseFloor floor(static_cast<std::uint32_t>(ranks), detours, trace);
         const std::string messages = "\"messages\": " + std::to_string(floor.run());

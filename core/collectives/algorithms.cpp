@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "base/quote.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 constexpr std::array collective_names{"barrier",   "bcast",    "reduce",         "allreduce", "gather", "scatter",
@@ -64,4 +64,4 @@ Collective collective(std::string_view name) {
     throw InputError("no collective is called " + quote(name) + "; there are " + names);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -6,7 +6,7 @@
 
 #include "collectives/step.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// The collective operations of MPI. A nonblocking collective is the same operation; its start and its wait are apart.
 enum class Collective : std::uint8_t {
@@ -57,4 +57,4 @@ Collective collective(std::string_view name);
 #include "collectives/algorithm_table.hpp"
 #undef IDLEWAVE_ALGORITHM
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

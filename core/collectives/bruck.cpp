@@ -4,7 +4,7 @@
 #include "collectives/counts.hpp"
 
 /// Bruck's algorithms: any number of ranks in ⌈log2 P⌉ rounds.
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// In round i every rank sends all blocks that it has, up to 2^i blocks from its own on, to the rank 2^i behind it.
 Step allgather_bruck(const CollectiveCall& call, StepNumber number) {
@@ -41,4 +41,4 @@ Step alltoall_bruck(const CollectiveCall& call, StepNumber number) {
     return steps::exchange(number, number % 2 != 0, in, out);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -3,7 +3,7 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/patterns.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 // The numbers from 1 on count the algorithms, and then the patterns.
 
@@ -37,4 +37,4 @@ CallName call_name(std::uint16_t number) {
     return pattern < patterns().size() ? CallName{patterns()[pattern].name, {}, false} : CallName{};
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

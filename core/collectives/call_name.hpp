@@ -5,7 +5,7 @@
 
 #include "collectives/step.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// The operation to which an op belongs: a collective or a pattern.
 struct CallName {
@@ -20,4 +20,4 @@ std::uint16_t call_number(StepFunction step);
 /// The operation with this number.
 CallName call_name(std::uint16_t number);
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -5,7 +5,7 @@
 /// Pipelined algorithms: the vector is cut into segments, which travel one after the other along a chain or a tree. The
 /// receive of the next segment is posted before the present one is sent on, as in Open MPI (coll_base_bcast.c,
 /// coll_base_reduce.c: the generic functions for any tree).
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 struct Segments {
@@ -89,4 +89,4 @@ Step reduce_pipelined(const CollectiveCall& call, StepNumber number) {
     }
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -7,7 +7,7 @@
 #include "collectives/call_name.hpp"
 #include "collectives/expansion.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 std::string job_name(std::size_t job) {
@@ -45,7 +45,7 @@ Composition::Composition(std::vector<Job> jobs, std::uint32_t machine_ranks) : j
             last = std::max(last, p.first + std::uint64_t{job.ranks - 1} * p.stride + 1);
         }
     }
-    if (last == 0 || last >= any) {
+    if (last == 0 || last >= goal::any) {
         throw InputError("a schedule of " + std::to_string(last) + " ranks: expected 1 to 4294967294");
     }
     if (machine_ranks != 0 && last > machine_ranks) {
@@ -131,7 +131,7 @@ bool Composition::open_stage(Scratch& scratch, std::uint32_t job, std::uint32_t 
     return true;
 }
 
-std::string Composition::name(std::uint32_t /*rank*/, OpIndex op_index) {
+std::string Composition::name(std::uint32_t /*rank*/, goal::OpIndex op_index) {
     return "op " + std::to_string(op_index);
 }
 
@@ -140,16 +140,16 @@ bool Composition::has_ended(std::uint32_t rank, std::uint32_t position) const {
     return self.job == no_job || position >= executions_[self.job] * jobs_[self.job].repetitions;
 }
 
-RankSchedule Composition::rank_schedule(std::uint32_t rank) const {
+goal::RankSchedule Composition::rank_schedule(std::uint32_t rank) const {
     Expansion expansion;
     const Local self = local(rank);
     Scratch scratch;
     for (std::uint32_t position = 0; self.job != no_job && open_stage(scratch, self.job, position); ++position) {
         const Stage& stage = *scratch.stage;
         enter_group(scratch, self);
-        expansion.collective(stage.step, scratch.call, [&](const Op& op) {
-            Op result = op;
-            if (op.kind != OpKind::calc) {
+        expansion.collective(stage.step, scratch.call, [&](const goal::Op& op) {
+            goal::Op result = op;
+            if (op.kind != goal::OpKind::calc) {
                 result.tag = stage.tag;
                 result.peer = world(self, stage.group, op.peer);
             }
@@ -159,4 +159,4 @@ RankSchedule Composition::rank_schedule(std::uint32_t rank) const {
     return expansion.take();
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -12,7 +12,7 @@
 #include "goal/rank_schedule.hpp"
 #include "goal/source.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// The ranks of a job that take part in an operation together: a communicator.
 struct Group {
@@ -60,7 +60,7 @@ struct Job {
 /// stages.
 class Composition {
   public:
-    using Cookie = NoCookie;
+    using Cookie = goal::NoCookie;
     static constexpr bool single_cpu_and_nic = true;
     static constexpr bool has_exchanges = true;
     static constexpr std::uint32_t no_job = 0xffffffff;
@@ -70,7 +70,7 @@ class Composition {
         Moment latest = {};          ///< latest end of an op so far
         std::uint32_t position = 0;  ///< number of stages done
         StepNumber step = 0;         ///< step in the present stage
-        OpIndex next_op_index = 0;
+        goal::OpIndex next_op_index = 0;
         std::uint32_t outstanding = 0;  ///< number of messages that have not ended, with the flags below
     };
 
@@ -93,14 +93,15 @@ class Composition {
     [[nodiscard]] static std::uint32_t nics() { return 1; }
 
     template <class Moment>
-    void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch, ReadyOps<Cookie, Moment>& ready) const {
+    void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
+               goal::ReadyOps<Cookie, Moment>& ready) const {
         advance_step_by_step(rank, state, scratch, Moment{}, ready);
     }
 
     template <class Moment>
     [[gnu::always_inline]] bool started(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
-                                        const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
-                                        ReadyOps<Cookie, Moment>& ready) const {
+                                        const goal::Notice<Cookie, Moment>& notice, goal::ReadyOp<Cookie, Moment>& next,
+                                        goal::ReadyOps<Cookie, Moment>& ready) const {
         // The next op becomes ready by the start of the last one. After a computation or before a join it needs ends.
         return (state.outstanding & (computing | joining)) == 0 && notice.op_index + 1 == state.next_op_index &&
                advance(rank, state, scratch, notice.time, next, ready);
@@ -108,8 +109,8 @@ class Composition {
 
     template <class Moment>
     [[gnu::always_inline]] bool ended(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
-                                      const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
-                                      ReadyOps<Cookie, Moment>& ready) const {
+                                      const goal::Notice<Cookie, Moment>& notice, goal::ReadyOp<Cookie, Moment>& next,
+                                      goal::ReadyOps<Cookie, Moment>& ready) const {
         state.latest = latest(state.latest, notice.time);
         if ((state.outstanding & computing) != 0 && notice.op_index + 1 == state.next_op_index) [[unlikely]] {
             state.outstanding &= ~computing;
@@ -129,17 +130,18 @@ class Composition {
         const std::uint32_t job = local(rank).job;
         return jobs_[job].stages[stage_at(job, state.position)].number;
     }
-    [[nodiscard]] static std::string name(std::uint32_t rank, OpIndex op_index);
+    [[nodiscard]] static std::string name(std::uint32_t rank, goal::OpIndex op_index);
     template <class Moment>
-    [[nodiscard]] std::optional<StopPosition> stop_position(std::uint32_t rank, const State<Moment>& state) const {
+    [[nodiscard]] std::optional<goal::StopPosition> stop_position(std::uint32_t rank,
+                                                                  const State<Moment>& state) const {
         if (has_ended(rank, state.position)) {
             return std::nullopt;
         }
-        return StopPosition{.kind = StopPosition::Kind::operation, .at = state.position};
+        return goal::StopPosition{.kind = goal::StopPosition::Kind::operation, .at = state.position};
     }
 
     /// The ops of one rank with their requirements: the same schedule in memory.
-    [[nodiscard]] RankSchedule rank_schedule(std::uint32_t rank) const;
+    [[nodiscard]] goal::RankSchedule rank_schedule(std::uint32_t rank) const;
 
   private:
     static constexpr std::uint32_t computing = 0x80000000;  ///< a computation has not ended
@@ -162,8 +164,8 @@ class Composition {
     /// op.
     template <class Moment>
     [[gnu::always_inline]] bool advance(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
-                                        const Moment& ready_at, ReadyOp<Cookie, Moment>& next,
-                                        ReadyOps<Cookie, Moment>& ready) const {
+                                        const Moment& ready_at, goal::ReadyOp<Cookie, Moment>& next,
+                                        goal::ReadyOps<Cookie, Moment>& ready) const {
         if (alone_ && scratch.plain && scratch.position == state.position) [[likely]] {
             scratch.call.rank = rank;
             const Step step = scratch.stage->step(scratch.call, state.step);
@@ -179,7 +181,7 @@ class Composition {
     /// Executes steps until one issues an op, or a join has to wait for outstanding ops.
     template <class Moment>
     [[gnu::noinline]] void advance_step_by_step(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
-                                                Moment ready_at, ReadyOps<Cookie, Moment>& ready) const {
+                                                Moment ready_at, goal::ReadyOps<Cookie, Moment>& ready) const {
         const Local self = local(rank);
         while (true) {
             if (scratch.position != state.position || scratch.job != self.job) [[unlikely]] {
@@ -191,9 +193,9 @@ class Composition {
             enter_group(scratch, self);
             const Step step = stage.step(scratch.call, state.step);
             if (step.kind == Step::Kind::op) [[likely]] {
-                ReadyOp<Cookie, Moment>& next = ready.add();
+                goal::ReadyOp<Cookie, Moment>& next = ready.add();
                 issue(state, stage, step, ready_at, next);
-                if (step.op_kind != OpKind::calc && (!alone_ || stage.group.kind != Group::Kind::all)) {
+                if (step.op_kind != goal::OpKind::calc && (!alone_ || stage.group.kind != Group::Kind::all)) {
                     next.op.peer = world(self, stage.group, step.peer);
                     if (step.exchange) {
                         next.exchange.send_to = world(self, stage.group, step.send_to());
@@ -218,8 +220,8 @@ class Composition {
     // Member by member: a wide load of narrow stores would stall until all stores are done.
     template <class Moment>
     [[gnu::always_inline]] static void issue(State<Moment>& state, const Stage& stage, const Step& step,
-                                             const Moment& ready_at, ReadyOp<Cookie, Moment>& next) {
-        const bool calc = step.op_kind == OpKind::calc;
+                                             const Moment& ready_at, goal::ReadyOp<Cookie, Moment>& next) {
+        const bool calc = step.op_kind == goal::OpKind::calc;
         next.at = ready_at;
         next.op.size = step.size;
         next.op.peer = step.peer;
@@ -236,7 +238,7 @@ class Composition {
             state.outstanding = (state.outstanding + 2) | joining;
             return;
         }
-        next.exchange.send_to = no_rank;
+        next.exchange.send_to = goal::no_rank;
         state.step = step.next;
         if (calc) [[unlikely]] {
             state.outstanding |= computing;
@@ -289,6 +291,6 @@ class Composition {
     std::vector<std::uint32_t> local_of_;  ///< rank in the job, by rank of the machine
 };
 
-static_assert(Source<Composition>);
+static_assert(goal::Source<Composition>);
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

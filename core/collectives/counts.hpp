@@ -6,7 +6,7 @@
 
 #include "collectives/step.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// The counts of a collective in bytes, one for each rank: as given, or equal, where the first few may be one byte
 /// larger.
@@ -71,4 +71,4 @@ class Counts {
     std::uint32_t longer_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

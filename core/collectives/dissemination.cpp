@@ -2,7 +2,7 @@
 
 #include "collectives/algorithms.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// In round i every rank sends to the rank 2^i ahead and receives from the rank 2^i behind. Large studies spend most of
 /// their steps here; therefore it has no division.
@@ -57,4 +57,4 @@ Step barrier_nway_dissemination(const CollectiveCall& call, StepNumber number) {
                      : steps::send(number, call.ahead(static_cast<std::uint32_t>(distance)), call.bytes);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

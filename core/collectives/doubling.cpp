@@ -3,7 +3,7 @@
 #include "collectives/folded.hpp"
 
 /// Recursive doubling: in round i every rank exchanges with the one whose number differs in bit i.
-namespace idlewave {
+namespace idlewave::collectives {
 
 Step allreduce_recursive_doubling(const CollectiveCall& call, StepNumber number) {
     const Folded folded(call.rank, call.size, Folded::Excluded::even);
@@ -56,4 +56,4 @@ Step allgather_recursive_doubling(const CollectiveCall& call, StepNumber number)
     return steps::exchange(number, i % 2 != 0, in, out);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

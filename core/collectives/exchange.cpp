@@ -2,7 +2,7 @@
 #include "collectives/counts.hpp"
 
 /// Operations in which every rank deals with every other one itself.
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// All receives and all sends at once, by increasing distance.
 Step alltoall_linear(const CollectiveCall& call, StepNumber number) {
@@ -55,4 +55,4 @@ Step reduce_scatter_pairwise(const CollectiveCall& call, StepNumber number) {
     }
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

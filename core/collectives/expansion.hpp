@@ -7,22 +7,22 @@
 #include "collectives/step.hpp"
 #include "goal/rank_schedule.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// Generates the schedule of a rank op by op, with the requirements of each op.
 class Expansion {
   public:
     /// The start or the end of an op.
     struct Condition {
-        OpIndex op_index;
-        Edge edge;
+        goal::OpIndex op_index;
+        goal::Edge edge;
     };
     using Conditions = std::vector<Condition>;  ///< the requirements of the next op
 
     [[nodiscard]] Conditions& conditions() { return conditions_; }
 
-    OpIndex add(const Op& op, const Conditions& conditions) {
-        const auto op_index = static_cast<OpIndex>(schedule_.ops.size());
+    goal::OpIndex add(const goal::Op& op, const Conditions& conditions) {
+        const auto op_index = static_cast<goal::OpIndex>(schedule_.ops.size());
         schedule_.ops.push_back(op);
         for (const Condition& condition : conditions) {
             schedule_.requirements.push_back({op_index, condition.op_index, condition.edge});
@@ -40,12 +40,12 @@ class Expansion {
                 merge(conditions, ends);
                 ends.clear();
             } else if (step.kind == Step::Kind::op) {
-                const OpIndex op_index = add(op_of(step.op()), conditions);
-                if (step.op_kind == OpKind::calc) {
-                    conditions = {{op_index, Edge::end}};
+                const goal::OpIndex op_index = add(op_of(step.op()), conditions);
+                if (step.op_kind == goal::OpKind::calc) {
+                    conditions = {{op_index, goal::Edge::end}};
                 } else {
-                    conditions = {{op_index, Edge::start}};
-                    ends.push_back({op_index, Edge::end});
+                    conditions = {{op_index, goal::Edge::start}};
+                    ends.push_back({op_index, goal::Edge::end});
                 }
             }
             if (step.joins) {
@@ -67,17 +67,18 @@ class Expansion {
     static void merge(Conditions& conditions, const Conditions& more) {
         conditions.insert(conditions.end(), more.begin(), more.end());
         std::ranges::sort(conditions, [](const Condition& a, const Condition& b) {
-            return a.op_index != b.op_index ? a.op_index < b.op_index : a.edge == Edge::end && b.edge == Edge::start;
+            return a.op_index != b.op_index ? a.op_index < b.op_index
+                                            : a.edge == goal::Edge::end && b.edge == goal::Edge::start;
         });
         const auto same_op = [](const Condition& a, const Condition& b) { return a.op_index == b.op_index; };
         conditions.erase(std::unique(conditions.begin(), conditions.end(), same_op), conditions.end());
     }
 
-    [[nodiscard]] RankSchedule take() { return std::move(schedule_); }
+    [[nodiscard]] goal::RankSchedule take() { return std::move(schedule_); }
 
   private:
-    RankSchedule schedule_;
+    goal::RankSchedule schedule_;
     Conditions conditions_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

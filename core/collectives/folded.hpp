@@ -5,7 +5,7 @@
 
 #include "collectives/step.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// Folding makes an algorithm for 2^m ranks work for any number P of ranks, as in MPICH (Thakur, Rabenseifner, Gropp
 /// 2005): of the first 2·(P − 2^m) ranks one of each pair sends its data to the other and is excluded from the
@@ -66,4 +66,4 @@ inline Step unfold(const Folded& folded, StepNumber number, std::uint32_t begin,
                              : steps::send(number, folded.partner(), bytes);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 /// The largest divisor d of `n` with d^power ≤ n.
@@ -122,4 +122,4 @@ std::uint64_t Grid::face_bytes(std::uint32_t dimension) const {
     return shape_.face_bytes == std::array<std::uint64_t, 3>{} ? bytes_ : shape_.face_bytes[dimension];
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -5,7 +5,7 @@
 
 #include "collectives/step.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 using Dims = std::array<std::uint32_t, 3>;
 
@@ -37,4 +37,4 @@ class Grid {
     Dims stride_{};
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -3,7 +3,7 @@
 
 /// Halo exchange: every rank of a Cartesian grid gives its neighbours the layer of cells that faces them. All receives
 /// are posted, then all sends, then everything is waited for; the computation of the iteration follows.
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 /// A rank that is its own neighbour (one rank in a periodic dimension) copies in memory and sends no message. If both
@@ -44,4 +44,4 @@ Step halo3d(const CollectiveCall& call, StepNumber number) {
     return halo(call, number, 3);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

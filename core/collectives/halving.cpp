@@ -3,7 +3,7 @@
 #include "collectives/folded.hpp"
 
 /// Recursive halving: in each round a rank gives half of what it works on to a peer, and reduces the other half.
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 /// A vector that 2^m ranks halve m times. In round i the two ranks whose numbers differ in bit i take the lower and the
@@ -137,4 +137,4 @@ Step reduce_scatter_halving(const CollectiveCall& call, StepNumber number) {
         [&] { return half(own_first ^ distance); }, true);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -1,7 +1,7 @@
 #include "collectives/algorithms.hpp"
 
 /// Operations in which the root deals with every other rank itself.
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 /// The root sends to all other ranks, in the order of ranks from the root on.
@@ -78,4 +78,4 @@ Step barrier_linear(const CollectiveCall& call, StepNumber number) {
     return steps::and_join(step, peer == others);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -7,7 +7,7 @@
 #include "base/quote.hpp"
 #include "collectives/patterns.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 /// Whether the send counts of an all-to-all are a matrix: rank i sends to rank j the count at i · ranks + j.
@@ -94,4 +94,4 @@ Stage stage_of(std::string_view name, std::string_view algorithm_name, std::uint
     return stage;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

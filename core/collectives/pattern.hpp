@@ -9,7 +9,7 @@
 #include "collectives/composition.hpp"
 #include "collectives/step.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// The parameters of one operation of a pattern; an operation ignores those that it does not use.
 struct PatternCall {
@@ -47,4 +47,4 @@ inline Composition pattern(const Algorithm& algorithm, std::uint32_t ranks, std:
     return all_ranks(ranks, std::move(stages));
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "collectives/grid.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 constexpr std::string_view stencil = "MPI_Cart_create and MPI_Irecv, MPI_Isend, MPI_Waitall, as stencil codes do it";
@@ -51,4 +51,4 @@ GridShape fitted(const Pattern& pattern, const GridShape& shape, std::uint32_t r
     return result;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -6,7 +6,7 @@
 
 #include "collectives/step.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// A communication pattern: point-to-point messages among all ranks, as in common programs.
 struct Pattern {
@@ -31,4 +31,4 @@ Step halo2d(const CollectiveCall& call, StepNumber number);
 Step halo3d(const CollectiveCall& call, StepNumber number);
 Step sweep(const CollectiveCall& call, StepNumber number);
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

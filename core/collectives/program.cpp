@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 ProgramSource::ProgramSource(std::shared_ptr<const Program> program, std::uint32_t copies)
     : program_(std::move(program)), base_(static_cast<std::uint32_t>(program_->ranks.size())), copies_(copies) {
     const std::uint64_t total = std::uint64_t{base_} * copies_;
@@ -42,9 +42,9 @@ CollectiveCall ProgramSource::call_of(std::uint32_t copy, const CollectiveSite& 
 }
 
 /// Converts an op of a collective: its peer becomes a world rank.
-Op ProgramSource::op_of(std::uint32_t copy, const CollectiveSite& site, const Op& op) const {
-    Op result = op;
-    if (op.kind == OpKind::calc) {
+goal::Op ProgramSource::op_of(std::uint32_t copy, const CollectiveSite& site, const goal::Op& op) const {
+    goal::Op result = op;
+    if (op.kind == goal::OpKind::calc) {
         return result;
     }
     const auto& members = program_->communicators[site.communicator];
@@ -59,26 +59,26 @@ Op ProgramSource::op_of(std::uint32_t copy, const CollectiveSite& site, const Op
     return result;
 }
 
-Op ProgramSource::op_of(std::uint32_t copy, const Instruction& instruction) const {
-    Op op{.size = instruction.size, .kind = OpKind::calc};
+goal::Op ProgramSource::op_of(std::uint32_t copy, const Instruction& instruction) const {
+    goal::Op op{.size = instruction.size, .kind = goal::OpKind::calc};
     if (instruction.kind == Instruction::Kind::calc) {
         return op;
     }
-    op.kind = instruction.kind == Instruction::Kind::send ? OpKind::send : OpKind::recv;
-    op.peer = instruction.peer == any ? any : instruction.peer + copy * base_;
+    op.kind = instruction.kind == Instruction::Kind::send ? goal::OpKind::send : goal::OpKind::recv;
+    op.peer = instruction.peer == goal::any ? goal::any : instruction.peer + copy * base_;
     op.tag = instruction.tag;
     return op;
 }
 
-OpIndex ProgramSource::count_ops(std::uint32_t copy, const CollectiveSite& site) const {
+goal::OpIndex ProgramSource::count_ops(std::uint32_t copy, const CollectiveSite& site) const {
     const CollectiveCall call = call_of(copy, site);
-    OpIndex count = 0;
+    goal::OpIndex count = 0;
     for_each_step(site.step, call, [&count](const Step& step) { count += step.kind == Step::Kind::op ? 1 : 0; });
     return count;
 }
 
-std::string ProgramSource::name(std::uint32_t /*rank*/, OpIndex op_index) {
+std::string ProgramSource::name(std::uint32_t /*rank*/, goal::OpIndex op_index) {
     return "op " + std::to_string(op_index);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

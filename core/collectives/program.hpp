@@ -12,7 +12,7 @@
 #include "goal/rank_schedule.hpp"
 #include "goal/source.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 inline constexpr std::uint32_t no_slot = 0xffffffff;
 
@@ -87,8 +87,8 @@ class ProgramSource {
         std::uint32_t site = 0;         ///< index of the collective
         StepNumber step = 0;            ///< step in the collective
         std::uint32_t outstanding = 0;  ///< number of ops or slots that have not ended
-        OpIndex awaited = 0;            ///< op whose start or end it waits for
-        OpIndex next_op_index = 0;
+        goal::OpIndex awaited = 0;      ///< op whose start or end it waits for
+        goal::OpIndex next_op_index = 0;
         std::uint32_t slot = no_slot;  ///< slot of a nonblocking collective
         Moment ready_at = {};          ///< time at which it can continue: the latest of all it has waited for
         Moment last_end = {};          ///< latest end of an op of this collective
@@ -111,18 +111,18 @@ class ProgramSource {
     [[nodiscard]] const std::shared_ptr<const Program>& program() const { return program_; }
 
     template <class Moment>
-    void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch, ReadyOps<Cookie, Moment>& ready) const;
+    void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch, goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    bool started(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Notice<Cookie, Moment>& notice,
-                 ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const;
+    bool started(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const goal::Notice<Cookie, Moment>& notice,
+                 goal::ReadyOp<Cookie, Moment>& next, goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    bool ended(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const Notice<Cookie, Moment>& notice,
-               ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready) const;
+    bool ended(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const goal::Notice<Cookie, Moment>& notice,
+               goal::ReadyOp<Cookie, Moment>& next, goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
     [[nodiscard]] std::uint16_t call(std::uint32_t rank, const State<Moment>& state, const Cookie& cookie) const;
-    [[nodiscard]] static std::string name(std::uint32_t rank, OpIndex op_index);
+    [[nodiscard]] static std::string name(std::uint32_t rank, goal::OpIndex op_index);
     template <class Moment>
-    [[nodiscard]] std::optional<StopPosition> stop_position(std::uint32_t rank, const State<Moment>& state) const;
+    [[nodiscard]] std::optional<goal::StopPosition> stop_position(std::uint32_t rank, const State<Moment>& state) const;
     template <class Moment, class Archive>
     void serialise(std::uint32_t rank, State<Moment>& state, Archive& archive) const;
 
@@ -130,7 +130,7 @@ class ProgramSource {
     [[nodiscard]] std::uint64_t least_ops() const;
 
     /// The ops of one rank with their requirements: the same schedule in memory.
-    [[nodiscard]] RankSchedule rank_schedule(std::uint32_t rank) const;
+    [[nodiscard]] goal::RankSchedule rank_schedule(std::uint32_t rank) const;
 
   private:
     friend class ProgramExpansion;
@@ -145,22 +145,23 @@ class ProgramSource {
         return program_->ranks[state.base];
     }
     [[nodiscard]] CollectiveCall call_of(std::uint32_t copy, const CollectiveSite& site) const;
-    [[nodiscard]] Op op_of(std::uint32_t copy, const CollectiveSite& site, const Op& op) const;
-    [[nodiscard]] Op op_of(std::uint32_t copy, const Instruction& instruction) const;
-    [[nodiscard]] OpIndex count_ops(std::uint32_t copy, const CollectiveSite& site) const;
+    [[nodiscard]] goal::Op op_of(std::uint32_t copy, const CollectiveSite& site, const goal::Op& op) const;
+    [[nodiscard]] goal::Op op_of(std::uint32_t copy, const Instruction& instruction) const;
+    [[nodiscard]] goal::OpIndex count_ops(std::uint32_t copy, const CollectiveSite& site) const;
 
     template <class Moment>
     static Thread<Moment>& thread_of(State<Moment>& state, std::uint32_t cookie);
     template <class Moment>
-    void run(State<Moment>& state, ReadyOps<Cookie, Moment>& ready) const;
+    void run(State<Moment>& state, goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    bool run_instruction(State<Moment>& state, ReadyOps<Cookie, Moment>& ready) const;
+    bool run_instruction(State<Moment>& state, goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    bool run_step(State<Moment>& state, std::uint32_t thread, ReadyOps<Cookie, Moment>& ready) const;
+    bool run_step(State<Moment>& state, std::uint32_t thread, goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    void begin_nonblocking(State<Moment>& state, const Instruction& instruction, ReadyOps<Cookie, Moment>& ready) const;
+    void begin_nonblocking(State<Moment>& state, const Instruction& instruction,
+                           goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    void run_nonblocking(State<Moment>& state, std::uint32_t thread, ReadyOps<Cookie, Moment>& ready) const;
+    void run_nonblocking(State<Moment>& state, std::uint32_t thread, goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
     static bool wait(State<Moment>& state, const RankProgram& program, const Instruction& instruction);
     template <class Moment>
@@ -171,12 +172,12 @@ class ProgramSource {
     std::uint32_t copies_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives
 
 #include "collectives/program_run.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
-static_assert(Source<ProgramSource>);
+static_assert(goal::Source<ProgramSource>);
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

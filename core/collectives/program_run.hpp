@@ -7,11 +7,11 @@
 #include "collectives/program.hpp"
 
 /// What a rank of a traced program does when ops start and end: it goes through its instructions.
-namespace idlewave {
+namespace idlewave::collectives {
 
 template <class Moment>
 void ProgramSource::begin(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
-                          ReadyOps<Cookie, Moment>& ready) const {
+                          goal::ReadyOps<Cookie, Moment>& ready) const {
     state.base = rank % base_;
     state.copy = rank / base_;
     state.slots.assign(program_of(state).slots, {});
@@ -36,8 +36,8 @@ std::uint16_t ProgramSource::call(std::uint32_t /*rank*/, const State<Moment>& s
 
 template <class Moment>
 bool ProgramSource::started(std::uint32_t /*rank*/, State<Moment>& state, Scratch& /*scratch*/,
-                            const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& /*next*/,
-                            ReadyOps<Cookie, Moment>& ready) const {
+                            const goal::Notice<Cookie, Moment>& notice, goal::ReadyOp<Cookie, Moment>& /*next*/,
+                            goal::ReadyOps<Cookie, Moment>& ready) const {
     Thread<Moment>& thread = thread_of(state, notice.cookie);
     if (thread.blocked != Blocked::start || thread.awaited != notice.op_index) {
         return false;
@@ -53,8 +53,8 @@ bool ProgramSource::started(std::uint32_t /*rank*/, State<Moment>& state, Scratc
 
 template <class Moment>
 bool ProgramSource::ended(std::uint32_t /*rank*/, State<Moment>& state, Scratch& /*scratch*/,
-                          const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& /*next*/,
-                          ReadyOps<Cookie, Moment>& ready) const {
+                          const goal::Notice<Cookie, Moment>& notice, goal::ReadyOp<Cookie, Moment>& /*next*/,
+                          goal::ReadyOps<Cookie, Moment>& ready) const {
     Thread<Moment>& thread = thread_of(state, notice.cookie);
     const bool of_collective = (notice.cookie & collective_flag) != 0;
     if (!of_collective && notice.cookie != calc_cookie) {
@@ -97,13 +97,14 @@ bool ProgramSource::end_slot(State<Moment>& state, std::uint32_t slot, const Mom
 }
 
 template <class Moment>
-void ProgramSource::run(State<Moment>& state, ReadyOps<Cookie, Moment>& ready) const {
+void ProgramSource::run(State<Moment>& state, goal::ReadyOps<Cookie, Moment>& ready) const {
     while (state.main.in_collective ? run_step(state, 0, ready) : run_instruction(state, ready)) {
     }
 }
 
 template <class Moment>
-void ProgramSource::run_nonblocking(State<Moment>& state, std::uint32_t thread, ReadyOps<Cookie, Moment>& ready) const {
+void ProgramSource::run_nonblocking(State<Moment>& state, std::uint32_t thread,
+                                    goal::ReadyOps<Cookie, Moment>& ready) const {
     while (state.nonblocking[thread - 1].in_collective && run_step(state, thread, ready)) {
     }
     const Thread<Moment>& finished = state.nonblocking[thread - 1];
@@ -114,7 +115,7 @@ void ProgramSource::run_nonblocking(State<Moment>& state, std::uint32_t thread, 
 
 /// Executes one instruction of the rank. False if the rank has to wait.
 template <class Moment>
-bool ProgramSource::run_instruction(State<Moment>& state, ReadyOps<Cookie, Moment>& ready) const {
+bool ProgramSource::run_instruction(State<Moment>& state, goal::ReadyOps<Cookie, Moment>& ready) const {
     Thread<Moment>& main = state.main;
     const RankProgram& program = program_of(state);
     if (main.at == program.instructions.size()) {
@@ -171,7 +172,8 @@ bool ProgramSource::wait(State<Moment>& state, const RankProgram& program, const
 
 /// Executes one step of a collective. False if its thread has to wait, or a nonblocking collective is done.
 template <class Moment>
-bool ProgramSource::run_step(State<Moment>& state, std::uint32_t thread_index, ReadyOps<Cookie, Moment>& ready) const {
+bool ProgramSource::run_step(State<Moment>& state, std::uint32_t thread_index,
+                             goal::ReadyOps<Cookie, Moment>& ready) const {
     Thread<Moment>& thread = thread_index == 0 ? state.main : state.nonblocking[thread_index - 1];
     const CollectiveSite& site = program_of(state).collectives[thread.site];
     const Step step = site.step(call_of(state.copy, site), thread.step);
@@ -191,7 +193,7 @@ bool ProgramSource::run_step(State<Moment>& state, std::uint32_t thread_index, R
     if (step.kind != Step::Kind::op) {
         return true;
     }
-    const bool calc = step.op_kind == OpKind::calc;
+    const bool calc = step.op_kind == goal::OpKind::calc;
     thread.blocked = calc ? Blocked::end : step.joins ? Blocked::join : Blocked::start;
     thread.outstanding += calc ? 0 : 1;
     thread.awaited = thread.next_op_index;
@@ -203,7 +205,7 @@ bool ProgramSource::run_step(State<Moment>& state, std::uint32_t thread_index, R
 /// Starts a nonblocking collective: it gets a thread of its own, and its ops get the next op indices.
 template <class Moment>
 void ProgramSource::begin_nonblocking(State<Moment>& state, const Instruction& instruction,
-                                      ReadyOps<Cookie, Moment>& ready) const {
+                                      goal::ReadyOps<Cookie, Moment>& ready) const {
     const auto unused = std::find_if(state.nonblocking.begin(), state.nonblocking.end(),
                                      [](const Thread<Moment>& t) { return t.blocked == Blocked::done; });
     const auto index = static_cast<std::uint32_t>(unused - state.nonblocking.begin());
@@ -248,14 +250,15 @@ void ProgramSource::serialise(std::uint32_t /*rank*/, State<Moment>& state, Arch
 }
 
 template <class Moment>
-std::optional<StopPosition> ProgramSource::stop_position(std::uint32_t /*rank*/, const State<Moment>& state) const {
+std::optional<goal::StopPosition> ProgramSource::stop_position(std::uint32_t /*rank*/,
+                                                               const State<Moment>& state) const {
     if (state.main.blocked == Blocked::done) {
         return std::nullopt;
     }
-    return StopPosition{
-        .kind = state.main.in_collective ? StopPosition::Kind::collective : StopPosition::Kind::instruction,
+    return goal::StopPosition{
+        .kind = state.main.in_collective ? goal::StopPosition::Kind::collective : goal::StopPosition::Kind::instruction,
         .at = state.main.at,
         .of = static_cast<std::uint32_t>(program_of(state).instructions.size())};
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -4,7 +4,7 @@
 #include "collectives/expansion.hpp"
 #include "collectives/program.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// Generates the schedule of one rank: the same ops with the same op indices as when the program runs.
 class ProgramExpansion {
@@ -15,7 +15,7 @@ class ProgramExpansion {
           program_(source.program_->ranks[rank % source.base_]),
           slots_(program_.slots) {}
 
-    RankSchedule run() {
+    goal::RankSchedule run() {
         for (const Instruction& instruction : program_.instructions) {
             add(instruction);
         }
@@ -26,13 +26,13 @@ class ProgramExpansion {
     void add(const Instruction& instruction) {
         switch (instruction.kind) {
             case Instruction::Kind::calc:
-                out_.conditions() = {{out_.add(source_.op_of(copy_, instruction), out_.conditions()), Edge::end}};
+                out_.conditions() = {{out_.add(source_.op_of(copy_, instruction), out_.conditions()), goal::Edge::end}};
                 break;
             case Instruction::Kind::send:
             case Instruction::Kind::recv: {
-                const OpIndex op_index = out_.add(source_.op_of(copy_, instruction), out_.conditions());
-                slots_[instruction.slot] = {{op_index, Edge::end}};
-                out_.conditions() = {{op_index, Edge::start}};
+                const goal::OpIndex op_index = out_.add(source_.op_of(copy_, instruction), out_.conditions());
+                slots_[instruction.slot] = {{op_index, goal::Edge::end}};
+                out_.conditions() = {{op_index, goal::Edge::start}};
                 break;
             }
             case Instruction::Kind::wait:
@@ -48,8 +48,9 @@ class ProgramExpansion {
 
     void collective(const Instruction& instruction) {
         const CollectiveSite& site = program_.collectives[instruction.begin];
-        Expansion::Conditions conditions = out_.add_collective(
-            site.step, source_.call_of(copy_, site), [&](const Op& op) { return source_.op_of(copy_, site, op); });
+        Expansion::Conditions conditions =
+            out_.add_collective(site.step, source_.call_of(copy_, site),
+                                [&](const goal::Op& op) { return source_.op_of(copy_, site, op); });
         (instruction.slot == no_slot ? out_.conditions() : slots_[instruction.slot]) = std::move(conditions);
     }
 
@@ -60,8 +61,8 @@ class ProgramExpansion {
     std::vector<Expansion::Conditions> slots_;
 };
 
-RankSchedule ProgramSource::rank_schedule(std::uint32_t rank) const {
+goal::RankSchedule ProgramSource::rank_schedule(std::uint32_t rank) const {
     return ProgramExpansion(*this, rank).run();
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

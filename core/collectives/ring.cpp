@@ -3,7 +3,7 @@
 #include "collectives/algorithms.hpp"
 
 /// Algorithms in which every rank communicates only with its two neighbours on a ring.
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 /// Sends a block ahead, receives one from behind, and reduces it with the rank's own.
@@ -82,4 +82,4 @@ Step allreduce_ring(const CollectiveCall& call, StepNumber number) {
         .from(begin);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

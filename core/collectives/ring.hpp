@@ -5,7 +5,7 @@
 #include "collectives/counts.hpp"
 #include "collectives/step.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// Allgather around the ring: in round i every rank sends on the block that it received in the round before; in the
 /// first round it sends its own block, which has the count of `own`.
@@ -19,4 +19,4 @@ inline Step around_the_ring(const CollectiveCall& call, StepNumber number, std::
     return steps::exchange(number, number % 2 != 0, in, out);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

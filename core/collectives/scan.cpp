@@ -3,7 +3,7 @@
 #include "collectives/algorithms.hpp"
 
 /// Prefix reductions: rank r gets the reduction over ranks 0 to r; in an exclusive scan over ranks 0 to r − 1.
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 /// In round i a rank exchanges the sum of its group of 2^i ranks with the rank whose number differs in bit i, if it
@@ -71,4 +71,4 @@ Step exscan_linear(const CollectiveCall& call, StepNumber number) {
     return scan_by_chain(call, number, true);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

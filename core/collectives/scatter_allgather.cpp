@@ -3,7 +3,7 @@
 #include "collectives/ring.hpp"
 #include "collectives/subtree.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// Van de Geijn's broadcast: the root scatters the vector down a binomial tree, and then an allgather around the ring
 /// collects the blocks. Blocks are numbered relative to the root. If the vector has fewer bytes than there are ranks,
@@ -18,4 +18,4 @@ Step bcast_scatter_allgather(const CollectiveCall& call, StepNumber number) {
     return step.kind == Step::Kind::done ? steps::jump(steps::second_begins) : step;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -4,11 +4,11 @@
 
 #include "base/error.hpp"
 
-namespace idlewave::steps {
+namespace idlewave::collectives::steps {
 
 void refuse_size(std::uint64_t bytes) {
     throw InputError("an algorithm sends a message of " + std::to_string(bytes) + " bytes: expected at most " +
-                     std::to_string(largest_size));
+                     std::to_string(goal::largest_size));
 }
 
-}  // namespace idlewave::steps
+}  // namespace idlewave::collectives::steps

@@ -8,7 +8,7 @@
 
 #include "goal/op.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// The number of a step; every algorithm stays below 2^32.
 using StepNumber = std::uint32_t;
@@ -26,7 +26,7 @@ struct Step {
 
     std::uint64_t size : size_bits;  ///< of an op, in bytes; of a calc in nanoseconds
     Kind kind : 2;
-    OpKind op_kind : 2;
+    goal::OpKind op_kind : 2;
     bool reduction : 1;  ///< of a calc: part of a reduction
     bool joins : 1;      ///< of an op: a join follows
     bool exchange : 1;   ///< of a receive: the next step is a send of the same size with a join
@@ -36,13 +36,13 @@ struct Step {
     constexpr Step(Kind kind_, StepNumber next_)
         : size(0),
           kind(kind_),
-          op_kind(OpKind::calc),
+          op_kind(goal::OpKind::calc),
           reduction(false),
           joins(false),
           exchange(false),
           peer(0),
           next(next_) {}
-    constexpr Step(OpKind op_kind_, std::uint64_t size_, std::uint32_t peer_, StepNumber next_)
+    constexpr Step(goal::OpKind op_kind_, std::uint64_t size_, std::uint32_t peer_, StepNumber next_)
         : size(size_ & most_size),
           kind(Kind::op),
           op_kind(op_kind_),
@@ -63,10 +63,10 @@ struct Step {
         return step;
     }
 
-    [[nodiscard]] Op op() const { return {.size = size, .peer = peer, .kind = op_kind, .reduction = reduction}; }
+    [[nodiscard]] goal::Op op() const { return {.size = size, .peer = peer, .kind = op_kind, .reduction = reduction}; }
 };
 static_assert(sizeof(Step) == 16);
-static_assert(largest_size <= Step::most_size);
+static_assert(goal::largest_size <= Step::most_size);
 
 /// The parameters of halo exchanges and sweeps beyond those of a collective.
 struct GridShape {
@@ -161,18 +161,18 @@ inline Step jump(StepNumber next) {
 
 /// Checks the size of a message: sums of counts may exceed the largest size of a schedule.
 [[gnu::always_inline]] inline std::uint64_t checked(std::uint64_t bytes) {
-    if (bytes > largest_size) [[unlikely]] {
+    if (bytes > goal::largest_size) [[unlikely]] {
         refuse_size(bytes);
     }
     return bytes;
 }
 
 inline Step send(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
-    return {OpKind::send, checked(bytes), peer, number + 1};
+    return {goal::OpKind::send, checked(bytes), peer, number + 1};
 }
 
 inline Step recv(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
-    return {OpKind::recv, checked(bytes), peer, number + 1};
+    return {goal::OpKind::recv, checked(bytes), peer, number + 1};
 }
 
 /// The same op, followed by a join if it is the `last` one.
@@ -208,7 +208,7 @@ template <class In, class Out>
 /// Computation of `ns`, even if it is 0. A time too long for a step exceeds simulated time, which the simulation
 /// reports.
 inline Step work(StepNumber number, std::uint64_t ns) {
-    return {OpKind::calc, std::min(ns, Step::most_size), 0, number + 1};
+    return {goal::OpKind::calc, std::min(ns, Step::most_size), 0, number + 1};
 }
 
 /// Computation of `ns`; a skip if it is 0.
@@ -241,4 +241,4 @@ inline Step in_sequence(StepFunction first, StepFunction second, const Collectiv
 }
 
 }  // namespace steps
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -8,7 +8,7 @@
 /// If counts differ, an inner rank has to know the counts of its whole subtree. MPI_Gatherv and MPI_Scatterv pass them
 /// to the root only; therefore MPI implementations use linear algorithms for these. Here `recv_counts` (gather) or
 /// `send_counts` (scatter) must be given at every rank.
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 /// A range of relative ranks is a range around the ring of ranks.
@@ -28,4 +28,4 @@ Step scatter_binomial(const CollectiveCall& call, StepNumber number) {
     return scatter_down(call, number, around(call, Counts::each(call.send_counts, call.bytes)));
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

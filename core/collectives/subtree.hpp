@@ -8,7 +8,7 @@
 
 /// A binomial tree whose subtrees are ranges of ranks: rank v relative to the root is the root of the subtree of the
 /// 2^k ranks from v on, where 2^k is the lowest set bit of v.
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// The level k of v, which is also its largest number of children.
 inline std::uint32_t subtree_level(std::uint32_t v, std::uint32_t size) {
@@ -64,4 +64,4 @@ Step gather_up(const CollectiveCall& call, StepNumber number, BytesOf bytes_of) 
                                              bytes_of(v, subtree_end(v, level, call.size))));
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

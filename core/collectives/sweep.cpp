@@ -3,7 +3,7 @@
 #include "collectives/grid.hpp"
 #include "collectives/patterns.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 /// Whether sweep `i` goes upwards in the first and in the second dimension. Sweeps begin at the corners in turn, around
@@ -46,4 +46,4 @@ Step sweep(const CollectiveCall& call, StepNumber number) {
                      : steps::send(number, peer, grid.face_bytes(dimension));
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -3,7 +3,7 @@
 #include "collectives/algorithms.hpp"
 
 /// Broadcast and reduction on a binomial tree, and the operations that combine the two.
-namespace idlewave {
+namespace idlewave::collectives {
 
 Step bcast_binomial(const CollectiveCall& call, StepNumber number) {
     const std::uint32_t v = call.relative();
@@ -33,4 +33,4 @@ Step barrier_tree(const CollectiveCall& call, StepNumber number) {
     return steps::in_sequence(up, bcast_binomial, call, number);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

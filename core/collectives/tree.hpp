@@ -6,7 +6,7 @@
 #include "collectives/step.hpp"
 
 /// A binomial tree with doubling distance: in round k, rank v < 2^k relative to the root sends to v + 2^k.
-namespace idlewave {
+namespace idlewave::collectives {
 
 /// The round in which `v` sends to its first child.
 inline std::uint32_t first_round(std::uint32_t v) {
@@ -42,4 +42,4 @@ inline Step up_the_tree(const CollectiveCall& call, StepNumber number, bool redu
                                         : steps::and_join(steps::send(number, call.absolute(parent(v)), call.bytes));
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "goal/rank_block.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 using namespace op_word;
 
@@ -212,4 +212,4 @@ void check_block(std::span<const std::uint64_t> words, std::uint32_t ranks) {
     BlockCheck(words, ranks).run();
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -5,7 +5,7 @@
 
 /// LogGOPSim's binary schedules, as its txt2bin writes and its simulator reads them: packed, little-endian, with
 /// offsets that count from the end of the magic number. docs/goal-format.md describes the layout.
-namespace idlewave::goal_binary {
+namespace idlewave::goal::binary {
 
 inline constexpr std::uint64_t magic = 4223;
 inline constexpr std::uint64_t magic_used_up =
@@ -34,4 +34,4 @@ inline constexpr std::size_t started_count = 31;
 inline constexpr std::size_t started_begin = 35;
 }  // namespace node
 
-}  // namespace idlewave::goal_binary
+}  // namespace idlewave::goal::binary

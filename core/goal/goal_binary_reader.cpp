@@ -7,9 +7,9 @@
 #include "base/error.hpp"
 #include "goal/goal_binary.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
-using namespace goal_binary;
+using namespace binary;
 
 namespace {
 
@@ -287,4 +287,4 @@ void GoalBinaryReader::fail(const RankRecord& record, OpIndex op_index, std::siz
                      std::to_string(op_index) + ": expected " + expected + ", found " + std::to_string(found));
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

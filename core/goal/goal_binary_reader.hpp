@@ -9,7 +9,7 @@
 #include "base/input_file.hpp"
 #include "goal/rank_schedule.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// Reads LogGOPSim's binary schedules, rank by rank. It trusts nothing: counts and offsets must fit the file, ops must
 /// be valid, and the numbers of requirements and the roots must agree with the lists of successors. Errors are
@@ -71,4 +71,4 @@ class GoalBinaryReader {
     std::vector<std::uint32_t> requirement_counts_;  ///< number of requirements found, by op of this rank
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -7,9 +7,9 @@
 #include "base/error.hpp"
 #include "goal/goal_binary.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
-using namespace goal_binary;
+using namespace binary;
 
 GoalBinaryWriter::GoalBinaryWriter(OutputFile& out, std::uint32_t ranks) : out_(out), ranks_(ranks) {
     out_.skip(table_begin + table_entry * ranks);
@@ -93,4 +93,4 @@ void GoalBinaryWriter::finish() {
     out_.write_at(0, head);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -7,7 +7,7 @@
 #include "base/output_file.hpp"
 #include "goal/rank_schedule.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// Writes LogGOPSim's binary schedules, byte for byte as its txt2bin does.
 class GoalBinaryWriter {
@@ -39,4 +39,4 @@ class GoalBinaryWriter {
     std::vector<std::byte> bytes_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "base/quote.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 namespace {
 
 constexpr unsigned letter = 1;
@@ -176,4 +176,4 @@ void Lexer::block_comment() {
     at_ += 2;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

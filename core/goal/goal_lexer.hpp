@@ -6,7 +6,7 @@
 
 #include "goal/goal_text.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 enum class TokenKind : std::uint8_t { word, number, colon, open, close, minus, newline, end, other };
 
@@ -59,4 +59,4 @@ class Lexer {
     Token token_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <utility>
 
-namespace idlewave {
+namespace idlewave::goal {
 namespace {
 
 std::optional<OpKind> op_kind(std::string_view word) {
@@ -309,4 +309,4 @@ Graph read_goal(std::string_view text, const std::string& name) {
     return builder.finish();
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -10,7 +10,7 @@
 #include "goal/label_table.hpp"
 #include "goal/rank_schedule.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// Reads a schedule in GOAL text (Hoefler, Siebert, Lumsdaine: "Group Operation Assembly Language", ICPP'09), rank by
 /// rank. It accepts all that LogGOPSim's txt2bin accepts, with the same meaning, and more: docs/goal-format.md lists
@@ -61,4 +61,4 @@ class GoalReader {
 /// Reads a whole text. Throws the same errors as GoalReader.
 Graph read_goal(std::string_view text, const std::string& name);
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

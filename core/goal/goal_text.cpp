@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace idlewave {
+namespace idlewave::goal {
 
 bool GoalText::more(const char* keep_from) {
     constexpr std::size_t piece = std::size_t{1} << 18;
@@ -19,4 +19,4 @@ bool GoalText::more(const char* keep_from) {
     return got > 0;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -6,7 +6,7 @@
 
 #include "base/input_file.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// A window over a text: over all of a text in memory, or over a file piece by piece.
 class GoalText {
@@ -33,4 +33,4 @@ class GoalText {
     std::uint64_t passed_ = 0;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

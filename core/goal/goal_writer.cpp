@@ -12,7 +12,7 @@
 
 #include "base/crc32c.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 namespace {
 
 constexpr std::string_view comment_begin = "// idlewave: ";
@@ -118,4 +118,4 @@ void GoalWriter::append(const std::string& text) {
     }
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

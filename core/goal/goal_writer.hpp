@@ -7,7 +7,7 @@
 #include "goal/graph.hpp"
 #include "goal/rank_schedule.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// Appends the GOAL text of one rank to `out`. Op i gets the label `l<i+1>` instead of its own one: labels may occur
 /// twice, or be missing where a requirement needs one.
@@ -49,4 +49,4 @@ class GoalWriter {
     std::string text_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

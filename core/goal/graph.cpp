@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "base/quote.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 std::string Graph::name(std::uint32_t rank, OpIndex op_index) const {
     const std::string label = block(rank).label(op_index);
@@ -105,4 +105,4 @@ void GraphBuilder::refuse_peer() const {
     }
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

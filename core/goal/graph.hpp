@@ -17,7 +17,7 @@
 #include "goal/source.hpp"
 #include "goal/successor_cache.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// A schedule in memory: the ops of every rank in order, with their requirements. A rank is a RankBlock of some ten
 /// bytes an op, or of four bytes an op if it differs from the rank before it in its peers only. A GraphBuilder builds
@@ -138,12 +138,12 @@ class GraphBuilder {
     bool in_rank_ = false;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::goal
 
 #include "goal/graph_run.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 static_assert(Source<Graph>);
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

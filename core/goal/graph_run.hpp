@@ -5,7 +5,7 @@
 #include "goal/graph.hpp"
 
 /// Dependency resolution in a Graph: which ops become ready, and when, as ops start and end.
-namespace idlewave {
+namespace idlewave::goal {
 
 /// Marks an op as ready and fills the members of `ready` other than `op` and `at`. The send of an exchange becomes
 /// ready with its receive.
@@ -136,4 +136,4 @@ std::optional<StopPosition> Graph::stop_position(std::uint32_t rank, const State
     return std::nullopt;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -6,7 +6,7 @@
 
 /// Idlewave's binary schedules (.idg): a header, a block for each rank (RankBlock), a table of the blocks, and a
 /// footer. docs/goal-format.md describes the layout.
-namespace idlewave::idg {
+namespace idlewave::goal::idg {
 
 inline constexpr std::uint32_t version = 2;
 
@@ -42,4 +42,4 @@ struct Footer {
 static_assert(sizeof(Footer) == footer_size);
 inline constexpr std::size_t footer_checksummed = 28;  ///< number of bytes that the footer's checksum covers
 
-}  // namespace idlewave::idg
+}  // namespace idlewave::goal::idg

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "goal/rank_block.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 namespace {
 
 constexpr std::size_t table_ahead = std::size_t{1} << 16;
@@ -148,4 +148,4 @@ void IdgReader::fail(std::uint64_t byte, const std::string& what) const {
     throw InputError(file_.name() + ": byte " + std::to_string(byte) + ": expected " + what);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

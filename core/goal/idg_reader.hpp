@@ -9,7 +9,7 @@
 #include "goal/idg.hpp"
 #include "goal/rank_schedule.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// Reads Idlewave's binary schedules, rank by rank. It trusts nothing: checksums detect damage, and every block is
 /// checked for validity. Errors are InputErrors `file: byte …, rank …: expected …, found …`.
@@ -46,4 +46,4 @@ class IdgReader {
     std::uint8_t highest_nic_ = 0;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

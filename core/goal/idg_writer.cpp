@@ -6,7 +6,7 @@
 #include "base/crc32c.hpp"
 #include "goal/rank_block.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 IdgWriter::IdgWriter(OutputFile& out) : out_(out) {
     std::array<std::byte, idg::header_size> header{};
@@ -36,4 +36,4 @@ void IdgWriter::finish() {
     out_.append(std::as_bytes(std::span(&footer_, 1)));
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

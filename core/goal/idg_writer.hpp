@@ -9,7 +9,7 @@
 #include "goal/rank_encoder.hpp"
 #include "goal/rank_schedule.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// Writes Idlewave's binary schedules from front to back, so that the number of ranks need not be known in advance.
 class IdgWriter {
@@ -32,4 +32,4 @@ class IdgWriter {
     idg::Footer footer_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <functional>
 
-namespace idlewave {
+namespace idlewave::goal {
 
 void LabelTable::added() {
     if (labels_->kind() == LabelKind::text) {
@@ -76,4 +76,4 @@ std::string_view LabelTable::text(OpIndex op_index) const {
     return std::string_view(labels_->text()).substr(begin, labels_->begins()[op_index + 1] - begin);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -7,7 +7,7 @@
 
 #include "goal/labels.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// Finds the ops of one rank by their labels. As long as the labels are numbered, as tools write them, the label itself
 /// contains the op index; otherwise a hash table is used.
@@ -33,4 +33,4 @@ class LabelTable {
     std::vector<std::uint32_t> slots_;  ///< 1 + op_index
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 namespace {
 
 bool is_numbered(std::string_view label, OpIndex op_index) {
@@ -77,4 +77,4 @@ void Labels::spell_out() {
     kind_ = LabelKind::text;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -7,7 +7,7 @@
 
 #include "goal/op.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// The kind of labels that a rank's ops have.
 enum class LabelKind : std::uint8_t {
@@ -45,4 +45,4 @@ class Labels {
     std::vector<std::uint32_t> begins_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

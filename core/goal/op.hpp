@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace idlewave {
+namespace idlewave::goal {
 
 enum class OpKind : std::uint8_t { send, recv, calc };
 
@@ -43,4 +43,4 @@ using OpIndex = std::uint32_t;
 inline constexpr OpIndex most_ops = 0xfffffffe;  ///< of one rank
 inline constexpr OpIndex unknown_op_index = 0xffffffff;
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -8,7 +8,7 @@
 #include "base/small_map.hpp"
 #include "goal/op.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// An op of which some requirements are met, but not all.
 template <class Moment>
@@ -128,4 +128,4 @@ class Progress {
     PartlyReadyOp<Moment> first_partly_ready_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace idlewave {
+namespace idlewave::goal {
 
 using namespace op_word;
 
@@ -83,4 +83,4 @@ void RankBlock::decode(RankSchedule& schedule) const {
     }
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -11,7 +11,7 @@
 #include "goal/op.hpp"
 #include "goal/rank_schedule.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// The word of 64 bits that encodes an op in a rank's block (docs/goal-format.md).
 namespace op_word {
@@ -319,4 +319,4 @@ inline bool RankBlock::is_exchange(OpIndex op_index) const {
 /// place in the file.
 void check_block(std::span<const std::uint64_t> words, std::uint32_t ranks);
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

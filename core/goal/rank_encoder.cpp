@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 using namespace op_word;
 
@@ -196,4 +196,4 @@ void RankEncoder::append(std::span<const std::byte> first, std::span<const std::
     std::copy(second.begin(), second.end(), std::copy(first.begin(), first.end(), to));
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

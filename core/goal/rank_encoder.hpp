@@ -7,7 +7,7 @@
 #include "goal/rank_block.hpp"
 #include "goal/rank_schedule.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// Encodes one rank after the other as a block (RankBlock). It reuses its memory.
 class RankEncoder {
@@ -37,4 +37,4 @@ class RankEncoder {
     std::vector<std::uint8_t> stream_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

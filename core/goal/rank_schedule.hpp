@@ -5,7 +5,7 @@
 #include "goal/labels.hpp"
 #include "goal/op.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// A dependency between two ops of a rank: `successor` may start only after `predecessor` has started or ended.
 struct Requirement {
@@ -29,4 +29,4 @@ struct RankSchedule {
     }
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

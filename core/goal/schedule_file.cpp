@@ -9,7 +9,7 @@
 #include "goal/goal_binary.hpp"
 #include "goal/idg.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 namespace {
 
 /// Calls `use` with a reader of the file's format.
@@ -91,7 +91,7 @@ ScheduleFormat format_of(InputFile& file) {
     }
     if (begin.size() == 8) {
         const auto number = load<std::uint64_t>(begin.data());
-        if (number == goal_binary::magic || number == goal_binary::magic_used_up) {
+        if (number == binary::magic || number == binary::magic_used_up) {
             return ScheduleFormat::loggopsim;
         }
         if (load<idg::MagicNumber>(begin.data()) == idg::magic) {
@@ -152,4 +152,4 @@ void ScheduleWriter::finish() {
     std::visit(Overloaded{[](std::monostate) {}, [](auto& writer) { writer.finish(); }}, writer_);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

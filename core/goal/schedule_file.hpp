@@ -17,7 +17,7 @@
 #include "goal/idg_reader.hpp"
 #include "goal/idg_writer.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// The format of a schedule file.
 enum class ScheduleFormat : std::uint8_t {
@@ -73,4 +73,4 @@ void write_schedule(const std::string& path, ScheduleFormat format, std::uint32_
     out.commit();
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

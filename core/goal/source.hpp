@@ -10,7 +10,7 @@
 #include "goal/op.hpp"
 #include "goal/rank_schedule.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// The position at which a rank has stopped before its end.
 struct StopPosition {
@@ -102,4 +102,4 @@ concept Source =
         { source.call(rank, view, notice.cookie) } -> std::same_as<std::uint16_t>;
     };
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

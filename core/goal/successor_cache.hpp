@@ -6,7 +6,7 @@
 #include "goal/op.hpp"
 #include "goal/rank_block.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 
 /// The successor of an op's start or end, if it has exactly one. It is the same for all ranks whose blocks share
 /// `words`.
@@ -60,4 +60,4 @@ class SuccessorCache {
     std::array<CachedSuccessor, slots> known_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -11,7 +11,7 @@
 #include "loggops/request.hpp"
 #include "loggops/request_queues.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// Where the pending requests of a rank are while other ranks are simulated: nowhere, in a linked list, or in queues.
 class PendingRequests {
@@ -257,4 +257,4 @@ class Agenda {
     Slab<Queues> all_queues_;          ///< of all ranks of the thread
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

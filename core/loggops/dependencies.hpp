@@ -8,20 +8,20 @@
 #include "loggops/rank.hpp"
 #include "loggops/tables.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// Dependency resolution (docs/model.md, R4): reports the start and the end of ops to the source of the schedule, and
 /// keeps the ops that this makes ready. The source returns one such op apart, in `next`: most ops make exactly one
 /// other op ready, which then needs no list.
-template <Source S, class Observer>
+template <goal::Source S, class Observer>
 class Dependencies {
   public:
     using Tables = RankTables<S, Observer>;
     using Moment = typename Tables::Moment;
     using Cookie = typename S::Cookie;
     using Current = CurrentRank<S, Moment>;
-    using Ready = ReadyOp<Cookie, Moment>;
-    using List = ReadyOps<Cookie, Moment>;
+    using Ready = goal::ReadyOp<Cookie, Moment>;
+    using List = goal::ReadyOps<Cookie, Moment>;
 
     explicit Dependencies(Tables& tables) : tables_(tables) {}
 
@@ -31,8 +31,8 @@ class Dependencies {
     }
 
     /// An op has started. Returns whether this made an op ready that is now in `next`.
-    [[gnu::always_inline]] bool started(const Current& current, OpIndex op_index, Cookie cookie, const Moment& now,
-                                        Ready& next) {
+    [[gnu::always_inline]] bool started(const Current& current, goal::OpIndex op_index, Cookie cookie,
+                                        const Moment& now, Ready& next) {
         return tables_.source.started(current.number(), current.state().source, scratch_, {now, op_index, cookie}, next,
                                       *ready_);
     }
@@ -40,7 +40,7 @@ class Dependencies {
     /// Whether a receive brings a send along (ExchangeSend).
     [[nodiscard]] static bool brings_send(const Ready& receive) {
         if constexpr (S::has_exchanges) {
-            return receive.exchange.send_to != no_rank;
+            return receive.exchange.send_to != goal::no_rank;
         } else {
             return false;
         }
@@ -55,13 +55,13 @@ class Dependencies {
                 next.op.size = receive.op.size;
                 next.op.peer = receive.exchange.send_to;
                 next.op.tag = receive.op.tag;
-                next.op.kind = OpKind::send;
+                next.op.kind = goal::OpKind::send;
                 next.op.cpu = receive.op.cpu;
                 next.op.nic = receive.op.nic;
                 next.op.reduction = false;
                 next.op_index = receive.op_index + 1;
                 next.cookie = receive.cookie;
-                next.exchange.send_to = no_rank;
+                next.exchange.send_to = goal::no_rank;
                 return true;
             }
         }
@@ -69,7 +69,7 @@ class Dependencies {
     }
 
     /// An op has ended. Returns whether this made an op ready that is now in `next`.
-    [[gnu::always_inline]] bool ended(const Current& current, OpIndex op_index, Cookie cookie, const Moment& end,
+    [[gnu::always_inline]] bool ended(const Current& current, goal::OpIndex op_index, Cookie cookie, const Moment& end,
                                       Ready& next) {
         tables_.observer.ended(current.number(), op_index, end);
         return tables_.source.ended(current.number(), current.state().source, scratch_, {end, op_index, cookie}, next,
@@ -81,7 +81,7 @@ class Dependencies {
         Ready next;
         add_ready(started(current, op.op_index, op.cookie, now, next), next);
     }
-    void ended(const Current& current, OpIndex op_index, Cookie cookie, const Moment& end) {
+    void ended(const Current& current, goal::OpIndex op_index, Cookie cookie, const Moment& end) {
         Ready next;
         add_ready(ended(current, op_index, cookie, end, next), next);
     }
@@ -121,4 +121,4 @@ class Dependencies {
     List* ready_ = &lists_[0];
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

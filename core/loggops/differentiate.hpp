@@ -4,13 +4,13 @@
 #include "loggops/slopes.hpp"
 #include "machine/machine.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// Differentiates a simulation by the parameters of `machine`. `run(observer)` simulates with that observer, and its
 /// result is returned. The first attempt shares slopes between ranks; if a run has too many different slopes for that,
 /// the second attempt gives each moment its own.
 template <class Run>
-auto differentiate(const Machine& machine, Run run) {
+auto differentiate(const machine::Machine& machine, Run run) {
     try {
         SharedDifferentiation shared;
         return run(shared);
@@ -24,4 +24,4 @@ auto differentiate(const Machine& machine, Run run) {
     }
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -8,7 +8,7 @@
 
 #include "goal/op.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 inline constexpr std::size_t no_position = ~std::size_t{0};
 
@@ -58,11 +58,13 @@ class PositionsByKey {
 /// up every tag: the index does not answer that.
 class PostedReceiveIndex {
   public:
-    [[nodiscard]] static bool answers(std::uint32_t source, std::uint32_t tag) { return source != any && tag != any; }
+    [[nodiscard]] static bool answers(std::uint32_t source, std::uint32_t tag) {
+        return source != goal::any && tag != goal::any;
+    }
     static bool extend_for(std::uint32_t /*source*/, std::uint32_t /*tag*/) { return false; }
     void add(std::uint32_t source, std::uint32_t tag, std::size_t position) {
         positions_.add(source, tag, position);
-        wild_ = wild_ || source == any || tag == any;
+        wild_ = wild_ || source == goal::any || tag == goal::any;
     }
     void clear() {
         positions_.clear();
@@ -74,8 +76,9 @@ class PostedReceiveIndex {
         if (!wild_) {
             return positions_.oldest(source, tag, waits);
         }
-        return std::min(std::min(positions_.oldest(source, tag, waits), positions_.oldest(any, tag, waits)),
-                        std::min(positions_.oldest(source, any, waits), positions_.oldest(any, any, waits)));
+        return std::min(
+            std::min(positions_.oldest(source, tag, waits), positions_.oldest(goal::any, tag, waits)),
+            std::min(positions_.oldest(source, goal::any, waits), positions_.oldest(goal::any, goal::any, waits)));
     }
 
   private:
@@ -92,18 +95,18 @@ class UnexpectedMessageIndex {
 
     /// Whether the index must be built again before it can answer.
     bool extend_for(std::uint32_t source, std::uint32_t tag) {
-        const bool more = !wild_ && (source == any || tag == any);
+        const bool more = !wild_ && (source == goal::any || tag == goal::any);
         wild_ = wild_ || more;
         return more;
     }
 
     void add(std::uint32_t source, std::uint32_t tag, std::size_t position) {
         positions_.add(source, tag, position);
-        without_tag_ += tag == any ? 1 : 0;
+        without_tag_ += tag == goal::any ? 1 : 0;
         if (wild_) {
-            positions_.add(any, tag, position);
-            positions_.add(source, any, position);
-            positions_.add(any, any, position);
+            positions_.add(goal::any, tag, position);
+            positions_.add(source, goal::any, position);
+            positions_.add(goal::any, goal::any, position);
         }
     }
 
@@ -123,4 +126,4 @@ class UnexpectedMessageIndex {
     std::size_t without_tag_ = 0;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

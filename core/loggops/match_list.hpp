@@ -10,7 +10,7 @@
 #include "goal/op.hpp"
 #include "loggops/match_index.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// A queue in the order of MPI's matching: a match takes the oldest entry whose source and tag agree, and sizes are not
 /// compared (docs/model.md, R9). A short queue is searched entry by entry. A long one has an index, so that a match
@@ -80,7 +80,7 @@ class MatchList {
 
     [[nodiscard]] bool agrees(std::size_t op_index, std::uint32_t source, std::uint32_t tag) const {
         const Entry& entry = entries_[op_index];
-        return entry.waits && matches(entry.source, source) && matches(entry.tag, tag);
+        return entry.waits && goal::matches(entry.source, source) && goal::matches(entry.tag, tag);
     }
 
     [[nodiscard]] std::size_t find(std::uint32_t source, std::uint32_t tag) {
@@ -156,4 +156,4 @@ using PostedReceiveQueue = MatchList<Value, PostedReceiveIndex>;
 template <class Value>
 using UnexpectedMessageQueue = MatchList<Value, UnexpectedMessageIndex>;
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

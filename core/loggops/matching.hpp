@@ -10,7 +10,7 @@
 #include "loggops/message.hpp"
 #include "loggops/started_op.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// A message that has arrived and whose receive has not ended (docs/model.md, R8 to R10): an eager message whose
 /// receive was not posted at its arrival, or a request to send. With plain times and no cookies it is a cache line.
@@ -30,7 +30,7 @@ struct alignas(64) ArrivedMessage {
     Moment processed_at = {};
     StartedOp<Cookie> receive = {};  ///< of a matched message
 };
-static_assert(sizeof(ArrivedMessage<NoCookie, Time>) == 64);
+static_assert(sizeof(ArrivedMessage<goal::NoCookie, Time>) == 64);
 
 /// A posted receive in the rank itself, while no other receive is posted. The same memory holds a receive whose end is
 /// known and not yet reported to the source of the schedule; its end is the time from which the CPU is free.
@@ -41,7 +41,7 @@ struct ReceiveSlot {
     // Source and tag lie apart: side by side, a compiler copies both at once from an op, whose fields have just been
     // written one by one, and the copy would stall on store forwarding.
     std::uint32_t source = 0;
-    OpIndex op_index = 0;
+    goal::OpIndex op_index = 0;
     std::uint32_t tag = 0;
     [[no_unique_address]] Cookie cookie = {};
     std::uint8_t cpu = 0;
@@ -57,8 +57,7 @@ struct ReceiveSlot {
     /// Whether a message from `from` with `with_tag` matches the receive.
     [[nodiscard]] bool matches(std::uint32_t from, std::uint32_t with_tag) const {
         // Equality of both is the usual case, so it is tested first.
-        return (source == from && tag == with_tag) ||
-               (idlewave::matches(source, from) && idlewave::matches(tag, with_tag));
+        return (source == from && tag == with_tag) || (goal::matches(source, from) && goal::matches(tag, with_tag));
     }
 
     /// Writes field by field: reading the receive as one piece would otherwise stall on store forwarding.
@@ -298,7 +297,8 @@ class Matching {
             return overflows_[state.queues.overflow()].unexpected.take(source, tag, message);
         }
         const auto fits = [&](std::uint32_t handle) {
-            return handle != 0 && matches(messages_[handle].source, source) && matches(messages_[handle].tag, tag);
+            return handle != 0 && goal::matches(messages_[handle].source, source) &&
+                   goal::matches(messages_[handle].tag, tag);
         };
         const std::uint32_t first = state.queues.first_unexpected();
         const std::uint32_t second = first != 0 ? messages_[first].next : 0;
@@ -319,4 +319,4 @@ class Matching {
     Slab<Overflow> overflows_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// The kinds of messages between ranks: an eager message, and the three messages of a rendezvous (docs/model.md, R11).
 enum class MessageKind : std::uint8_t { data, request_to_send, clear_to_send, rendezvous_data };
@@ -26,4 +26,4 @@ struct Message {
 };
 static_assert(sizeof(Message) == 24);
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

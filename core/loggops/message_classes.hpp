@@ -12,21 +12,21 @@
 #include "machine/machine.hpp"
 #include "pdes/event.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// All eager messages of one size and one tag. Most programs have few of these classes: a message under way carries the
 /// number of its class, and the costs of a class are computed once.
 struct alignas(64) MessageClass {
     Message message;
-    Costs network;
-    Costs node;
+    machine::Costs network;
+    machine::Costs node;
 };
 
 /// The message classes of a run, shared by all threads. A class never moves or changes. A thread reads a class that it
 /// made itself, or one whose number came with a message: then a barrier lies between the write and the read.
 class MessageClasses {
   public:
-    explicit MessageClasses(const Machine& machine) : machine_(machine), table_(most) {}
+    explicit MessageClasses(const machine::Machine& machine) : machine_(machine), table_(most) {}
 
     [[nodiscard]] const MessageClass& operator[](std::uint16_t code) const { return table_[code]; }
 
@@ -51,7 +51,7 @@ class MessageClasses {
   private:
     static constexpr std::size_t most = pdes::QueuedEvent::anti_message;
 
-    const Machine& machine_;
+    const machine::Machine& machine_;
     HugeArray<MessageClass> table_;
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint16_t> numbers_;
     std::mutex mutex_;
@@ -90,4 +90,4 @@ class RecentClasses {
     std::array<Recent, 256> recent_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

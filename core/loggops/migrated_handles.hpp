@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// The present handles of open rendezvous whose ranks have moved to this thread. The other side of such a rendezvous
 /// still sends the handle of the old place. A rendezvous is known by its sender and its id.
@@ -36,4 +36,4 @@ class MigratedHandles {
     std::unordered_map<std::uint64_t, std::uint32_t> handles_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -12,11 +12,11 @@
 #include "loggops/worker.hpp"
 #include "machine/machine.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// The simulated rank (docs/model.md) as a model of the kernel (pdes::WindowModel): an LP is a rank, and an event is
 /// the arrival of a message's first byte.
-template <Source S, class Observer>
+template <goal::Source S, class Observer>
 class LogGops : private RankTables<S, Observer> {
   public:
     using Tables = RankTables<S, Observer>;
@@ -34,7 +34,7 @@ class LogGops : private RankTables<S, Observer> {
         explicit Worker(LogGops& model) : RankWorker<S, Observer>(model) {}
     };
 
-    LogGops(const S& source_, const Machine& machine_, std::uint64_t seed_, Observer& observer_)
+    LogGops(const S& source_, const machine::Machine& machine_, std::uint64_t seed_, Observer& observer_)
         : Tables(source_, machine_, seed_, observer_) {}
 
     [[nodiscard]] std::uint32_t lps() const { return Tables::source.ranks(); }
@@ -65,4 +65,4 @@ class LogGops : private RankTables<S, Observer> {
     Payload no_payload_{};
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

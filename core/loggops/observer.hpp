@@ -6,7 +6,7 @@
 #include "goal/op.hpp"
 #include "loggops/message.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// The three activities of a rank that take time.
 enum class ActivityKind : std::uint8_t { computation, transmission, reception };
@@ -18,7 +18,7 @@ struct Activity {
     bool within_node = false;
     std::uint32_t peer = 0;
     std::uint64_t amount = 0;      ///< bytes on the wire of a message; picoseconds of a computation
-    OpIndex op_index = 0;          ///< its op; `unknown_op_index` for a reception whose receive is not known yet
+    goal::OpIndex op_index = 0;    ///< its op; `unknown_op_index` for a reception whose receive is not known yet
     bool in_detour = false;        ///< a detour holds the CPU when the activity begins
     bool bytes_in_detour = false;  ///< a detour holds the CPU when the overhead is done and the bytes' time begins
 };
@@ -37,7 +37,7 @@ enum class Point : std::uint8_t {
 
 /// The description of an op that starts, for a recording.
 struct OpStart {
-    OpKind kind = OpKind::calc;
+    goal::OpKind kind = goal::OpKind::calc;
     std::uint32_t peer = 0;
     std::uint32_t tag = 0;
     std::uint64_t size = 0;
@@ -60,12 +60,12 @@ struct NoRecording {
     static constexpr bool records = false;
 
     template <class Moment>
-    static void started(std::uint32_t /*rank*/, OpIndex /*op_index*/, const OpStart& /*op*/, const Moment& /*ready*/,
-                        const Moment& /*now*/) {}
+    static void started(std::uint32_t /*rank*/, goal::OpIndex /*op_index*/, const OpStart& /*op*/,
+                        const Moment& /*ready*/, const Moment& /*now*/) {}
     template <class Moment>
-    static void ended(std::uint32_t /*rank*/, OpIndex /*op_index*/, const Moment& /*end*/) {}
+    static void ended(std::uint32_t /*rank*/, goal::OpIndex /*op_index*/, const Moment& /*end*/) {}
     template <class Moment>
-    static void received(std::uint32_t /*rank*/, OpIndex /*op_index*/, const Moment& /*arrived*/,
+    static void received(std::uint32_t /*rank*/, goal::OpIndex /*op_index*/, const Moment& /*arrived*/,
                          const Moment& /*data_arrived*/, const Moment& /*processed*/) {}
     static void arrived(std::uint32_t /*rank*/, std::uint32_t /*posted*/, bool /*found*/) {}
     static void posted(std::uint32_t /*rank*/, std::uint32_t /*unexpected*/, bool /*found*/) {}
@@ -101,4 +101,4 @@ struct NoObserver : NoRecording {
     }
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -11,7 +11,7 @@
 #include "machine/costs.hpp"
 #include "machine/machine.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// An overhead, o_s or o_r, and whether noise reaches it.
 struct Overhead {
@@ -27,7 +27,8 @@ struct Occupied {
 
 /// The CPU's part in a transmission or reception that begins at `t`: first the overhead, then the time `bytes` that O
 /// costs. A part that noise does not reach takes its plain time, and delays what follows (docs/model.md, R17).
-inline Occupied occupy(const Machine& machine, NoiseState& state, Time t, Overhead first, Time bytes) {
+inline Occupied occupy(const machine::Machine& machine, machine::NoiseState& state, Time t, Overhead first,
+                       Time bytes) {
     const bool bytes_reached = machine.noise_reach.O;
     Occupied done;
     done.overhead = first.reached ? machine.noise.finish(state, t, first.length) : later(t, first.length);
@@ -38,7 +39,7 @@ inline Occupied occupy(const Machine& machine, NoiseState& state, Time t, Overhe
     } else if (first.reached) {
         done.end = machine.noise.finish(state, t, later(first.length, bytes));
     } else {
-        NoiseState ahead = state;  // a copy: other work of the rank may still begin before the overhead ends
+        machine::NoiseState ahead = state;  // a copy: other work of the rank may still begin before the overhead ends
         done.end = machine.noise.finish(ahead, done.overhead, bytes);
     }
     return done;
@@ -54,7 +55,7 @@ struct MessageEnd {
 
 /// The CPUs and NICs of the ranks of a thread: when an activity can begin, and from when on its resources are free
 /// again (docs/model.md, R5, R7, R8, R16, R17).
-template <Source S, class Observer>
+template <goal::Source S, class Observer>
 class Occupation {
   public:
     using Tables = RankTables<S, Observer>;
@@ -129,7 +130,7 @@ class Occupation {
 
     /// A transmission (R7): takes the CPU and the NIC's send side from `now` on.
     [[gnu::always_inline]] Transmitted transmit(const Current& current, const Op& op, const MessageEnd& message,
-                                                const Costs& costs, const Moment& now) {
+                                                const machine::Costs& costs, const Moment& now) {
         const Time begin = time_of(now);
         const auto [activity, cpu] =
             occupy_cpu(current, ActivityKind::transmission, {costs.o_s, reach_.o_s}, costs, message, op, begin);
@@ -145,7 +146,7 @@ class Occupation {
     /// A reception (R8): takes the CPU and the NIC's receive side from `now` on. Returns the time at which the message
     /// is processed.
     [[gnu::always_inline]] Moment receive(const Current& current, const Op& op, const MessageEnd& message,
-                                          const Costs& costs, const Moment& now) {
+                                          const machine::Costs& costs, const Moment& now) {
         const Time begin = time_of(now);
         const auto [activity, cpu] =
             occupy_cpu(current, ActivityKind::reception, {costs.o_r, reach_.o_r}, costs, message, op, begin);
@@ -196,8 +197,8 @@ class Occupation {
 
     /// Noise is asked only if a detour may come before the end.
     [[gnu::always_inline]] CpuOccupation occupy_cpu(const Current& current, ActivityKind kind, const Overhead& overhead,
-                                                    const Costs& costs, const MessageEnd& message, const Op& op,
-                                                    Time begin) {
+                                                    const machine::Costs& costs, const MessageEnd& message,
+                                                    const Op& op, Time begin) {
         const Time done = later(begin, overhead.length);
         CpuOccupation occupation{{.kind = kind,
                                   .message = message.kind,
@@ -207,7 +208,7 @@ class Occupation {
                                   .op_index = op.op_index},
                                  {done, later(done, costs.over)}};
         if (noisy_) {
-            NoiseState& noise = tables_.noise[current.number()];
+            machine::NoiseState& noise = tables_.noise[current.number()];
             if (noise.quiet_from > begin || begin >= noise.quiet_until || occupation.cpu.end > noise.quiet_until)
                 [[unlikely]] {
                 if constexpr (Observer::observes) {
@@ -229,14 +230,14 @@ class Occupation {
     }
 
     [[nodiscard]] bool is_in_detour(const Current& current, Time t) const {
-        NoiseState ahead = tables_.noise[current.number()];
+        machine::NoiseState ahead = tables_.noise[current.number()];
         return tables_.machine.noise.finish(ahead, t, 0) > t;
     }
 
     Tables& tables_;
-    NoiseReach reach_;  ///< a copy: each message needs it
+    machine::NoiseReach reach_;  ///< a copy: each message needs it
     bool noisy_;
     MessageCount messages_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

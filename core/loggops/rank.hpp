@@ -9,7 +9,7 @@
 #include "loggops/agenda.hpp"
 #include "loggops/matching.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// The state of a simulated rank. It is small, as there are many millions. What a rank has more of than fits in here is
 /// kept by the parts of its worker, in tables of the thread; the state holds their handles.
@@ -56,4 +56,4 @@ class CurrentRank {
     Moment* free_times_ = nullptr;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

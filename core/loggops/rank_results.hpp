@@ -10,7 +10,7 @@
 #include "pdes/snapshot.hpp"
 #include "standstill/unfinished.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// The results of all ranks of a simulation. Each process adds those of its own ranks; the first process gathers all.
 template <class Observer>
@@ -46,14 +46,14 @@ class RankResults {
             }
         }
     }
-    void add(const Unfinished& unfinished) {
-        for (const PendingOp& op : unfinished.pending()) {
+    void add(const standstill::Unfinished& unfinished) {
+        for (const standstill::PendingOp& op : unfinished.pending()) {
             put(Item::pending, op);
         }
-        for (const UnfinishedRank& rank : unfinished.ranks()) {
+        for (const standstill::UnfinishedRank& rank : unfinished.ranks()) {
             put(Item::stuck, rank);
         }
-        for (const UnexpectedMessage& message : unfinished.messages()) {
+        for (const standstill::UnexpectedMessage& message : unfinished.messages()) {
             put(Item::message, message);
         }
         if (const std::uint64_t more = unfinished.message_count() - unfinished.messages().size(); more > 0) {
@@ -63,7 +63,7 @@ class RankResults {
 
     /// A collective call of all processes of the run. The first process gets the finish times of all `ranks`, what was
     /// recorded, and everything that is unfinished; the others get nothing. Throws TransportError.
-    Unfinished gather(std::uint32_t ranks, std::vector<Moment>& finish) {
+    standstill::Unfinished gather(std::uint32_t ranks, std::vector<Moment>& finish) {
         if (configuration_.transport != nullptr) {
             pdes::exchange(snapshot_, *configuration_.transport, configuration_.threads);
             if (configuration_.transport->process != 0) {
@@ -71,7 +71,7 @@ class RankResults {
             }
         }
         finish.resize(ranks);
-        Unfinished unfinished;
+        standstill::Unfinished unfinished;
         for (pdes::Snapshot::Section& section : snapshot_.of(0)) {
             Deserialiser deserialiser(section);
             while (!deserialiser.done()) {
@@ -92,7 +92,7 @@ class RankResults {
         (serialiser(values), ...);
     }
 
-    void take(Deserialiser& deserialiser, std::vector<Moment>& finish, Unfinished& unfinished) {
+    void take(Deserialiser& deserialiser, std::vector<Moment>& finish, standstill::Unfinished& unfinished) {
         switch (deserialiser.next<Item>()) {
             case Item::finish:
                 deserialiser(finish.at(deserialiser.next<std::uint32_t>()));
@@ -103,13 +103,13 @@ class RankResults {
                 }
                 break;
             case Item::pending:
-                unfinished.add(deserialiser.next<PendingOp>());
+                unfinished.add(deserialiser.next<standstill::PendingOp>());
                 break;
             case Item::stuck:
-                unfinished.add(deserialiser.next<UnfinishedRank>());
+                unfinished.add(deserialiser.next<standstill::UnfinishedRank>());
                 break;
             case Item::message:
-                unfinished.add(deserialiser.next<UnexpectedMessage>());
+                unfinished.add(deserialiser.next<standstill::UnexpectedMessage>());
                 break;
             case Item::dropped:
                 unfinished.add_dropped(deserialiser.next<std::uint64_t>());
@@ -122,4 +122,4 @@ class RankResults {
     pdes::Snapshot snapshot_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

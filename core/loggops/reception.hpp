@@ -15,11 +15,11 @@
 #include "loggops/transmission.hpp"
 #include "pdes/event.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// The reception of eager messages (docs/model.md, R8 to R10): an arrived message is matched and received. It is
 /// received at once where the rank does nothing else before; otherwise the reception is a request in the agenda.
-template <Source S, class Observer>
+template <goal::Source S, class Observer>
 class Reception {
   public:
     using Tables = RankTables<S, Observer>;
@@ -64,7 +64,7 @@ class Reception {
 
     /// A requested reception begins. `op_index` is the op that it belongs to, as far as it is known. Returns the time
     /// at which the message is processed.
-    Moment receive(const Current& current, const Entry& request, OpIndex op_index, const Moment& now) {
+    Moment receive(const Current& current, const Entry& request, goal::OpIndex op_index, const Moment& now) {
         const Op op{.op_index = op_index, .cpu = request.ready.op.cpu, .nic = request.ready.op.nic};
         return transmission_.receive(current, op, message_kind_of(request.kind), request.ready.op.peer,
                                      request.ready.op.size, request.message_class, now);
@@ -93,7 +93,7 @@ class Reception {
   private:
     /// No posted receive matches the message. It is received all the same, since progress is asynchronous (R8).
     [[gnu::noinline]] void arrive_unexpected(const Current& current, const Event& event, Time until) {
-        const Op unknown{.op_index = unknown_op_index};
+        const Op unknown{.op_index = goal::unknown_op_index};
         const auto& message = *event.payload;
         const Moment arrived = tables_.observer.arrival(message, event.time);
         const std::uint32_t handle = matching_.add();
@@ -138,4 +138,4 @@ class Reception {
     Transmission<S, Observer>& transmission_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -14,7 +14,7 @@
 #include "base/time.hpp"
 #include "loggops/observer.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// The cause of a simulated time: a point of an activity of some rank. Zero bytes mean the beginning of the simulation.
 struct Cause {
@@ -53,8 +53,8 @@ struct ActivityRecord {
 /// A recorded op.
 struct OpRecord {
     std::uint32_t rank = 0;
-    OpIndex op_index = 0;
-    OpKind kind = OpKind::calc;
+    goal::OpIndex op_index = 0;
+    goal::OpKind kind = goal::OpKind::calc;
     std::uint32_t peer = 0;
     std::uint32_t tag = 0;
     std::uint64_t size = 0;
@@ -137,7 +137,7 @@ class Recorder {
 
     ActivityRef begin(std::uint32_t rank, const CausedTime& now, const Activity& activity, MessageCount& /*messages*/) {
         if (!recording_.holds(rank, now.time) &&
-            (activity.op_index == unknown_op_index || !find(rank, activity.op_index))) {
+            (activity.op_index == goal::unknown_op_index || !find(rank, activity.op_index))) {
             return {rank, Cause::unrecorded};
         }
         std::vector<ActivityRecord>& own = record_.activities[rank];
@@ -158,7 +158,7 @@ class Recorder {
     static CausedTime arrival(const Payload& message, Time time) { return {time, message.sent}; }
     static std::uint16_t code(const Message& /*message*/, const Cause& /*sent*/) { return Message::no_class; }
 
-    void started(std::uint32_t rank, OpIndex op_index, const OpStart& op, const CausedTime& ready,
+    void started(std::uint32_t rank, goal::OpIndex op_index, const OpStart& op, const CausedTime& ready,
                  const CausedTime& now) {
         if (!recording_.holds(rank, now.time)) {
             return;
@@ -167,12 +167,12 @@ class Recorder {
         indices_[rank].add(op_index, static_cast<std::uint32_t>(own.size()));
         append(own, {rank, op_index, op.kind, op.peer, op.tag, op.size, op.call, ready, now, now});
     }
-    void ended(std::uint32_t rank, OpIndex op_index, const CausedTime& end) {
+    void ended(std::uint32_t rank, goal::OpIndex op_index, const CausedTime& end) {
         if (OpRecord* op = find(rank, op_index)) {
             op->end = end;
         }
     }
-    void received(std::uint32_t rank, OpIndex op_index, const CausedTime& arrived, const CausedTime& data_arrived,
+    void received(std::uint32_t rank, goal::OpIndex op_index, const CausedTime& arrived, const CausedTime& data_arrived,
                   const CausedTime& processed) {
         if (OpRecord* op = find(rank, op_index)) {
             op->arrived = arrived;
@@ -268,7 +268,7 @@ class Recorder {
     /// A snapshot counts the bytes of a rank in 32 bits.
     static constexpr std::size_t most_migrated_bytes = std::size_t{1} << 30;
 
-    [[nodiscard]] OpRecord* find(std::uint32_t rank, OpIndex op_index) {
+    [[nodiscard]] OpRecord* find(std::uint32_t rank, goal::OpIndex op_index) {
         const std::uint32_t* index = indices_[rank].find(op_index);
         return index == nullptr ? nullptr : &record_.ops[rank][*index];
     }
@@ -327,4 +327,4 @@ class Recorder {
     SimulationRecord record_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

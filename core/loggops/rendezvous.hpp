@@ -21,7 +21,7 @@
 #include "pdes/event.hpp"
 #include "standstill/unfinished.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// The rendezvous of a message larger than S (docs/model.md, R11 to R13), in the order in which it happens. Both sides
 /// are here; each function says on which side it runs. Between two steps a message travels or a request waits:
@@ -38,7 +38,7 @@ namespace idlewave {
 ///                                               9 data_processed; the receive ends
 ///
 /// Each message costs what any message costs, so a rendezvous has the same lookahead as an eager message.
-template <Source S, class Observer>
+template <goal::Source S, class Observer>
 class Rendezvous {
   public:
     using Tables = RankTables<S, Observer>;
@@ -188,22 +188,24 @@ class Rendezvous {
     // ---- what others ask
 
     /// The op that the reception of a clear to send or of data belongs to.
-    [[nodiscard]] OpIndex op_index_of_send(std::uint32_t handle) const { return sends_[handle].op.op_index; }
-    [[nodiscard]] OpIndex op_index_of_receive(std::uint32_t handle) const { return receives_[handle].op.op_index; }
+    [[nodiscard]] goal::OpIndex op_index_of_send(std::uint32_t handle) const { return sends_[handle].op.op_index; }
+    [[nodiscard]] goal::OpIndex op_index_of_receive(std::uint32_t handle) const {
+        return receives_[handle].op.op_index;
+    }
 
     /// Whether other ranks know handles of this rank's records.
     [[nodiscard]] bool is_open(std::uint32_t rank) const { return !tables_.open[rank].none(); }
 
     /// Adds the open sends of all ranks of the thread, which still wait for their receivers.
-    void collect_unfinished_sends(Unfinished& unfinished) const {
+    void collect_unfinished_sends(standstill::Unfinished& unfinished) const {
         sends_.each([&unfinished](const OpenSend<Cookie>& send) {
             if (send.open) {
-                unfinished.add(PendingOp{.size = send.size,
-                                         .rank = send.rank,
-                                         .op_index = send.op.op_index,
-                                         .peer = send.peer,
-                                         .tag = send.tag,
-                                         .kind = OpKind::send});
+                unfinished.add(standstill::PendingOp{.size = send.size,
+                                                     .rank = send.rank,
+                                                     .op_index = send.op.op_index,
+                                                     .peer = send.peer,
+                                                     .tag = send.tag,
+                                                     .kind = goal::OpKind::send});
             }
         });
     }
@@ -357,4 +359,4 @@ class Rendezvous {
     MigratedHandles migrated_receives_;  ///< restored open receives
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -4,7 +4,7 @@
 
 #include "loggops/started_op.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// The sender's record of a rendezvous, from its request to send until its data have left.
 template <class Cookie>
@@ -45,4 +45,4 @@ struct OpenRendezvous {
     [[nodiscard]] bool none() const { return (send | receive) == 0; }
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -7,7 +7,7 @@
 #include "goal/source.hpp"
 #include "loggops/message.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// The precedence among requests that are ready at one time (docs/model.md, R15).
 enum class Priority : std::uint8_t { arrival, protocol, send, post, calc };
@@ -26,11 +26,13 @@ enum class RequestKind : std::uint8_t {
     calc
 };
 
-constexpr Priority priority_of(OpKind kind) {
-    return kind == OpKind::send ? Priority::send : kind == OpKind::recv ? Priority::post : Priority::calc;
+constexpr Priority priority_of(goal::OpKind kind) {
+    return kind == goal::OpKind::send ? Priority::send : kind == goal::OpKind::recv ? Priority::post : Priority::calc;
 }
-constexpr RequestKind request_kind_of(OpKind kind) {
-    return kind == OpKind::send ? RequestKind::send : kind == OpKind::recv ? RequestKind::post : RequestKind::calc;
+constexpr RequestKind request_kind_of(goal::OpKind kind) {
+    return kind == goal::OpKind::send   ? RequestKind::send
+           : kind == goal::OpKind::recv ? RequestKind::post
+                                        : RequestKind::calc;
 }
 
 /// Whether the request is an op or the reception of an expected message. These make at most one op ready at a time.
@@ -58,7 +60,7 @@ template <class Cookie, class Moment = Time>
 struct Request {
     /// The op and its ready time. For a message `op` holds the size on the wire, the other rank, and the CPU and NIC;
     /// and `op_index` and `cookie` are those of the op that it belongs to, for an expected message.
-    ReadyOp<Cookie, Moment> ready;
+    goal::ReadyOp<Cookie, Moment> ready;
     /// Of a message: its number among the transmissions of its sender; of a protocol send the number of the
     /// transmission that it answers.
     std::uint32_t sequence = 0;
@@ -116,4 +118,4 @@ struct SingleResourceLayout {
     [[nodiscard]] static std::uint16_t rx(std::uint8_t /*i*/) { return 2; }
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -9,7 +9,7 @@
 #include "base/time.hpp"
 #include "loggops/request.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// Requests that need the same resources, in order of precedence. Most are added in that order: these are in a vector,
 /// the others in a heap.
@@ -133,4 +133,4 @@ class RequestQueues {
     std::uint64_t waiting_ = 0;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

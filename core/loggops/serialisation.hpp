@@ -15,7 +15,7 @@
 #include "loggops/serialised_fields.hpp"
 #include "loggops/tables.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// The positions of handles in a list. In a serialised rank a request refers to a record by its position.
 class HandlePositions {
@@ -36,7 +36,7 @@ class HandlePositions {
 
 /// Serialises a rank: for the undo log, for migration to another thread or process, and for checkpoints. The bytes are
 /// the same wherever the rank has been: handles become positions, and what has no order of its own is sorted.
-template <Source S, class Observer>
+template <goal::Source S, class Observer>
 class RankSerialiser {
   public:
     using Tables = RankTables<S, Observer>;
@@ -230,4 +230,4 @@ class RankSerialiser {
     const Dependencies<S, Observer>& dependencies_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -9,7 +9,7 @@
 
 /// The records of a rank, shown to an archive (base/archive.hpp) field by field: padding is left out, and so are
 /// handles in lists and message classes, which belong to a thread or a process.
-namespace idlewave {
+namespace idlewave::loggops {
 
 template <class Archive, class Cookie>
 void serialise(Archive& archive, StartedOp<Cookie>& op) {
@@ -65,7 +65,7 @@ void serialise(Archive& archive, OpenReceive<Cookie, Moment>& receive) {
 /// are restored in order of precedence, and get new ones.
 template <class Archive, class Cookie, class Moment>
 void serialise(Archive& archive, Request<Cookie, Moment>& request) {
-    ReadyOp<Cookie, Moment>& ready = request.ready;
+    goal::ReadyOp<Cookie, Moment>& ready = request.ready;
     archive(request.priority);
     archive(request.kind);
     archive(request.first_resource);
@@ -101,4 +101,4 @@ void serialise(Archive& archive, Request<Cookie, Moment>& request) {
     }
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -11,7 +11,7 @@
 #include "loggops/slope_table.hpp"
 #include "loggops/slopes.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// A time and a pointer to its derivatives in a SlopeTable, in 16 bytes. It is valid as long as the table.
 class SharedSlopes {
@@ -137,4 +137,4 @@ class SharedDifferentiation : public NoRecording {
     std::mutex mutex_;  ///< protects `coded_` and `codes_` while a code is added; an entry never changes
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -14,7 +14,7 @@
 #include "pdes/run.hpp"
 #include "standstill/standstill.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// Options of a simulation.
 struct SimulationOptions {
@@ -32,12 +32,12 @@ struct SimulationResult {
 
 /// Simulates the schedule of `source` on `machine`; `observer` attaches its data to the simulated times. Throws
 /// Standstill, TimeOverflow, and any exception of `options.poll`.
-template <Source S, class Observer>
-SimulationResult<typename Observer::Moment> simulate(const S& source, const Machine& machine,
+template <goal::Source S, class Observer>
+SimulationResult<typename Observer::Moment> simulate(const S& source, const machine::Machine& machine,
                                                      const SimulationOptions& options, Observer& observer) {
     using Model = LogGops<S, Observer>;
     Model model(source, machine, options.seed, observer);
-    Unfinished unfinished;
+    standstill::Unfinished unfinished;
     SimulationResult<typename Observer::Moment> result;
     const auto ranks = pdes::run(model, options.threads, options.poll, [&](auto& scheduler) {
         scheduler.each_worker([&](auto& worker) {
@@ -49,7 +49,7 @@ SimulationResult<typename Observer::Moment> simulate(const S& source, const Mach
         });
     });
     if (!unfinished.empty()) {
-        throw standstill(std::move(unfinished), source);
+        throw standstill::standstill(std::move(unfinished), source);
     }
     // The finish times are allocated only now, after the scheduler has released its memory.
     result.finish.resize(ranks->size());
@@ -60,10 +60,10 @@ SimulationResult<typename Observer::Moment> simulate(const S& source, const Mach
 }
 
 /// The same without an observer.
-template <Source S>
-SimulationResult<Time> simulate(const S& source, const Machine& machine, const SimulationOptions& options) {
+template <goal::Source S>
+SimulationResult<Time> simulate(const S& source, const machine::Machine& machine, const SimulationOptions& options) {
     NoObserver observer;
     return simulate(source, machine, options, observer);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

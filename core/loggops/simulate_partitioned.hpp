@@ -19,7 +19,7 @@
 #include "pdes/segmented_run.hpp"
 #include "standstill/standstill.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// The result of a simulation in partitions. Only the first process has `found`.
 template <class Moment>
@@ -33,8 +33,8 @@ struct PartitionedSimulation {
 /// with the same result as `simulate`; what the observer records is in the first process then. `seed` is that of the
 /// noise phases. Throws Standstill in the first process, TimeOverflow, InputError if the machine has no lookahead, and
 /// any exception of the poll.
-template <Source S, class Observer>
-PartitionedSimulation<typename Observer::Moment> simulate_partitioned(const S& source, const Machine& machine,
+template <goal::Source S, class Observer>
+PartitionedSimulation<typename Observer::Moment> simulate_partitioned(const S& source, const machine::Machine& machine,
                                                                       std::uint64_t seed,
                                                                       const pdes::RunConfiguration& configuration,
                                                                       Observer& observer) {
@@ -67,7 +67,7 @@ PartitionedSimulation<typename Observer::Moment> simulate_partitioned(const S& s
     PartitionedSimulation<Moment> result;
     result.statistics = run.run([&](auto& all) {
         results.check_memory();
-        Unfinished unfinished;
+        standstill::Unfinished unfinished;
         all.each_worker([&](auto& worker) { worker.collect_unfinished_sends(unfinished); });
         all.each_lp_of_worker([&](auto& worker, std::uint32_t r, const typename Model::State& rank) {
             worker.collect_unfinished(r, rank, unfinished);
@@ -80,19 +80,19 @@ PartitionedSimulation<typename Observer::Moment> simulate_partitioned(const S& s
     pdes::sum_over_processes(result.statistics, configuration.transport);
     pdes::sum_over_processes(std::span(&result.digest, 1), configuration.transport);
     result.found.messages = result.statistics.counts.committed;
-    Unfinished unfinished = results.gather(source.ranks(), result.found.finish);
+    standstill::Unfinished unfinished = results.gather(source.ranks(), result.found.finish);
     if (!unfinished.empty()) {
-        throw standstill(std::move(unfinished), source);
+        throw standstill::standstill(std::move(unfinished), source);
     }
     return result;
 }
 
 /// The same without an observer.
-template <Source S>
-PartitionedSimulation<Time> simulate_partitioned(const S& source, const Machine& machine, std::uint64_t seed,
+template <goal::Source S>
+PartitionedSimulation<Time> simulate_partitioned(const S& source, const machine::Machine& machine, std::uint64_t seed,
                                                  const pdes::RunConfiguration& configuration) {
     NoObserver observer;
     return simulate_partitioned(source, machine, seed, configuration, observer);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -1,6 +1,6 @@
 #include "loggops/slope_table.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 namespace {
 
 /// The most steps and ties that the table may hold. With their slopes they take some 160 MB.
@@ -136,4 +136,4 @@ InternedSlopes* SlopeTable::steepest(InternedSlopes& a, InternedSlopes& b) {
     return tie->steepest;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

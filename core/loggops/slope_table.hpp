@@ -13,7 +13,7 @@
 #include "loggops/observer.hpp"
 #include "loggops/slopes.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 class SlopeTable;
 struct InternedSlopes;
@@ -142,4 +142,4 @@ class SlopeTable {
     std::uint64_t messages_at_check_ = 0;  ///< `messages_` at the last check
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -10,7 +10,7 @@
 #include "base/time.hpp"
 #include "loggops/observer.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// The derivatives of a time by the parameters of one level of the network: how often each parameter counts in it.
 struct LevelSlopes {
@@ -267,4 +267,4 @@ struct Differentiation : NoRecording {
 /// with it. A machine without a network within nodes leaves the second level 0.
 using SerialisableDifferentiation = Differentiation<2, true>;
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -4,12 +4,12 @@
 
 #include "goal/op.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// An op that has started: its index in the schedule, and the CPU and NIC that it uses.
 template <class Cookie>
 struct StartedOp {
-    OpIndex op_index = 0;
+    goal::OpIndex op_index = 0;
     [[no_unique_address]] Cookie cookie = {};
     std::uint8_t cpu = 0;
     std::uint8_t nic = 0;
@@ -18,9 +18,9 @@ struct StartedOp {
 /// An op that has ended, and when.
 template <class Cookie, class Moment>
 struct EndedOp {
-    OpIndex op_index = 0;
+    goal::OpIndex op_index = 0;
     [[no_unique_address]] Cookie cookie = {};
     Moment at = {};
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -14,17 +14,17 @@
 #include "loggops/request.hpp"
 #include "machine/machine.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// What all threads of a simulation share: its input, the message classes, and those columns of the ranks that most
 /// ranks need seldom, so that a Rank stays small. A thread writes only the rows of its own ranks.
-template <Source S, class Observer>
+template <goal::Source S, class Observer>
 struct RankTables {
     using Moment = typename Observer::Moment;
     using State = Rank<S, Moment>;
     using Layout = std::conditional_t<S::single_cpu_and_nic, SingleResourceLayout, ResourceLayout>;
 
-    RankTables(const S& source_, const Machine& machine_, std::uint64_t seed_, Observer& observer_)
+    RankTables(const S& source_, const machine::Machine& machine_, std::uint64_t seed_, Observer& observer_)
         : source(source_),
           machine(machine_),
           seed(seed_),
@@ -46,15 +46,15 @@ struct RankTables {
     }
 
     const S& source;
-    const Machine& machine;
+    const machine::Machine& machine;
     std::uint64_t seed;
     Observer& observer;
     Layout layout;
     MessageClasses classes;
     HugeArray<Moment> processed;     ///< by rank: the last message is processed, where that is after the CPU is free
     HugeArray<OpenRendezvous> open;  ///< by rank
-    HugeArray<NoiseState> noise;     ///< by rank, if there is noise
-    HugeArray<Moment> free_times;    ///< by rank and resource, if there are more than a State holds
+    HugeArray<machine::NoiseState> noise;  ///< by rank, if there is noise
+    HugeArray<Moment> free_times;          ///< by rank and resource, if there are more than a State holds
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -11,11 +11,11 @@
 #include "loggops/tables.hpp"
 #include "machine/costs.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// Sends and receives messages: takes the resources for their costs, and hands a sent message to the kernel
 /// (docs/model.md, R3, R7, R8).
-template <Source S, class Observer>
+template <goal::Source S, class Observer>
 class Transmission {
   public:
     using Tables = RankTables<S, Observer>;
@@ -55,9 +55,9 @@ class Transmission {
                          const Moment& now, Context& context) {
         const bool within_node = is_within_node(current, peer);
         const bool control = message.kind != MessageKind::rendezvous_data;
-        const Costs& message_costs = !control      ? costs_of(Message::no_class, message.size, within_node)
-                                     : within_node ? node_control_
-                                                   : network_control_;
+        const machine::Costs& message_costs = !control      ? costs_of(Message::no_class, message.size, within_node)
+                                              : within_node ? node_control_
+                                                            : network_control_;
         return transmit(current, op, peer, message, within_node, message_costs, now, context);
     }
 
@@ -81,7 +81,8 @@ class Transmission {
         return node_ranks_ != 0 && current.number() / node_ranks_ == peer / node_ranks_;
     }
 
-    [[gnu::always_inline]] const Costs& costs_of(std::uint16_t message_class, std::uint64_t size, bool within_node) {
+    [[gnu::always_inline]] const machine::Costs& costs_of(std::uint16_t message_class, std::uint64_t size,
+                                                          bool within_node) {
         if (message_class != Message::no_class) {
             return within_node ? classes_[message_class].node : classes_[message_class].network;
         }
@@ -92,8 +93,8 @@ class Transmission {
     /// Returns the time from which the CPU is free.
     template <class Context>
     [[gnu::always_inline]] Moment transmit(const Current& current, const Op& op, std::uint32_t peer,
-                                           const Message& message, bool within_node, const Costs& message_costs,
-                                           const Moment& now, Context& context) {
+                                           const Message& message, bool within_node,
+                                           const machine::Costs& message_costs, const Moment& now, Context& context) {
         const auto sent =
             occupation_.transmit(current, op, {message.kind, peer, message.size, within_node}, message_costs, now);
         if (message.kind == MessageKind::data && message.message_class != Message::no_class) [[likely]] {
@@ -119,9 +120,9 @@ class Transmission {
     std::uint32_t node_ranks_;  ///< 0: the machine has no network within nodes
     std::uint64_t network_eager_limit_;
     std::uint64_t node_eager_limit_;
-    Costs network_control_;
-    Costs node_control_;
-    Costs unclassified_costs_;  ///< of the last message without a class
+    machine::Costs network_control_;
+    machine::Costs node_control_;
+    machine::Costs unclassified_costs_;  ///< of the last message without a class
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

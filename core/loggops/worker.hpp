@@ -22,12 +22,12 @@
 #include "pdes/event.hpp"
 #include "standstill/unfinished.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
 /// Simulates the ranks of a thread, one at a time. It decides what the rank does next (docs/model.md, R14 and R15): an
 /// arrival, a pending request, or an op that has just become ready. The parts do it: each has its own data, a narrow
 /// interface, and its own test.
-template <Source S, class Observer>
+template <goal::Source S, class Observer>
 class RankWorker {
   public:
     using Tables = RankTables<S, Observer>;
@@ -36,7 +36,7 @@ class RankWorker {
     using State = Rank<S, Moment>;
     using Cookie = typename S::Cookie;
     using Layout = typename Tables::Layout;
-    using Ready = ReadyOp<Cookie, Moment>;
+    using Ready = goal::ReadyOp<Cookie, Moment>;
     using Event = pdes::Event<Payload>;
 
     explicit RankWorker(Tables& tables)
@@ -151,32 +151,34 @@ class RankWorker {
     [[nodiscard]] std::uint64_t messages() const { return occupation_.messages(); }
 
     /// Adds everything that is unfinished in rank `r`, except its sends (docs/model.md, R20).
-    void collect_unfinished(std::uint32_t r, const State& rank, Unfinished& unfinished) const {
+    void collect_unfinished(std::uint32_t r, const State& rank, standstill::Unfinished& unfinished) const {
         matching_.each_posted(rank.match, [&](std::uint32_t source, std::uint32_t tag, const auto& receive) {
-            unfinished.add(
-                PendingOp{.rank = r, .op_index = receive.op_index, .peer = source, .tag = tag, .kind = OpKind::recv});
+            unfinished.add(standstill::PendingOp{
+                .rank = r, .op_index = receive.op_index, .peer = source, .tag = tag, .kind = goal::OpKind::recv});
         });
         std::uint32_t number = 0;
         matching_.each_unexpected(rank.match, [&](std::uint32_t handle) {
             const auto& message = matching_[handle];
             if (message.kind == MessageKind::data) {
-                unfinished.add(UnexpectedMessage{.size = message.size,
-                                                 .receiver = r,
-                                                 .number = number++,
-                                                 .sender = message.source,
-                                                 .tag = message.tag});
+                unfinished.add(standstill::UnexpectedMessage{.size = message.size,
+                                                             .receiver = r,
+                                                             .number = number++,
+                                                             .sender = message.source,
+                                                             .tag = message.tag});
             }
         });
         if (const auto position = tables_.source.stop_position(r, rank.source)) {
-            unfinished.add(UnfinishedRank{r, *position});
+            unfinished.add(standstill::UnfinishedRank{r, *position});
         }
     }
 
     /// Adds the unfinished sends of all ranks of the thread.
-    void collect_unfinished_sends(Unfinished& unfinished) const { rendezvous_.collect_unfinished_sends(unfinished); }
+    void collect_unfinished_sends(standstill::Unfinished& unfinished) const {
+        rendezvous_.collect_unfinished_sends(unfinished);
+    }
 
   private:
-    using Request = idlewave::Request<Cookie, Moment>;
+    using Request = idlewave::loggops::Request<Cookie, Moment>;
     using Ended = EndedOp<Cookie, Moment>;
     using Next = typename Agenda<Cookie, Moment>::Next;
 
@@ -275,9 +277,9 @@ class RankWorker {
 
     [[nodiscard, gnu::always_inline]] Moment start_of(const Ready& ready) const {
         switch (ready.op.kind) {
-            case OpKind::send:
+            case goal::OpKind::send:
                 return occupation_.start_of_send(current_, ready.at, ready.op.cpu, ready.op.nic);
-            case OpKind::recv:
+            case goal::OpKind::recv:
                 return ready.at;
             default:
                 return occupation_.start_of_calc(current_, ready.at, ready.op.cpu);
@@ -298,7 +300,7 @@ class RankWorker {
 
     /// Whether `a` starts before `b`: by start, ready time, kind, and op index (R15).
     [[nodiscard]] bool goes_first(const Ready& a, const Ready& b) const {
-        if (a.op.kind == OpKind::send && b.op.kind == OpKind::recv) [[likely]] {
+        if (a.op.kind == goal::OpKind::send && b.op.kind == goal::OpKind::recv) [[likely]] {
             return time_of(start_of(a)) <= time_of(b.at);  // of one start, the send was ready no later than the receive
         }
         const auto order = [this](const Ready& ready) {
@@ -349,11 +351,11 @@ class RankWorker {
 
     /// An op that cannot start yet becomes a request.
     [[gnu::noinline]] void request_op(const Ready& ready) {
-        const Op& op = ready.op;
+        const goal::Op& op = ready.op;
         Request& request = agenda_.make();
         request.ready = ready;
         request.first_resource = Layout::cpu(op.cpu);
-        request.second_resource = op.kind == OpKind::send ? tables_.layout.tx(op.nic) : request.first_resource;
+        request.second_resource = op.kind == goal::OpKind::send ? tables_.layout.tx(op.nic) : request.first_resource;
         request.priority = priority_of(op.kind);
         request.kind = request_kind_of(op.kind);
         agenda_.added();
@@ -439,8 +441,8 @@ class RankWorker {
                 request_op(*next);
                 return;
             }
-            bool sends = next->op.kind == OpKind::send;
-            if (next->op.kind == OpKind::recv) {
+            bool sends = next->op.kind == goal::OpKind::send;
+            if (next->op.kind == goal::OpKind::recv) {
                 sends = dependencies_.brings_send(*next);
                 bool matched = false;
                 is_ready = post(*next, at, *next, matched);
@@ -460,7 +462,7 @@ class RankWorker {
                 break;
             }
             record_start(*next, at);
-            const OpIndex op_index = next->op_index;
+            const goal::OpIndex op_index = next->op_index;
             const Cookie cookie = next->cookie;
             const Moment end = sends ? transmission_.send_eagerly(current_, *next, started_op(*next), at, context)
                                      : occupation_.compute(current_, *next, at);
@@ -503,14 +505,14 @@ class RankWorker {
     /// Starts an op. The ops that this makes ready are added to the list.
     template <class Context>
     [[gnu::always_inline]] void start_op(const Ready& ready, const Moment& now, Context& context) {
-        if (ready.op.kind == OpKind::recv) {
+        if (ready.op.kind == goal::OpKind::recv) {
             Ready next;
             bool matched = false;
             dependencies_.add_ready(post(ready, now, next, matched), next);
             return;
         }
         record_start(ready, now);
-        if (ready.op.kind == OpKind::calc) {
+        if (ready.op.kind == goal::OpKind::calc) {
             const Moment end = occupation_.compute(current_, ready, now);
             dependencies_.started(current_, ready, now);
             dependencies_.ended(current_, ready.op_index, ready.cookie, end);
@@ -551,7 +553,7 @@ class RankWorker {
 
     [[gnu::always_inline]] void record_start(const Ready& ready, const Moment& now) {
         if constexpr (Observer::records) {
-            const Op& op = ready.op;
+            const goal::Op& op = ready.op;
             tables_.observer.started(current_.number(), ready.op_index,
                                      {op.kind, op.peer, op.tag, op.size,
                                       tables_.source.call(current_.number(), current_.state().source, ready.cookie)},
@@ -562,8 +564,8 @@ class RankWorker {
     // ---- arrived messages: eager ones without a posted receive, and requests to send (R10, R12)
 
     /// The op of a message, as far as it is known.
-    [[nodiscard]] OpIndex op_index_of_message(std::uint32_t handle) const {
-        return matching_[handle].matched ? matching_[handle].receive.op_index : unknown_op_index;
+    [[nodiscard]] goal::OpIndex op_index_of_message(std::uint32_t handle) const {
+        return matching_[handle].matched ? matching_[handle].receive.op_index : goal::unknown_op_index;
     }
 
     [[gnu::noinline]] void message_matched(std::uint32_t handle, const StartedOp<Cookie>& receive, const Moment& now) {
@@ -607,4 +609,4 @@ class RankWorker {
     std::array<Ready, 2> next_;  ///< the op that starts next, and room for the op that its end makes ready
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

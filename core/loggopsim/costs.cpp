@@ -22,7 +22,7 @@ Time whole(const char* name, double cost) {
 
 }  // namespace
 
-Costs costs_of(const Machine& machine) {
+Costs costs_of(const machine::Machine& machine) {
     if (!machine.noise.silent()) {
         refuse("is for runs without noise: leave the machine's noise out");
     }
@@ -32,7 +32,7 @@ Costs costs_of(const Machine& machine) {
     if (machine.network.segments.size() > 1) {
         refuse("knows one set of parameters for all sizes: leave out network.segment");
     }
-    const Parameters& p = machine.network.segments.front().parameters;
+    const machine::Parameters& p = machine.network.segments.front().parameters;
     if (p.o_s != p.o_r) {
         refuse("knows one overhead o; expected o_s and o_r to be equal, found " + std::to_string(p.o_s) + " ps and " +
                std::to_string(p.o_r) + " ps");

@@ -19,7 +19,7 @@ struct Costs {
 };
 
 /// LogGOPSim's parameters for `machine`. Throws an InputError that names a parameter which LogGOPSim cannot express.
-Costs costs_of(const Machine& machine);
+Costs costs_of(const machine::Machine& machine);
 
 /// `cost` for each byte after the first. LogGOPSim computes size - 1 without a sign, and its sums wrap back: so a
 /// message of 0 bytes costs minus the cost of one byte. Throws TimeOverflow.

@@ -19,10 +19,10 @@ struct Event {
     enum class Kind : std::uint8_t { send, recv, calc, message, check };
 
     Time time = 0;
-    std::uint64_t number = 0;  ///< in order of creation: an op that is released or a message that is sent
-    std::uint32_t rank = 0;    ///< the rank that executes it
-    std::uint32_t source = 0;  ///< of a message: its sender
-    OpIndex op_index = 0;      ///< the op, or the op that sent the message; of a check the number of the wait queue
+    std::uint64_t number = 0;    ///< in order of creation: an op that is released or a message that is sent
+    std::uint32_t rank = 0;      ///< the rank that executes it
+    std::uint32_t source = 0;    ///< of a message: its sender
+    goal::OpIndex op_index = 0;  ///< the op, or the op that sent the message; of a check the number of the wait queue
     Kind kind = Kind::calc;
     std::uint8_t cpu = 0;  ///< the CPU that it takes, as the NIC below: of a message the numbers in its *send*
     std::uint8_t nic = 0;

@@ -8,7 +8,7 @@
 
 namespace idlewave::loggopsim {
 
-Result simulate(const Graph& schedule, const Machine& machine, const std::function<void(Time)>& poll) {
+Result simulate(const goal::Graph& schedule, const machine::Machine& machine, const std::function<void(Time)>& poll) {
     constexpr std::uint64_t steps_between_polls = 4096;
     Simulator simulator(schedule, costs_of(machine));
     for (std::uint64_t steps = 1; simulator.step(); ++steps) {
@@ -16,11 +16,12 @@ Result simulate(const Graph& schedule, const Machine& machine, const std::functi
             poll(simulator.now());
         }
     }
-    if (Unfinished unfinished = simulator.unfinished(); !unfinished.empty()) {
-        throw standstill(std::move(unfinished),
-                         {.rank_schedule = [&](std::uint32_t rank) { return schedule.rank_schedule(rank); },
-                          .name = [&](std::uint32_t rank, OpIndex op_index) { return schedule.name(rank, op_index); },
-                          .unmet = [&](std::uint32_t rank) { return simulator.unmet_requirements(rank); }});
+    if (standstill::Unfinished unfinished = simulator.unfinished(); !unfinished.empty()) {
+        throw standstill::standstill(
+            std::move(unfinished),
+            {.rank_schedule = [&](std::uint32_t rank) { return schedule.rank_schedule(rank); },
+             .name = [&](std::uint32_t rank, goal::OpIndex op_index) { return schedule.name(rank, op_index); },
+             .unmet = [&](std::uint32_t rank) { return simulator.unmet_requirements(rank); }});
     }
     return {.finish = simulator.finish(), .messages = simulator.messages()};
 }

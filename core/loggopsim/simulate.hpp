@@ -19,6 +19,6 @@ struct Result {
 /// Simulates `schedule` on `machine` by LogGOPSim's rules (docs/loggopsim.md). `poll` may be empty; it is called now
 /// and then with the simulated time. Throws InputError if LogGOPSim cannot express the machine or if a free time would
 /// be negative, Standstill if ops, receives or messages are left, TimeOverflow, and any exception of `poll`.
-Result simulate(const Graph& schedule, const Machine& machine, const std::function<void(Time)>& poll);
+Result simulate(const goal::Graph& schedule, const machine::Machine& machine, const std::function<void(Time)>& poll);
 
 }  // namespace idlewave::loggopsim

@@ -9,11 +9,11 @@
 namespace idlewave::loggopsim {
 namespace {
 
-bool has_message_of_zero_bytes(const Graph& schedule) {
+bool has_message_of_zero_bytes(const goal::Graph& schedule) {
     for (std::uint32_t rank = 0; rank < schedule.ranks(); ++rank) {
-        for (OpIndex op_index = 0; op_index < schedule.size(rank); ++op_index) {
-            const Op op = schedule.op(rank, op_index);
-            if (op.kind == OpKind::send && op.size == 0) {
+        for (goal::OpIndex op_index = 0; op_index < schedule.size(rank); ++op_index) {
+            const goal::Op op = schedule.op(rank, op_index);
+            if (op.kind == goal::OpKind::send && op.size == 0) {
                 return true;
             }
         }
@@ -36,7 +36,7 @@ Time free_time_after(Time t, Time cost) {
 
 }  // namespace
 
-Simulator::Simulator(const Graph& schedule, const Costs& costs)
+Simulator::Simulator(const goal::Graph& schedule, const Costs& costs)
     : schedule_(schedule),
       costs_(costs),
       cpu_(schedule.ranks(), schedule.cpus()),
@@ -47,7 +47,7 @@ Simulator::Simulator(const Graph& schedule, const Costs& costs)
       requirements_(schedule),
       agenda_(zero_bytes_reduce_free_times(costs) && has_message_of_zero_bytes(schedule)) {
     for (std::uint32_t rank = 0; rank < schedule.ranks(); ++rank) {
-        for (OpIndex op_index = 0; op_index < schedule.size(rank); ++op_index) {
+        for (goal::OpIndex op_index = 0; op_index < schedule.size(rank); ++op_index) {
             if (requirements_.unmet(rank, op_index) == 0) {
                 released_.emplace_back(rank, op_index);
             }
@@ -97,7 +97,7 @@ std::vector<Time> Simulator::finish() const {
 }
 
 /// The op of an event; of a message the op that sent it.
-Op Simulator::op_of(const Event& event) const {
+goal::Op Simulator::op_of(const Event& event) const {
     return schedule_.op(event.kind == Event::Kind::message ? event.source : event.rank, event.op_index);
 }
 
@@ -124,7 +124,7 @@ std::uint64_t Simulator::resources_of(const Event& event) const {
 }
 
 void Simulator::calc(const Event& event) {
-    const Op op = op_of(event);
+    const goal::Op op = op_of(event);
     Time work = 0;
     if (__builtin_mul_overflow(op.size, picoseconds_per_nanosecond, &work)) {
         throw TimeOverflow();
@@ -136,7 +136,7 @@ void Simulator::calc(const Event& event) {
 
 /// The message leaves at once, also in a rendezvous, where only the end of the send waits. O does not delay it.
 void Simulator::send(const Event& event) {
-    const Op op = op_of(event);
+    const goal::Op op = op_of(event);
     const Time busy = later(costs_.o, further_bytes(costs_.O, op.size));
     cpu_.of(event.rank, op.cpu) = free_time_after(event.time, busy);
     const Time gap = later(costs_.g, further_bytes(costs_.G, op.size));
@@ -158,7 +158,7 @@ void Simulator::send(const Event& event) {
 /// A receive needs no resource and is posted at once. If its message has arrived already, the *receive's* size decides
 /// whether it was a rendezvous.
 void Simulator::post(const Event& event) {
-    const Op op = op_of(event);
+    const goal::Op op = op_of(event);
     started(event.rank, event.op_index);
     MatchEntry message;
     if (!unexpected_[event.rank].take({op.peer, op.tag, event.op_index}, message)) {
@@ -174,7 +174,7 @@ void Simulator::post(const Event& event) {
 /// A message takes, at its arrival, the CPU and NIC whose numbers are those of its *send*, for o and G in sequence. If
 /// its receive is posted, the message's size decides whether it was a rendezvous.
 void Simulator::receive(const Event& event) {
-    const Op op = op_of(event);
+    const goal::Op op = op_of(event);
     const Time busy = later(costs_.o, reception(costs_, op.size));
     cpu_.of(event.rank, op.cpu) = free_time_after(event.time, busy);
     const Time gap = later(costs_.g, further_bytes(costs_.G, op.size));
@@ -192,15 +192,15 @@ void Simulator::receive(const Event& event) {
 
 /// A rendezvous ends its send when message and receive match: at no cost, and the receiver sets the sender's free
 /// times, with the CPU and NIC numbers of the op that matched.
-void Simulator::release_send(std::uint32_t rank, OpIndex op_index, std::uint8_t cpu, std::uint8_t nic, Time now) {
+void Simulator::release_send(std::uint32_t rank, goal::OpIndex op_index, std::uint8_t cpu, std::uint8_t nic, Time now) {
     ended(rank, op_index);
     cpu_.of(rank, cpu) = std::max(cpu_.of(rank, cpu), now);
     tx_.of(rank, nic) = std::max(tx_.of(rank, nic), now);
 }
 
-void Simulator::release(std::uint32_t rank, OpIndex op_index, Edge edge) {
-    Successors successors = schedule_.block(rank).successors(op_index, edge);
-    for (OpIndex successor = 0; successors.next(successor);) {
+void Simulator::release(std::uint32_t rank, goal::OpIndex op_index, goal::Edge edge) {
+    goal::Successors successors = schedule_.block(rank).successors(op_index, edge);
+    for (goal::OpIndex successor = 0; successors.next(successor);) {
         if (requirements_.meet(rank, successor)) {
             released_.emplace_back(rank, successor);
         }
@@ -218,18 +218,18 @@ void Simulator::add_released() {
         });
     }
     for (const auto& [rank, op_index] : released_) {
-        const Op op = schedule_.op(rank, op_index);
+        const goal::Op op = schedule_.op(rank, op_index);
         Event event{.rank = rank, .op_index = op_index, .cpu = op.cpu, .nic = op.nic};
         event.time = cpu_.of(rank, op.cpu);
         switch (op.kind) {
-            case OpKind::send:
+            case goal::OpKind::send:
                 event.kind = Event::Kind::send;
                 event.time = std::max(event.time, tx_.of(rank, op.nic));
                 break;
-            case OpKind::recv:
+            case goal::OpKind::recv:
                 event.kind = Event::Kind::recv;
                 break;
-            case OpKind::calc:
+            case goal::OpKind::calc:
                 event.kind = Event::Kind::calc;
                 break;
         }
@@ -239,38 +239,38 @@ void Simulator::add_released() {
 }
 
 /// A message above S that has arrived is a rendezvous: its send waits for the receive.
-Unfinished Simulator::unfinished() const {
-    Unfinished unfinished;
+standstill::Unfinished Simulator::unfinished() const {
+    standstill::Unfinished unfinished;
     for (std::uint32_t rank = 0; rank < schedule_.ranks(); ++rank) {
         for (const MatchEntry& receive : posted_[rank].all()) {
-            unfinished.add(PendingOp{.rank = rank,
-                                     .op_index = receive.op_index,
-                                     .peer = receive.source,
-                                     .tag = receive.tag,
-                                     .kind = OpKind::recv});
+            unfinished.add(standstill::PendingOp{.rank = rank,
+                                                 .op_index = receive.op_index,
+                                                 .peer = receive.source,
+                                                 .tag = receive.tag,
+                                                 .kind = goal::OpKind::recv});
         }
         std::uint32_t number = 0;
         for (const MatchEntry& message : unexpected_[rank].all()) {
             const std::uint64_t size = schedule_.op(message.source, message.op_index).size;
             if (size > costs_.S) {
-                unfinished.add(PendingOp{.size = size,
-                                         .rank = message.source,
-                                         .op_index = message.op_index,
-                                         .peer = rank,
-                                         .tag = message.tag,
-                                         .kind = OpKind::send});
+                unfinished.add(standstill::PendingOp{.size = size,
+                                                     .rank = message.source,
+                                                     .op_index = message.op_index,
+                                                     .peer = rank,
+                                                     .tag = message.tag,
+                                                     .kind = goal::OpKind::send});
             } else {
-                unfinished.add(UnexpectedMessage{.size = size,
-                                                 .receiver = rank,
-                                                 .number = number++,
-                                                 .sender = message.source,
-                                                 .tag = message.tag,
-                                                 .send = message.op_index});
+                unfinished.add(standstill::UnexpectedMessage{.size = size,
+                                                             .receiver = rank,
+                                                             .number = number++,
+                                                             .sender = message.source,
+                                                             .tag = message.tag,
+                                                             .send = message.op_index});
             }
         }
         const std::vector<std::uint32_t> requirements = requirements_.unmet(rank);
         if (std::ranges::any_of(requirements, [](std::uint32_t n) { return n > 0; })) {
-            unfinished.add(UnfinishedRank{rank, {}});
+            unfinished.add(standstill::UnfinishedRank{rank, {}});
         }
     }
     return unfinished;

@@ -16,7 +16,7 @@ namespace idlewave::loggopsim {
 /// One run by LogGOPSim's rules. Comments mark each difference from the model (docs/model.md).
 class Simulator {
   public:
-    Simulator(const Graph& schedule, const Costs& costs);
+    Simulator(const goal::Graph& schedule, const Costs& costs);
 
     /// Executes the next event. Returns false if there is none.
     bool step();
@@ -28,7 +28,7 @@ class Simulator {
     [[nodiscard]] std::vector<Time> finish() const;
 
     /// Unmatched receives and messages, and ranks with ops that were never released.
-    [[nodiscard]] Unfinished unfinished() const;
+    [[nodiscard]] standstill::Unfinished unfinished() const;
     /// The number of unmet requirements of each op of a rank.
     [[nodiscard]] std::vector<std::uint32_t> unmet_requirements(std::uint32_t rank) const {
         return requirements_.unmet(rank);
@@ -39,18 +39,18 @@ class Simulator {
     void send(const Event& event);
     void post(const Event& event);
     void receive(const Event& event);
-    void release_send(std::uint32_t rank, OpIndex op_index, std::uint8_t cpu, std::uint8_t nic, Time now);
+    void release_send(std::uint32_t rank, goal::OpIndex op_index, std::uint8_t cpu, std::uint8_t nic, Time now);
 
-    void started(std::uint32_t rank, OpIndex op_index) { release(rank, op_index, Edge::start); }
-    void ended(std::uint32_t rank, OpIndex op_index) { release(rank, op_index, Edge::end); }
-    void release(std::uint32_t rank, OpIndex op_index, Edge edge);
+    void started(std::uint32_t rank, goal::OpIndex op_index) { release(rank, op_index, goal::Edge::start); }
+    void ended(std::uint32_t rank, goal::OpIndex op_index) { release(rank, op_index, goal::Edge::end); }
+    void release(std::uint32_t rank, goal::OpIndex op_index, goal::Edge edge);
     void add_released();
 
-    [[nodiscard]] Op op_of(const Event& event) const;
+    [[nodiscard]] goal::Op op_of(const Event& event) const;
     [[nodiscard]] Time free_from(const Event& event) const;
     [[nodiscard]] std::uint64_t resources_of(const Event& event) const;
 
-    const Graph& schedule_;
+    const goal::Graph& schedule_;
     Costs costs_;
     FreeTimes cpu_;
     FreeTimes tx_;
@@ -58,7 +58,8 @@ class Simulator {
     std::vector<MatchQueue> posted_;
     std::vector<MatchQueue> unexpected_;
     Requirements requirements_;
-    std::vector<std::pair<std::uint32_t, OpIndex>> released_;  ///< ops that the present event has released, in order
+    std::vector<std::pair<std::uint32_t, goal::OpIndex>>
+        released_;  ///< ops that the present event has released, in order
     Agenda agenda_;
     Time now_ = 0;
     std::uint64_t messages_ = 0;

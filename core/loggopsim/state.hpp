@@ -32,9 +32,9 @@ class FreeTimes {
 
 /// A posted receive or an unexpected message, with its op.
 struct MatchEntry {
-    std::uint32_t source = 0;  ///< may be `any` in a receive
-    std::uint32_t tag = 0;     ///< may be `any`
-    OpIndex op_index = 0;      ///< of the receive, or of the send at `source`
+    std::uint32_t source = 0;    ///< may be `any` in a receive
+    std::uint32_t tag = 0;       ///< may be `any`
+    goal::OpIndex op_index = 0;  ///< of the receive, or of the send at `source`
 };
 
 /// The posted receive queue or the unexpected message queue of a rank, oldest first.
@@ -44,7 +44,7 @@ class MatchQueue {
 
     /// Removes the oldest entry that matches the source and tag of `other`. Returns whether there is one.
     bool take(const MatchEntry& other, MatchEntry& taken) {
-        const auto agree = [](std::uint32_t a, std::uint32_t b) { return a == any || b == any || a == b; };
+        const auto agree = [](std::uint32_t a, std::uint32_t b) { return a == goal::any || b == goal::any || a == b; };
         const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const MatchEntry& entry) {
             return agree(entry.source, other.source) && agree(entry.tag, other.tag);
         });
@@ -65,14 +65,14 @@ class MatchQueue {
 /// The number of unmet requirements of each op.
 class Requirements {
   public:
-    explicit Requirements(const Graph& schedule) {
+    explicit Requirements(const goal::Graph& schedule) {
         for (std::uint32_t rank = 0; rank < schedule.ranks(); ++rank) {
             first_.push_back(unmet_.size());
             unmet_.resize(unmet_.size() + schedule.size(rank), 0);
-            for (OpIndex op_index = 0; op_index < schedule.size(rank); ++op_index) {
-                for (const Edge edge : {Edge::start, Edge::end}) {
-                    Successors successors = schedule.block(rank).successors(op_index, edge);
-                    for (OpIndex successor = 0; successors.next(successor);) {
+            for (goal::OpIndex op_index = 0; op_index < schedule.size(rank); ++op_index) {
+                for (const goal::Edge edge : {goal::Edge::start, goal::Edge::end}) {
+                    goal::Successors successors = schedule.block(rank).successors(op_index, edge);
+                    for (goal::OpIndex successor = 0; successors.next(successor);) {
                         ++unmet_[first_[rank] + successor];
                     }
                 }
@@ -80,7 +80,7 @@ class Requirements {
         }
     }
 
-    [[nodiscard]] std::uint32_t unmet(std::uint32_t rank, OpIndex op_index) const {
+    [[nodiscard]] std::uint32_t unmet(std::uint32_t rank, goal::OpIndex op_index) const {
         return unmet_[first_[rank] + op_index];
     }
 
@@ -94,7 +94,7 @@ class Requirements {
 
     /// Counts one more met requirement. Returns whether the op is now released. A rendezvous may end a send twice
     /// (docs/loggopsim.md): an op without unmet requirements is not released again.
-    bool meet(std::uint32_t rank, OpIndex op_index) {
+    bool meet(std::uint32_t rank, goal::OpIndex op_index) {
         std::uint32_t& unmet = unmet_[first_[rank] + op_index];
         if (unmet == 0) {
             return false;

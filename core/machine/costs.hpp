@@ -5,7 +5,7 @@
 #include "base/time.hpp"
 #include "machine/machine.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 
 /// The costs of a message of one size on one level of the network, in ps: the costs per byte are multiplied by the size
 /// k = size − 1.
@@ -24,4 +24,4 @@ inline Costs costs(const Level& level, std::uint64_t size) {
     return {p.o_s, p.o_r, p.L, per_byte(p.O, size), bytes, later(p.g, bytes)};
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::machine

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 namespace {
 
 void expect(bool holds, const std::string& what) {
@@ -81,4 +81,4 @@ Time draw_length(const DetourLength& law, std::uint64_t bits) {
     return std::visit(Draw{bits}, law);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::machine

@@ -6,7 +6,7 @@
 
 #include "base/time.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 
 /// The length of detours: constant, …
 struct FixedLength {
@@ -52,4 +52,4 @@ void check(const DetourLength& law);
 /// Time.
 Time draw_length(const DetourLength& law, std::uint64_t bits);
 
-}  // namespace idlewave
+}  // namespace idlewave::machine

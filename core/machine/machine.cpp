@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace idlewave {
+namespace idlewave::machine {
 
 Time Machine::lookahead() const {
     Time least = never;
@@ -18,4 +18,4 @@ Time Machine::lookahead() const {
     return least;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::machine

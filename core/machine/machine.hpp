@@ -10,7 +10,7 @@
 #include "machine/noise.hpp"
 #include "machine/noise_reach.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 
 /// LogGOPS parameters of one transmission. Times in ps, costs in ps per byte.
 struct Parameters {
@@ -73,4 +73,4 @@ struct Machine {
     [[nodiscard]] Time lookahead() const;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::machine

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 namespace {
 
 /// A mixture stores the quiet interval of its random detours as times below 0. Noise::finish uses a quiet interval that
@@ -46,4 +46,4 @@ Time MixedNoise::run(NoiseState& state, Time t, Time w) const {
     return trace_.finish(phase, t, done - free);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::machine

@@ -7,7 +7,7 @@
 #include "machine/noise_trace.hpp"
 #include "machine/poisson_noise.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 
 /// Detours of two kinds: those of a trace, which begin at times of the clock (such as timer ticks), and random ones.
 /// The gaps between random detours are CPU time outside the trace's detours, and a trace's detour that falls into a
@@ -28,4 +28,4 @@ class MixedNoise {
     PoissonNoise random_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::machine

@@ -1,6 +1,6 @@
 #include "machine/noise.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 
 bool Noise::silent() const {
     const auto* trace = std::get_if<NoiseTrace>(&kind_);
@@ -40,4 +40,4 @@ Time Noise::finish_with_detours(NoiseState& state, Time t, Time w) const {
     return later(t, w);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::machine

@@ -10,7 +10,7 @@
 #include "machine/noise_trace.hpp"
 #include "machine/poisson_noise.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 
 /// The noise of a machine's CPUs: none, recorded detours, random detours, or both. A NoiseState holds the position of
 /// one rank in it.
@@ -43,4 +43,4 @@ class Noise {
     std::variant<std::monostate, NoiseTrace, PoissonNoise, MixedNoise> kind_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::machine

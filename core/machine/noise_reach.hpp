@@ -1,6 +1,6 @@
 #pragma once
 
-namespace idlewave {
+namespace idlewave::machine {
 
 /// The kinds of CPU work that a detour delays. Other work takes as long as on a machine without noise.
 struct NoiseReach {
@@ -11,4 +11,4 @@ struct NoiseReach {
     bool reduction = true;  ///< computation that belongs to a reduction
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::machine

@@ -5,7 +5,7 @@
 
 #include "base/time.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 
 /// The position of a rank in its noise: an interval without detours, in which most work falls, and the detour that
 /// follows it. It is a cache: the times of the simulation do not depend on it.
@@ -19,4 +19,4 @@ struct NoiseState {
 
 static_assert(sizeof(NoiseState) <= 32 && std::is_trivially_copyable_v<NoiseState>);
 
-}  // namespace idlewave
+}  // namespace idlewave::machine

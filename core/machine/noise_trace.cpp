@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 
 NoiseTrace::NoiseTrace(const std::vector<Detour>& detours, Time period, Phase phase, std::vector<Time> phases)
     : period_(period), phase_(phase), phases_(std::move(phases)) {
@@ -193,4 +193,4 @@ NoiseTrace::Completion NoiseTrace::run_over_detours(Time t, Time position, Time 
     return {end, end, quiet, number(entered)};
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::machine

@@ -6,7 +6,7 @@
 
 #include "base/time.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 
 /// How the ranks' phases in a noise trace are chosen.
 enum class Phase : std::uint8_t {
@@ -100,4 +100,4 @@ class NoiseTrace {
     std::vector<Time> phases_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::machine

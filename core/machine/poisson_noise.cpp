@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 
 namespace {
 
@@ -113,4 +113,4 @@ std::vector<Detour> PoissonNoise::detours(std::uint64_t seed, std::uint32_t rank
     return found;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::machine

@@ -9,7 +9,7 @@
 #include "machine/noise_state.hpp"
 #include "machine/noise_trace.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 
 /// One cause of random detours.
 struct PoissonSource {
@@ -53,4 +53,4 @@ class PoissonNoise {
     Phase phase_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::machine

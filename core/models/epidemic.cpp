@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 
-namespace idlewave {
+namespace idlewave::models {
 namespace {
 
 /// Longest mean that is accepted, s. The largest exponential sample is 37.4 times its mean, so the sum of three times
@@ -90,4 +90,4 @@ Epidemic::Epidemic(const EpidemicParameters& parameters)
     }
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::models

@@ -12,7 +12,7 @@
 #include "base/time.hpp"
 #include "models/epidemic_city.hpp"
 
-namespace idlewave {
+namespace idlewave::models {
 
 /// Measures against an epidemic.
 struct Interventions {
@@ -228,4 +228,4 @@ class Epidemic {
     std::uint64_t isolated_below_ = 0;  ///< probability that a person isolates, in units of 2^-53
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::models

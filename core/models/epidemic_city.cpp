@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 
-namespace idlewave {
+namespace idlewave::models {
 namespace {
 
 /// The entities of the city's random draws, above the numbers of LPs, which have 32 bits.
@@ -144,4 +144,4 @@ std::uint32_t City::colleague(std::uint32_t person, std::uint64_t bits) const {
     return here.first + here.seats.backward(other_of(workplace, seat, bits));
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::models

@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "models/epidemic_permutation.hpp"
 
-namespace idlewave {
+namespace idlewave::models {
 
 struct CityParameters {
     static constexpr std::uint32_t largest_home = 8;
@@ -92,4 +92,4 @@ class City {
     std::array<std::uint32_t, CityParameters::largest_home> home_below_{};
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::models

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace idlewave {
+namespace idlewave::models {
 namespace {
 
 /// Adds 1 to the first day that begins at `time` or later, if there is one.
@@ -41,4 +41,4 @@ std::vector<EpidemicDay> EpidemicCurve::days() const {
     return days;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::models

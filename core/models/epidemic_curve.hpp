@@ -5,7 +5,7 @@
 
 #include "models/epidemic.hpp"
 
-namespace idlewave {
+namespace idlewave::models {
 
 /// Numbers of persons at the beginning of a day.
 struct EpidemicDay {
@@ -37,4 +37,4 @@ class EpidemicCurve {
     std::vector<std::uint64_t> recovered_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::models

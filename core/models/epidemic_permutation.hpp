@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace idlewave {
+namespace idlewave::models {
 
 /// A pseudo-random permutation of [0, size) that takes no memory: a Feistel network of four rounds (M. Luby, C.
 /// Rackoff: How to construct pseudorandom permutations, SIAM J. Comput. 17(2), 1988) over the next power of four. It is
@@ -65,4 +65,4 @@ class Permutation {
     unsigned half_;  ///< number of bits of a half
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::models

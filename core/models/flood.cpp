@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 
-namespace idlewave {
+namespace idlewave::models {
 namespace {
 
 /// Longest time that is accepted, ps: more than half a day. The largest exponential sample is 37.4 times its mean, so
@@ -97,4 +97,4 @@ void FloodTotals::add(const Flood& flood, std::uint32_t lp, const Flood::Count& 
     }
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::models

@@ -14,7 +14,7 @@
 #include "base/time.hpp"
 #include "models/flood_topology.hpp"
 
-namespace idlewave {
+namespace idlewave::models {
 
 /// A distributed denial-of-service attack: during a time, bots among the hosts flood the victim with packets. Times are
 /// in ps. By default 1024 hosts send 100 packets a second each for a second. In its second half 128 bots send 4000 more
@@ -246,4 +246,4 @@ struct FloodTotals {
     [[nodiscard]] double mean_delay() const { return static_cast<double>(delay) / static_cast<double>(delivered); }
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::models

@@ -2,7 +2,7 @@
 
 #include "base/random.hpp"
 
-namespace idlewave {
+namespace idlewave::models {
 namespace {
 
 /// The entity of the topology's random draws. Numbers of LPs have 32 bits, so no LP draws from this entity.
@@ -37,4 +37,4 @@ FloodTopology::FloodTopology(std::uint32_t routers, std::uint32_t hosts, std::ui
     }
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::models

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace idlewave {
+namespace idlewave::models {
 
 /// The tree of an internet whose root is the victim. LP 0 is the victim, the next LPs are routers, and the others are
 /// hosts. The victim is connected to the first router, and each host to a random router.
@@ -35,4 +35,4 @@ class FloodTopology {
     std::vector<std::uint32_t> hosts_behind_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::models

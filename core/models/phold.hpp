@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "base/time.hpp"
 
-namespace idlewave {
+namespace idlewave::models {
 
 /// PHOLD (R. M. Fujimoto: Performance of Time Warp under synthetic workloads, SCS Multiconference on Distributed
 /// Simulation, 1990), with the parameters of P. D. Barnes, C. D. Carothers, D. R. Jefferson, J. M. LaPre: Warp speed:
@@ -100,4 +100,4 @@ class MixedPhold : public Phold {
     std::uint64_t conservative_below_;  ///< in units of 2^-32
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::models

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace idlewave {
+namespace idlewave::standstill {
 namespace {
 
 constexpr std::size_t most_members = std::size_t{1} << 22;
@@ -15,10 +15,10 @@ void make_unique(std::vector<std::uint32_t>& numbers) {
 
 }  // namespace
 
-BlockedOps::BlockedOps(const RankSchedule& rank_schedule, std::span<const OpIndex> pending,
+BlockedOps::BlockedOps(const goal::RankSchedule& rank_schedule, std::span<const goal::OpIndex> pending,
                        std::vector<std::uint32_t> unmet)
-    : required_(links_by(rank_schedule, &Requirement::successor)),
-      successors_(links_by(rank_schedule, &Requirement::predecessor)),
+    : required_(links_by(rank_schedule, &goal::Requirement::successor)),
+      successors_(links_by(rank_schedule, &goal::Requirement::predecessor)),
       pending_(rank_schedule.ops.size(), not_pending),
       unmet_(std::move(unmet)),
       cause_(rank_schedule.ops.size(), unknown) {
@@ -32,17 +32,17 @@ BlockedOps::BlockedOps(const RankSchedule& rank_schedule, std::span<const OpInde
     find_causes();
 }
 
-auto BlockedOps::links_by(const RankSchedule& rank_schedule, OpIndex Requirement::* key) -> Links {
+auto BlockedOps::links_by(const goal::RankSchedule& rank_schedule, goal::OpIndex goal::Requirement::* key) -> Links {
     Links links{std::vector<std::uint32_t>(rank_schedule.ops.size() + 1),
                 std::vector<Wait>(rank_schedule.requirements.size())};
-    for (const Requirement& r : rank_schedule.requirements) {
+    for (const goal::Requirement& r : rank_schedule.requirements) {
         ++links.begin[r.*key + 1];
     }
     for (std::size_t i = 1; i < links.begin.size(); ++i) {
         links.begin[i] += links.begin[i - 1];
     }
     std::vector<std::uint32_t> next(links.begin.begin(), links.begin.end() - 1);
-    for (const Requirement& r : rank_schedule.requirements) {
+    for (const goal::Requirement& r : rank_schedule.requirements) {
         links.waits[next[r.*key]++] = {r.successor, r.predecessor, r.edge};
     }
     return links;
@@ -51,15 +51,15 @@ auto BlockedOps::links_by(const RankSchedule& rank_schedule, OpIndex Requirement
 /// Every op that has become ready has started; it has ended, too, unless it is pending.
 void BlockedOps::find_blocked() {
     unmet_.resize(pending_.size());
-    std::vector<OpIndex> ready;
-    for (OpIndex op_index = 0; op_index < unmet_.size(); ++op_index) {
+    std::vector<goal::OpIndex> ready;
+    for (goal::OpIndex op_index = 0; op_index < unmet_.size(); ++op_index) {
         unmet_[op_index] = static_cast<std::uint32_t>(of(required_, op_index).size());
         if (unmet_[op_index] == 0) {
             ready.push_back(op_index);
         }
     }
     while (!ready.empty()) {
-        const OpIndex op_index = ready.back();
+        const goal::OpIndex op_index = ready.back();
         ready.pop_back();
         for (const Wait& wait : of(successors_, op_index)) {
             if (is_met(wait) && --unmet_[wait.op_index] == 0) {
@@ -72,8 +72,8 @@ void BlockedOps::find_blocked() {
 /// Handles the ops in topological order. Ops that this order never reaches wait for themselves.
 void BlockedOps::find_causes() {
     std::vector<std::uint32_t> before(unmet_.size());  // by op: the number of its required ops whose cause is not known
-    std::vector<OpIndex> known;
-    for (OpIndex op_index = 0; op_index < unmet_.size(); ++op_index) {
+    std::vector<goal::OpIndex> known;
+    for (goal::OpIndex op_index = 0; op_index < unmet_.size(); ++op_index) {
         if (!blocks(op_index)) {
             continue;
         }
@@ -85,7 +85,7 @@ void BlockedOps::find_causes() {
         }
     }
     while (!known.empty()) {
-        const OpIndex op_index = known.back();
+        const goal::OpIndex op_index = known.back();
         known.pop_back();
         cause_[op_index] = cause_of(op_index);
         for (const Wait& wait : of(successors_, op_index)) {
@@ -94,7 +94,7 @@ void BlockedOps::find_causes() {
             }
         }
     }
-    for (OpIndex op_index = 0; op_index < unmet_.size(); ++op_index) {
+    for (goal::OpIndex op_index = 0; op_index < unmet_.size(); ++op_index) {
         if (blocks(op_index) && cause_[op_index] == unknown) {
             cause_[op_index] = itself;
         }
@@ -102,7 +102,7 @@ void BlockedOps::find_causes() {
 }
 
 /// The cause of an op whose required ops all have one.
-std::uint32_t BlockedOps::cause_of(OpIndex op_index) {
+std::uint32_t BlockedOps::cause_of(goal::OpIndex op_index) {
     Set own;
     Set inherited;
     for (const Wait& wait : of(required_, op_index)) {
@@ -141,12 +141,12 @@ auto BlockedOps::cycle() const -> std::vector<Wait> {
     if (first == cause_.end()) {
         return {};
     }
-    const auto next = [this](OpIndex op_index) {
+    const auto next = [this](goal::OpIndex op_index) {
         const auto required = of(required_, op_index);
         return *std::find_if(required.begin(), required.end(),
                              [this](const Wait& wait) { return cause_[wait.other] == itself; });
     };
-    auto op_index = static_cast<OpIndex>(first - cause_.begin());
+    auto op_index = static_cast<goal::OpIndex>(first - cause_.begin());
     for (std::vector<bool> seen(cause_.size()); !seen[op_index]; op_index = next(op_index).other) {
         seen[op_index] = true;
     }
@@ -162,4 +162,4 @@ auto BlockedOps::cycle() const -> std::vector<Wait> {
     return waits;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::standstill

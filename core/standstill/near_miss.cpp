@@ -6,19 +6,19 @@
 
 #include "standstill/report_text.hpp"
 
-namespace idlewave {
+namespace idlewave::standstill {
 namespace {
 
 constexpr std::size_t most_explained = 100;
 
-using OpIndices = std::vector<OpIndex>;
+using OpIndices = std::vector<goal::OpIndex>;
 
 /// The ops of the rank that was asked for last.
 class LastRankSchedule {
   public:
     explicit LastRankSchedule(const ScheduleView& schedule) : schedule_(schedule) {}
 
-    const RankSchedule& of(std::uint32_t rank) {
+    const goal::RankSchedule& of(std::uint32_t rank) {
         if (rank_ != rank) {
             rank_schedule_ = schedule_.rank_schedule(rank);
             rank_ = rank;
@@ -29,14 +29,14 @@ class LastRankSchedule {
   private:
     const ScheduleView& schedule_;
     std::optional<std::uint32_t> rank_;
-    RankSchedule rank_schedule_;
+    goal::RankSchedule rank_schedule_;
 };
 
 /// The places of the ops for which `holds` returns true.
 template <class Holds>
-OpIndices op_indices_of(const RankSchedule& rank_schedule, Holds holds) {
+OpIndices op_indices_of(const goal::RankSchedule& rank_schedule, Holds holds) {
     OpIndices op_indices;
-    for (OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
+    for (goal::OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
         if (holds(rank_schedule.ops[op_index])) {
             op_indices.push_back(op_index);
         }
@@ -54,8 +54,8 @@ class NearMisses {
     UnmatchedMessage explain(std::size_t i) {
         const LostMessage& message = messages_[i];
         UnmatchedMessage found = as_it_is(message);
-        const OpIndex send = message.send != unknown_op_index ? message.send : send_of(i);
-        if (send != unknown_op_index) {
+        const goal::OpIndex send = message.send != goal::unknown_op_index ? message.send : send_of(i);
+        if (send != goal::unknown_op_index) {
             found.op = schedule_.name(message.sender, send);
         }
         found.hint = hint(message);
@@ -77,24 +77,25 @@ class NearMisses {
     }
 
     /// The send of a message that has arrived. It is certain if there are as many equal messages as such sends.
-    OpIndex send_of(std::size_t i) {
+    goal::OpIndex send_of(std::size_t i) {
         const LostMessage& message = messages_[i];
-        const OpIndices sends = op_indices_of(sender_.of(message.sender), [&](const Op& op) {
-            return op.kind == OpKind::send && op.peer == message.receiver && op.tag == message.tag &&
+        const OpIndices sends = op_indices_of(sender_.of(message.sender), [&](const goal::Op& op) {
+            return op.kind == goal::OpKind::send && op.peer == message.receiver && op.tag == message.tag &&
                    op.size == message.size;
         });
         const auto is_alike = [&](const LostMessage& other) { return other.arrived && alike(other, message); };
         const auto own = messages_.begin() + static_cast<std::ptrdiff_t>(i);
         const auto before = static_cast<std::size_t>(std::count_if(messages_.begin(), own, is_alike));
         const auto all = before + static_cast<std::size_t>(std::count_if(own, messages_.end(), is_alike));
-        return sends.size() == all ? sends[before] : unknown_op_index;
+        return sends.size() == all ? sends[before] : goal::unknown_op_index;
     }
 
     std::string hint(const LostMessage& message) {
         const std::string who = text_of_rank(message.receiver);
-        const RankSchedule& rank_schedule = receiver_.of(message.receiver);
-        const OpIndices agreeing = op_indices_of(rank_schedule, [&](const Op& op) {
-            return op.kind == OpKind::recv && matches(op.peer, message.sender) && matches(op.tag, message.tag);
+        const goal::RankSchedule& rank_schedule = receiver_.of(message.receiver);
+        const OpIndices agreeing = op_indices_of(rank_schedule, [&](const goal::Op& op) {
+            return op.kind == goal::OpKind::recv && goal::matches(op.peer, message.sender) &&
+                   goal::matches(op.tag, message.tag);
         });
         if (!agreeing.empty()) {
             return taken_by_others(message, agreeing.size());
@@ -102,18 +103,20 @@ class NearMisses {
         if (std::string waits = of_pending(message); !waits.empty()) {
             return waits;
         }
-        const OpIndices other_tags = op_indices_of(
-            rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.peer, message.sender); });
+        const OpIndices other_tags = op_indices_of(rank_schedule, [&](const goal::Op& op) {
+            return op.kind == goal::OpKind::recv && goal::matches(op.peer, message.sender);
+        });
         if (!other_tags.empty()) {
-            const Op& op = rank_schedule.ops[other_tags.front()];
+            const goal::Op& op = rank_schedule.ops[other_tags.front()];
             return who + " receives from " + text_of_rank(op.peer) + " with " + text_of_tag(op.tag) + " (" +
                    schedule_.name(message.receiver, other_tags.front()) + ')' + and_others(other_tags.size()) +
                    ", and never with " + text_of_tag(message.tag);
         }
-        const OpIndices other_ranks = op_indices_of(
-            rank_schedule, [&](const Op& op) { return op.kind == OpKind::recv && matches(op.tag, message.tag); });
+        const OpIndices other_ranks = op_indices_of(rank_schedule, [&](const goal::Op& op) {
+            return op.kind == goal::OpKind::recv && goal::matches(op.tag, message.tag);
+        });
         if (!other_ranks.empty()) {
-            const Op& op = rank_schedule.ops[other_ranks.front()];
+            const goal::Op& op = rank_schedule.ops[other_ranks.front()];
             return who + " receives with " + text_of_tag(op.tag) + " from " + text_of_rank(op.peer) + " (" +
                    schedule_.name(message.receiver, other_ranks.front()) + ')' + and_others(other_ranks.size()) +
                    ", and never from " + text_of_rank(message.sender);
@@ -123,10 +126,10 @@ class NearMisses {
 
     /// The hint for a message that matches some receives, all of which have ended.
     std::string taken_by_others(const LostMessage& message, std::size_t receives) {
-        const std::size_t sends =
-            op_indices_of(sender_.of(message.sender), [&](const Op& op) {
-                return op.kind == OpKind::send && op.peer == message.receiver && matches(op.tag, message.tag);
-            }).size();
+        const std::size_t sends = op_indices_of(sender_.of(message.sender), [&](const goal::Op& op) {
+                                      return op.kind == goal::OpKind::send && op.peer == message.receiver &&
+                                             goal::matches(op.tag, message.tag);
+                                  }).size();
         const std::string who = text_of_rank(message.receiver);
         if (sends > receives) {
             return text_of_rank(message.sender) + " has " + number_of(sends, "send") + " to " + who + " with " +
@@ -143,10 +146,10 @@ class NearMisses {
                                             [](const PendingOp& op, std::uint32_t rank) { return op.rank < rank; });
         const PendingOp* by_source = nullptr;
         for (auto op = begin; op != pending_.end() && op->rank == message.receiver; ++op) {
-            if (op->kind == OpKind::recv && matches(op->peer, message.sender)) {
+            if (op->kind == goal::OpKind::recv && goal::matches(op->peer, message.sender)) {
                 return text_of(*op);
             }
-            if (op->kind == OpKind::recv && by_source == nullptr && matches(op->tag, message.tag)) {
+            if (op->kind == goal::OpKind::recv && by_source == nullptr && goal::matches(op->tag, message.tag)) {
                 by_source = &*op;
             }
         }
@@ -182,4 +185,4 @@ std::vector<UnmatchedMessage> explain_lost_messages(const std::vector<LostMessag
     return found;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::standstill

@@ -11,12 +11,12 @@
 #include "goal/rank_schedule.hpp"
 #include "standstill/unfinished.hpp"
 
-namespace idlewave {
+namespace idlewave::standstill {
 
 /// Read access to the schedule of the simulation.
 struct ScheduleView {
-    std::function<RankSchedule(std::uint32_t rank)> rank_schedule;
-    std::function<std::string(std::uint32_t rank, OpIndex op_index)> name;
+    std::function<goal::RankSchedule(std::uint32_t rank)> rank_schedule;
+    std::function<std::string(std::uint32_t rank, goal::OpIndex op_index)> name;
     /// The number of unmet requirements of each op. Empty if this follows from the pending ops.
     std::function<std::vector<std::uint32_t>(std::uint32_t rank)> unmet = {};
 };
@@ -24,7 +24,7 @@ struct ScheduleView {
 /// A lost message: no op receives it. It has arrived, or it is the message of a send by rendezvous.
 struct LostMessage {
     std::uint32_t sender = 0;
-    OpIndex send = unknown_op_index;  ///< if it is known
+    goal::OpIndex send = goal::unknown_op_index;  ///< if it is known
     std::uint32_t receiver = 0;
     std::uint32_t tag = 0;
     std::uint64_t size = 0;
@@ -37,4 +37,4 @@ struct LostMessage {
 std::vector<UnmatchedMessage> explain_lost_messages(const std::vector<LostMessage>& messages,
                                                     std::span<const PendingOp> pending, const ScheduleView& schedule);
 
-}  // namespace idlewave
+}  // namespace idlewave::standstill

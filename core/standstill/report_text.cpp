@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace idlewave {
+namespace idlewave::standstill {
 namespace {
 
 std::string line(const Waiting& one) {
@@ -49,11 +49,11 @@ std::string cycle_section(const std::vector<Waiting>& cycle, std::uint64_t lengt
 }  // namespace
 
 std::string text_of_tag(std::uint32_t tag) {
-    return tag == any ? "any tag" : "tag " + std::to_string(tag);
+    return tag == goal::any ? "any tag" : "tag " + std::to_string(tag);
 }
 
 std::string text_of_rank(std::uint32_t rank) {
-    return rank == any ? "any rank" : "rank " + std::to_string(rank);
+    return rank == goal::any ? "any rank" : "rank " + std::to_string(rank);
 }
 
 std::string number_of(std::uint64_t count, const std::string& noun) {
@@ -61,7 +61,7 @@ std::string number_of(std::uint64_t count, const std::string& noun) {
 }
 
 std::string why(const PendingOp& op) {
-    if (op.kind == OpKind::recv) {
+    if (op.kind == goal::OpKind::recv) {
         return "waits for a message from " + text_of_rank(op.peer) + " with " + text_of_tag(op.tag);
     }
     return "waits for " + text_of_rank(op.peer) + " to receive its " + number_of(op.size, "byte") + " with " +
@@ -69,12 +69,12 @@ std::string why(const PendingOp& op) {
 }
 
 Waiting waiting_of(const UnfinishedRank& stuck) {
-    const StopPosition& stand = stuck.stand;
-    if (stand.kind == StopPosition::Kind::operation) {
+    const goal::StopPosition& stand = stuck.stand;
+    if (stand.kind == goal::StopPosition::Kind::operation) {
         return {stuck.rank, "operation " + std::to_string(stand.at), "has not ended"};
     }
     return {stuck.rank, "instruction " + std::to_string(stand.at) + " of " + std::to_string(stand.of),
-            stand.kind == StopPosition::Kind::collective ? "stands in a collective operation" : "cannot go on"};
+            stand.kind == goal::StopPosition::Kind::collective ? "stands in a collective operation" : "cannot go on"};
 }
 
 std::string message_of(const LeftOver& found, const UnmatchedReceives& receives, std::uint64_t unmatched_messages) {
@@ -110,4 +110,4 @@ std::string message_of(const LeftOver& found, const UnmatchedReceives& receives,
     return text;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::standstill

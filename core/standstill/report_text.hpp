@@ -9,7 +9,7 @@
 #include "goal/op.hpp"
 #include "standstill/unfinished.hpp"
 
-namespace idlewave {
+namespace idlewave::standstill {
 
 std::string text_of_tag(std::uint32_t tag);
 std::string text_of_rank(std::uint32_t rank);
@@ -34,4 +34,4 @@ std::string message_of(const LeftOver& found, const UnmatchedReceives& receives,
 /// The most lines of each kind in that text.
 inline constexpr std::size_t most_lines = 8;
 
-}  // namespace idlewave
+}  // namespace idlewave::standstill

@@ -9,13 +9,13 @@
 #include "standstill/report_text.hpp"
 #include "standstill/wait_for_graph.hpp"
 
-namespace idlewave {
+namespace idlewave::standstill {
 namespace {
 
 /// A blocked op: it has not become ready.
 struct BlockedOp {
     std::uint32_t rank = 0;
-    OpIndex op_index = 0;
+    goal::OpIndex op_index = 0;
     std::uint32_t unmet = 0;  ///< requirements
 };
 
@@ -27,7 +27,7 @@ class Explanation {
           schedule_(schedule),
           graph_(unfinished.pending()),
           ranks_(unfinished.ranks()),
-          expected_(unfinished.messages().size(), unknown_op_index) {
+          expected_(unfinished.messages().size(), goal::unknown_op_index) {
         look_at_ranks();
         graph_.solve();
     }
@@ -53,22 +53,22 @@ class Explanation {
         auto stuck = ranks_.begin();
         std::size_t first = 0;
         while (stuck != ranks_.end() || first < pending.size()) {
-            const std::uint32_t rank =
-                std::min(stuck != ranks_.end() ? stuck->rank : any, first < pending.size() ? pending[first].rank : any);
+            const std::uint32_t rank = std::min(stuck != ranks_.end() ? stuck->rank : goal::any,
+                                                first < pending.size() ? pending[first].rank : goal::any);
             const bool stands = stuck != ranks_.end() && stuck->rank == rank;
-            std::vector<OpIndex> op_indices;
+            std::vector<goal::OpIndex> op_indices;
             for (std::size_t i = first; i < pending.size() && pending[i].rank == rank; ++i) {
                 op_indices.push_back(pending[i].op_index);
             }
-            look_at(rank, first, op_indices, !stands || stuck->stand.kind == StopPosition::Kind::ops);
+            look_at(rank, first, op_indices, !stands || stuck->stand.kind == goal::StopPosition::Kind::ops);
             first += op_indices.size();
             stuck += stands ? 1 : 0;
         }
     }
 
     /// `names_ops`: the blocked ops of the rank are reported one by one; else the rank's position in its schedule is.
-    void look_at(std::uint32_t rank, std::size_t first, const std::vector<OpIndex>& op_indices, bool names_ops) {
-        const RankSchedule rank_schedule = schedule_.rank_schedule(rank);
+    void look_at(std::uint32_t rank, std::size_t first, const std::vector<goal::OpIndex>& op_indices, bool names_ops) {
+        const goal::RankSchedule rank_schedule = schedule_.rank_schedule(rank);
         const BlockedOps blocked(rank_schedule, op_indices,
                                  schedule_.unmet ? schedule_.unmet(rank) : std::vector<std::uint32_t>());
         graph_.add_rank(rank, rank_schedule, blocked, first);
@@ -78,7 +78,7 @@ class Explanation {
         }
         if (names_ops) {
             blocked_count_ += blocked.count();
-            for (OpIndex op_index = 0; op_index < rank_schedule.ops.size() && blocked_.size() < most_named;
+            for (goal::OpIndex op_index = 0; op_index < rank_schedule.ops.size() && blocked_.size() < most_named;
                  ++op_index) {
                 if (blocked.blocks(op_index)) {
                     blocked_.push_back({rank, op_index, blocked.unmet(op_index)});
@@ -91,23 +91,23 @@ class Explanation {
     }
 
     /// Finds the messages of a rank whose receive is not posted yet.
-    void find_expected(std::uint32_t rank, const RankSchedule& rank_schedule, const BlockedOps& blocked) {
+    void find_expected(std::uint32_t rank, const goal::RankSchedule& rank_schedule, const BlockedOps& blocked) {
         const auto messages = unfinished_.messages();
         const auto own = std::lower_bound(messages.begin(), messages.end(), rank,
                                           [](const UnexpectedMessage& m, std::uint32_t r) { return m.receiver < r; });
         if (own == messages.end() || own->receiver != rank || blocked.count() == 0) {
             return;
         }
-        std::vector<OpIndex> receives;
-        for (OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
-            if (rank_schedule.ops[op_index].kind == OpKind::recv && blocked.blocks(op_index)) {
+        std::vector<goal::OpIndex> receives;
+        for (goal::OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
+            if (rank_schedule.ops[op_index].kind == goal::OpKind::recv && blocked.blocks(op_index)) {
                 receives.push_back(op_index);
             }
         }
         for (auto message = own; message != messages.end() && message->receiver == rank; ++message) {
-            const auto found = std::find_if(receives.begin(), receives.end(), [&](OpIndex op_index) {
-                const Op& op = rank_schedule.ops[op_index];
-                return matches(op.peer, message->sender) && matches(op.tag, message->tag);
+            const auto found = std::find_if(receives.begin(), receives.end(), [&](goal::OpIndex op_index) {
+                const goal::Op& op = rank_schedule.ops[op_index];
+                return goal::matches(op.peer, message->sender) && goal::matches(op.tag, message->tag);
             });
             if (found != receives.end()) {
                 expected_[static_cast<std::size_t>(message - messages.begin())] = *found;
@@ -122,13 +122,13 @@ class Explanation {
         std::vector<LostMessage> found;
         for (std::size_t i = 0; i < expected_.size(); ++i) {
             const UnexpectedMessage& message = unfinished_.messages()[i];
-            if (expected_[i] == unknown_op_index) {
+            if (expected_[i] == goal::unknown_op_index) {
                 found.push_back({message.sender, message.send, message.receiver, message.tag, message.size, true});
             }
         }
         for (std::size_t i = 0; i < unfinished_.pending().size() && found.size() < 2 * most_named; ++i) {
             const PendingOp& op = unfinished_.pending()[i];
-            if (op.kind == OpKind::send && !graph_.has_match(i)) {
+            if (op.kind == goal::OpKind::send && !graph_.has_match(i)) {
                 found.push_back({op.rank, op.op_index, op.peer, op.tag, op.size, false});
             }
         }
@@ -138,7 +138,7 @@ class Explanation {
     [[nodiscard]] UnmatchedReceives unmatched_receives() const {
         UnmatchedReceives found;
         for (std::size_t i = 0; i < unfinished_.pending().size(); ++i) {
-            if (unfinished_.pending()[i].kind == OpKind::recv && !graph_.has_match(i)) {
+            if (unfinished_.pending()[i].kind == goal::OpKind::recv && !graph_.has_match(i)) {
                 ++found.count;
                 if (found.first.size() < most_lines) {
                     found.first.push_back(waiting_of_pending(i));
@@ -171,7 +171,7 @@ class Explanation {
             const BlockedOps::Wait& wait = requirement_cycle_[i];
             cycle.push_back({requirement_cycle_rank_, name(requirement_cycle_rank_, wait.op_index),
                              "waits for " + name(requirement_cycle_rank_, wait.other) + " of its rank to " +
-                                 (wait.edge == Edge::end ? "end" : "start")});
+                                 (wait.edge == goal::Edge::end ? "end" : "start")});
         }
         return requirement_cycle_.size();
     }
@@ -188,13 +188,15 @@ class Explanation {
 
     // ---- texts
 
-    [[nodiscard]] std::string name(std::uint32_t rank, OpIndex op_index) const {
+    [[nodiscard]] std::string name(std::uint32_t rank, goal::OpIndex op_index) const {
         return schedule_.name(rank, op_index);
     }
 
     /// The op that would match a pending op, and the pending op that has to end before it can start.
     [[nodiscard]] std::string by_match(const PendingOp& op, const WaitForGraph::PotentialMatch& match) const {
-        const std::string does = op.kind == OpKind::send ? " does so" : op.peer == any ? " sends one" : " sends it";
+        const std::string does = op.kind == goal::OpKind::send ? " does so"
+                                 : op.peer == goal::any        ? " sends one"
+                                                               : " sends it";
         std::string text = "; " + text_of_rank(match.rank) + does + " in " + name(match.rank, match.op_index);
         if (match.after != WaitForGraph::none) {
             text += ", after " + name(match.rank, unfinished_.pending()[match.after].op_index) + " has ended";
@@ -211,14 +213,14 @@ class Explanation {
         if (const auto match = graph_.match_of(i)) {
             text += by_match(op, *match);
         } else if (!graph_.has_match(i)) {
-            text += op.kind == OpKind::recv ? ", which nobody sends" : ", which no op does";
+            text += op.kind == goal::OpKind::recv ? ", which nobody sends" : ", which no op does";
         }
         return {op.rank, name(op.rank, op.op_index), std::move(text)};
     }
 
     [[nodiscard]] Waiting waiting_of_message(std::size_t i) const {
         const UnexpectedMessage& message = unfinished_.messages()[i];
-        const std::string fate = expected_[i] == unknown_op_index
+        const std::string fate = expected_[i] == goal::unknown_op_index
                                      ? "is received by no op"
                                      : name(message.receiver, expected_[i]) + ", which receives it, is not posted";
         return {
@@ -250,7 +252,7 @@ class Explanation {
         add(Kind::stand, ranks_, [](const UnfinishedRank& stuck) { return stuck.rank; });
         add(Kind::blocked, blocked_, [](const BlockedOp& op) { return op.rank; });
         std::erase_if(items, [this](const Item& item) {
-            return item.kind == Kind::stand && ranks_[item.index].stand.kind == StopPosition::Kind::ops;
+            return item.kind == Kind::stand && ranks_[item.index].stand.kind == goal::StopPosition::Kind::ops;
         });
         std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.rank < b.rank; });
         items.resize(std::min(items.size(), most_named));
@@ -273,8 +275,8 @@ class Explanation {
     std::uint32_t requirement_cycle_rank_ = 0;
     std::vector<BlockedOp> blocked_;  ///< the first ones
     std::uint64_t blocked_count_ = 0;
-    std::uint64_t standing_ = 0;     ///< ranks whose position in the schedule is reported
-    std::vector<OpIndex> expected_;  ///< by message: its receive that is not posted yet, or `unknown_op_index`
+    std::uint64_t standing_ = 0;           ///< ranks whose position in the schedule is reported
+    std::vector<goal::OpIndex> expected_;  ///< by message: its receive that is not posted yet, or `unknown_op_index`
 };
 
 }  // namespace
@@ -284,4 +286,4 @@ Standstill standstill(Unfinished unfinished, const ScheduleView& schedule) {
     return Explanation(unfinished, schedule).give();
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::standstill

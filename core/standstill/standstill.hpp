@@ -8,7 +8,7 @@
 #include "standstill/near_miss.hpp"
 #include "standstill/unfinished.hpp"
 
-namespace idlewave {
+namespace idlewave::standstill {
 
 /// The most unfinished things, and the most ops of a cycle, that the error names.
 inline constexpr std::size_t most_named = 65'536;
@@ -19,14 +19,14 @@ inline constexpr std::size_t most_named = 65'536;
 Standstill standstill(Unfinished unfinished, const ScheduleView& schedule);
 
 /// The same for a source, which must live as long as this runs.
-template <Source S>
+template <goal::Source S>
 Standstill standstill(Unfinished unfinished, const S& source) {
     return standstill(
         std::move(unfinished),
         ScheduleView{
             .rank_schedule = [&source](std::uint32_t rank) { return source.rank_schedule(rank); },
-            .name = [&source](std::uint32_t rank, OpIndex op_index) { return source.name(rank, op_index); },
+            .name = [&source](std::uint32_t rank, goal::OpIndex op_index) { return source.name(rank, op_index); },
         });
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::standstill

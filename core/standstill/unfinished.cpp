@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace idlewave {
+namespace idlewave::standstill {
 namespace {
 
 bool comes_before(const UnexpectedMessage& a, const UnexpectedMessage& b) {
@@ -38,4 +38,4 @@ void Unfinished::sort() {
               [](const UnfinishedRank& a, const UnfinishedRank& b) { return a.rank < b.rank; });
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::standstill

@@ -8,16 +8,16 @@
 #include "goal/op.hpp"
 #include "goal/source.hpp"
 
-namespace idlewave {
+namespace idlewave::standstill {
 
 /// A pending op: it has started and waits for its match. It is a posted receive or a send by rendezvous.
 struct PendingOp {
     std::uint64_t size = 0;  ///< of a send
     std::uint32_t rank = 0;
-    OpIndex op_index = 0;
+    goal::OpIndex op_index = 0;
     std::uint32_t peer = 0;  ///< of a receive it may be `any`
     std::uint32_t tag = 0;   ///< may be `any`
-    OpKind kind = OpKind::recv;
+    goal::OpKind kind = goal::OpKind::recv;
 };
 
 /// An unexpected message: it has arrived, and no posted receive matches it.
@@ -26,14 +26,14 @@ struct UnexpectedMessage {
     std::uint32_t receiver = 0;
     std::uint32_t number = 0;  ///< in the unexpected message queue of its receiver, oldest first
     std::uint32_t sender = 0;
-    std::uint32_t tag = 0;            ///< may be `any`
-    OpIndex send = unknown_op_index;  ///< the op of its sender, if that is known
+    std::uint32_t tag = 0;                        ///< may be `any`
+    goal::OpIndex send = goal::unknown_op_index;  ///< the op of its sender, if that is known
 };
 
 /// A rank with ops that have not started, and where it stands in its schedule.
 struct UnfinishedRank {
     std::uint32_t rank = 0;
-    StopPosition stand = {};
+    goal::StopPosition stand = {};
 };
 
 /// Everything that is unfinished when no event is left. All ops and ranks are kept: they take less memory than the
@@ -69,4 +69,4 @@ class Unfinished {
     std::uint64_t message_count_ = 0;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::standstill

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 
-namespace idlewave {
+namespace idlewave::standstill {
 namespace {
 
 constexpr std::size_t most_arcs = std::size_t{1} << 24;
@@ -16,15 +16,15 @@ constexpr std::size_t most_members = std::size_t{1} << 26;
 }  // namespace
 
 WaitForGraph::WaitForGraph(std::span<const PendingOp> pending) : pending_(pending), node_of_(pending.size()) {
-    make_nodes(OpKind::recv);
+    make_nodes(goal::OpKind::recv);
     receives_ = nodes_.size();
-    make_nodes(OpKind::send);
+    make_nodes(goal::OpKind::send);
 }
 
-void WaitForGraph::make_nodes(OpKind kind) {
+void WaitForGraph::make_nodes(goal::OpKind kind) {
     const auto key_of = [this](std::uint32_t i) {
         const PendingOp& op = pending_[i];
-        return op.kind == OpKind::recv ? Key{op.rank, op.peer, op.tag} : Key{op.peer, op.rank, op.tag};
+        return op.kind == goal::OpKind::recv ? Key{op.rank, op.peer, op.tag} : Key{op.peer, op.rank, op.tag};
     };
     std::vector<std::uint32_t> ops;
     for (std::uint32_t i = 0; i < pending_.size(); ++i) {
@@ -44,33 +44,34 @@ void WaitForGraph::make_nodes(OpKind kind) {
 
 /// Calls `use` with the number of every node of that kind that an op with that key would match.
 template <class Use>
-void WaitForGraph::each_node(OpKind kind, const Key& key, Use use) const {
-    const auto begin = nodes_.begin() + (kind == OpKind::recv ? 0 : static_cast<std::ptrdiff_t>(receives_));
-    const auto end = kind == OpKind::recv ? nodes_.begin() + static_cast<std::ptrdiff_t>(receives_) : nodes_.end();
+void WaitForGraph::each_node(goal::OpKind kind, const Key& key, Use use) const {
+    const auto begin = nodes_.begin() + (kind == goal::OpKind::recv ? 0 : static_cast<std::ptrdiff_t>(receives_));
+    const auto end =
+        kind == goal::OpKind::recv ? nodes_.begin() + static_cast<std::ptrdiff_t>(receives_) : nodes_.end();
     const auto from = [&](const Key& least) {
         return std::lower_bound(begin, end, least, [](const Node& node, const Key& k) { return node.key < k; });
     };
     const auto in_range = [&](const Key& first, const Key& last) {
         for (auto node = from(first); node != end && node->key <= last; ++node) {
-            if (matches(node->key.source, key.source) && matches(node->key.tag, key.tag)) {
+            if (goal::matches(node->key.source, key.source) && goal::matches(node->key.tag, key.tag)) {
                 use(static_cast<NodeNumber>(node - nodes_.begin()));
             }
         }
     };
     const auto of_source = [&](std::uint32_t source) {
-        if (key.tag == any) {
-            in_range({key.where, source, 0}, {key.where, source, any});
+        if (key.tag == goal::any) {
+            in_range({key.where, source, 0}, {key.where, source, goal::any});
             return;
         }
         in_range({key.where, source, key.tag}, {key.where, source, key.tag});
-        in_range({key.where, source, any}, {key.where, source, any});
+        in_range({key.where, source, goal::any}, {key.where, source, goal::any});
     };
-    if (key.source == any) {
-        in_range({key.where, 0, 0}, {key.where, any, any});
+    if (key.source == goal::any) {
+        in_range({key.where, 0, 0}, {key.where, goal::any, goal::any});
         return;
     }
     of_source(key.source);
-    of_source(any);
+    of_source(goal::any);
 }
 
 /// Adds the set of nodes that a blocked op waits for.
@@ -91,17 +92,17 @@ std::uint32_t WaitForGraph::add_set(const BlockedOps& blocked, std::uint32_t cau
     return static_cast<std::uint32_t>(endless_.size() - 1);
 }
 
-void WaitForGraph::add_rank(std::uint32_t rank, const RankSchedule& rank_schedule, const BlockedOps& blocked,
+void WaitForGraph::add_rank(std::uint32_t rank, const goal::RankSchedule& rank_schedule, const BlockedOps& blocked,
                             std::size_t first) {
     std::unordered_map<std::uint32_t, std::uint32_t> set_of;  // by cause
-    for (OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
-        const Op& op = rank_schedule.ops[op_index];
-        if (!blocked.blocks(op_index) || op.kind == OpKind::calc) {
+    for (goal::OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
+        const goal::Op& op = rank_schedule.ops[op_index];
+        if (!blocked.blocks(op_index) || op.kind == goal::OpKind::calc) {
             continue;
         }
-        const bool sends = op.kind == OpKind::send;
+        const bool sends = op.kind == goal::OpKind::send;
         const Key key = sends ? Key{op.peer, rank, op.tag} : Key{rank, op.peer, op.tag};
-        each_node(sends ? OpKind::recv : OpKind::send, key, [&](NodeNumber number) {
+        each_node(sends ? goal::OpKind::recv : goal::OpKind::send, key, [&](NodeNumber number) {
             Node& node = nodes_[number];
             node.has_match = true;
             if (arcs_.size() >= most_arcs || members_.size() >= most_members) {
@@ -320,4 +321,4 @@ auto WaitForGraph::cycle() const -> std::vector<CycleStep> {
     return steps;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::standstill

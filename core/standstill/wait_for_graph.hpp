@@ -11,7 +11,7 @@
 #include "standstill/blocked_ops.hpp"
 #include "standstill/unfinished.hpp"
 
-namespace idlewave {
+namespace idlewave::standstill {
 
 /// The AND-OR wait-for graph of a simulation that cannot go on. A pending op waits for *any* blocked op that could
 /// match it (OR). A blocked op waits for *all* pending ops of its rank on which it depends (AND). So a receive from any
@@ -27,7 +27,7 @@ class WaitForGraph {
     /// A potential match of a pending op: a blocked op of another rank, or of its own.
     struct PotentialMatch {
         std::uint32_t rank = 0;
-        OpIndex op_index = 0;
+        goal::OpIndex op_index = 0;
         std::size_t after = none;  ///< the pending op, by number, that has to end before the match can start; or `none`
         std::size_t others = 0;    ///< the number of other potential matches
     };
@@ -42,7 +42,8 @@ class WaitForGraph {
 
     /// Adds the blocked ops of a rank. Ranks are added in order; `first` is the number of the rank's first pending op,
     /// if it has one.
-    void add_rank(std::uint32_t rank, const RankSchedule& rank_schedule, const BlockedOps& blocked, std::size_t first);
+    void add_rank(std::uint32_t rank, const goal::RankSchedule& rank_schedule, const BlockedOps& blocked,
+                  std::size_t first);
     /// Reduces the graph; to be called after all ranks were added.
     void solve();
 
@@ -85,7 +86,7 @@ class WaitForGraph {
         NodeNumber from = 0;
         std::uint32_t set = 0;
         std::uint32_t rank = 0;
-        OpIndex op_index = 0;
+        goal::OpIndex op_index = 0;
     };
     /// Lists of numbers, stored one after the other.
     struct Lists {
@@ -97,10 +98,10 @@ class WaitForGraph {
         }
     };
 
-    void make_nodes(OpKind kind);
+    void make_nodes(goal::OpKind kind);
     std::uint32_t add_set(const BlockedOps& blocked, std::uint32_t cause, std::size_t first);
     template <class Use>
-    void each_node(OpKind kind, const Key& key, Use use) const;
+    void each_node(goal::OpKind kind, const Key& key, Use use) const;
     void release();
     [[nodiscard]] std::span<const Arc> arcs_of(NodeNumber node) const;
     [[nodiscard]] std::span<const Member> members(std::uint32_t set) const {
@@ -125,4 +126,4 @@ class WaitForGraph {
     bool truncated_ = false;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::standstill

@@ -2,18 +2,19 @@
 
 #include <algorithm>
 
-namespace idlewave {
+namespace idlewave::timeline {
 
-std::vector<PathStep> critical_path(const SimulationRecord& record, const std::vector<CausedTime>& finish,
-                                    const Machine& machine) {
+std::vector<PathStep> critical_path(const loggops::SimulationRecord& record,
+                                    const std::vector<loggops::CausedTime>& finish, const machine::Machine& machine) {
     std::vector<PathStep> path;
     if (finish.empty()) {
         return path;
     }
-    CausedTime end = *std::max_element(finish.begin(), finish.end(),
-                                       [](const CausedTime& a, const CausedTime& b) { return a.time < b.time; });
+    loggops::CausedTime end =
+        *std::max_element(finish.begin(), finish.end(),
+                          [](const loggops::CausedTime& a, const loggops::CausedTime& b) { return a.time < b.time; });
     while (end.cause.known()) {
-        const ActivityRecord& done = record.activities[end.cause.rank][end.cause.index];
+        const loggops::ActivityRecord& done = record.activities[end.cause.rank][end.cause.index];
         path.push_back({end.cause.rank, done.activity, end.cause.point, done.start.time, end.time,
                         spans_of(done.activity, end.cause.point, end.time - done.start.time, machine)});
         end = done.start;
@@ -22,4 +23,4 @@ std::vector<PathStep> critical_path(const SimulationRecord& record, const std::v
     return path;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::timeline

@@ -8,13 +8,13 @@
 #include "machine/machine.hpp"
 #include "timeline/spans.hpp"
 
-namespace idlewave {
+namespace idlewave::timeline {
 
 /// One step of the critical path: an activity of a rank, from its beginning to the point from which the path goes on.
 struct PathStep {
     std::uint32_t rank = 0;
-    Activity activity = {};
-    Point point = Point::start;
+    loggops::Activity activity = {};
+    loggops::Point point = loggops::Point::start;
     Time from = 0;
     Time to = 0;
     Spans spans = {};
@@ -24,7 +24,7 @@ struct PathStep {
 /// activity begins at the time at which the previous one allows it, so there is no waiting on the path. Of several such
 /// chains it is the one that ends at the lowest rank. Of two causes at one time a requirement of the op counts, then
 /// its CPU, then its NIC. Needs a record of all ranks and times.
-std::vector<PathStep> critical_path(const SimulationRecord& record, const std::vector<CausedTime>& finish,
-                                    const Machine& machine);
+std::vector<PathStep> critical_path(const loggops::SimulationRecord& record,
+                                    const std::vector<loggops::CausedTime>& finish, const machine::Machine& machine);
 
-}  // namespace idlewave
+}  // namespace idlewave::timeline

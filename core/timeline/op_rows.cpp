@@ -6,28 +6,29 @@
 #include "collectives/call_name.hpp"
 #include "timeline/spans.hpp"
 
-namespace idlewave {
+namespace idlewave::timeline {
 namespace {
 
 /// The activity of a cause; null if it was not recorded.
-const ActivityRecord* activity_of(const SimulationRecord& record, const Cause& cause) {
+const loggops::ActivityRecord* activity_of(const loggops::SimulationRecord& record, const loggops::Cause& cause) {
     return cause.recorded() ? &record.activities[cause.rank][cause.index] : nullptr;
 }
 
 /// The op of the activity; -1 if none is known.
-std::int64_t op_of(const SimulationRecord& record, const Cause& cause) {
-    const ActivityRecord* done = activity_of(record, cause);
-    return done == nullptr || done->activity.op_index == unknown_op_index ? -1 : std::int64_t{done->activity.op_index};
+std::int64_t op_of(const loggops::SimulationRecord& record, const loggops::Cause& cause) {
+    const loggops::ActivityRecord* done = activity_of(record, cause);
+    return done == nullptr || done->activity.op_index == goal::unknown_op_index ? -1
+                                                                                : std::int64_t{done->activity.op_index};
 }
 
-CauseKind kind_of(Point point) {
+CauseKind kind_of(loggops::Point point) {
     switch (point) {
-        case Point::start:
+        case loggops::Point::start:
             return CauseKind::none;
-        case Point::sender_gap:
-        case Point::receiver_gap:
+        case loggops::Point::sender_gap:
+        case loggops::Point::receiver_gap:
             return CauseKind::nic;
-        case Point::arrival:
+        case loggops::Point::arrival:
             return CauseKind::message;
         default:
             return CauseKind::end;
@@ -35,14 +36,14 @@ CauseKind kind_of(Point point) {
 }
 
 /// Writes the cause, its rank and its op into the row.
-void blame(OpRow& row, const SimulationRecord& record, const Cause& cause) {
+void blame(OpRow& row, const loggops::SimulationRecord& record, const loggops::Cause& cause) {
     row.cause = kind_of(cause.point);
     row.cause_rank = cause.known() ? std::int64_t{cause.rank} : -1;
     row.cause_op = op_of(record, cause);
 }
 
 /// An op that was ready at `ready` and started later waited for the resource that was free only at `start`.
-void blame_resource(OpRow& row, const SimulationRecord& record, Time ready, const CausedTime& start) {
+void blame_resource(OpRow& row, const loggops::SimulationRecord& record, Time ready, const loggops::CausedTime& start) {
     if (start.time <= ready) {
         return;
     }
@@ -52,30 +53,30 @@ void blame_resource(OpRow& row, const SimulationRecord& record, Time ready, cons
 }
 
 /// A send or a calc waits for its CPU, and a send for its NIC.
-void explain_start(OpRow& row, const SimulationRecord& record) {
+void explain_start(OpRow& row, const loggops::SimulationRecord& record) {
     row.wait = row.op.start.time - row.op.ready.time;
     blame(row, record, row.op.ready.cause);
     blame_resource(row, record, row.op.ready.time, row.op.start);
-    const ActivityRecord* last = activity_of(record, row.op.end.cause);
+    const loggops::ActivityRecord* last = activity_of(record, row.op.end.cause);
     row.work = last == nullptr ? row.op.start.time : last->start.time;
     row.free = last == nullptr ? row.op.end.time : last->free;
 }
 
 /// A receive waits for its message, then for the CPU and the NIC that receive it.
-void explain_receive(OpRow& row, const SimulationRecord& record) {
-    const OpRecord& op = row.op;
-    const Cause& sent = op.arrived.cause;
+void explain_receive(OpRow& row, const loggops::SimulationRecord& record) {
+    const loggops::OpRecord& op = row.op;
+    const loggops::Cause& sent = op.arrived.cause;
     row.match_rank = sent.rank;
     row.match_op = op_of(record, sent);
-    const ActivityRecord* received = activity_of(record, op.processed.cause);
-    const CausedTime reception = received == nullptr ? op.data_arrived : received->start;
+    const loggops::ActivityRecord* received = activity_of(record, op.processed.cause);
+    const loggops::CausedTime reception = received == nullptr ? op.data_arrived : received->start;
     row.work = reception.time;
     row.free = received == nullptr ? op.processed.time : received->free;
     const Time here = std::max(op.start.time, op.data_arrived.time);
     blame(row, record, op.end.time > op.processed.time ? op.start.cause : sent);
     if (op.arrived.time > op.start.time) {
         row.wait = reception.time - op.start.time;
-        row.state = call_name(op.call).collective ? WaitState::wait_at_collective : WaitState::late_sender;
+        row.state = collectives::call_name(op.call).collective ? WaitState::wait_at_collective : WaitState::late_sender;
     } else if (reception.time > here) {
         row.wait = reception.time - here;
         blame_resource(row, record, here, reception);
@@ -103,36 +104,37 @@ OpRow* row_of(std::span<OpRow> rows, std::int64_t op_index) {
 }
 
 /// Adds the length of the detours in each activity to the op of that activity.
-void add_noise(std::span<OpRow> rows, const std::vector<ActivityRecord>& activities, const Machine& machine) {
-    for (const ActivityRecord& done : activities) {
-        const Activity& activity = done.activity;
-        OpRow* row = activity.op_index == unknown_op_index ? nullptr : row_of(rows, activity.op_index);
+void add_noise(std::span<OpRow> rows, const std::vector<loggops::ActivityRecord>& activities,
+               const machine::Machine& machine) {
+    for (const loggops::ActivityRecord& done : activities) {
+        const loggops::Activity& activity = done.activity;
+        OpRow* row = activity.op_index == goal::unknown_op_index ? nullptr : row_of(rows, activity.op_index);
         if (row == nullptr) {
             continue;
         }
-        const Point point = activity.kind == ActivityKind::transmission ? Point::sender_free
-                            : activity.kind == ActivityKind::reception  ? Point::receiver_free
-                                                                        : Point::computed;
+        const loggops::Point point = activity.kind == loggops::ActivityKind::transmission ? loggops::Point::sender_free
+                                     : activity.kind == loggops::ActivityKind::reception ? loggops::Point::receiver_free
+                                                                                         : loggops::Point::computed;
         row->noise += spans_of(activity, point, done.free - done.start.time, machine).noise;
     }
 }
 
-bool by_rendezvous(const SimulationRecord& record, const OpRow& receive) {
-    const ActivityRecord* sent = activity_of(record, receive.op.arrived.cause);
-    return sent != nullptr && sent->activity.message == MessageKind::request_to_send;
+bool by_rendezvous(const loggops::SimulationRecord& record, const OpRow& receive) {
+    const loggops::ActivityRecord* sent = activity_of(record, receive.op.arrived.cause);
+    return sent != nullptr && sent->activity.message == loggops::MessageKind::request_to_send;
 }
 
 }  // namespace
 
-std::vector<OpRow> op_rows(const SimulationRecord& record, const Machine& machine) {
+std::vector<OpRow> op_rows(const loggops::SimulationRecord& record, const machine::Machine& machine) {
     std::vector<OpRow> rows;
     std::vector<std::size_t> first;
-    for (const std::vector<OpRecord>& own : record.ops) {
+    for (const std::vector<loggops::OpRecord>& own : record.ops) {
         first.push_back(rows.size());
-        for (const OpRecord& op : own) {
+        for (const loggops::OpRecord& op : own) {
             OpRow& row = rows.emplace_back();
             row.op = op;
-            if (op.kind == OpKind::recv) {
+            if (op.kind == goal::OpKind::recv) {
                 explain_receive(row, record);
             } else {
                 explain_start(row, record);
@@ -143,7 +145,7 @@ std::vector<OpRow> op_rows(const SimulationRecord& record, const Machine& machin
     }
     first.push_back(rows.size());
     for (const OpRow& row : rows) {
-        if (row.op.kind == OpKind::recv && by_rendezvous(record, row)) {
+        if (row.op.kind == goal::OpKind::recv && by_rendezvous(record, row)) {
             const auto sender = static_cast<std::size_t>(row.match_rank);
             const std::span own = std::span(rows).subspan(first[sender], first[sender + 1] - first[sender]);
             if (OpRow* send = row_of(own, row.match_op)) {
@@ -154,4 +156,4 @@ std::vector<OpRow> op_rows(const SimulationRecord& record, const Machine& machin
     return rows;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::timeline

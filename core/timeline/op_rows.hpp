@@ -8,7 +8,7 @@
 #include "loggops/recorder.hpp"
 #include "machine/machine.hpp"
 
-namespace idlewave {
+namespace idlewave::timeline {
 
 /// The reason for which an op waited.
 enum class WaitState : std::uint8_t {
@@ -25,7 +25,7 @@ enum class CauseKind : std::uint8_t { none, end, cpu, nic, message };
 
 /// A recorded op with its wait and its cause.
 struct OpRow {
-    OpRecord op;
+    loggops::OpRecord op;
     Time work = 0;   ///< the CPU begins the activity that ends the op: the transmission, the reception, the calc
     Time free = 0;   ///< the CPU is done with that activity
     Time noise = 0;  ///< the length of the detours in the op's CPU time
@@ -39,6 +39,6 @@ struct OpRow {
 };
 
 /// All ops, in the order (rank, op index).
-std::vector<OpRow> op_rows(const SimulationRecord& record, const Machine& machine);
+std::vector<OpRow> op_rows(const loggops::SimulationRecord& record, const machine::Machine& machine);
 
-}  // namespace idlewave
+}  // namespace idlewave::timeline

@@ -5,7 +5,7 @@
 #include "machine/costs.hpp"
 #include "machine/machine.hpp"
 
-namespace idlewave {
+namespace idlewave::timeline {
 
 /// The division of a span of time, in picoseconds.
 struct Spans {
@@ -33,32 +33,33 @@ struct Spans {
 
 /// Divides the time from the beginning of an activity to one of its points, `length` in all. The parameters of the
 /// model account for a part of it (docs/model.md, R5 to R8); the rest is noise.
-inline Spans spans_of(const Activity& activity, Point point, Time length, const Machine& machine) {
-    const Costs cost = costs(activity.within_node ? *machine.node : machine.network,
-                             activity.kind == ActivityKind::computation ? 0 : activity.amount);
+inline Spans spans_of(const loggops::Activity& activity, loggops::Point point, Time length,
+                      const machine::Machine& machine) {
+    const machine::Costs cost = costs(activity.within_node ? *machine.node : machine.network,
+                                      activity.kind == loggops::ActivityKind::computation ? 0 : activity.amount);
     Spans spans;
     switch (point) {
-        case Point::start:
+        case loggops::Point::start:
             break;
-        case Point::sender_free:
-        case Point::receiver_free:
-            spans.overhead = point == Point::sender_free ? cost.o_s : cost.o_r;
+        case loggops::Point::sender_free:
+        case loggops::Point::receiver_free:
+            spans.overhead = point == loggops::Point::sender_free ? cost.o_s : cost.o_r;
             spans.cpu_bytes = cost.over;
             break;
-        case Point::arrival:
+        case loggops::Point::arrival:
             spans.overhead = cost.o_s;
             spans.latency = cost.L;
             break;
-        case Point::last_byte:
+        case loggops::Point::last_byte:
             spans.overhead = cost.o_r;
             spans.wire_bytes = cost.bytes;
             break;
-        case Point::sender_gap:
-        case Point::receiver_gap:
+        case loggops::Point::sender_gap:
+        case loggops::Point::receiver_gap:
             spans.gap = cost.gap - cost.bytes;
             spans.wire_bytes = cost.bytes;
             break;
-        case Point::computed:
+        case loggops::Point::computed:
             spans.computation = static_cast<Time>(activity.amount);
             break;
     }
@@ -66,4 +67,4 @@ inline Spans spans_of(const Activity& activity, Point point, Time length, const 
     return spans;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::timeline

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-namespace idlewave {
+namespace idlewave::trace {
 namespace {
 
 struct CallInfo {
@@ -103,4 +103,4 @@ bool min_words(Call call, std::size_t& words) {
     return entry != nullptr;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::trace

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace idlewave {
+namespace idlewave::trace {
 
 /// The call that a record of a trace describes (docs/trace-format.md). Collective c is `collectives + c`, and
 /// nonblocking `nonblocking_collectives + c`.
@@ -100,4 +100,4 @@ inline TracedCollective collective_of(Call call) {
     return static_cast<TracedCollective>(static_cast<std::uint16_t>(call) % 64);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::trace

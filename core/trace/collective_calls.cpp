@@ -5,7 +5,7 @@
 #include "trace/rank_converter.hpp"
 
 /// How a traced collective call becomes a call of an algorithm.
-namespace idlewave {
+namespace idlewave::trace {
 namespace {
 
 std::vector<std::uint64_t> counts_at(const TraceRecord& r, std::size_t begin, std::size_t count) {
@@ -31,16 +31,16 @@ std::int64_t bytes_of(TracedCollective traced, bool at_root, std::int64_t sent, 
 
 /// Whether an algorithm can execute the operation: in a gatherv and a scatterv only the root knows all counts, in the
 /// other v-variants every rank does.
-bool supports(const Algorithm& algorithm, TracedCollective traced) {
+bool supports(const collectives::Algorithm& algorithm, TracedCollective traced) {
     switch (traced) {
         case TracedCollective::gatherv:
         case TracedCollective::scatterv:
-            return algorithm.vector_counts == VectorCounts::as_in_mpi;
+            return algorithm.vector_counts == collectives::VectorCounts::as_in_mpi;
         case TracedCollective::allgatherv:
         case TracedCollective::alltoallv:
         case TracedCollective::alltoallw:
         case TracedCollective::reduce_scatter:
-            return algorithm.vector_counts != VectorCounts::unsupported;
+            return algorithm.vector_counts != collectives::VectorCounts::unsupported;
         default:
             return true;
     }
@@ -48,39 +48,39 @@ bool supports(const Algorithm& algorithm, TracedCollective traced) {
 
 }  // namespace
 
-Collective operation_of(TracedCollective traced) {
+collectives::Collective operation_of(TracedCollective traced) {
     switch (traced) {
         case TracedCollective::bcast:
-            return Collective::bcast;
+            return collectives::Collective::bcast;
         case TracedCollective::reduce:
-            return Collective::reduce;
+            return collectives::Collective::reduce;
         case TracedCollective::allreduce:
-            return Collective::allreduce;
+            return collectives::Collective::allreduce;
         case TracedCollective::gather:
         case TracedCollective::gatherv:
-            return Collective::gather;
+            return collectives::Collective::gather;
         case TracedCollective::scatter:
         case TracedCollective::scatterv:
-            return Collective::scatter;
+            return collectives::Collective::scatter;
         case TracedCollective::allgather:
         case TracedCollective::allgatherv:
-            return Collective::allgather;
+            return collectives::Collective::allgather;
         case TracedCollective::alltoall:
         case TracedCollective::alltoallv:
         case TracedCollective::alltoallw:
-            return Collective::alltoall;
+            return collectives::Collective::alltoall;
         case TracedCollective::reduce_scatter:
         case TracedCollective::reduce_scatter_block:
-            return Collective::reduce_scatter;
+            return collectives::Collective::reduce_scatter;
         case TracedCollective::scan:
-            return Collective::scan;
+            return collectives::Collective::scan;
         case TracedCollective::exscan:
-            return Collective::exscan;
+            return collectives::Collective::exscan;
         case TracedCollective::barrier:
         case TracedCollective::neighbor:
             break;
     }
-    return Collective::barrier;
+    return collectives::Collective::barrier;
 }
 
 void RankConverter::collective(const TraceRecord& r) {
@@ -92,8 +92,8 @@ void RankConverter::collective(const TraceRecord& r) {
     if (communicator.intercommunicator) {
         fail(r, "is a collective on an intercommunicator, for which there is no algorithm yet");
     }
-    Instruction instruction{.kind = Instruction::Kind::collective,
-                            .begin = static_cast<std::uint32_t>(program_.collectives.size())};
+    collectives::Instruction instruction{.kind = collectives::Instruction::Kind::collective,
+                                         .begin = static_cast<std::uint32_t>(program_.collectives.size())};
     program_.collectives.push_back(site_of(r, blocking ? 2 : 3));
     if (!blocking) {
         instruction.slot = new_slot();
@@ -102,14 +102,14 @@ void RankConverter::collective(const TraceRecord& r) {
     program_.instructions.push_back(instruction);
 }
 
-CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at) {
+collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at) {
     const TracedCollective traced = collective_of(r.call);
     const auto& members = communicator_of(r, r.words[0]).members;
     const auto me = std::find(members.begin(), members.end(), trace_.header().rank);
     if (me == members.end()) {
         fail(r, "is on a communicator of which this rank is no member");
     }
-    CollectiveSite site;
+    collectives::CollectiveSite site;
     site.communicator = communicators_.use(r.words[0], trace_.header().rank);
     site.rank = static_cast<std::uint32_t>(me - members.begin());
     const std::int32_t root = r.pair(1).first;
@@ -141,9 +141,10 @@ CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at
         fail(r, "expected sizes from 0 to 2^50 bytes");
     }
     site.bytes = static_cast<std::uint64_t>(bytes);
-    const Collective operation = operation_of(traced);
+    const collectives::Collective operation = operation_of(traced);
     const auto chosen = options_.algorithms.find(operation);
-    const Algorithm& algorithm_used = algorithm(operation, chosen == options_.algorithms.end() ? "" : chosen->second);
+    const collectives::Algorithm& algorithm_used =
+        collectives::algorithm(operation, chosen == options_.algorithms.end() ? "" : chosen->second);
     if (!supports(algorithm_used, traced)) {
         fail(r, "has unequal counts, which the algorithm 'linear' supports and '" + std::string(algorithm_used.name) +
                     "' does not");
@@ -153,4 +154,4 @@ CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at
     return site;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::trace

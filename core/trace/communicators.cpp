@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 
-namespace idlewave {
+namespace idlewave::trace {
 
 Communicators::Communicators(const Trace& trace) {
     const auto size = static_cast<std::uint32_t>(trace.ranks.size());
@@ -75,4 +75,4 @@ std::uint32_t Communicators::use(std::uint64_t id, std::uint32_t rank) {
     return entry->second;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::trace

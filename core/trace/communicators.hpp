@@ -7,7 +7,7 @@
 
 #include "trace/rank_trace.hpp"
 
-namespace idlewave {
+namespace idlewave::trace {
 
 /// The communicators of a trace, by the ids that all their members use.
 class Communicators {
@@ -43,4 +43,4 @@ class Communicators {
     std::vector<std::vector<std::uint32_t>> used_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::trace

@@ -5,7 +5,7 @@
 #include "trace/rank_converter.hpp"
 #include "trace/tags.hpp"
 
-namespace idlewave {
+namespace idlewave::trace {
 namespace {
 
 void check_complete(const RankTrace& trace) {
@@ -23,13 +23,13 @@ void check_complete(const RankTrace& trace) {
 
 }  // namespace
 
-Program convert(const Trace& trace, const ConvertOptions& options) {
+collectives::Program convert(const Trace& trace, const ConvertOptions& options) {
     for (const RankTrace& rank : trace.ranks) {
         check_complete(rank);
     }
     Communicators communicators(trace);
     Tags tags;
-    Program program{.ranks = {}, .communicators = {}, .reduction_cost = options.reduction_cost};
+    collectives::Program program{.ranks = {}, .communicators = {}, .reduction_cost = options.reduction_cost};
     const std::int64_t begin = trace.begin();
     for (const RankTrace& rank : trace.ranks) {
         RankConverter converter(rank, communicators, tags, options);
@@ -39,4 +39,4 @@ Program convert(const Trace& trace, const ConvertOptions& options) {
     return program;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::trace

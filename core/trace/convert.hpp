@@ -7,11 +7,11 @@
 #include "collectives/program.hpp"
 #include "trace/rank_trace.hpp"
 
-namespace idlewave {
+namespace idlewave::trace {
 
 /// The options of the conversion of a trace to a program.
 struct ConvertOptions {
-    std::map<Collective, std::string>
+    std::map<collectives::Collective, std::string>
         algorithms;             ///< names of algorithms; a collective that is missing uses its default
     double reduction_cost = 0;  ///< ns of computation per byte reduced
 };
@@ -22,6 +22,6 @@ struct ConvertOptions {
 ///
 /// A wildcard receive gets the source and tag of the message that it received. Throws an InputError with the file and
 /// the call if the trace is incomplete or has a call that cannot be converted.
-Program convert(const Trace& trace, const ConvertOptions& options);
+collectives::Program convert(const Trace& trace, const ConvertOptions& options);
 
-}  // namespace idlewave
+}  // namespace idlewave::trace

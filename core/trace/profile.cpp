@@ -4,7 +4,7 @@
 
 #include "trace/communicators.hpp"
 
-namespace idlewave {
+namespace idlewave::trace {
 namespace {
 
 bool is_send(Call call) {
@@ -77,4 +77,4 @@ std::vector<CallRow> call_rows(const Trace& trace) {
     return rows;
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::trace

@@ -5,7 +5,7 @@
 
 #include "trace/rank_trace.hpp"
 
-namespace idlewave {
+namespace idlewave::trace {
 
 /// One call of a traced run, as a row of a table.
 struct CallRow {
@@ -23,4 +23,4 @@ struct CallRow {
 /// that it makes has a record, too.
 std::vector<CallRow> call_rows(const Trace& trace);
 
-}  // namespace idlewave
+}  // namespace idlewave::trace

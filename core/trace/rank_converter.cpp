@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 
-namespace idlewave {
+namespace idlewave::trace {
 namespace {
 
 constexpr std::int32_t any_source = -1;
@@ -26,7 +26,7 @@ std::string text_of(const TraceRecord& r) {
 
 }  // namespace
 
-RankProgram RankConverter::convert(std::int64_t offset) {
+collectives::RankProgram RankConverter::convert(std::int64_t offset) {
     compute(offset);
     std::int64_t left_mpi = trace_.header().init_end;
     std::int64_t excluded = 0;  // time in unsuccessful tests and in the tracer since then, which is no computation
@@ -133,22 +133,24 @@ void RankConverter::compute(std::int64_t ns) {
     if (ns <= 0) {
         return;
     }
-    program_.instructions.push_back({.kind = Instruction::Kind::calc, .size = static_cast<std::uint64_t>(ns)});
+    program_.instructions.push_back(
+        {.kind = collectives::Instruction::Kind::calc, .size = static_cast<std::uint64_t>(ns)});
 }
 
 /// Adds a send or receive. Returns its slot, or no_slot for MPI_PROC_NULL.
 std::uint32_t RankConverter::message(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag,
                                      std::int64_t bytes) {
     if (peer_tag.first == proc_null) {
-        return no_slot;
+        return collectives::no_slot;
     }
     constexpr std::int64_t largest = std::int64_t{1} << 50;
     if (bytes < 0 || bytes > largest) {
         fail(r, "expected a size from 0 to 2^50 bytes, found " + std::to_string(bytes));
     }
-    Instruction instruction{.kind = receive ? Instruction::Kind::recv : Instruction::Kind::send};
+    collectives::Instruction instruction{.kind = receive ? collectives::Instruction::Kind::recv
+                                                         : collectives::Instruction::Kind::send};
     instruction.peer = peer_of(r, communicator, peer_tag.first);
-    if (!receive && instruction.peer == any) {
+    if (!receive && instruction.peer == goal::any) {
         fail(r, "sends to no rank");
     }
     instruction.tag = tag_of(communicator, peer_tag.second);
@@ -164,7 +166,7 @@ void RankConverter::nonblocking(const TraceRecord& r, bool receive, std::uint64_
     pending_[request].push_back({.slot = slot,
                                  .instruction = static_cast<std::uint32_t>(program_.instructions.size() - 1),
                                  .communicator = communicator,
-                                 .receive = receive && slot != no_slot});
+                                 .receive = receive && slot != collectives::no_slot});
 }
 
 void RankConverter::sendrecv(const TraceRecord& r) {
@@ -238,12 +240,12 @@ void RankConverter::complete(const TraceRecord& r) {
         if (found->second.empty()) {
             pending_.erase(found);
         }
-        if (pending.slot == no_slot) {
+        if (pending.slot == collectives::no_slot) {
             continue;
         }
         const Pair received = r.pair(i + 1);
         if (pending.receive && pending.cancelled && received.first == not_known) {
-            program_.instructions[pending.instruction] = {.kind = Instruction::Kind::wait};
+            program_.instructions[pending.instruction] = {.kind = collectives::Instruction::Kind::wait};
             continue;
         }
         if (pending.receive && received.first >= 0) {
@@ -256,20 +258,20 @@ void RankConverter::complete(const TraceRecord& r) {
 
 /// Replaces the wildcards of a receive by the source and tag of the message that it received.
 void RankConverter::resolve(const TraceRecord& r, const Pending& pending, Pair received) {
-    Instruction& instruction = program_.instructions[pending.instruction];
-    if (instruction.peer == any) {
+    collectives::Instruction& instruction = program_.instructions[pending.instruction];
+    if (instruction.peer == goal::any) {
         instruction.peer = peer_of(r, pending.communicator, received.first);
     }
-    if (instruction.tag == any && received.second >= 0) {
+    if (instruction.tag == goal::any && received.second >= 0) {
         instruction.tag = tag_of(pending.communicator, received.second);
     }
 }
 
 void RankConverter::wait_for(const std::vector<std::uint32_t>& slots) {
-    Instruction instruction{.kind = Instruction::Kind::wait,
-                            .begin = static_cast<std::uint32_t>(program_.slot_lists.size())};
+    collectives::Instruction instruction{.kind = collectives::Instruction::Kind::wait,
+                                         .begin = static_cast<std::uint32_t>(program_.slot_lists.size())};
     for (const std::uint32_t slot : slots) {
-        if (slot != no_slot) {
+        if (slot != collectives::no_slot) {
             program_.slot_lists.push_back(slot);
             unused_slots_.push_back(slot);
         }
@@ -290,7 +292,7 @@ const Communicators::Group& RankConverter::communicator_of(const TraceRecord& r,
 
 std::uint32_t RankConverter::peer_of(const TraceRecord& r, std::uint64_t communicator, std::int32_t peer) const {
     if (peer == any_source || peer == not_known) {
-        return any;
+        return goal::any;
     }
     const auto& members = communicator_of(r, communicator).members;
     if (peer < 0 || static_cast<std::size_t>(peer) >= members.size()) {
@@ -302,7 +304,7 @@ std::uint32_t RankConverter::peer_of(const TraceRecord& r, std::uint64_t communi
 
 std::uint32_t RankConverter::tag_of(std::uint64_t communicator, std::int32_t tag) {
     if (tag < 0) {
-        return any;
+        return goal::any;
     }
     const bool world = communicator == Communicators::world_id;
     const std::uint32_t index = world ? 0 : communicators_.use(communicator, trace_.header().rank);
@@ -325,4 +327,4 @@ void RankConverter::fail(const TraceRecord& r, const std::string& what) const {
                      call_name(r.call) + ") " + what);
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::trace

@@ -13,7 +13,7 @@
 #include "trace/rank_trace.hpp"
 #include "trace/tags.hpp"
 
-namespace idlewave {
+namespace idlewave::trace {
 
 /// Converts the trace of one rank to its program, record by record.
 class RankConverter {
@@ -22,12 +22,12 @@ class RankConverter {
         : trace_(trace), communicators_(communicators), tags_(tags), options_(options) {}
 
     /// `offset` is the time in ns by which this rank left MPI_Init later than the first one.
-    RankProgram convert(std::int64_t offset);
+    collectives::RankProgram convert(std::int64_t offset);
 
   private:
     /// A request that has been started and not completed.
     struct Pending {
-        std::uint32_t slot = no_slot;
+        std::uint32_t slot = collectives::no_slot;
         std::uint32_t instruction = 0;
         std::uint64_t communicator = 0;
         bool receive = false;
@@ -59,7 +59,7 @@ class RankConverter {
                      std::uint64_t request);
     void wait_for(const std::vector<std::uint32_t>& slots);
     void resolve(const TraceRecord& r, const Pending& pending, Pair received);
-    CollectiveSite site_of(const TraceRecord& r, std::size_t sizes_at);
+    collectives::CollectiveSite site_of(const TraceRecord& r, std::size_t sizes_at);
     std::uint32_t peer_of(const TraceRecord& r, std::uint64_t communicator, std::int32_t peer) const;
     std::uint32_t tag_of(std::uint64_t communicator, std::int32_t tag);
     const Communicators::Group& communicator_of(const TraceRecord& r, std::uint64_t communicator) const;
@@ -70,7 +70,7 @@ class RankConverter {
     Communicators& communicators_;
     Tags& tags_;
     const ConvertOptions& options_;
-    RankProgram program_;
+    collectives::RankProgram program_;
     std::vector<std::uint32_t> unused_slots_;
     std::unordered_map<std::uint64_t, std::deque<Pending>> pending_;  ///< by request, oldest first
     std::unordered_map<std::uint64_t, Template> persistent_;          ///< by request
@@ -79,6 +79,6 @@ class RankConverter {
 };
 
 /// The operation of a traced collective, by which its algorithm is chosen.
-Collective operation_of(TracedCollective traced);
+collectives::Collective operation_of(TracedCollective traced);
 
-}  // namespace idlewave
+}  // namespace idlewave::trace

@@ -13,7 +13,7 @@
 #include "base/error.hpp"
 #include "base/quote.hpp"
 
-namespace idlewave {
+namespace idlewave::trace {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "trace files are little-endian");
@@ -231,4 +231,4 @@ std::int64_t Trace::duration() const {
     return last - begin();
 }
 
-}  // namespace idlewave
+}  // namespace idlewave::trace

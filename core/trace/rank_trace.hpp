@@ -8,7 +8,7 @@
 
 #include "trace/call.hpp"
 
-namespace idlewave {
+namespace idlewave::trace {
 
 /// The header of a rank's file (docs/trace-format.md). Times are in ns of the rank's own clock.
 struct TraceHeader {
@@ -114,4 +114,4 @@ struct Trace {
     [[nodiscard]] std::int64_t duration() const;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::trace

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-namespace idlewave {
+namespace idlewave::trace {
 
 /// Schedules have no communicators, only sources and tags. Tags of communicators other than MPI_COMM_WORLD are
 /// therefore mapped to unused tags, which are the same for all ranks.
@@ -34,4 +34,4 @@ class Tags {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;
 };
 
-}  // namespace idlewave
+}  // namespace idlewave::trace

@@ -10,14 +10,16 @@ using namespace nb::literals;
 
 namespace idlewave {
 
-extern template nb::dict derivatives(const Composition&, const Machine&, std::uint64_t, std::uint32_t,
-                                     const nb::object&);
-extern template nb::dict derivatives_partitioned(const Composition&, const Machine&, std::uint64_t,
-                                                 const pdes::RunConfiguration&, const nb::object&, const Transport*);
-extern template nb::dict derivatives(const ProgramSource&, const Machine&, std::uint64_t, std::uint32_t,
-                                     const nb::object&);
-extern template nb::dict derivatives_partitioned(const ProgramSource&, const Machine&, std::uint64_t,
-                                                 const pdes::RunConfiguration&, const nb::object&, const Transport*);
+extern template nb::dict derivatives(const collectives::Composition&, const machine::Machine&, std::uint64_t,
+                                     std::uint32_t, const nb::object&);
+extern template nb::dict derivatives_partitioned(const collectives::Composition&, const machine::Machine&,
+                                                 std::uint64_t, const pdes::RunConfiguration&, const nb::object&,
+                                                 const Transport*);
+extern template nb::dict derivatives(const collectives::ProgramSource&, const machine::Machine&, std::uint64_t,
+                                     std::uint32_t, const nb::object&);
+extern template nb::dict derivatives_partitioned(const collectives::ProgramSource&, const machine::Machine&,
+                                                 std::uint64_t, const pdes::RunConfiguration&, const nb::object&,
+                                                 const Transport*);
 
 namespace {
 
@@ -32,10 +34,11 @@ void bind(nb::module_& m, const char* text, const char* text_of_partitions) {
 }  // namespace
 
 void bind_differentiate(nb::module_& m) {
-    bind<Graph>(m, "Simulate a schedule with the derivatives of every rank's finish time.",
-                "Simulate a schedule in partitions with the same derivatives.");
-    bind<Composition>(m, "Simulate jobs beside each other with these derivatives.", "The same in partitions.");
-    bind<ProgramSource>(m, "Simulate a traced program with these derivatives.", "The same in partitions.");
+    bind<goal::Graph>(m, "Simulate a schedule with the derivatives of every rank's finish time.",
+                      "Simulate a schedule in partitions with the same derivatives.");
+    bind<collectives::Composition>(m, "Simulate jobs beside each other with these derivatives.",
+                                   "The same in partitions.");
+    bind<collectives::ProgramSource>(m, "Simulate a traced program with these derivatives.", "The same in partitions.");
 }
 
 }  // namespace idlewave

@@ -22,13 +22,13 @@ nanobind::dict level_columns(const Rows& rows, unsigned level) {
         return column_of<std::int64_t>(rows, [=](const auto& moment) { return moment.level(level).*field; });
     };
     nanobind::dict columns;
-    columns["L"] = slope(&LevelSlopes::L);
-    columns["o"] = slope(&LevelSlopes::o);
-    columns["o_s"] = slope(&LevelSlopes::o_s);
-    columns["o_r"] = slope(&LevelSlopes::o_r);
-    columns["g"] = slope(&LevelSlopes::g);
-    columns["G"] = slope(&LevelSlopes::G);
-    columns["O"] = slope(&LevelSlopes::O);
+    columns["L"] = slope(&loggops::LevelSlopes::L);
+    columns["o"] = slope(&loggops::LevelSlopes::o);
+    columns["o_s"] = slope(&loggops::LevelSlopes::o_s);
+    columns["o_r"] = slope(&loggops::LevelSlopes::o_r);
+    columns["g"] = slope(&loggops::LevelSlopes::g);
+    columns["G"] = slope(&loggops::LevelSlopes::G);
+    columns["O"] = slope(&loggops::LevelSlopes::O);
     return columns;
 }
 
@@ -43,16 +43,17 @@ nanobind::dict slope_columns(const Rows& rows, bool two_levels) {
 
 /// The ranks' slopes: each row one set, and of each rank which set it has; or None if each has its own.
 template <unsigned Levels, bool serialisable>
-void put_slopes(nanobind::dict& answer, const std::vector<Slopes<Levels, serialisable>>& finish, bool two_levels) {
+void put_slopes(nanobind::dict& answer, const std::vector<loggops::Slopes<Levels, serialisable>>& finish,
+                bool two_levels) {
     answer["sets"] = slope_columns(finish, two_levels);
     answer["set"] = nanobind::none();
 }
-inline void put_slopes(nanobind::dict& answer, const std::vector<SharedSlopes>& finish, bool two_levels) {
-    std::unordered_map<const InternedSlopes*, std::uint32_t> numbers;
-    std::vector<SharedSlopes> sets;
+inline void put_slopes(nanobind::dict& answer, const std::vector<loggops::SharedSlopes>& finish, bool two_levels) {
+    std::unordered_map<const loggops::InternedSlopes*, std::uint32_t> numbers;
+    std::vector<loggops::SharedSlopes> sets;
     std::vector<std::uint32_t> set_of_rank;
     set_of_rank.reserve(finish.size());
-    for (const SharedSlopes& moment : finish) {
+    for (const loggops::SharedSlopes& moment : finish) {
         const auto [number, added] = numbers.try_emplace(moment.interned(), static_cast<std::uint32_t>(sets.size()));
         if (added) {
             sets.push_back(moment);
@@ -64,7 +65,7 @@ inline void put_slopes(nanobind::dict& answer, const std::vector<SharedSlopes>& 
 }
 
 template <class Moment>
-nanobind::dict columns_of(const SimulationResult<Moment>& found, bool two_levels) {
+nanobind::dict columns_of(const loggops::SimulationResult<Moment>& found, bool two_levels) {
     const std::vector<Moment>& finish = found.finish;
     Moment last = {};
     for (const Moment& moment : finish) {
@@ -82,9 +83,9 @@ nanobind::dict columns_of(const SimulationResult<Moment>& found, bool two_levels
 /// A simulation with the derivatives of every rank's finish time. For each source in a file of its own, since each
 /// takes a compiler most of a minute.
 template <class S>
-nanobind::dict derivatives(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
+nanobind::dict derivatives(const S& source, const machine::Machine& machine, std::uint64_t seed, std::uint32_t threads,
                            const nanobind::object& progress) {
-    return differentiate(machine, [&, begin = Clock::now()](auto& observer) {
+    return loggops::differentiate(machine, [&, begin = Clock::now()](auto& observer) {
         const auto result = run_timed(source, machine, seed, threads, progress, observer, begin);
         nanobind::dict answer = columns_of(result.found, machine.node.has_value());
         answer["seconds"] = result.seconds;
@@ -94,15 +95,15 @@ nanobind::dict derivatives(const S& source, const Machine& machine, std::uint64_
 
 /// The same in partitions: on threads, and in several processes. Only the first process has finish times.
 template <class S>
-nanobind::dict derivatives_partitioned(const S& source, const Machine& machine, std::uint64_t seed,
+nanobind::dict derivatives_partitioned(const S& source, const machine::Machine& machine, std::uint64_t seed,
                                        const pdes::RunConfiguration& given, const nanobind::object& progress,
                                        const Transport* transport) {
     const pdes::RunConfiguration configuration = configured(given, progress, transport);
-    SerialisableDifferentiation observer;
-    PartitionedSimulation<SerialisableDifferentiation::Moment> result;
+    loggops::SerialisableDifferentiation observer;
+    loggops::PartitionedSimulation<loggops::SerialisableDifferentiation::Moment> result;
     {
         const nanobind::gil_scoped_release released;
-        result = simulate_partitioned(source, machine, seed, configuration, observer);
+        result = loggops::simulate_partitioned(source, machine, seed, configuration, observer);
     }
     nanobind::dict answer = columns_of(result.found, machine.node.has_value());
     answer["seconds"] = result.statistics.init_seconds + result.statistics.seconds;

@@ -3,9 +3,9 @@
 
 namespace idlewave {
 
-template nanobind::dict derivatives(const Composition&, const Machine&, std::uint64_t, std::uint32_t,
-                                    const nanobind::object&);
-template nanobind::dict derivatives_partitioned(const Composition&, const Machine&, std::uint64_t,
+template nanobind::dict derivatives(const collectives::Composition&, const machine::Machine&, std::uint64_t,
+                                    std::uint32_t, const nanobind::object&);
+template nanobind::dict derivatives_partitioned(const collectives::Composition&, const machine::Machine&, std::uint64_t,
                                                 const pdes::RunConfiguration&, const nanobind::object&,
                                                 const Transport*);
 

@@ -3,10 +3,10 @@
 
 namespace idlewave {
 
-template nanobind::dict derivatives(const ProgramSource&, const Machine&, std::uint64_t, std::uint32_t,
-                                    const nanobind::object&);
-template nanobind::dict derivatives_partitioned(const ProgramSource&, const Machine&, std::uint64_t,
-                                                const pdes::RunConfiguration&, const nanobind::object&,
+template nanobind::dict derivatives(const collectives::ProgramSource&, const machine::Machine&, std::uint64_t,
+                                    std::uint32_t, const nanobind::object&);
+template nanobind::dict derivatives_partitioned(const collectives::ProgramSource&, const machine::Machine&,
+                                                std::uint64_t, const pdes::RunConfiguration&, const nanobind::object&,
                                                 const Transport*);
 
 }  // namespace idlewave

@@ -48,7 +48,8 @@ void raise_standstill(const Standstill& standstill) {
     nb::list messages;
     for (const UnmatchedMessage& m : found.messages) {
         messages.append(message_type(m.sender, m.op.c_str(), m.receiver,
-                                     m.tag == any ? std::int64_t{-1} : std::int64_t{m.tag}, m.size, m.hint.c_str()));
+                                     m.tag == goal::any ? std::int64_t{-1} : std::int64_t{m.tag}, m.size,
+                                     m.hint.c_str()));
     }
     const nb::object type = errors.attr(type_of(standstill.kind));
     const nb::object error =

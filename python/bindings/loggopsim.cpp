@@ -17,20 +17,21 @@ using namespace nb::literals;
 namespace idlewave {
 namespace {
 
-loggopsim::Result simulate_source(const Graph& schedule, const Machine& machine,
+loggopsim::Result simulate_source(const goal::Graph& schedule, const machine::Machine& machine,
                                   const std::function<void(Time)>& poll) {
     return loggopsim::simulate(schedule, machine, poll);
 }
 
 template <class S>
-loggopsim::Result simulate_source(const S& source, const Machine& machine, const std::function<void(Time)>& poll) {
-    const Graph schedule =
+loggopsim::Result simulate_source(const S& source, const machine::Machine& machine,
+                                  const std::function<void(Time)>& poll) {
+    const goal::Graph schedule =
         loggopsim::write_out(source.ranks(), [&source](std::uint32_t rank) { return source.rank_schedule(rank); });
     return loggopsim::simulate(schedule, machine, poll);
 }
 
 template <class S>
-nb::dict run(const S& source, const Machine& machine, const nb::object& progress) {
+nb::dict run(const S& source, const machine::Machine& machine, const nb::object& progress) {
     const std::function<void(Time)> poll = Poll(progress);
     loggopsim::Result result;
     double seconds = 0;
@@ -50,10 +51,10 @@ nb::dict run(const S& source, const Machine& machine, const nb::object& progress
 }  // namespace
 
 void bind_loggopsim(nb::module_& m) {
-    m.def("simulate_loggopsim", &run<Graph>, "schedule"_a, "machine"_a, "progress"_a.none(),
+    m.def("simulate_loggopsim", &run<goal::Graph>, "schedule"_a, "machine"_a, "progress"_a.none(),
           "Simulate a schedule by LogGOPSim's rules; a program is written out in memory first.");
-    m.def("simulate_loggopsim", &run<Composition>, "schedule"_a, "machine"_a, "progress"_a.none());
-    m.def("simulate_loggopsim", &run<ProgramSource>, "schedule"_a, "machine"_a, "progress"_a.none());
+    m.def("simulate_loggopsim", &run<collectives::Composition>, "schedule"_a, "machine"_a, "progress"_a.none());
+    m.def("simulate_loggopsim", &run<collectives::ProgramSource>, "schedule"_a, "machine"_a, "progress"_a.none());
 }
 
 }  // namespace idlewave

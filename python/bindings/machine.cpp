@@ -24,9 +24,9 @@ namespace {
 using SegmentTuple = std::tuple<std::uint64_t, Time, Time, Time, Time, double, double>;
 using Times = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-Level level_from(const std::vector<SegmentTuple>& segments, std::optional<std::uint64_t> eager_limit) {
-    Level level;
-    level.S = eager_limit.value_or(Level::always_eager);
+machine::Level level_from(const std::vector<SegmentTuple>& segments, std::optional<std::uint64_t> eager_limit) {
+    machine::Level level;
+    level.S = eager_limit.value_or(machine::Level::always_eager);
     level.segments.clear();
     for (const auto& [from, L, o_s, o_r, g, G, O] : segments) {
         level.segments.push_back({from, {L, o_s, o_r, g, G, O}});
@@ -37,12 +37,12 @@ Level level_from(const std::vector<SegmentTuple>& segments, std::optional<std::u
     return level;
 }
 
-NoiseTrace noise_from(const Times& starts, const Times& lengths, Time period, Phase phase,
-                      const std::vector<Time>& phases) {
+machine::NoiseTrace noise_from(const Times& starts, const Times& lengths, Time period, machine::Phase phase,
+                               const std::vector<Time>& phases) {
     if (starts.shape(0) != lengths.shape(0)) {
         throw InputError("noise: expected as many lengths as starts");
     }
-    std::vector<Detour> detours;
+    std::vector<machine::Detour> detours;
     detours.reserve(starts.shape(0));
     for (std::size_t i = 0; i < starts.shape(0); ++i) {
         detours.push_back({starts(i), lengths(i)});
@@ -50,43 +50,44 @@ NoiseTrace noise_from(const Times& starts, const Times& lengths, Time period, Ph
     return {detours, period, phase, phases};
 }
 
-EmpiricalLength empirical(const Times& lengths) {
+machine::EmpiricalLength empirical(const Times& lengths) {
     return {std::vector<Time>(lengths.data(), lengths.data() + lengths.shape(0))};
 }
 
-nb::tuple columns_of(const std::vector<Detour>& detours) {
-    return nb::make_tuple(column_of<std::int64_t>(detours, [](const Detour& d) { return d.start; }),
-                          column_of<std::int64_t>(detours, [](const Detour& d) { return d.length; }));
+nb::tuple columns_of(const std::vector<machine::Detour>& detours) {
+    return nb::make_tuple(column_of<std::int64_t>(detours, [](const machine::Detour& d) { return d.start; }),
+                          column_of<std::int64_t>(detours, [](const machine::Detour& d) { return d.length; }));
 }
 
 void bind_noise(nb::module_& m) {
     // The laws of detours' lengths; times in ps.
-    nb::class_<FixedLength>(m, "FixedLength")
-        .def(nb::new_([](Time length) { return FixedLength{length}; }), "length"_a);
-    nb::class_<ExponentialLength>(m, "ExponentialLength")
-        .def(nb::new_([](double mean, double min) { return ExponentialLength{mean, min}; }), "mean"_a, "min"_a);
-    nb::class_<UniformLength>(m, "UniformLength")
-        .def(nb::new_([](Time min, Time max) { return UniformLength{min, max}; }), "min"_a, "max"_a);
-    nb::class_<LognormalLength>(m, "LognormalLength")
-        .def(nb::new_([](double median, double sigma) { return LognormalLength{median, sigma}; }), "median"_a,
+    nb::class_<machine::FixedLength>(m, "FixedLength")
+        .def(nb::new_([](Time length) { return machine::FixedLength{length}; }), "length"_a);
+    nb::class_<machine::ExponentialLength>(m, "ExponentialLength")
+        .def(nb::new_([](double mean, double min) { return machine::ExponentialLength{mean, min}; }), "mean"_a,
+             "min"_a);
+    nb::class_<machine::UniformLength>(m, "UniformLength")
+        .def(nb::new_([](Time min, Time max) { return machine::UniformLength{min, max}; }), "min"_a, "max"_a);
+    nb::class_<machine::LognormalLength>(m, "LognormalLength")
+        .def(nb::new_([](double median, double sigma) { return machine::LognormalLength{median, sigma}; }), "median"_a,
              "sigma"_a);
-    nb::class_<ParetoLength>(m, "ParetoLength")
-        .def(nb::new_([](double min, double alpha) { return ParetoLength{min, alpha}; }), "min"_a, "alpha"_a);
-    nb::class_<EmpiricalLength>(m, "EmpiricalLength").def(nb::new_(&empirical), "lengths"_a);
+    nb::class_<machine::ParetoLength>(m, "ParetoLength")
+        .def(nb::new_([](double min, double alpha) { return machine::ParetoLength{min, alpha}; }), "min"_a, "alpha"_a);
+    nb::class_<machine::EmpiricalLength>(m, "EmpiricalLength").def(nb::new_(&empirical), "lengths"_a);
 
-    nb::class_<PoissonNoise>(m, "PoissonNoise", "Detours that come at random.")
-        .def(nb::new_([](const std::vector<std::pair<double, DetourLength>>& sources, Phase phase) {
-                 std::vector<PoissonSource> all;
+    nb::class_<machine::PoissonNoise>(m, "PoissonNoise", "Detours that come at random.")
+        .def(nb::new_([](const std::vector<std::pair<double, machine::DetourLength>>& sources, machine::Phase phase) {
+                 std::vector<machine::PoissonSource> all;
                  all.reserve(sources.size());
                  for (const auto& [interval, length] : sources) {
                      all.push_back({interval, length});
                  }
-                 return PoissonNoise(std::move(all), phase);
+                 return machine::PoissonNoise(std::move(all), phase);
              }),
              "sources"_a, "phase"_a, "Sources are (mean gap in ps of CPU time, length).")
         .def(
             "detours",
-            [](const PoissonNoise& noise, std::uint64_t seed, std::uint32_t rank, Time until) {
+            [](const machine::PoissonNoise& noise, std::uint64_t seed, std::uint32_t rank, Time until) {
                 return columns_of(noise.detours(seed, rank, until));
             },
             "seed"_a, "rank"_a, "until"_a,
@@ -94,54 +95,59 @@ void bind_noise(nb::module_& m) {
                     "numpy.typing.NDArray[numpy.int64]]"),
             "Starts and lengths of a rank's detours that begin before `until`; ps.");
 
-    nb::class_<MixedNoise>(m, "MixedNoise", "A trace's detours by the clock, and random ones in the time between.")
-        .def(nb::new_([](const NoiseTrace& trace, const PoissonNoise& random) { return MixedNoise(trace, random); }),
+    nb::class_<machine::MixedNoise>(m, "MixedNoise",
+                                    "A trace's detours by the clock, and random ones in the time between.")
+        .def(nb::new_([](const machine::NoiseTrace& trace, const machine::PoissonNoise& random) {
+                 return machine::MixedNoise(trace, random);
+             }),
              "trace"_a, "random"_a, "Both of the same phase, random or same.");
 }
 
 }  // namespace
 
 void bind_machine(nb::module_& m) {
-    nb::enum_<Phase>(m, "Phase", "The phases of the ranks in the noise.")
-        .value("random", Phase::random)
-        .value("same", Phase::same)
-        .value("given", Phase::given);
-    nb::class_<NoiseTrace>(m, "NoiseTrace", "Detours of one period, repeated for ever.")
+    nb::enum_<machine::Phase>(m, "Phase", "The phases of the ranks in the noise.")
+        .value("random", machine::Phase::random)
+        .value("same", machine::Phase::same)
+        .value("given", machine::Phase::given);
+    nb::class_<machine::NoiseTrace>(m, "NoiseTrace", "Detours of one period, repeated for ever.")
         .def(nb::new_(
-                 [](const Times& starts, const Times& lengths, Time period, Phase phase,
+                 [](const Times& starts, const Times& lengths, Time period, machine::Phase phase,
                     const std::vector<Time>& phases) { return noise_from(starts, lengths, period, phase, phases); }),
              "starts"_a, "lengths"_a, "period"_a, "phase"_a, "phases"_a,
              "Times in ps. `phases` are the phases of the ranks where `phase` is given.")
-        .def("finish", &NoiseTrace::finish, "phase"_a, "start"_a, "work"_a,
+        .def("finish", &machine::NoiseTrace::finish, "phase"_a, "start"_a, "work"_a,
              "When `work`, begun at `start` by a rank of this phase, is done; ps.")
-        .def("phase", &NoiseTrace::phase, "seed"_a, "rank"_a, "The phase of a rank under a seed; ps.");
+        .def("phase", &machine::NoiseTrace::phase, "seed"_a, "rank"_a, "The phase of a rank under a seed; ps.");
 
     bind_noise(m);
 
-    nb::class_<Level>(m, "Level", "One level of the network.")
+    nb::class_<machine::Level>(m, "Level", "One level of the network.")
         .def(nb::new_(&level_from), "segments"_a, "eager_limit"_a.none(),
              "Segments are (from, L, o_s, o_r, g, G, O): bytes, ps, and ps per byte; None: always eager.");
 
-    nb::class_<Machine>(m, "Machine", "A machine as the simulator sees it.")
-        .def(nb::new_([](const Level& network, const Level* node, std::uint32_t node_ranks,
-                         const std::optional<std::variant<NoiseTrace, PoissonNoise, MixedNoise>>& noise,
-                         const std::tuple<bool, bool, bool, bool, bool>& reach) {
-                 Machine machine;
-                 machine.network = network;
-                 if (node != nullptr) {
-                     machine.node = *node;
-                     machine.node_ranks = node_ranks;
-                 }
-                 if (noise) {
-                     std::visit([&machine](const auto& kind) { machine.noise = kind; }, *noise);
-                 }
-                 const auto [o_s, o_r, O, calc, reduction] = reach;
-                 machine.noise_reach = {.o_s = o_s, .o_r = o_r, .O = O, .calc = calc, .reduction = reduction};
-                 return machine;
-             }),
+    nb::class_<machine::Machine>(m, "Machine", "A machine as the simulator sees it.")
+        .def(nb::new_(
+                 [](const machine::Level& network, const machine::Level* node, std::uint32_t node_ranks,
+                    const std::optional<std::variant<machine::NoiseTrace, machine::PoissonNoise, machine::MixedNoise>>&
+                        noise,
+                    const std::tuple<bool, bool, bool, bool, bool>& reach) {
+                     machine::Machine machine;
+                     machine.network = network;
+                     if (node != nullptr) {
+                         machine.node = *node;
+                         machine.node_ranks = node_ranks;
+                     }
+                     if (noise) {
+                         std::visit([&machine](const auto& kind) { machine.noise = kind; }, *noise);
+                     }
+                     const auto [o_s, o_r, O, calc, reduction] = reach;
+                     machine.noise_reach = {.o_s = o_s, .o_r = o_r, .O = O, .calc = calc, .reduction = reduction};
+                     return machine;
+                 }),
              "network"_a, "node"_a.none(), "node_ranks"_a, "noise"_a.none(), "noise_reach"_a,
              "`noise_reach`: whether noise reaches o_s, o_r, O, calc, reduction.")
-        .def_prop_ro("lookahead", &Machine::lookahead, "Least time in which a rank reaches another; ps.");
+        .def_prop_ro("lookahead", &machine::Machine::lookahead, "Least time in which a rank reaches another; ps.");
 }
 
 }  // namespace idlewave

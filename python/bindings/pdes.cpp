@@ -25,35 +25,36 @@ namespace {
 
 struct EpidemicResult {
     RunReport run;
-    std::vector<EpidemicDay> days;
+    std::vector<models::EpidemicDay> days;
 };
 
 struct FloodResult {
     RunReport run;
-    std::array<FloodTotals, Flood::classes> totals;
+    std::array<models::FloodTotals, models::Flood::classes> totals;
 };
 
-RunReport run_phold(const PholdParameters& parameters, const pdes::RunConfiguration& configuration) {
-    const auto ignore = [](std::uint32_t /*lp*/, const Phold::State& /*state*/) {};
-    pdes::RunResult run = parameters.conservative > 0 ? pdes::run_model(MixedPhold(parameters), configuration, ignore)
-                                                      : pdes::run_model(Phold(parameters), configuration, ignore);
+RunReport run_phold(const models::PholdParameters& parameters, const pdes::RunConfiguration& configuration) {
+    const auto ignore = [](std::uint32_t /*lp*/, const models::Phold::State& /*state*/) {};
+    pdes::RunResult run = parameters.conservative > 0
+                              ? pdes::run_model(models::MixedPhold(parameters), configuration, ignore)
+                              : pdes::run_model(models::Phold(parameters), configuration, ignore);
     return report_of(std::move(run.statistics), run.digest, configuration.transport);
 }
 
-EpidemicResult run_epidemic(const EpidemicParameters& parameters, const pdes::RunConfiguration& configuration) {
-    EpidemicCurve curve(static_cast<std::uint32_t>(parameters.end / EpidemicParameters::day));
+EpidemicResult run_epidemic(const models::EpidemicParameters& parameters, const pdes::RunConfiguration& configuration) {
+    models::EpidemicCurve curve(static_cast<std::uint32_t>(parameters.end / models::EpidemicParameters::day));
     pdes::RunResult run =
-        pdes::run_model(Epidemic(parameters), configuration,
-                        [&](std::uint32_t /*lp*/, const Epidemic::State& person) { curve.add(person); });
+        pdes::run_model(models::Epidemic(parameters), configuration,
+                        [&](std::uint32_t /*lp*/, const models::Epidemic::State& person) { curve.add(person); });
     EpidemicResult result;
     result.days = curve.days();
     std::vector<std::uint64_t> counts;
-    for (const EpidemicDay& day : result.days) {
+    for (const models::EpidemicDay& day : result.days) {
         counts.insert(counts.end(), {day.susceptible, day.exposed, day.infectious, day.recovered, day.immune});
     }
     pdes::sum_over_processes(counts, configuration.transport);
     auto count = counts.begin();
-    for (EpidemicDay& day : result.days) {
+    for (models::EpidemicDay& day : result.days) {
         for (std::uint64_t* sum : {&day.susceptible, &day.exposed, &day.infectious, &day.recovered, &day.immune}) {
             *sum = *count++;
         }
@@ -62,15 +63,16 @@ EpidemicResult run_epidemic(const EpidemicParameters& parameters, const pdes::Ru
     return result;
 }
 
-FloodResult run_flood(const FloodParameters& parameters, const pdes::RunConfiguration& configuration) {
-    const Flood flood(parameters);
+FloodResult run_flood(const models::FloodParameters& parameters, const pdes::RunConfiguration& configuration) {
+    const models::Flood flood(parameters);
     FloodResult result;
-    pdes::RunResult run = pdes::run_model(flood, configuration, [&](std::uint32_t lp, const Flood::State& state) {
-        for (std::size_t of = 0; of < result.totals.size(); ++of) {
-            result.totals[of].add(flood, lp, state.counts[of]);
-        }
-    });
-    for (FloodTotals& of : result.totals) {
+    pdes::RunResult run =
+        pdes::run_model(flood, configuration, [&](std::uint32_t lp, const models::Flood::State& state) {
+            for (std::size_t of = 0; of < result.totals.size(); ++of) {
+                result.totals[of].add(flood, lp, state.counts[of]);
+            }
+        });
+    for (models::FloodTotals& of : result.totals) {
         std::array<std::uint64_t, 5> counts{of.sent, of.delivered, of.lost, static_cast<std::uint64_t>(of.waited),
                                             static_cast<std::uint64_t>(of.delay)};
         pdes::sum_over_processes(counts, configuration.transport);
@@ -110,22 +112,22 @@ void bind_model(nb::module_& m, const char* name, const char* text,
 }
 
 void bind_phold(nb::module_& m) {
-    bind_parameters<PholdParameters>(m, "PholdParameters", "The parameters of PHOLD; times in ticks of 1e-6.");
+    bind_parameters<models::PholdParameters>(m, "PholdParameters", "The parameters of PHOLD; times in ticks of 1e-6.");
     bind_model(m, "phold", "Run PHOLD.", &run_phold);
 }
 
 void bind_epidemic(nb::module_& m) {
-    bind_parameters<CityParameters>(m, "CityParameters", "The size of a city.");
-    bind_parameters<Interventions>(m, "Interventions", "Interventions against an epidemic; times in s.");
-    bind_parameters<EpidemicParameters>(m, "EpidemicParameters", "The parameters of an epidemic; times in s.")
-        .def_rw("city", &EpidemicParameters::city)
-        .def_rw("interventions", &EpidemicParameters::interventions);
-    nb::class_<EpidemicDay>(m, "EpidemicDay", "The number of persons in each state when a day begins.")
-        .def_ro("susceptible", &EpidemicDay::susceptible)
-        .def_ro("exposed", &EpidemicDay::exposed)
-        .def_ro("infectious", &EpidemicDay::infectious)
-        .def_ro("recovered", &EpidemicDay::recovered)
-        .def_ro("immune", &EpidemicDay::immune);
+    bind_parameters<models::CityParameters>(m, "CityParameters", "The size of a city.");
+    bind_parameters<models::Interventions>(m, "Interventions", "Interventions against an epidemic; times in s.");
+    bind_parameters<models::EpidemicParameters>(m, "EpidemicParameters", "The parameters of an epidemic; times in s.")
+        .def_rw("city", &models::EpidemicParameters::city)
+        .def_rw("interventions", &models::EpidemicParameters::interventions);
+    nb::class_<models::EpidemicDay>(m, "EpidemicDay", "The number of persons in each state when a day begins.")
+        .def_ro("susceptible", &models::EpidemicDay::susceptible)
+        .def_ro("exposed", &models::EpidemicDay::exposed)
+        .def_ro("infectious", &models::EpidemicDay::infectious)
+        .def_ro("recovered", &models::EpidemicDay::recovered)
+        .def_ro("immune", &models::EpidemicDay::immune);
     nb::class_<EpidemicResult>(m, "EpidemicResult", "The days of an epidemic, and the statistics of the run.")
         .def_ro("run", &EpidemicResult::run)
         .def_ro("days", &EpidemicResult::days);
@@ -133,20 +135,20 @@ void bind_epidemic(nb::module_& m) {
 }
 
 void bind_flood(nb::module_& m) {
-    nb::enum_<FloodParameters::Service>(m, "Service", "The distribution of a packet's time on a link.")
-        .value("fixed", FloodParameters::Service::fixed)
-        .value("exponential", FloodParameters::Service::exponential);
-    bind_parameters<FloodParameters>(m, "FloodParameters", "The parameters of a flood; times in ps.");
-    nb::class_<FloodTotals>(m, "FloodTotals", "Packets of a class in all; times in ps.")
-        .def_ro("sent", &FloodTotals::sent)
-        .def_ro("delivered", &FloodTotals::delivered)
-        .def_ro("lost", &FloodTotals::lost)
-        .def_ro("waited", &FloodTotals::waited)
-        .def_ro("delay", &FloodTotals::delay);
+    nb::enum_<models::FloodParameters::Service>(m, "Service", "The distribution of a packet's time on a link.")
+        .value("fixed", models::FloodParameters::Service::fixed)
+        .value("exponential", models::FloodParameters::Service::exponential);
+    bind_parameters<models::FloodParameters>(m, "FloodParameters", "The parameters of a flood; times in ps.");
+    nb::class_<models::FloodTotals>(m, "FloodTotals", "Packets of a class in all; times in ps.")
+        .def_ro("sent", &models::FloodTotals::sent)
+        .def_ro("delivered", &models::FloodTotals::delivered)
+        .def_ro("lost", &models::FloodTotals::lost)
+        .def_ro("waited", &models::FloodTotals::waited)
+        .def_ro("delay", &models::FloodTotals::delay);
     nb::class_<FloodResult>(m, "FloodResult", "The packets of each class, and the statistics of the run.")
         .def_ro("run", &FloodResult::run)
-        .def_prop_ro("legitimate", [](const FloodResult& found) { return found.totals[Flood::legitimate]; })
-        .def_prop_ro("attack", [](const FloodResult& found) { return found.totals[Flood::attack]; });
+        .def_prop_ro("legitimate", [](const FloodResult& found) { return found.totals[models::Flood::legitimate]; })
+        .def_prop_ro("attack", [](const FloodResult& found) { return found.totals[models::Flood::attack]; });
     bind_model(m, "flood", "Run a flood.", &run_flood);
 }
 

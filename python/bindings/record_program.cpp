@@ -3,10 +3,10 @@
 
 namespace idlewave {
 
-template nanobind::dict record(const ProgramSource&, const Machine&, std::uint64_t, std::uint32_t,
-                               const nanobind::object&, const RecordingScope&);
-template nanobind::dict record_partitioned(const ProgramSource&, const Machine&, std::uint64_t,
+template nanobind::dict record(const collectives::ProgramSource&, const machine::Machine&, std::uint64_t, std::uint32_t,
+                               const nanobind::object&, const loggops::RecordingScope&);
+template nanobind::dict record_partitioned(const collectives::ProgramSource&, const machine::Machine&, std::uint64_t,
                                            const pdes::RunConfiguration&, const nanobind::object&, const Transport*,
-                                           const RecordingScope&);
+                                           const loggops::RecordingScope&);
 
 }  // namespace idlewave

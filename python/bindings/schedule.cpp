@@ -29,37 +29,38 @@ using namespace nb::literals;
 namespace idlewave {
 namespace {
 
-void list(const Graph& graph, std::uint32_t rank, RankSchedule& rank_schedule) {
+void list(const goal::Graph& graph, std::uint32_t rank, goal::RankSchedule& rank_schedule) {
     graph.block(rank).decode(rank_schedule);
 }
-void list(const Composition& source, std::uint32_t rank, RankSchedule& rank_schedule) {
+void list(const collectives::Composition& source, std::uint32_t rank, goal::RankSchedule& rank_schedule) {
     rank_schedule = source.rank_schedule(rank);
 }
-void list(const ProgramSource& source, std::uint32_t rank, RankSchedule& rank_schedule) {
+void list(const collectives::ProgramSource& source, std::uint32_t rank, goal::RankSchedule& rank_schedule) {
     rank_schedule = source.rank_schedule(rank);
 }
 
 template <class S>
-void save(const S& source, const std::filesystem::path& path, ScheduleFormat format, const nb::object& progress,
+void save(const S& source, const std::filesystem::path& path, goal::ScheduleFormat format, const nb::object& progress,
           const std::string& origin) {
-    const auto list_rank = [&source](std::uint32_t rank, RankSchedule& rank_schedule) {
+    const auto list_rank = [&source](std::uint32_t rank, goal::RankSchedule& rank_schedule) {
         list(source, rank, rank_schedule);
     };
     const nb::gil_scoped_release released;
-    write_schedule(path.string(), format, source.ranks(), list_rank, RankPoll(progress), origin);
+    goal::write_schedule(path.string(), format, source.ranks(), list_rank, RankPoll(progress), origin);
 }
 
 template <class S>
 std::string to_goal(const S& source) {
-    return goal_text(source.ranks(),
-                     [&source](std::uint32_t rank, RankSchedule& rank_schedule) { list(source, rank, rank_schedule); });
+    return goal::goal_text(source.ranks(), [&source](std::uint32_t rank, goal::RankSchedule& rank_schedule) {
+        list(source, rank, rank_schedule);
+    });
 }
 
-ConvertOptions options_from(const std::map<std::string, std::string>& names, double reduction_cost) {
-    ConvertOptions options{.algorithms = {}, .reduction_cost = reduction_cost};
+trace::ConvertOptions options_from(const std::map<std::string, std::string>& names, double reduction_cost) {
+    trace::ConvertOptions options{.algorithms = {}, .reduction_cost = reduction_cost};
     for (const auto& [operation, name] : names) {
-        const Collective which = collective(operation);
-        options.algorithms[which] = algorithm(which, name).name;
+        const collectives::Collective which = collectives::collective(operation);
+        options.algorithms[which] = collectives::algorithm(which, name).name;
     }
     return options;
 }
@@ -74,36 +75,38 @@ void bind_source(nb::class_<S>& source) {
 }
 
 void bind_stage(nb::module_& m) {
-    nb::enum_<Group::Kind>(m, "GroupKind", "Which ranks of a job take part together.")
-        .value("all", Group::Kind::all)
-        .value("blocks", Group::Kind::blocks)
-        .value("strided", Group::Kind::strided);
-    nb::class_<GridShape>(m, "GridShape", "The process grid of a halo exchange or a sweep.")
+    nb::enum_<collectives::Group::Kind>(m, "GroupKind", "Which ranks of a job take part together.")
+        .value("all", collectives::Group::Kind::all)
+        .value("blocks", collectives::Group::Kind::blocks)
+        .value("strided", collectives::Group::Kind::strided);
+    nb::class_<collectives::GridShape>(m, "GridShape", "The process grid of a halo exchange or a sweep.")
         .def(nb::init<>())
-        .def_rw("dims", &GridShape::dims)
-        .def_rw("face_bytes", &GridShape::face_bytes)
-        .def_rw("compute_ns", &GridShape::compute_ns)
-        .def_rw("blocks", &GridShape::blocks)
-        .def_rw("sweeps", &GridShape::sweeps)
-        .def_rw("periodic", &GridShape::periodic);
-    nb::class_<PatternCall>(m, "PatternCall", "The arguments of an operation of a pattern.")
+        .def_rw("dims", &collectives::GridShape::dims)
+        .def_rw("face_bytes", &collectives::GridShape::face_bytes)
+        .def_rw("compute_ns", &collectives::GridShape::compute_ns)
+        .def_rw("blocks", &collectives::GridShape::blocks)
+        .def_rw("sweeps", &collectives::GridShape::sweeps)
+        .def_rw("periodic", &collectives::GridShape::periodic);
+    nb::class_<collectives::PatternCall>(m, "PatternCall", "The arguments of an operation of a pattern.")
         .def(nb::init<>())
-        .def_rw("bytes", &PatternCall::bytes)
-        .def_rw("reduction_cost", &PatternCall::reduction_cost)
-        .def_rw("root", &PatternCall::root)
-        .def_rw("segment", &PatternCall::segment)
-        .def_rw("ways", &PatternCall::ways)
-        .def_rw("send_counts", &PatternCall::send_counts)
-        .def_rw("recv_counts", &PatternCall::recv_counts)
-        .def_rw("shape", &PatternCall::shape);
-    nb::class_<Stage>(m, "Stage", "An operation of all ranks of a job.")
+        .def_rw("bytes", &collectives::PatternCall::bytes)
+        .def_rw("reduction_cost", &collectives::PatternCall::reduction_cost)
+        .def_rw("root", &collectives::PatternCall::root)
+        .def_rw("segment", &collectives::PatternCall::segment)
+        .def_rw("ways", &collectives::PatternCall::ways)
+        .def_rw("send_counts", &collectives::PatternCall::send_counts)
+        .def_rw("recv_counts", &collectives::PatternCall::recv_counts)
+        .def_rw("shape", &collectives::PatternCall::shape);
+    nb::class_<collectives::Stage>(m, "Stage", "An operation of all ranks of a job.")
         .def(nb::new_([](const std::string& name, const std::string& algorithm, std::uint32_t ranks,
-                         const PatternCall& call) { return stage_of(name, algorithm, ranks, call); }),
+                         const collectives::PatternCall& call) {
+                 return collectives::stage_of(name, algorithm, ranks, call);
+             }),
              "name"_a, "algorithm"_a, "ranks"_a, "call"_a, "`ranks` is the number of ranks that take part together.")
         .def(
             "set",
-            [](Stage& stage, std::uint32_t times, bool rotating_root, Group::Kind group, std::uint32_t size,
-               std::uint32_t tag) {
+            [](collectives::Stage& stage, std::uint32_t times, bool rotating_root, collectives::Group::Kind group,
+               std::uint32_t size, std::uint32_t tag) {
                 stage.times = times;
                 stage.rotating_root = rotating_root;
                 stage.group = {group, size};
@@ -114,13 +117,14 @@ void bind_stage(nb::module_& m) {
 }
 
 void bind_composition(nb::module_& m) {
-    nb::class_<Composition> composition(m, "Composition", "Operations of jobs, whose ops are made on demand.");
+    nb::class_<collectives::Composition> composition(m, "Composition",
+                                                     "Operations of jobs, whose ops are made on demand.");
     bind_source(composition);
     bind_stage(m);
-    nb::class_<Job>(m, "Job", "Ranks that do the same stages, one after the other.")
-        .def(nb::new_([](std::uint32_t ranks, const std::vector<Stage>& stages, std::uint32_t repetitions,
+    nb::class_<collectives::Job>(m, "Job", "Ranks that do the same stages, one after the other.")
+        .def(nb::new_([](std::uint32_t ranks, const std::vector<collectives::Stage>& stages, std::uint32_t repetitions,
                          std::uint32_t first, std::uint32_t stride, const std::vector<std::uint32_t>& table) {
-                 Job job{.ranks = ranks, .placement = {.first = first, .stride = stride, .table = table}};
+                 collectives::Job job{.ranks = ranks, .placement = {.first = first, .stride = stride, .table = table}};
                  job.stages = stages;
                  job.repetitions = repetitions;
                  return job;
@@ -128,13 +132,16 @@ void bind_composition(nb::module_& m) {
              "ranks"_a, "stages"_a, "repetitions"_a, "first"_a, "stride"_a, "table"_a,
              "Rank i is the machine's rank first + i * stride, or table[i].");
     m.def(
-        "compose", [](const std::vector<Job>& jobs, std::uint32_t ranks) { return Composition(jobs, ranks); }, "jobs"_a,
-        "ranks"_a, "Jobs beside each other on a machine of `ranks` ranks, 0: as many as they need.");
+        "compose",
+        [](const std::vector<collectives::Job>& jobs, std::uint32_t ranks) {
+            return collectives::Composition(jobs, ranks);
+        },
+        "jobs"_a, "ranks"_a, "Jobs beside each other on a machine of `ranks` ranks, 0: as many as they need.");
     m.def(
         "patterns",
         [] {
             std::vector<std::tuple<std::string, std::string, std::string>> rows;
-            for (const Pattern& p : patterns()) {
+            for (const collectives::Pattern& p : collectives::patterns()) {
                 rows.emplace_back(p.name, p.sentence, p.source);
             }
             return rows;
@@ -145,32 +152,33 @@ void bind_composition(nb::module_& m) {
 }  // namespace
 
 void bind_schedule(nb::module_& m) {
-    nb::enum_<ScheduleFormat>(m, "ScheduleFormat", "The format of a schedule's file.")
-        .value("goal", ScheduleFormat::goal)
-        .value("loggopsim", ScheduleFormat::loggopsim)
-        .value("idg", ScheduleFormat::idg);
-    nb::class_<Graph> graph(m, "Graph", "A schedule in memory.");
+    nb::enum_<goal::ScheduleFormat>(m, "ScheduleFormat", "The format of a schedule's file.")
+        .value("goal", goal::ScheduleFormat::goal)
+        .value("loggopsim", goal::ScheduleFormat::loggopsim)
+        .value("idg", goal::ScheduleFormat::idg);
+    nb::class_<goal::Graph> graph(m, "Graph", "A schedule in memory.");
     bind_source(graph);
-    graph.def_prop_ro("ops", &Graph::op_count, "How many ops it has.");
-    graph.def_prop_ro("memory", &Graph::memory, "How many bytes its ops, dependencies and labels take.");
+    graph.def_prop_ro("ops", &goal::Graph::op_count, "How many ops it has.");
+    graph.def_prop_ro("memory", &goal::Graph::memory, "How many bytes its ops, dependencies and labels take.");
     m.def(
-        "read_goal", [](std::string_view text, const std::string& name) { return read_goal(text, name); }, "text"_a,
-        "name"_a, nb::call_guard<nb::gil_scoped_release>(), "Read GOAL text; `name` is what messages call it.");
+        "read_goal", [](std::string_view text, const std::string& name) { return goal::read_goal(text, name); },
+        "text"_a, "name"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "Read GOAL text; `name` is what messages call it.");
 
     m.def(
         "read_schedule",
         [](const std::filesystem::path& path, const nb::object& progress) {
             const nb::gil_scoped_release released;
-            return read_schedule(path.string(), RankPoll(progress));
+            return goal::read_schedule(path.string(), RankPoll(progress));
         },
         "path"_a, "progress"_a.none(),
         "Read a schedule of any format, told by its content. `progress` is called with ranks done and all.");
     m.def(
         "convert_schedule",
-        [](const std::filesystem::path& source, const std::filesystem::path& target, ScheduleFormat format,
+        [](const std::filesystem::path& source, const std::filesystem::path& target, goal::ScheduleFormat format,
            const nb::object& progress, const std::string& origin) {
             const nb::gil_scoped_release released;
-            convert_schedule(source.string(), target.string(), format, RankPoll(progress), origin);
+            goal::convert_schedule(source.string(), target.string(), format, RankPoll(progress), origin);
         },
         "source"_a, "target"_a, "format"_a, "progress"_a.none(), "origin"_a,
         "Write a schedule's file in another format, rank by rank: goal, loggopsim or idg. `origin` as in `save`.");
@@ -181,20 +189,25 @@ void bind_schedule(nb::module_& m) {
         },
         "bytes"_a, "before"_a, "The CRC-32C of bytes that follow others with the CRC `before`, 0: none.");
 
-    nb::class_<ProgramSource> program(m, "Program", "Ranks' programs, whose ops are made on demand.");
+    nb::class_<collectives::ProgramSource> program(m, "Program", "Ranks' programs, whose ops are made on demand.");
     bind_source(program);
     program.def(
-        "copies", [](const ProgramSource& s, std::uint32_t copies) { return ProgramSource(s.program(), copies); },
+        "copies",
+        [](const collectives::ProgramSource& s, std::uint32_t copies) {
+            return collectives::ProgramSource(s.program(), copies);
+        },
         "copies"_a, "The same program, extrapolated to `copies` of its traced ranks.");
     program.def_prop_ro(
-        "base_ranks", [](const ProgramSource& s) { return s.program()->ranks.size(); }, "How many ranks were traced.");
-    program.def_prop_ro("least_ops", &ProgramSource::least_ops, nb::call_guard<nb::gil_scoped_release>(),
+        "base_ranks", [](const collectives::ProgramSource& s) { return s.program()->ranks.size(); },
+        "How many ranks were traced.");
+    program.def_prop_ro("least_ops", &collectives::ProgramSource::least_ops, nb::call_guard<nb::gil_scoped_release>(),
                         "How many ops all ranks have at least.");
     m.def(
         "convert",
-        [](const Trace& trace, const std::map<std::string, std::string>& algorithms, double reduction_cost) {
-            return ProgramSource(
-                std::make_shared<const Program>(convert(trace, options_from(algorithms, reduction_cost))), 1);
+        [](const trace::Trace& trace, const std::map<std::string, std::string>& algorithms, double reduction_cost) {
+            return collectives::ProgramSource(std::make_shared<const collectives::Program>(
+                                                  trace::convert(trace, options_from(algorithms, reduction_cost))),
+                                              1);
         },
         "trace"_a, "algorithms"_a, "reduction_cost"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The program that a trace is a run of.");
@@ -204,7 +217,7 @@ void bind_schedule(nb::module_& m) {
         "algorithms",
         [] {
             std::vector<std::tuple<std::string, std::string, std::string>> rows;
-            for (const Algorithm& a : algorithms()) {
+            for (const collectives::Algorithm& a : collectives::algorithms()) {
                 rows.emplace_back(name_of(a.collective), a.name, a.source);
             }
             return rows;

@@ -18,9 +18,9 @@ namespace idlewave {
 namespace {
 
 template <class S>
-nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t threads,
+nb::dict run(const S& source, const machine::Machine& machine, std::uint64_t seed, std::uint32_t threads,
              const nb::object& progress) {
-    NoObserver observer;
+    loggops::NoObserver observer;
     Timed<Time> result = run_timed(source, machine, seed, threads, progress, observer);
     nb::dict answer;
     put_finish(answer, std::move(result.found.finish));
@@ -31,13 +31,13 @@ nb::dict run(const S& source, const Machine& machine, std::uint64_t seed, std::u
 
 /// The same in partitions: on threads, and in several processes. Only the first process has finish times.
 template <class S>
-nb::dict run_partitioned(const S& source, const Machine& machine, std::uint64_t seed,
+nb::dict run_partitioned(const S& source, const machine::Machine& machine, std::uint64_t seed,
                          const pdes::RunConfiguration& given, const nb::object& progress, const Transport* transport) {
     const pdes::RunConfiguration configuration = configured(given, progress, transport);
-    PartitionedSimulation<Time> result;
+    loggops::PartitionedSimulation<Time> result;
     {
         const nb::gil_scoped_release released;
-        result = simulate_partitioned(source, machine, seed, configuration);
+        result = loggops::simulate_partitioned(source, machine, seed, configuration);
     }
     nb::dict answer;
     put_finish(answer, std::move(result.found.finish));
@@ -57,9 +57,9 @@ void bind(nb::module_& m, const char* text) {
 }  // namespace
 
 void bind_simulate(nb::module_& m) {
-    bind<Graph>(m, "Simulate a schedule; the answer has the finish times in the result's own memory.");
-    bind<Composition>(m, "Simulate jobs beside each other.");
-    bind<ProgramSource>(m, "Simulate a traced program.");
+    bind<goal::Graph>(m, "Simulate a schedule; the answer has the finish times in the result's own memory.");
+    bind<collectives::Composition>(m, "Simulate jobs beside each other.");
+    bind<collectives::ProgramSource>(m, "Simulate a traced program.");
 }
 
 }  // namespace idlewave

@@ -14,7 +14,7 @@ using namespace nb::literals;
 namespace idlewave {
 namespace {
 
-nb::dict header(const TraceHeader& h) {
+nb::dict header(const trace::TraceHeader& h) {
     nb::dict d;
     d["rank"] = h.rank;
     d["ranks"] = h.ranks;
@@ -38,9 +38,9 @@ nb::dict header(const TraceHeader& h) {
     return d;
 }
 
-nb::list headers(const Trace& trace) {
+nb::list headers(const trace::Trace& trace) {
     nb::list list;
-    for (const RankTrace& rank : trace.ranks) {
+    for (const trace::RankTrace& rank : trace.ranks) {
         nb::dict d = header(rank.header());
         d["records"] = rank.records().size();
         list.append(d);
@@ -48,37 +48,37 @@ nb::list headers(const Trace& trace) {
     return list;
 }
 
-nb::dict calls(const Trace& trace) {
-    std::vector<CallRow> rows;
+nb::dict calls(const trace::Trace& trace) {
+    std::vector<trace::CallRow> rows;
     {
         const nb::gil_scoped_release released;
-        rows = call_rows(trace);
+        rows = trace::call_rows(trace);
     }
     nb::dict d;
-    d["rank"] = column_of<std::uint32_t>(rows, [](const CallRow& r) { return r.rank; });
-    d["call"] = column_of<std::uint16_t>(rows, [](const CallRow& r) { return r.call; });
-    d["group"] = column_of<std::uint8_t>(rows, [](const CallRow& r) { return r.group; });
-    d["begin_ns"] = column_of<std::int64_t>(rows, [](const CallRow& r) { return r.begin; });
-    d["end_ns"] = column_of<std::int64_t>(rows, [](const CallRow& r) { return r.end; });
-    d["inside_ns"] = column_of<std::int64_t>(rows, [](const CallRow& r) { return r.inside; });
-    d["peer"] = column_of<std::int64_t>(rows, [](const CallRow& r) { return r.peer; });
-    d["bytes"] = column_of<std::int64_t>(rows, [](const CallRow& r) { return r.bytes; });
+    d["rank"] = column_of<std::uint32_t>(rows, [](const trace::CallRow& r) { return r.rank; });
+    d["call"] = column_of<std::uint16_t>(rows, [](const trace::CallRow& r) { return r.call; });
+    d["group"] = column_of<std::uint8_t>(rows, [](const trace::CallRow& r) { return r.group; });
+    d["begin_ns"] = column_of<std::int64_t>(rows, [](const trace::CallRow& r) { return r.begin; });
+    d["end_ns"] = column_of<std::int64_t>(rows, [](const trace::CallRow& r) { return r.end; });
+    d["inside_ns"] = column_of<std::int64_t>(rows, [](const trace::CallRow& r) { return r.inside; });
+    d["peer"] = column_of<std::int64_t>(rows, [](const trace::CallRow& r) { return r.peer; });
+    d["bytes"] = column_of<std::int64_t>(rows, [](const trace::CallRow& r) { return r.bytes; });
     return d;
 }
 
 }  // namespace
 
 void bind_trace(nb::module_& m) {
-    nb::class_<Trace>(m, "Trace", "The files of a traced run, read and checked.")
+    nb::class_<trace::Trace>(m, "Trace", "The files of a traced run, read and checked.")
         .def_static(
-            "read", [](const std::filesystem::path& directory) { return Trace::read(directory.string()); },
+            "read", [](const std::filesystem::path& directory) { return trace::Trace::read(directory.string()); },
             "directory"_a, nb::call_guard<nb::gil_scoped_release>())
-        .def_prop_ro("ranks", [](const Trace& t) { return t.ranks.size(); })
-        .def_prop_ro("duration_ns", &Trace::duration)
+        .def_prop_ro("ranks", [](const trace::Trace& t) { return t.ranks.size(); })
+        .def_prop_ro("duration_ns", &trace::Trace::duration)
         .def("headers", &headers, "One dict a rank.")
         .def("calls", &calls, "Columns of all calls (docs/trace-format.md); times on rank 0's clock.");
     m.def(
-        "call_name", [](std::uint16_t call) { return call_name(static_cast<Call>(call)); }, "call"_a,
+        "call_name", [](std::uint16_t call) { return call_name(static_cast<trace::Call>(call)); }, "call"_a,
         "The MPI function that a call number stands for.");
 }
 

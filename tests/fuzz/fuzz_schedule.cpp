@@ -14,13 +14,13 @@ using namespace idlewave;
 namespace {
 
 /// What the file is to be begun with, so that it comes to the reader that is meant.
-std::string in_format(ScheduleFormat format, std::string_view bytes) {
+std::string in_format(goal::ScheduleFormat format, std::string_view bytes) {
     std::string file(bytes);
-    if (format == ScheduleFormat::loggopsim) {
+    if (format == goal::ScheduleFormat::loggopsim) {
         file.insert(0, std::string("\x7f\x10\0\0\0\0\0\0", 8));
-    } else if (format == ScheduleFormat::idg) {
-        file.insert(0, idg::magic.data(), idg::magic.size());
-        file.append(idg::end_magic.data(), idg::end_magic.size());
+    } else if (format == goal::ScheduleFormat::idg) {
+        file.insert(0, goal::idg::magic.data(), goal::idg::magic.size());
+        file.append(goal::idg::end_magic.data(), goal::idg::end_magic.size());
         testing::reseal(file);
     }
     return file;
@@ -32,12 +32,12 @@ std::string in_format(ScheduleFormat format, std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const testing::MemoryFile file;
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-    if (!file.put(in_format(ScheduleFormat::FUZZED_FORMAT, bytes))) {
+    if (!file.put(in_format(goal::ScheduleFormat::FUZZED_FORMAT, bytes))) {
         std::abort();
     }
     try {
-        const Graph graph = read_schedule(file.path());
-        RankSchedule rank;
+        const goal::Graph graph = goal::read_schedule(file.path());
+        goal::RankSchedule rank;
         for (std::uint32_t r = 0; r < graph.ranks(); ++r) {
             graph.block(r).decode(rank);
         }

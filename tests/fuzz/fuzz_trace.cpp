@@ -25,22 +25,22 @@ constexpr std::uint64_t next_rank = 0x4b4e41525458454e;  // "NEXTRANK"
 constexpr std::size_t most_ranks_here = 4;
 
 /// What a user does with a trace, from the table of its calls to a simulation, which may not come to an end.
-void use(const Trace& trace) {
+void use(const trace::Trace& trace) {
     if (trace.duration() < 0) {
         std::abort();
     }
-    call_rows(trace);
-    const auto program = std::make_shared<const Program>(convert(trace, {}));
-    Machine machine;
+    trace::call_rows(trace);
+    const auto program = std::make_shared<const collectives::Program>(trace::convert(trace, {}));
+    machine::Machine machine;
     machine.network.S = 64;
     for (const std::uint32_t copies : {1, 2}) {
-        const ProgramSource source(program, copies);
-        GraphBuilder written;
+        const collectives::ProgramSource source(program, copies);
+        goal::GraphBuilder written;
         for (std::uint32_t rank = 0; rank < source.ranks(); ++rank) {
             written.append(source.rank_schedule(rank));
         }
         written.finish();
-        simulate(source, machine, {});
+        loggops::simulate(source, machine, {});
     }
 }
 
@@ -56,7 +56,7 @@ void refusable(Attempt attempt) {
 }
 
 /// The bytes as records of some ranks, behind headers that are sound.
-Trace with_headers(std::span<const std::byte> bytes) {
+trace::Trace with_headers(std::span<const std::byte> bytes) {
     std::vector<std::vector<std::uint64_t>> ranks(1);
     for (std::size_t at = 0; at + sizeof(std::uint64_t) <= bytes.size(); at += sizeof(std::uint64_t)) {
         std::uint64_t word = 0;
@@ -67,7 +67,7 @@ Trace with_headers(std::span<const std::byte> bytes) {
             ranks.back().push_back(word);
         }
     }
-    Trace trace;
+    trace::Trace trace;
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
         testing::TraceBytes file(rank, static_cast<std::uint32_t>(ranks.size()));
         std::ranges::for_each(ranks[rank], [&file](std::uint64_t word) { file.append(word); });
@@ -82,8 +82,8 @@ Trace with_headers(std::span<const std::byte> bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto bytes = std::as_bytes(std::span(data, size));
     refusable([&] {
-        Trace trace;
-        trace.ranks.push_back(RankTrace::from_bytes(bytes, "trace"));
+        trace::Trace trace;
+        trace.ranks.push_back(trace::RankTrace::from_bytes(bytes, "trace"));
         if (trace.ranks.front().header().ranks == 1) {
             use(trace);
         }

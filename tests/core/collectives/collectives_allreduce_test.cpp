@@ -5,7 +5,7 @@
 #include "collective_run.hpp"
 
 /// Allreduce, and prefix reductions.
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 using namespace testing;
@@ -194,4 +194,4 @@ TEST(Scan, ALinearExclusiveOneAddsNothingAtTheLastRank) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -4,7 +4,7 @@
 
 #include "collective_run.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 using namespace testing;
@@ -91,4 +91,4 @@ TEST(Barrier, LinearAndTreeTakeTwoMessagesForEveryOtherRank) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -6,7 +6,7 @@
 #include "collective_run.hpp"
 
 /// Operations that move parts: gather, scatter, allgather, alltoall, reduce-scatter, and their v-variants.
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 using namespace testing;
@@ -318,4 +318,4 @@ TEST(ReduceScatterMessages, OfHalvingAreLog2PerRankAndTwoForWhoStandsAside) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -9,7 +9,7 @@
 #include "collectives/pattern.hpp"
 #include "outcome.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 using testing::CollectiveRun;
@@ -67,10 +67,10 @@ TEST_P(EveryAlgorithm, SaysOfAnExchangeInItsFirstStepAllThatItsSecondSays) {
                     continue;
                 }
                 const Step second = tested().step(call, number);
-                ASSERT_EQ(step.op_kind, OpKind::recv) << P << " ranks, rank " << rank << ", step " << first;
+                ASSERT_EQ(step.op_kind, goal::OpKind::recv) << P << " ranks, rank " << rank << ", step " << first;
                 ASSERT_EQ(number, first + 1);
                 ASSERT_EQ(second.kind, Step::Kind::op);
-                ASSERT_EQ(second.op_kind, OpKind::send) << P << " ranks, rank " << rank << ", step " << first;
+                ASSERT_EQ(second.op_kind, goal::OpKind::send) << P << " ranks, rank " << rank << ", step " << first;
                 ASSERT_TRUE(second.joins);
                 ASSERT_EQ(second.peer, step.next);
                 ASSERT_EQ(second.size, step.size);
@@ -104,8 +104,8 @@ TEST_P(EveryAlgorithm, EndsWithEveryMessageReceivedEagerOrByRendezvous) {
 
 TEST_P(EveryAlgorithm, EndsInASimulationEagerOrByRendezvous) {
     for (const std::uint32_t P : {1U, 2U, 5U, 8U, 13U, 33U}) {
-        for (const std::uint64_t S : {Level::always_eager, std::uint64_t{0}}) {
-            Machine machine = testing::simple_machine(1000, 200, 300, 1, 0.5);
+        for (const std::uint64_t S : {machine::Level::always_eager, std::uint64_t{0}}) {
+            machine::Machine machine = testing::simple_machine(1000, 200, 300, 1, 0.5);
             machine.network.S = S;
             const Composition source = pattern(tested(), P, 1000, 0.1);
             ASSERT_NO_THROW(testing::finish_of(source, machine)) << P << " ranks, S = " << S;
@@ -160,4 +160,4 @@ TEST(Algorithms, AnUnknownNameIsAnErrorThatListsTheNames) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -6,7 +6,7 @@
 #include "collective_run.hpp"
 
 /// Broadcasts and reductions.
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 using namespace testing;
@@ -207,4 +207,4 @@ TEST(Reduction, RabenseifnersSendsAndReducesAtEachRankTheVectorLessOnePieceAndTh
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::collectives

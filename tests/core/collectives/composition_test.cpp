@@ -15,16 +15,16 @@
 #include "random_schedule.hpp"
 #include "trials.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 using testing::Dice;
 
-Graph written_out(const Composition& source) {
-    const auto list = [&source](std::uint32_t rank, RankSchedule& rank_schedule) {
+goal::Graph written_out(const Composition& source) {
+    const auto list = [&source](std::uint32_t rank, goal::RankSchedule& rank_schedule) {
         rank_schedule = source.rank_schedule(rank);
     };
-    return read_goal(goal_text(source.ranks(), list), "written");
+    return goal::read_goal(goal::goal_text(source.ranks(), list), "written");
 }
 
 /// Some operation of a job of `ranks` ranks, by all or by groups.
@@ -72,8 +72,8 @@ TEST(Composition, RunsExactlyAsItsScheduleWrittenOut) {
         if (dice.one_in(2)) {
             jobs.push_back(random_job(dice, 30, 1));
         }
-        Machine machine = testing::simple_machine(700, 150, 200, 2, 0.5);
-        machine.network.S = dice.one_in(2) ? Level::always_eager : dice.roll(2000);
+        machine::Machine machine = testing::simple_machine(700, 150, 200, 2, 0.5);
+        machine.network.S = dice.one_in(2) ? machine::Level::always_eager : dice.roll(2000);
         const Composition source(jobs);
         ASSERT_EQ(testing::outcome_of(source, machine), testing::outcome_of(written_out(source), machine))
             << "seed " << seed;
@@ -84,7 +84,7 @@ TEST(Composition, EndsAtTheSameTimesWhetherSomebodyLooksOnOrNot) {
     for (std::uint64_t seed = 0; seed < testing::trials(400); ++seed) {
         Dice dice(seed);
         const Composition source(std::vector<Job>{random_job(dice, 0, 1)});
-        const Machine machine = testing::random_machine(dice);
+        const machine::Machine machine = testing::random_machine(dice);
         const std::vector<Time> finish = testing::outcome_of(source, machine, seed).finish;
         for (const std::uint32_t threads : {1U, 2U}) {
             ASSERT_EQ(testing::finish_of(source, machine, seed, threads), finish) << "seed " << seed;
@@ -93,7 +93,7 @@ TEST(Composition, EndsAtTheSameTimesWhetherSomebodyLooksOnOrNot) {
 }
 
 TEST(Composition, JobsBesideEachOtherDoNotDisturbEachOther) {
-    const Machine machine = testing::simple_machine(700, 150, 200, 2, 0.5);
+    const machine::Machine machine = testing::simple_machine(700, 150, 200, 2, 0.5);
     const auto job = [](std::uint32_t ranks, const char* name) {
         Job made{.ranks = ranks};
         made.stages.push_back(stage_of(name, "", ranks, {.bytes = 100}));
@@ -120,8 +120,8 @@ TEST(Composition, ARotatingRootMovesOnByOneEachTime) {
     const Composition source = all_ranks(4, {stage}, 2);
     std::vector<std::uint32_t> roots;
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
-        for (const Op& op : source.rank_schedule(rank).ops) {
-            roots.push_back(op.kind == OpKind::send ? rank : 99);
+        for (const goal::Op& op : source.rank_schedule(rank).ops) {
+            roots.push_back(op.kind == goal::OpKind::send ? rank : 99);
         }
     }
     // Six broadcasts from 3, 0, 1, 2, 3, 0: a root sends three times.
@@ -136,12 +136,12 @@ TEST(Composition, AnAllToAllMayHaveAMatrixOfParts) {
     for (const char* name : {"linear", "pairwise"}) {
         const Composition source = all_ranks(3, {stage_of("alltoall", name, 3, {.send_counts = matrix})}, 2);
         for (std::uint32_t rank = 0; rank < 3; ++rank) {
-            for (const Op& op : source.rank_schedule(rank).ops) {
-                const bool sends = op.kind == OpKind::send;
+            for (const goal::Op& op : source.rank_schedule(rank).ops) {
+                const bool sends = op.kind == goal::OpKind::send;
                 EXPECT_EQ(op.size, sends ? matrix[3 * rank + op.peer] : matrix[3 * op.peer + rank]) << name;
             }
         }
-        const Machine machine = testing::simple_machine(700, 150, 200, 2, 0.5);
+        const machine::Machine machine = testing::simple_machine(700, 150, 200, 2, 0.5);
         EXPECT_EQ(testing::outcome_of(source, machine), testing::outcome_of(written_out(source), machine)) << name;
     }
     // A group that is smaller than the others takes the corner of the matrix.
@@ -172,4 +172,4 @@ TEST(Composition, APlacementThatIsNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::collectives

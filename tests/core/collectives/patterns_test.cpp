@@ -9,7 +9,7 @@
 #include "collective_run.hpp"
 #include "collectives/grid.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 using namespace testing;
@@ -192,4 +192,4 @@ TEST(Sweep, TheGridIsOpenEvenIfTheShapeIsPeriodic) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::collectives

@@ -16,7 +16,7 @@
 #include "random_schedule.hpp"
 #include "trials.hpp"
 
-namespace idlewave {
+namespace idlewave::collectives {
 namespace {
 
 using testing::Dice;
@@ -132,21 +132,21 @@ class RandomProgram {
 };
 
 template <class S>
-Graph written_out(const S& source) {
-    const auto list = [&source](std::uint32_t rank, RankSchedule& rank_schedule) {
+goal::Graph written_out(const S& source) {
+    const auto list = [&source](std::uint32_t rank, goal::RankSchedule& rank_schedule) {
         rank_schedule = source.rank_schedule(rank);
     };
-    return read_goal(goal_text(source.ranks(), list), "written");
+    return goal::read_goal(goal::goal_text(source.ranks(), list), "written");
 }
 
 TEST(Program, RunsExactlyAsItsScheduleWrittenOut) {
     for (std::uint64_t seed = 0; seed < testing::trials(500); ++seed) {
         Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
+        const machine::Machine machine = testing::random_machine(dice);
         RandomProgram random(dice, 1 + dice.small(5));
         const ProgramSource source(random.make(1 + dice.small(40)), 1 + dice.small(3));
         const Outcome direct = testing::outcome_of(source, machine, seed);
-        const Graph written = written_out(source);
+        const goal::Graph written = written_out(source);
         const Outcome graph = testing::outcome_of(written, machine, seed);
         ASSERT_EQ(direct.standstill, "") << "seed " << seed;
         ASSERT_EQ(direct, graph) << "seed " << seed;
@@ -158,7 +158,7 @@ TEST(Program, RunsExactlyAsItsScheduleWrittenOut) {
 TEST(Program, EveryPatternRunsExactlyAsItsScheduleWrittenOut) {
     for (const Algorithm& a : algorithms()) {
         for (const std::uint32_t P : {1U, 2U, 5U, 8U, 13U}) {
-            const Machine machine = testing::simple_machine(700, 150, 200, 2, 0.5);
+            const machine::Machine machine = testing::simple_machine(700, 150, 200, 2, 0.5);
             const Composition source = pattern(a, P, 333, 0.25);
             ASSERT_EQ(testing::outcome_of(source, machine), testing::outcome_of(written_out(source), machine))
                 << name_of(a.collective) << ' ' << a.name << ", " << P << " ranks";
@@ -203,12 +203,12 @@ TEST(Program, CopiesKeepMessagesAndCollectivesOfSomeRanksInsideTheCopyAndSpanThe
     ASSERT_EQ(source.ranks(), base * copies);
     for (std::uint32_t r = 0; r < source.ranks(); ++r) {
         std::vector<std::uint32_t> to_all;
-        for (const Op& op : source.rank_schedule(r).ops) {
+        for (const goal::Op& op : source.rank_schedule(r).ops) {
             if (op.tag == 1) {
-                EXPECT_EQ(op.peer, r / base * base + (r + (op.kind == OpKind::send ? 1 : base - 1)) % base);
+                EXPECT_EQ(op.peer, r / base * base + (r + (op.kind == goal::OpKind::send ? 1 : base - 1)) % base);
             } else if (op.tag == 200) {
                 EXPECT_EQ(op.peer, r ^ 1U);
-            } else if (op.kind == OpKind::send) {
+            } else if (op.kind == goal::OpKind::send) {
                 EXPECT_EQ(op.tag, 100U) << "who is alone on a communicator has nothing to send";
                 to_all.push_back(op.peer);
             }
@@ -227,7 +227,7 @@ TEST(Program, SaysWhereARankStandsWhenItCannotGoOn) {
     program->ranks[0].slot_lists = {0};
     program->ranks[0].instructions = {{.kind = Kind::recv, .slot = 0, .peer = 1, .tag = 3, .size = 8},
                                       {.kind = Kind::wait, .begin = 0, .count = 1}};
-    const Outcome outcome = testing::outcome_of(ProgramSource(program, 1), Machine{});
+    const Outcome outcome = testing::outcome_of(ProgramSource(program, 1), machine::Machine{});
     EXPECT_EQ(outcome.standstill,
               "unmatched receive: an op waits for a message that nobody sends\n"
               "  rank 0, op 0: waits for a message from rank 1 with tag 3, which nobody sends\n"
@@ -259,10 +259,10 @@ TEST(Program, ComesToTheSameStandstillAsItsScheduleWrittenOut) {
     std::uint64_t others = 0;
     for (std::uint64_t seed = 0; seed < testing::trials(600); ++seed) {
         Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
+        const machine::Machine machine = testing::random_machine(dice);
         RandomProgram random(dice, 2 + dice.small(4));
         const ProgramSource source(damaged(*random.make(5 + dice.small(40)), dice), 1 + dice.small(2));
-        const Graph written = written_out(source);
+        const goal::Graph written = written_out(source);
         try {
             testing::finish_of(source, machine, seed);
             ASSERT_NO_THROW(testing::finish_of(written, machine, seed)) << "seed " << seed;
@@ -293,8 +293,8 @@ TEST(Program, SaysSoWhenAComputationIsLongerThanTimeLasts) {
     const auto program = std::make_shared<Program>();
     program->ranks.resize(1);
     program->ranks[0].instructions = {{.kind = Kind::calc, .size = 1'000'000'000'000'000'000}};
-    EXPECT_THROW(testing::finish_of(ProgramSource(program, 1), Machine{}), TimeOverflow);
+    EXPECT_THROW(testing::finish_of(ProgramSource(program, 1), machine::Machine{}), TimeOverflow);
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::collectives

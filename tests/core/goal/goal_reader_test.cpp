@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "dice.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 namespace {
 
 using testing::Dice;
@@ -297,4 +297,4 @@ TEST(GoalReader, AnswersEveryDamagedTextWithAScheduleOrAnInputError) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::goal

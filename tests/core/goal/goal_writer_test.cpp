@@ -8,7 +8,7 @@
 #include "outcome.hpp"
 #include "random_schedule.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 namespace {
 
 using testing::Dice;
@@ -39,7 +39,7 @@ TEST(GoalWriter, WritesEveryFormOfAnOp) {
 TEST(GoalWriter, WhatItWritesIsReadAsTheSameSchedule) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
+        const machine::Machine machine = testing::random_machine(dice);
         const Graph graph = testing::random_schedule(dice, 1 + dice.small(5), dice.small(40));
         const std::string text = written(graph);
         const Graph again = read_goal(text, "written");
@@ -53,4 +53,4 @@ TEST(GoalWriter, WhatItWritesIsReadAsTheSameSchedule) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -11,7 +11,7 @@
 #include "random_rank_schedule.hpp"
 #include "standstill/blocked_ops.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 namespace {
 
 using testing::Dice;
@@ -146,7 +146,7 @@ void expect_all_requirements_to_be_heeded(const Graph& graph, std::uint32_t rank
         }
     }
     ASSERT_EQ(graph.stop_position(rank, state).has_value(), plain.waiting() > 0);
-    ASSERT_EQ(BlockedOps(graph.rank_schedule(rank), {}).count(), plain.waiting());
+    ASSERT_EQ(standstill::BlockedOps(graph.rank_schedule(rank), {}).count(), plain.waiting());
 }
 
 TEST(Graph, TellsOpsWhenAllTheirRequirementsAreMet) {
@@ -315,4 +315,4 @@ TEST(GraphBuilder, NamesAnOpWhosePeerDoesNotExist) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::goal

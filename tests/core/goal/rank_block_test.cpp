@@ -12,7 +12,7 @@
 #include "goal/rank_encoder.hpp"
 #include "random_rank_schedule.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 namespace {
 
 using testing::Dice;
@@ -219,4 +219,4 @@ TEST(BlockCheck, AnswersEveryDamagedBlockWithAnErrorOrLetsItBeWalked) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -20,7 +20,7 @@
 #include "schedule_damage.hpp"
 #include "temporary_file.hpp"
 
-namespace idlewave {
+namespace idlewave::goal {
 namespace {
 
 using testing::Dice;
@@ -445,4 +445,4 @@ TEST(DamagedSchedule, ThatPromisesALotCostsLittle) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::goal

@@ -9,14 +9,14 @@
 
 #include "dice.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 namespace {
 
 using testing::Dice;
 
 constexpr ResourceLayout layout{.cpus = 2, .nics = 2};
 
-using AnyRequest = Request<NoCookie>;
+using AnyRequest = Request<goal::NoCookie>;
 
 /// A request of each kind that exists, with the resources that this kind needs.
 AnyRequest random_request(Dice& dice, Time now, std::uint32_t number) {
@@ -63,10 +63,10 @@ class OneRank {
         EXPECT_EQ(requests == 0, pending_.none());
         agenda_.open(pending_);
     }
-    Agenda<NoCookie>& agenda() { return agenda_; }
+    Agenda<goal::NoCookie>& agenda() { return agenda_; }
 
   private:
-    Agenda<NoCookie> agenda_;
+    Agenda<goal::NoCookie> agenda_;
     PendingRequests pending_;
 };
 
@@ -127,11 +127,11 @@ TEST(Agenda, RequestsStartInOrderWhereFewBecomeManyAndFewAgain) {
 
 TEST(Agenda, HasNoNextRequestWhenNoneIsPending) {
     const std::vector<Time> free_times(layout.size());
-    EXPECT_EQ(Agenda<NoCookie>().next(free_times.data()).at, never);
+    EXPECT_EQ(Agenda<goal::NoCookie>().next(free_times.data()).at, never);
 }
 
 TEST(Agenda, KeepsTheRequestsOfEachRankApart) {
-    Agenda<NoCookie> agenda;
+    Agenda<goal::NoCookie> agenda;
     const std::vector<Time> free_times(layout.size());
     std::array<PendingRequests, 3> ranks;
     const std::array<std::uint32_t, 3> counts{1, 5, 40};
@@ -169,4 +169,4 @@ TEST(Agenda, AClearToSendAndDataThatAreEqualOtherwiseStartInTheOrderOfTheirReque
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::loggops

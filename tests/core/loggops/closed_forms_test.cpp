@@ -11,7 +11,7 @@
 #include "outcome.hpp"
 
 /// What theory says of whole collective operations must come out to the picosecond: all ranks idle at 0, eager.
-namespace idlewave {
+namespace idlewave::loggops {
 namespace {
 
 using testing::Dice;
@@ -22,7 +22,7 @@ struct Case {
     double G, O;
     std::uint64_t size;
 
-    [[nodiscard]] Machine machine() const { return testing::simple_machine(L, o, g, G, O); }
+    [[nodiscard]] machine::Machine machine() const { return testing::simple_machine(L, o, g, G, O); }
     [[nodiscard]] Time cost(double per) const {
         return std::llround(per * static_cast<double>(size > 0 ? size - 1 : 0));
     }
@@ -68,8 +68,9 @@ std::vector<Case> cases(std::uint64_t seed, int random) {
     return result;
 }
 
-Time last_finish(Collective collective, const char* name, std::uint32_t ranks, const Case& c) {
-    const auto finish = testing::finish_of(pattern(algorithm(collective, name), ranks, c.size, 0), c.machine());
+Time last_finish(collectives::Collective collective, const char* name, std::uint32_t ranks, const Case& c) {
+    const auto finish =
+        testing::finish_of(pattern(collectives::algorithm(collective, name), ranks, c.size, 0), c.machine());
     return *std::max_element(finish.begin(), finish.end());
 }
 
@@ -89,8 +90,10 @@ TEST(ClosedForm, LinearGatherAndScatter) {
     for (const Case& c : cases(1, 60)) {
         for (const std::uint32_t P : many_ranks) {
             const Time expected = 2 * c.o + c.L + (P - 2) * c.gap() + std::max(c.kO(), c.kG());
-            ASSERT_EQ(last_finish(Collective::gather, "linear", P, c), expected) << "gather, P=" << P << ' ' << c;
-            ASSERT_EQ(last_finish(Collective::scatter, "linear", P, c), expected) << "scatter, P=" << P << ' ' << c;
+            ASSERT_EQ(last_finish(collectives::Collective::gather, "linear", P, c), expected)
+                << "gather, P=" << P << ' ' << c;
+            ASSERT_EQ(last_finish(collectives::Collective::scatter, "linear", P, c), expected)
+                << "scatter, P=" << P << ' ' << c;
         }
     }
 }
@@ -104,8 +107,9 @@ TEST(ClosedForm, LinearGatherAndScatterArePublishedUnlessTheArmsSplit) {
             const Time cpu = (P - 2) * c.o + (P - 1) * c.kO();
             const Time nic = (P - 2) * c.g + (P - 1) * c.kG();
             const Time published = 2 * c.o + c.L + std::max(cpu, nic);
-            ASSERT_EQ(last_finish(Collective::gather, "linear", P, c), published) << "P=" << P << ' ' << c;
-            ASSERT_EQ(last_finish(Collective::scatter, "linear", P, c), published) << "P=" << P << ' ' << c;
+            ASSERT_EQ(last_finish(collectives::Collective::gather, "linear", P, c), published) << "P=" << P << ' ' << c;
+            ASSERT_EQ(last_finish(collectives::Collective::scatter, "linear", P, c), published)
+                << "P=" << P << ' ' << c;
         }
     }
 }
@@ -118,8 +122,9 @@ Time dissemination(std::uint32_t ranks, const Case& c) {
 TEST(ClosedForm, Dissemination) {
     for (const Case& c : cases(3, 80)) {
         for (const std::uint32_t P : many_ranks) {
-            const auto finish =
-                testing::finish_of(pattern(algorithm(Collective::barrier, "dissemination"), P, c.size, 0), c.machine());
+            const auto finish = testing::finish_of(
+                pattern(collectives::algorithm(collectives::Collective::barrier, "dissemination"), P, c.size, 0),
+                c.machine());
             for (const Time t : finish) {
                 ASSERT_EQ(t, dissemination(P, c)) << "P=" << P << ' ' << c;
             }
@@ -133,14 +138,15 @@ TEST(ClosedForm, DisseminationIsPublishedUnlessTheGapIsLonger) {
             continue;
         }
         for (const std::uint32_t P : many_ranks) {
-            ASSERT_EQ(last_finish(Collective::barrier, "dissemination", P, c), ceil_log2(P) * c.hop());
+            ASSERT_EQ(last_finish(collectives::Collective::barrier, "dissemination", P, c), ceil_log2(P) * c.hop());
         }
     }
 }
 
 TEST(ClosedForm, DisseminationAtScale) {
-    ASSERT_EQ(last_finish(Collective::barrier, "dissemination", 65'536, usual[2]), dissemination(65'536, usual[2]));
-    ASSERT_EQ(last_finish(Collective::barrier, "dissemination", largest_dissemination, usual[1]),
+    ASSERT_EQ(last_finish(collectives::Collective::barrier, "dissemination", 65'536, usual[2]),
+              dissemination(65'536, usual[2]));
+    ASSERT_EQ(last_finish(collectives::Collective::barrier, "dissemination", largest_dissemination, usual[1]),
               dissemination(largest_dissemination, usual[1]));
 }
 
@@ -164,7 +170,7 @@ TEST(ClosedForm, BinomialBroadcastOnAPowerOfTwo) {
             continue;
         }
         for (const std::uint32_t P : {2U, 4U, 8U, 16U, 64U, 512U, 1024U}) {
-            ASSERT_EQ(last_finish(Collective::bcast, "binomial", P, c), ceil_log2(P) * c.hop())
+            ASSERT_EQ(last_finish(collectives::Collective::bcast, "binomial", P, c), ceil_log2(P) * c.hop())
                 << "P=" << P << ' ' << c;
         }
     }
@@ -173,17 +179,19 @@ TEST(ClosedForm, BinomialBroadcastOnAPowerOfTwo) {
 TEST(ClosedForm, BinomialBroadcastIsTheTreesRecurrence) {
     for (const Case& c : cases(5, 80)) {
         for (const std::uint32_t P : many_ranks) {
-            ASSERT_EQ(last_finish(Collective::bcast, "binomial", P, c), binomial_tree(P, c)) << "P=" << P << ' ' << c;
+            ASSERT_EQ(last_finish(collectives::Collective::bcast, "binomial", P, c), binomial_tree(P, c))
+                << "P=" << P << ' ' << c;
         }
     }
 }
 
 TEST(ClosedForm, BinomialBroadcastAtScale) {
     for (const std::uint32_t P : {65'536U, 1'048'576U}) {
-        ASSERT_EQ(last_finish(Collective::bcast, "binomial", P, usual[1]), ceil_log2(P) * usual[1].hop());
+        ASSERT_EQ(last_finish(collectives::Collective::bcast, "binomial", P, usual[1]), ceil_log2(P) * usual[1].hop());
     }
-    ASSERT_EQ(last_finish(Collective::bcast, "binomial", 1'000'000, usual[5]), binomial_tree(1'000'000, usual[5]));
+    ASSERT_EQ(last_finish(collectives::Collective::bcast, "binomial", 1'000'000, usual[5]),
+              binomial_tree(1'000'000, usual[5]));
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::loggops

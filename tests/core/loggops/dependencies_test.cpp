@@ -6,32 +6,32 @@
 #include "loggops/observer.hpp"
 #include "machine/machine.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 namespace {
 
 /// Ops 0 and 1 are ready from the beginning; op 2 waits for the end of 0 and the start of 1, op 3 for the end of 2.
-Graph schedule() {
-    GraphBuilder builder;
+goal::Graph schedule() {
+    goal::GraphBuilder builder;
     builder.begin_rank();
     for (int i = 0; i < 4; ++i) {
-        builder.add({.size = 1, .kind = OpKind::calc});
+        builder.add({.size = 1, .kind = goal::OpKind::calc});
     }
-    builder.require(2, 0, Edge::end);
-    builder.require(2, 1, Edge::start);
-    builder.require(3, 2, Edge::end);
+    builder.require(2, 0, goal::Edge::end);
+    builder.require(2, 1, goal::Edge::start);
+    builder.require(3, 2, goal::Edge::end);
     return builder.finish();
 }
 
 TEST(Dependencies, AnOpIsReadyAtTheLatestOfItsRequirements) {
-    const Graph graph = schedule();
-    const Machine machine;
+    const goal::Graph graph = schedule();
+    const machine::Machine machine;
     NoObserver observer;
-    RankTables<Graph, NoObserver> tables(graph, machine, 0, observer);
-    Dependencies<Graph, NoObserver> dependencies(tables);
-    Rank<Graph, Time> state;
-    CurrentRank<Graph, Time> rank;
+    RankTables<goal::Graph, NoObserver> tables(graph, machine, 0, observer);
+    Dependencies<goal::Graph, NoObserver> dependencies(tables);
+    Rank<goal::Graph, Time> state;
+    CurrentRank<goal::Graph, Time> rank;
     rank.enter(state, 0, nullptr);
-    ReadyOp<Graph::Cookie> next;
+    goal::ReadyOp<goal::Graph::Cookie> next;
 
     dependencies.begin(rank);
     ASSERT_EQ(dependencies.ready().size(), 2U);
@@ -49,13 +49,13 @@ TEST(Dependencies, AnOpIsReadyAtTheLatestOfItsRequirements) {
 }
 
 TEST(Dependencies, OpsThatBecomeReadyWhileAnOpOfTheListStartsGoIntoAnotherList) {
-    const Graph graph = schedule();
-    const Machine machine;
+    const goal::Graph graph = schedule();
+    const machine::Machine machine;
     NoObserver observer;
-    RankTables<Graph, NoObserver> tables(graph, machine, 0, observer);
-    Dependencies<Graph, NoObserver> dependencies(tables);
-    Rank<Graph, Time> state;
-    CurrentRank<Graph, Time> rank;
+    RankTables<goal::Graph, NoObserver> tables(graph, machine, 0, observer);
+    Dependencies<goal::Graph, NoObserver> dependencies(tables);
+    Rank<goal::Graph, Time> state;
+    CurrentRank<goal::Graph, Time> rank;
     rank.enter(state, 0, nullptr);
     dependencies.begin(rank);
     auto& starting = dependencies.swap_ready();
@@ -68,4 +68,4 @@ TEST(Dependencies, OpsThatBecomeReadyWhileAnOpOfTheListStartsGoIntoAnotherList) 
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::loggops

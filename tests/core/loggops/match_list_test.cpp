@@ -6,7 +6,7 @@
 
 #include "dice.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 namespace {
 
 using testing::Dice;
@@ -32,7 +32,7 @@ class Plain {
     struct Entry {
         std::uint32_t source, tag, value;
     };
-    static bool matches(std::uint32_t a, std::uint32_t b) { return a == b || a == any || b == any; }
+    static bool matches(std::uint32_t a, std::uint32_t b) { return a == b || a == goal::any || b == goal::any; }
     std::list<Entry> entries_;
 };
 
@@ -42,7 +42,7 @@ struct Wild {
 };
 
 std::uint32_t number(Dice& dice, std::uint32_t below, std::uint64_t one_in) {
-    return one_in != 0 && dice.one_in(one_in) ? any : dice.small(below);
+    return one_in != 0 && dice.one_in(one_in) ? goal::any : dice.small(below);
 }
 
 template <class List>
@@ -94,4 +94,4 @@ TEST(Matching, AnUnexpectedMessageIsTheOldestThatAgreesHoweverManyWait) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::loggops

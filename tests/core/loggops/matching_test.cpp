@@ -9,12 +9,12 @@
 
 #include "dice.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 namespace {
 
 using testing::Dice;
-using TestedMatching = Matching<NoCookie, Time>;
-using State = MatchState<NoCookie>;
+using TestedMatching = Matching<goal::NoCookie, Time>;
+using State = MatchState<goal::NoCookie>;
 
 /// MPI's rule (R9) in its plainest form: two lists, of which the oldest entry that agrees is taken.
 struct Plain {
@@ -26,7 +26,7 @@ struct Plain {
 
     static std::uint32_t take(std::list<Entry>& entries, std::uint32_t source, std::uint32_t tag) {
         const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
-            return matches(entry.source, source) && matches(entry.tag, tag);
+            return goal::matches(entry.source, source) && goal::matches(entry.tag, tag);
         });
         if (found == entries.end()) {
             return 0;
@@ -43,7 +43,7 @@ class OneRank {
     explicit OneRank(TestedMatching& matching) : matching_(matching) {}
 
     void message_arrives(std::uint32_t source, std::uint32_t tag) {
-        StartedOp<NoCookie> receive;
+        StartedOp<goal::NoCookie> receive;
         const std::uint32_t expected = Plain::take(plain_.posted, source, tag);
         ASSERT_EQ(matching_.take_posted(state_, source, tag, receive), expected != 0);
         if (expected != 0) {
@@ -72,11 +72,12 @@ class OneRank {
         ASSERT_EQ(matching_.posted_receives(state_), plain_.posted.size());
         ASSERT_EQ(matching_.unexpected_messages(state_), plain_.unexpected.size());
         auto posted = plain_.posted.begin();
-        matching_.each_posted(state_, [&](std::uint32_t source, std::uint32_t tag, const StartedOp<NoCookie>& receive) {
-            ASSERT_EQ(source, posted->source);
-            ASSERT_EQ(tag, posted->tag);
-            ASSERT_EQ(receive.op_index, (posted++)->number);
-        });
+        matching_.each_posted(state_,
+                              [&](std::uint32_t source, std::uint32_t tag, const StartedOp<goal::NoCookie>& receive) {
+                                  ASSERT_EQ(source, posted->source);
+                                  ASSERT_EQ(tag, posted->tag);
+                                  ASSERT_EQ(receive.op_index, (posted++)->number);
+                              });
         auto unexpected = plain_.unexpected.begin();
         matching_.each_unexpected(
             state_, [&](std::uint32_t handle) { ASSERT_EQ(matching_[handle].sequence, (unexpected++)->number); });
@@ -102,7 +103,7 @@ TEST(Matching, FollowsMpisRuleHoweverManyReceivesAndMessagesWait) {
             const std::uint32_t source = dice.small(3);
             const std::uint32_t tag = dice.small(3);
             if (receives) {
-                rank.receive_is_posted(dice.one_in(5) ? any : source, dice.one_in(5) ? any : tag);
+                rank.receive_is_posted(dice.one_in(5) ? goal::any : source, dice.one_in(5) ? goal::any : tag);
             } else {
                 rank.message_arrives(source, tag);
             }
@@ -140,7 +141,7 @@ TEST(Matching, ARestoredReceiveIsPostedAlthoughAMessageWaits) {
     }
     EXPECT_EQ(matching.posted_receives(state), 3U);
     EXPECT_EQ(matching.unexpected_messages(state), 1U);
-    StartedOp<NoCookie> oldest;
+    StartedOp<goal::NoCookie> oldest;
     EXPECT_TRUE(matching.take_posted(state, 1, 1, oldest));
     EXPECT_EQ(oldest.op_index, 1U);
     matching.clear(state);
@@ -148,4 +149,4 @@ TEST(Matching, ARestoredReceiveIsPostedAlthoughAMessageWaits) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::loggops

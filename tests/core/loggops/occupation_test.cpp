@@ -5,7 +5,7 @@
 #include "loggops/transmission.hpp"
 #include "rank_parts.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 namespace {
 
 using testing::RankParts;
@@ -13,14 +13,14 @@ using testing::small_machine;
 
 constexpr MessageEnd eleven_bytes{.kind = MessageKind::data, .peer = 1, .size = 11};
 
-Costs costs_of_eleven_bytes(const Machine& machine) {
+machine::Costs costs_of_eleven_bytes(const machine::Machine& machine) {
     return costs(machine.network, eleven_bytes.size);
 }
 
 TEST(Occupation, ATransmissionTakesTheCpuForTheOverheadAndTheNicForTheGap) {
-    const Machine machine = small_machine();
+    const machine::Machine machine = small_machine();
     RankParts ranks(machine, 2);
-    Occupation<Graph, NoObserver> occupation(ranks.tables);
+    Occupation<goal::Graph, NoObserver> occupation(ranks.tables);
     const auto rank = ranks.current(0);
     const auto sent = occupation.transmit(rank, {}, eleven_bytes, costs_of_eleven_bytes(machine), 100);
     EXPECT_EQ(sent.free, 100 + 20 + 10 * 1);
@@ -32,9 +32,9 @@ TEST(Occupation, ATransmissionTakesTheCpuForTheOverheadAndTheNicForTheGap) {
 }
 
 TEST(Occupation, AMessageIsProcessedWhenTheCpuIsFreeAndItsLastByteHasArrived) {
-    const Machine machine = small_machine();
+    const machine::Machine machine = small_machine();
     RankParts ranks(machine, 2);
-    Occupation<Graph, NoObserver> occupation(ranks.tables);
+    Occupation<goal::Graph, NoObserver> occupation(ranks.tables);
     const auto rank = ranks.current(0);
     EXPECT_EQ(occupation.receive(rank, {}, eleven_bytes, costs_of_eleven_bytes(machine), 100), 100 + 30 + 10 * 2);
     EXPECT_EQ(occupation.start_of_calc(rank, 0, 0), 100 + 30 + 10 * 1);
@@ -45,10 +45,10 @@ TEST(Occupation, AMessageIsProcessedWhenTheCpuIsFreeAndItsLastByteHasArrived) {
 }
 
 TEST(Occupation, ADetourDelaysTheCpuAndTheMessageButNotTheNic) {
-    Machine machine = small_machine();
-    machine.noise = NoiseTrace({{110, 500}}, 1'000'000, Phase::given, {0});
+    machine::Machine machine = small_machine();
+    machine.noise = machine::NoiseTrace({{110, 500}}, 1'000'000, machine::Phase::given, {0});
     RankParts ranks(machine, 2);
-    Occupation<Graph, NoObserver> occupation(ranks.tables);
+    Occupation<goal::Graph, NoObserver> occupation(ranks.tables);
     const auto rank = ranks.current(0);
     occupation.begin(rank);
     const auto sent = occupation.transmit(rank, {}, eleven_bytes, costs_of_eleven_bytes(machine), 100);
@@ -58,10 +58,10 @@ TEST(Occupation, ADetourDelaysTheCpuAndTheMessageButNotTheNic) {
 }
 
 TEST(Occupation, APartThatNoiseDoesNotReachTakesItsPlainTimeAndIsNotInterrupted) {
-    Machine machine = small_machine();
-    machine.noise = NoiseTrace({{10, 500}}, 1'000'000, Phase::given, {0});
+    machine::Machine machine = small_machine();
+    machine.noise = machine::NoiseTrace({{10, 500}}, 1'000'000, machine::Phase::given, {0});
     machine.noise_reach.o_s = false;
-    NoiseState state = machine.noise.begin(0, 0);
+    machine::NoiseState state = machine.noise.begin(0, 0);
     const Occupied cpu = occupy(machine, state, 0, {.length = 20, .reached = false}, 30);
     EXPECT_EQ(cpu.overhead, 20) << "a part that noise does not reach";
     EXPECT_EQ(cpu.end, 510 + 30) << "O would begin inside the detour, so it begins at its end";
@@ -70,4 +70,4 @@ TEST(Occupation, APartThatNoiseDoesNotReachTakesItsPlainTimeAndIsNotInterrupted)
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -18,7 +18,7 @@
 #include "random_schedule.hpp"
 #include "trials.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 namespace {
 
 using testing::Dice;
@@ -29,8 +29,8 @@ bool alike(const Outcome& a, const Outcome& b) {
     return a.finish == b.finish && a.messages == b.messages && a.standstill == b.standstill;
 }
 
-template <Source S>
-Outcome in_one_window(const S& source, const Machine& machine, std::uint64_t seed) {
+template <goal::Source S>
+Outcome in_one_window(const S& source, const machine::Machine& machine, std::uint64_t seed) {
     Outcome outcome;
     try {
         auto result = simulate(source, machine, SimulationOptions{.seed = seed, .threads = 1, .poll = {}});
@@ -42,8 +42,8 @@ Outcome in_one_window(const S& source, const Machine& machine, std::uint64_t see
     return outcome;
 }
 
-template <Source S>
-Outcome partitioned(const S& source, const Machine& machine, std::uint64_t seed,
+template <goal::Source S>
+Outcome partitioned(const S& source, const machine::Machine& machine, std::uint64_t seed,
                     const pdes::RunConfiguration& configuration, pdes::RunStatistics* statistics = nullptr) {
     Outcome outcome;
     try {
@@ -64,8 +64,8 @@ struct Interleaved {
     std::vector<Time> finish;
     pdes::Statistics statistics;
 };
-template <Source S>
-Interleaved interleaved(const S& graph, const Machine& machine, std::uint64_t seed, std::uint32_t count,
+template <goal::Source S>
+Interleaved interleaved(const S& graph, const machine::Machine& machine, std::uint64_t seed, std::uint32_t count,
                         const pdes::PartitionOptions& how) {
     using Model = LogGops<S, NoObserver>;
     using Transport = pdes::ThreadTransport<Message>;
@@ -90,8 +90,8 @@ TEST(RankPartitions, GiveTheSameWhenTheyRunFarAheadOfEachOther) {
     std::uint64_t ended = 0;
     for (std::uint64_t seed = 0; seed < testing::trials(1500); ++seed) {
         Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
-        const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
+        const machine::Machine machine = testing::random_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
         const Outcome one = in_one_window(graph, machine, seed);
         if (!one.standstill.empty()) {
             continue;
@@ -111,8 +111,8 @@ TEST(RankPartitions, GiveTheSameWhenTheyRunFarAheadOfEachOther) {
 TEST(RankPartitions, UndoAllThatARankDidAndDoTheSameTwice) {
     for (std::uint64_t seed = 0; seed < testing::trials(700); ++seed) {
         Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
-        const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
+        const machine::Machine machine = testing::random_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
         const Outcome one = in_one_window(graph, machine, seed);
         pdes::RunConfiguration configuration;
         configuration.scheduler = "check";
@@ -123,8 +123,8 @@ TEST(RankPartitions, UndoAllThatARankDidAndDoTheSameTwice) {
 TEST(RankPartitions, GiveTheSameOnAnyNumberOfThreadsStandstillsIncluded) {
     for (std::uint64_t seed = 0; seed < testing::trials(300); ++seed) {
         Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
-        const Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(60));
+        const machine::Machine machine = testing::random_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(60));
         const Outcome one = in_one_window(graph, machine, seed);
         for (const auto scheduler : {"yawns", "timewarp"}) {
             pdes::RunConfiguration configuration;
@@ -137,19 +137,21 @@ TEST(RankPartitions, GiveTheSameOnAnyNumberOfThreadsStandstillsIncluded) {
 }
 
 /// A machine whose messages above 64 bytes go by rendezvous, with noise.
-Machine noisy_machine() {
-    Machine machine = testing::simple_machine(2'500'000, 1'500'000, 1'000'000, 6000, 0);
+machine::Machine noisy_machine() {
+    machine::Machine machine = testing::simple_machine(2'500'000, 1'500'000, 1'000'000, 6000, 0);
     machine.network.S = 64;
-    machine.noise = NoiseTrace({{0, 40'000'000}, {700'000'000, 3'000'000}}, 1'000'000'000, idlewave::Phase::random);
+    machine.noise = machine::NoiseTrace({{0, 40'000'000}, {700'000'000, 3'000'000}}, 1'000'000'000,
+                                        idlewave::machine::Phase::random);
     return machine;
 }
 
 TEST(RankPartitions, OfCollectivesUnderNoiseGiveTheSameWhenTheyRunFarAheadOfEachOther) {
     std::uint64_t rolled_back = 0;
-    for (const auto& [collective, name] :
-         {std::pair(Collective::barrier, "dissemination"), std::pair(Collective::allreduce, "recursive_doubling"),
-          std::pair(Collective::bcast, "binomial"), std::pair(Collective::alltoall, "pairwise")}) {
-        const auto source = pattern(algorithm(collective, name), 64, 8, 0);
+    for (const auto& [collective, name] : {std::pair(collectives::Collective::barrier, "dissemination"),
+                                           std::pair(collectives::Collective::allreduce, "recursive_doubling"),
+                                           std::pair(collectives::Collective::bcast, "binomial"),
+                                           std::pair(collectives::Collective::alltoall, "pairwise")}) {
+        const auto source = pattern(collectives::algorithm(collective, name), 64, 8, 0);
         const Outcome one = in_one_window(source, noisy_machine(), 3);
         for (std::uint64_t seed = 0; seed < 20; ++seed) {
             const auto count = static_cast<std::uint32_t>(2 + seed % 4);
@@ -162,15 +164,17 @@ TEST(RankPartitions, OfCollectivesUnderNoiseGiveTheSameWhenTheyRunFarAheadOfEach
 }
 
 TEST(RankPartitions, GoOnFromCheckpointsAmidstRendezvousAndLongQueues) {
-    const Machine machine = noisy_machine();
+    const machine::Machine machine = noisy_machine();
     const std::string directory = ::testing::TempDir() + "idlewave-rank-partitions";
     int restarts = 0;
     for (const auto& [collective, name, ranks, size] :
-         {std::tuple(Collective::barrier, "dissemination", 3000U, 1U),
-          std::tuple(Collective::alltoall, "linear", 60U, 8U), std::tuple(Collective::alltoall, "linear", 40U, 1000U),
-          std::tuple(Collective::gather, "linear", 700U, 8U), std::tuple(Collective::gather, "linear", 300U, 1000U),
-          std::tuple(Collective::allreduce, "ring", 100U, 100'000U)}) {
-        const auto source = pattern(algorithm(collective, name), ranks, size, 0);
+         {std::tuple(collectives::Collective::barrier, "dissemination", 3000U, 1U),
+          std::tuple(collectives::Collective::alltoall, "linear", 60U, 8U),
+          std::tuple(collectives::Collective::alltoall, "linear", 40U, 1000U),
+          std::tuple(collectives::Collective::gather, "linear", 700U, 8U),
+          std::tuple(collectives::Collective::gather, "linear", 300U, 1000U),
+          std::tuple(collectives::Collective::allreduce, "ring", 100U, 100'000U)}) {
+        const auto source = pattern(collectives::algorithm(collective, name), ranks, size, 0);
         const Outcome one = in_one_window(source, machine, 7);
         for (const auto scheduler : {"yawns", "timewarp"}) {
             std::filesystem::remove_all(directory);
@@ -195,9 +199,10 @@ TEST(RankPartitions, GoOnFromCheckpointsAmidstRendezvousAndLongQueues) {
 
 TEST(RankPartitions, RanksMoveWithTheirRendezvousAndLongQueuesAndTheAnswerStays) {
     for (const auto& [collective, name, ranks, size] :
-         {std::tuple(Collective::allreduce, "ring", 100U, 100'000U),
-          std::tuple(Collective::alltoall, "linear", 60U, 1000U), std::tuple(Collective::gather, "linear", 700U, 8U)}) {
-        const auto source = pattern(algorithm(collective, name), ranks, size, 0);
+         {std::tuple(collectives::Collective::allreduce, "ring", 100U, 100'000U),
+          std::tuple(collectives::Collective::alltoall, "linear", 60U, 1000U),
+          std::tuple(collectives::Collective::gather, "linear", 700U, 8U)}) {
+        const auto source = pattern(collectives::algorithm(collective, name), ranks, size, 0);
         const Outcome one = in_one_window(source, noisy_machine(), 7);
         for (const auto scheduler : {"yawns", "timewarp"}) {
             pdes::RunConfiguration configuration;
@@ -225,8 +230,8 @@ TEST(RankPartitions, RandomSchedulesGoOnFromCheckpoints) {
     std::uint64_t restarts = 0;
     for (std::uint64_t seed = 0; seed < testing::trials(60); ++seed) {
         Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
-        const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 800);
+        const machine::Machine machine = testing::random_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 800);
         const Outcome one = in_one_window(graph, machine, seed);
         if (!one.standstill.empty()) {
             continue;
@@ -249,10 +254,12 @@ TEST(RankPartitions, RandomSchedulesGoOnFromCheckpoints) {
 }
 
 TEST(RankPartitions, NeedALookahead) {
-    const Machine machine = testing::simple_machine(0, 0, 10, 0, 0);
-    EXPECT_THROW(partitioned(pattern(algorithm(Collective::barrier, "dissemination"), 4, 1, 0), machine, 0, {}),
-                 InputError);
+    const machine::Machine machine = testing::simple_machine(0, 0, 10, 0, 0);
+    EXPECT_THROW(
+        partitioned(pattern(collectives::algorithm(collectives::Collective::barrier, "dissemination"), 4, 1, 0),
+                    machine, 0, {}),
+        InputError);
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::loggops

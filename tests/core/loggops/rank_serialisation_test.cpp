@@ -7,7 +7,7 @@
 #include "loggops/serialisation.hpp"
 #include "rank_parts.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 namespace {
 
 using testing::RankParts;
@@ -36,21 +36,21 @@ struct Thread {
         EXPECT_TRUE(deserialiser.done());
     }
 
-    Agenda<Graph::Cookie> agenda;
-    Matching<Graph::Cookie, Time> matching;
-    Occupation<Graph, NoObserver> occupation;
-    Transmission<Graph, NoObserver> transmission;
-    Reception<Graph, NoObserver> reception;
-    Rendezvous<Graph, NoObserver> rendezvous;
-    Dependencies<Graph, NoObserver> dependencies;
-    RankSerialiser<Graph, NoObserver> rank_serialiser;
+    Agenda<goal::Graph::Cookie> agenda;
+    Matching<goal::Graph::Cookie, Time> matching;
+    Occupation<goal::Graph, NoObserver> occupation;
+    Transmission<goal::Graph, NoObserver> transmission;
+    Reception<goal::Graph, NoObserver> reception;
+    Rendezvous<goal::Graph, NoObserver> rendezvous;
+    Dependencies<goal::Graph, NoObserver> dependencies;
+    RankSerialiser<goal::Graph, NoObserver> rank_serialiser;
 };
 
 /// Gives rank 0 `count` of each record: posted receives, unexpected messages, open sends, open receives and requests.
 void fill(Thread& thread, RankParts& ranks, std::uint32_t count) {
     const auto rank = ranks.current(0);
     SentMessages context = ranks.context();
-    EndedOp<Graph::Cookie, Time> ended;
+    EndedOp<goal::Graph::Cookie, Time> ended;
     thread.agenda.open(ranks.state(0).requests);
     for (std::uint32_t i = 0; i < count; ++i) {
         std::uint32_t message = 0;
@@ -58,8 +58,8 @@ void fill(Thread& thread, RankParts& ranks, std::uint32_t count) {
         thread.matching.post(rank.state().match, {.op_index = 2000 + i}, 1, 600 + i, message);
         const Message unexpected{.size = 5, .tag = 200 + i};
         thread.reception.arrive(rank, {10, 1, i, &unexpected}, 10, ended);
-        ReadyOp<Graph::Cookie> send;
-        send.op = {.size = 300, .peer = 1, .tag = 300 + i, .kind = OpKind::send};
+        goal::ReadyOp<goal::Graph::Cookie> send;
+        send.op = {.size = 300, .peer = 1, .tag = 300 + i, .kind = goal::OpKind::send};
         thread.rendezvous.request_to_send(rank, send, {.op_index = 1000 + i}, 20, context);
         const Message request{.size = 1, .tag = 100 + i, .sender_handle = 4, .kind = MessageKind::request_to_send};
         thread.rendezvous.arrive_request_to_send(rank, {30, 1, 500 + i, &request});
@@ -110,4 +110,4 @@ TEST(RankSerialisation, ADiscardedRankHasNothing) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::loggops

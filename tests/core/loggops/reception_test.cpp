@@ -4,7 +4,7 @@
 
 #include "rank_parts.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 namespace {
 
 using testing::RankParts;
@@ -19,15 +19,15 @@ struct Parts {
           rank(ranks.current(1)) {}
 
     RankParts ranks;
-    Agenda<Graph::Cookie> agenda;
-    Matching<Graph::Cookie, Time> matching;
-    Occupation<Graph, NoObserver> occupation;
-    Transmission<Graph, NoObserver> transmission;
-    Reception<Graph, NoObserver> reception;
+    Agenda<goal::Graph::Cookie> agenda;
+    Matching<goal::Graph::Cookie, Time> matching;
+    Occupation<goal::Graph, NoObserver> occupation;
+    Transmission<goal::Graph, NoObserver> transmission;
+    Reception<goal::Graph, NoObserver> reception;
     RankParts::Current rank;
     Message message{.size = 11, .tag = 5};
     RankParts::Event event{1000, 0, 0, &message};
-    EndedOp<Graph::Cookie, Time> ended;
+    EndedOp<goal::Graph::Cookie, Time> ended;
 };
 
 TEST(Reception, AnExpectedMessageIsReceivedAtOnceAndEndsItsReceive) {
@@ -58,7 +58,7 @@ TEST(Reception, AnUnexpectedMessageIsReceivedOnArrivalAndItsReceiveEndsWhenItIsP
     Parts parts;
     EXPECT_FALSE(parts.reception.arrive(parts.rank, parts.event, never, parts.ended));
     std::uint32_t handle = 0;
-    ASSERT_TRUE(parts.matching.post(parts.rank.state().match, {.op_index = 9}, any, any, handle));
+    ASSERT_TRUE(parts.matching.post(parts.rank.state().match, {.op_index = 9}, goal::any, goal::any, handle));
     EXPECT_TRUE(parts.matching[handle].processed);
     EXPECT_EQ(parts.matching[handle].processed_at, 1050);
     parts.matching[handle].matched_at = 2000;
@@ -69,4 +69,4 @@ TEST(Reception, AnUnexpectedMessageIsReceivedOnArrivalAndItsReceiveEndsWhenItIsP
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::loggops

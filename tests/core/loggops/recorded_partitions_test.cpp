@@ -19,15 +19,15 @@
 #include "records.hpp"
 #include "trials.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 namespace {
 
 using testing::Dice;
 using testing::Recorded;
 
 /// The record of a simulation in one loop; none of a schedule that stands still.
-template <Source S>
-std::optional<Recorded> in_one_loop(const S& source, const Machine& machine, std::uint64_t seed,
+template <goal::Source S>
+std::optional<Recorded> in_one_loop(const S& source, const machine::Machine& machine, std::uint64_t seed,
                                     const RecordingScope& scope = {}) {
     Recorder recorder(source.ranks(), scope);
     try {
@@ -38,8 +38,8 @@ std::optional<Recorded> in_one_loop(const S& source, const Machine& machine, std
     }
 }
 
-template <Source S>
-Recorded partitioned(const S& source, const Machine& machine, std::uint64_t seed,
+template <goal::Source S>
+Recorded partitioned(const S& source, const machine::Machine& machine, std::uint64_t seed,
                      const pdes::RunConfiguration& configuration, const RecordingScope& scope = {},
                      pdes::RunStatistics* statistics = nullptr) {
     Recorder recorder(source.ranks(), scope);
@@ -51,8 +51,8 @@ Recorded partitioned(const S& source, const Machine& machine, std::uint64_t seed
 }
 
 /// The record of partitions that take turns as dice decide. Adds the events that were rolled back.
-template <Source S>
-Recorded interleaved(const S& source, const Machine& machine, std::uint64_t seed, std::uint32_t count,
+template <goal::Source S>
+Recorded interleaved(const S& source, const machine::Machine& machine, std::uint64_t seed, std::uint32_t count,
                      const pdes::PartitionOptions& how, const RecordingScope& scope, std::uint64_t& rolled_back) {
     using Model = LogGops<S, Recorder>;
     using Transport = pdes::ThreadTransport<Recorder::Payload>;
@@ -83,8 +83,8 @@ TEST(RecordedPartitions, HaveTheRecordOfOneLoopAfterRollbacks) {
     std::uint64_t ended = 0;
     for (std::uint64_t seed = 0; seed < testing::trials(1500); ++seed) {
         Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
-        const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
+        const machine::Machine machine = testing::random_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
         const RecordingScope scope = scope_of(seed);
         const auto one = in_one_loop(graph, machine, seed, scope);
         if (!one) {
@@ -102,8 +102,8 @@ TEST(RecordedPartitions, HaveTheRecordOfOneLoopAfterRollbacks) {
 TEST(RecordedPartitions, UndoARankAndRecordTheSameTwice) {
     for (std::uint64_t seed = 0; seed < testing::trials(500); ++seed) {
         Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
-        const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
+        const machine::Machine machine = testing::random_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
         if (const auto one = in_one_loop(graph, machine, seed, scope_of(seed))) {
             pdes::RunConfiguration configuration;
             configuration.scheduler = "check";
@@ -115,8 +115,8 @@ TEST(RecordedPartitions, UndoARankAndRecordTheSameTwice) {
 TEST(RecordedPartitions, HaveTheRecordOfOneLoopOnAnyNumberOfThreads) {
     for (std::uint64_t seed = 0; seed < testing::trials(300); ++seed) {
         Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
-        const Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(60));
+        const machine::Machine machine = testing::random_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(60));
         const auto one = in_one_loop(graph, machine, seed);
         for (const std::string_view scheduler : {"yawns", "timewarp"}) {
             pdes::RunConfiguration configuration;
@@ -134,19 +134,20 @@ TEST(RecordedPartitions, HaveTheRecordOfOneLoopOnAnyNumberOfThreads) {
 }
 
 /// A machine whose messages above 64 bytes go by rendezvous, with noise.
-Machine noisy_machine() {
-    Machine machine = testing::simple_machine(2'500'000, 1'500'000, 1'000'000, 6000, 0);
+machine::Machine noisy_machine() {
+    machine::Machine machine = testing::simple_machine(2'500'000, 1'500'000, 1'000'000, 6000, 0);
     machine.network.S = 64;
-    machine.noise = NoiseTrace({{0, 40'000'000}, {700'000'000, 3'000'000}}, 1'000'000'000, idlewave::Phase::random);
+    machine.noise = machine::NoiseTrace({{0, 40'000'000}, {700'000'000, 3'000'000}}, 1'000'000'000,
+                                        idlewave::machine::Phase::random);
     return machine;
 }
 
 TEST(RecordedPartitions, OfCollectivesUnderNoiseHaveTheRecordOfOneLoopAfterRollbacks) {
     std::uint64_t rolled_back = 0;
-    for (const auto& [collective, name] :
-         {std::pair(Collective::barrier, "dissemination"), std::pair(Collective::allreduce, "recursive_doubling"),
-          std::pair(Collective::alltoall, "pairwise")}) {
-        const auto source = pattern(algorithm(collective, name), 64, 8, 0);
+    for (const auto& [collective, name] : {std::pair(collectives::Collective::barrier, "dissemination"),
+                                           std::pair(collectives::Collective::allreduce, "recursive_doubling"),
+                                           std::pair(collectives::Collective::alltoall, "pairwise")}) {
+        const auto source = pattern(collectives::algorithm(collective, name), 64, 8, 0);
         const auto one = in_one_loop(source, noisy_machine(), 3);
         for (std::uint64_t seed = 0; seed < 10; ++seed) {
             const auto count = static_cast<std::uint32_t>(2 + seed % 4);
@@ -161,9 +162,10 @@ TEST(RecordedPartitions, OfCollectivesUnderNoiseHaveTheRecordOfOneLoopAfterRollb
 
 TEST(RecordedPartitions, TheRecordMigratesWithItsRank) {
     for (const auto& [collective, name, ranks, size] :
-         {std::tuple(Collective::allreduce, "ring", 60U, 100'000U),
-          std::tuple(Collective::alltoall, "linear", 40U, 1000U), std::tuple(Collective::gather, "linear", 300U, 8U)}) {
-        const auto source = pattern(algorithm(collective, name), ranks, size, 0);
+         {std::tuple(collectives::Collective::allreduce, "ring", 60U, 100'000U),
+          std::tuple(collectives::Collective::alltoall, "linear", 40U, 1000U),
+          std::tuple(collectives::Collective::gather, "linear", 300U, 8U)}) {
+        const auto source = pattern(collectives::algorithm(collective, name), ranks, size, 0);
         const auto one = in_one_loop(source, noisy_machine(), 7);
         for (const auto scheduler : {"yawns", "timewarp"}) {
             pdes::RunConfiguration configuration;
@@ -191,8 +193,8 @@ TEST(RecordedPartitions, GoOnFromCheckpoints) {
     std::uint64_t restarts = 0;
     for (std::uint64_t seed = 0; seed < testing::trials(60); ++seed) {
         Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
-        const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 800);
+        const machine::Machine machine = testing::random_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 800);
         const auto one = in_one_loop(graph, machine, seed);
         if (!one) {
             continue;
@@ -216,4 +218,4 @@ TEST(RecordedPartitions, GoOnFromCheckpoints) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -8,7 +8,7 @@
 #include "loggops/reception.hpp"
 #include "rank_parts.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 namespace {
 
 using testing::RankParts;
@@ -23,24 +23,24 @@ struct Thread {
           reception(ranks.tables, occupation, agenda, matching, transmission),
           rendezvous(ranks.tables, agenda, matching, transmission) {}
 
-    Agenda<Graph::Cookie> agenda;
-    Matching<Graph::Cookie, Time> matching;
-    Occupation<Graph, NoObserver> occupation;
-    Transmission<Graph, NoObserver> transmission;
-    Reception<Graph, NoObserver> reception;
-    Rendezvous<Graph, NoObserver> rendezvous;
+    Agenda<goal::Graph::Cookie> agenda;
+    Matching<goal::Graph::Cookie, Time> matching;
+    Occupation<goal::Graph, NoObserver> occupation;
+    Transmission<goal::Graph, NoObserver> transmission;
+    Reception<goal::Graph, NoObserver> reception;
+    Rendezvous<goal::Graph, NoObserver> rendezvous;
 };
 
 /// Rank 0 sends 201 bytes with tag 5 to rank 1. The test makes each step happen.
 class TwoRanks {
   public:
-    using Request = idlewave::Request<Graph::Cookie>;
+    using Request = idlewave::loggops::Request<goal::Graph::Cookie>;
 
     TwoRanks() : ranks(small_machine(), 2), sender(ranks), receiver(ranks), context(ranks.context()) {}
 
     void send_starts(Time now) {
-        ReadyOp<Graph::Cookie> send;
-        send.op = {.size = 201, .peer = 1, .tag = 5, .kind = OpKind::send};
+        goal::ReadyOp<goal::Graph::Cookie> send;
+        send.op = {.size = 201, .peer = 1, .tag = 5, .kind = goal::OpKind::send};
         sender.rendezvous.request_to_send(ranks.current(0), send, {.op_index = 8}, now, context);
     }
 
@@ -72,7 +72,7 @@ TEST(Rendezvous, ConsistsOfThreeMessagesWithTheirCostsAndEndsBothOps) {
     const auto sender = two.ranks.current(0);
     const auto receiver = two.ranks.current(1);
     std::uint32_t unexpected = 0;
-    two.receiver.matching.post(receiver.state().match, {.op_index = 9}, any, 5, unexpected);
+    two.receiver.matching.post(receiver.state().match, {.op_index = 9}, goal::any, 5, unexpected);
 
     two.send_starts(0);
     EXPECT_EQ(two.context.messages.back().time, 1020) << "R11: o_s + L";
@@ -131,7 +131,7 @@ TEST(Rendezvous, ASendThatHasMovedToAnotherThreadIsFoundByItsId) {
     TwoRanks two;
     const auto sender = two.ranks.current(0);
     two.send_starts(0);
-    const OpenSend<Graph::Cookie> send = two.sender.rendezvous.send(two.sender.rendezvous.sends_of(0).front());
+    const OpenSend<goal::Graph::Cookie> send = two.sender.rendezvous.send(two.sender.rendezvous.sends_of(0).front());
     two.sender.rendezvous.discard(0);
     EXPECT_FALSE(two.sender.rendezvous.is_open(0));
     Thread other(two.ranks);
@@ -151,13 +151,13 @@ TEST(Rendezvous, ASendThatHasMovedToAnotherThreadIsFoundByItsId) {
 TEST(Rendezvous, AnOpenSendIsReportedAsUnfinished) {
     TwoRanks two;
     two.send_starts(0);
-    Unfinished unfinished;
+    standstill::Unfinished unfinished;
     two.sender.rendezvous.collect_unfinished_sends(unfinished);
     ASSERT_EQ(unfinished.pending().size(), 1U);
     EXPECT_EQ(unfinished.pending()[0].op_index, 8U);
     EXPECT_EQ(unfinished.pending()[0].size, 201U);
-    EXPECT_EQ(unfinished.pending()[0].kind, OpKind::send);
+    EXPECT_EQ(unfinished.pending()[0].kind, goal::OpKind::send);
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::loggops

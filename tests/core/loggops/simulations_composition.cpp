@@ -1,8 +1,10 @@
 #include "simulations.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 
-template SimulationResult<CausedTime> simulate(const Composition&, const Machine&, const SimulationOptions&, Recorder&);
-template SimulationResult<Time> simulate(const Composition&, const Machine&, const SimulationOptions&, NoObserver&);
+template SimulationResult<CausedTime> loggops::simulate(const collectives::Composition&, const machine::Machine&,
+                                                        const SimulationOptions&, Recorder&);
+template SimulationResult<Time> loggops::simulate(const collectives::Composition&, const machine::Machine&,
+                                                  const SimulationOptions&, NoObserver&);
 
-}  // namespace idlewave
+}  // namespace idlewave::loggops

@@ -14,7 +14,7 @@
 #include "random_schedule.hpp"
 #include "trials.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 namespace {
 
 using testing::Dice;
@@ -28,9 +28,9 @@ bool alike(const std::vector<Slopes<2>>& a, const std::vector<Serialisable::Mome
 }
 
 /// The finish times of partitions that take turns as dice decide. Adds the events that were rolled back.
-std::vector<Serialisable::Moment> interleaved(const Graph& graph, const Machine& machine, std::uint64_t seed,
-                                              std::uint32_t count, std::uint64_t& rolled_back) {
-    using Model = LogGops<Graph, Serialisable>;
+std::vector<Serialisable::Moment> interleaved(const goal::Graph& graph, const machine::Machine& machine,
+                                              std::uint64_t seed, std::uint32_t count, std::uint64_t& rolled_back) {
+    using Model = LogGops<goal::Graph, Serialisable>;
     using Transport = pdes::ThreadTransport<Serialisable::Payload>;
     Serialisable observer;
     Model model(graph, machine, seed, observer);
@@ -52,8 +52,8 @@ TEST(SlopedPartitions, HaveTheDerivativesOfOneLoop) {
     std::uint64_t ended = 0;
     for (std::uint64_t seed = 0; seed < testing::trials(1000); ++seed) {
         Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
-        const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
+        const machine::Machine machine = testing::random_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
         std::vector<Slopes<2>> one;
         try {
             Differentiation<2> observer;
@@ -75,4 +75,4 @@ TEST(SlopedPartitions, HaveTheDerivativesOfOneLoop) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::loggops

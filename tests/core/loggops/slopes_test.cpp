@@ -16,35 +16,35 @@
 #include "random_schedule.hpp"
 #include "trials.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 namespace {
 
 /// One way to change a machine by a little, and how much a time's slope says that the time changes.
 struct Nudge {
     std::string name;
-    void (*apply)(Parameters&);
+    void (*apply)(machine::Parameters&);
     std::uint64_t (*count)(const LevelSlopes&);
 };
 
 const std::vector<Nudge> nudges = {
-    {"L", [](Parameters& p) { ++p.L; }, [](const LevelSlopes& s) { return std::uint64_t{s.L}; }},
-    {"o_s", [](Parameters& p) { ++p.o_s; }, [](const LevelSlopes& s) { return std::uint64_t{s.o_s}; }},
-    {"o_r", [](Parameters& p) { ++p.o_r; }, [](const LevelSlopes& s) { return std::uint64_t{s.o_r}; }},
-    {"o", [](Parameters& p) { ++p.o_s, ++p.o_r; }, [](const LevelSlopes& s) { return std::uint64_t{s.o}; }},
-    {"g", [](Parameters& p) { ++p.g; }, [](const LevelSlopes& s) { return std::uint64_t{s.g}; }},
-    {"G", [](Parameters& p) { p.G += 1; }, [](const LevelSlopes& s) { return s.G; }},
-    {"O", [](Parameters& p) { p.O += 1; }, [](const LevelSlopes& s) { return s.O; }},
+    {"L", [](machine::Parameters& p) { ++p.L; }, [](const LevelSlopes& s) { return std::uint64_t{s.L}; }},
+    {"o_s", [](machine::Parameters& p) { ++p.o_s; }, [](const LevelSlopes& s) { return std::uint64_t{s.o_s}; }},
+    {"o_r", [](machine::Parameters& p) { ++p.o_r; }, [](const LevelSlopes& s) { return std::uint64_t{s.o_r}; }},
+    {"o", [](machine::Parameters& p) { ++p.o_s, ++p.o_r; }, [](const LevelSlopes& s) { return std::uint64_t{s.o}; }},
+    {"g", [](machine::Parameters& p) { ++p.g; }, [](const LevelSlopes& s) { return std::uint64_t{s.g}; }},
+    {"G", [](machine::Parameters& p) { p.G += 1; }, [](const LevelSlopes& s) { return s.G; }},
+    {"O", [](machine::Parameters& p) { p.O += 1; }, [](const LevelSlopes& s) { return s.O; }},
 };
 
-Level nudged(Level level, const Nudge& nudge) {
-    for (Segment& segment : level.segments) {
+machine::Level nudged(machine::Level level, const Nudge& nudge) {
+    for (machine::Segment& segment : level.segments) {
         nudge.apply(segment.parameters);
     }
     return level;
 }
 
 /// Parameters of many digits, so that one ps more changes no order in which things happen.
-Parameters fine_parameters(testing::Dice& dice) {
+machine::Parameters fine_parameters(testing::Dice& dice) {
     return {.L = dice.between(1'000'000, 40'000'000),
             .o_s = dice.between(1'000'000, 20'000'000),
             .o_r = dice.between(1'000'000, 20'000'000),
@@ -53,18 +53,18 @@ Parameters fine_parameters(testing::Dice& dice) {
             .O = static_cast<double>(dice.between(0, 900'000))};
 }
 
-Level fine_level(testing::Dice& dice) {
-    Level level;
+machine::Level fine_level(testing::Dice& dice) {
+    machine::Level level;
     level.segments[0].parameters = fine_parameters(dice);
     if (dice.one_in(3)) {
         level.segments.push_back({1 + dice.roll(20), fine_parameters(dice)});
     }
-    level.S = dice.one_in(2) ? Level::always_eager : dice.roll(30);
+    level.S = dice.one_in(2) ? machine::Level::always_eager : dice.roll(30);
     return level;
 }
 
-Machine fine_machine(testing::Dice& dice) {
-    Machine machine;
+machine::Machine fine_machine(testing::Dice& dice) {
+    machine::Machine machine;
     machine.network = fine_level(dice);
     if (dice.one_in(2)) {
         machine.node = fine_level(dice);
@@ -72,12 +72,13 @@ Machine fine_machine(testing::Dice& dice) {
     }
     if (dice.one_in(2)) {
         const Time period = dice.between(50'000'000, 400'000'000);
-        std::vector<Detour> detours;
+        std::vector<machine::Detour> detours;
         for (Time at = dice.between(0, 20'000'000); at < period - 30'000'000; at += dice.between(1, 60'000'000)) {
             detours.push_back({at, dice.between(1, 25'000'000)});
             at += detours.back().length;
         }
-        machine.noise = NoiseTrace(detours, period, dice.one_in(3) ? Phase::same : Phase::random);
+        machine.noise =
+            machine::NoiseTrace(detours, period, dice.one_in(3) ? machine::Phase::same : machine::Phase::random);
         machine.noise_reach = {.o_s = !dice.one_in(3), .o_r = !dice.one_in(3), .O = !dice.one_in(3)};
     }
     return machine;
@@ -106,30 +107,31 @@ std::vector<Sloped> sloped(const std::vector<Moment>& finish) {
 }
 
 template <class S, class Observer>
-std::vector<Sloped> slopes_of(const S& source, const Machine& machine, Observer& observer, std::uint32_t threads = 1) {
+std::vector<Sloped> slopes_of(const S& source, const machine::Machine& machine, Observer& observer,
+                              std::uint32_t threads = 1) {
     return sloped(simulate(source, machine, {.seed = 3, .threads = threads, .poll = {}}, observer).finish);
 }
 
 template <class Observer, class S>
-std::vector<Sloped> slopes_by(const S& source, const Machine& machine, std::uint32_t threads = 1) {
+std::vector<Sloped> slopes_by(const S& source, const machine::Machine& machine, std::uint32_t threads = 1) {
     Observer observer;
     return slopes_of(source, machine, observer, threads);
 }
 
 template <class S>
-std::vector<Time> times_of(const S& source, const Machine& machine) {
+std::vector<Time> times_of(const S& source, const machine::Machine& machine) {
     return simulate(source, machine, {.seed = 3, .threads = 1, .poll = {}}).finish;
 }
 
 /// How many of the slopes are not 0.
 template <class Observer, class S>
-std::uint64_t expect_true_slopes(const S& source, const Machine& machine, const std::string& which) {
+std::uint64_t expect_true_slopes(const S& source, const machine::Machine& machine, const std::string& which) {
     const std::vector<Sloped> slopes = slopes_by<Observer>(source, machine);
     const std::vector<Time> before = times_of(source, machine);
     std::uint64_t found = 0;
     for (unsigned level = 0; level < (machine.node ? 2 : 1); ++level) {
         for (const Nudge& nudge : nudges) {
-            Machine other = machine;
+            machine::Machine other = machine;
             (level == 0 ? other.network : *other.node) = nudged(level == 0 ? machine.network : *machine.node, nudge);
             const std::vector<Time> after = times_of(source, other);
             for (std::uint32_t r = 0; r < source.ranks(); ++r) {
@@ -148,8 +150,8 @@ TEST(Slopes, AreWhatTheSimulationGivesWhenAParameterGrowsByALittle) {
     std::uint64_t found = 0;
     for (std::uint64_t seed = 0; seed < testing::trials(600); ++seed) {
         testing::Dice dice(seed);
-        const Machine machine = fine_machine(dice);
-        const Graph graph = testing::random_schedule(dice, 2 + dice.small(4), 1 + dice.small(20));
+        const machine::Machine machine = fine_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(4), 1 + dice.small(20));
         try {
             found += expect_true_slopes<Differentiation<2>>(graph, machine, "schedule " + std::to_string(seed));
         } catch (const Standstill&) {
@@ -160,19 +162,22 @@ TEST(Slopes, AreWhatTheSimulationGivesWhenAParameterGrowsByALittle) {
 }
 
 TEST(Slopes, OfCollectivesAreThoseToTheRightWhereManyRanksAreAsLate) {
-    const Machine machine = testing::simple_machine(2'000'037, 150'011, 200'003, 2000, 501);
+    const machine::Machine machine = testing::simple_machine(2'000'037, 150'011, 200'003, 2000, 501);
     for (const auto& [collective, name] :
-         {std::pair(Collective::barrier, "dissemination"), std::pair(Collective::bcast, "binomial"),
-          std::pair(Collective::allreduce, "ring"), std::pair(Collective::alltoall, "pairwise"),
-          std::pair(Collective::gather, "linear"), std::pair(Collective::reduce_scatter, "halving")}) {
+         {std::pair(collectives::Collective::barrier, "dissemination"),
+          std::pair(collectives::Collective::bcast, "binomial"), std::pair(collectives::Collective::allreduce, "ring"),
+          std::pair(collectives::Collective::alltoall, "pairwise"),
+          std::pair(collectives::Collective::gather, "linear"),
+          std::pair(collectives::Collective::reduce_scatter, "halving")}) {
         for (const std::uint32_t P : {2U, 7U, 16U}) {
-            expect_true_slopes<SharedDifferentiation>(pattern(algorithm(collective, name), P, 100, 0.5), machine, name);
+            expect_true_slopes<SharedDifferentiation>(pattern(collectives::algorithm(collective, name), P, 100, 0.5),
+                                                      machine, name);
         }
     }
 }
 
 /// Whole nanoseconds, as computation has them, so that many things come at one time.
-Parameters coarse_parameters(testing::Dice& dice) {
+machine::Parameters coarse_parameters(testing::Dice& dice) {
     return {.L = 1000 * dice.between(0, 3),
             .o_s = 1000 * dice.between(0, 2),
             .o_r = 1000 * dice.between(0, 2),
@@ -185,9 +190,9 @@ TEST(Slopes, AreTheSameWhetherMomentsShareThemOrEachHasItsOwn) {
     std::uint64_t ties = 0;
     for (std::uint64_t seed = 0; seed < testing::trials(600); ++seed) {
         testing::Dice dice(seed);
-        Machine machine = testing::random_machine(dice);
+        machine::Machine machine = testing::random_machine(dice);
         machine.network.segments = {{.parameters = coarse_parameters(dice)}};
-        const Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(20));
+        const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(20));
         try {
             const std::vector<Sloped> own = slopes_by<Differentiation<2>>(graph, machine);
             for (const std::uint32_t threads : {1U, 2U}) {
@@ -205,29 +210,30 @@ TEST(Slopes, AreTheSameWhetherMomentsShareThemOrEachHasItsOwn) {
 }
 
 TEST(Slopes, OfALargeScheduleAreTheSameOnAnyNumberOfThreads) {
-    Machine machine = testing::simple_machine(2'000'037, 150'011, 200'003, 2000, 501);
-    machine.noise = NoiseTrace({{0, 900'000}, {7'000'000, 50'000}}, 20'000'000, Phase::random);
+    machine::Machine machine = testing::simple_machine(2'000'037, 150'011, 200'003, 2000, 501);
+    machine.noise = machine::NoiseTrace({{0, 900'000}, {7'000'000, 50'000}}, 20'000'000, machine::Phase::random);
     const std::uint32_t ranks = 30'000;
-    const Composition halo = all_ranks(ranks, {stage_of("halo2d", "", ranks, {.bytes = 100})}, 3);
+    const collectives::Composition halo =
+        collectives::all_ranks(ranks, {collectives::stage_of("halo2d", "", ranks, {.bytes = 100})}, 3);
     const std::vector<Sloped> one = slopes_by<SharedDifferentiation>(halo, machine);
     ASSERT_EQ(slopes_by<SharedDifferentiation>(halo, machine, 2), one);
     ASSERT_EQ(slopes_by<SharedDifferentiation>(halo, machine, 3), one);
 }
 
 /// Each rank computes for another time, and tells the next.
-Graph uneven_ranks(std::uint32_t ranks) {
+goal::Graph uneven_ranks(std::uint32_t ranks) {
     std::string text = "num_ranks " + std::to_string(ranks) + "\n";
     for (std::uint32_t r = 0; r < ranks; ++r) {
         text += "rank " + std::to_string(r) + " {\nc: calc " + std::to_string(1000 + 7 * r) + "\ns: send 8b to " +
                 std::to_string((r + 1) % ranks) + "\ns requires c\nrecv 8b from " +
                 std::to_string((r + ranks - 1) % ranks) + "\n}\n";
     }
-    return read_goal(text, "uneven");
+    return goal::read_goal(text, "uneven");
 }
 
 TEST(Slopes, OfTooManyKindsToShareAreEachMomentsOwn) {
-    const Graph graph = uneven_ranks(100);
-    Machine machine = testing::simple_machine(2'000'037, 150'011, 200'003, 2000, 501);
+    const goal::Graph graph = uneven_ranks(100);
+    machine::Machine machine = testing::simple_machine(2'000'037, 150'011, 200'003, 2000, 501);
     EXPECT_THROW(slopes_by<SharedDifferentiation>(graph, machine), TooManySlopes);
     EXPECT_THROW(slopes_by<SharedDifferentiation>(graph, machine, 2), TooManySlopes);
     for (const bool two_levels : {false, true}) {
@@ -274,4 +280,4 @@ TEST(Slopes, TheLatestOfThreeIsTheLatestOfTwoAndTheThird) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::loggops

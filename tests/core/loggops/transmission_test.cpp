@@ -4,7 +4,7 @@
 
 #include "rank_parts.hpp"
 
-namespace idlewave {
+namespace idlewave::loggops {
 namespace {
 
 using testing::RankParts;
@@ -12,17 +12,17 @@ using testing::SentMessages;
 using testing::small_machine;
 
 struct Parts {
-    explicit Parts(const Machine& machine)
+    explicit Parts(const machine::Machine& machine)
         : ranks(machine, 4), occupation(ranks.tables), transmission(ranks.tables, occupation) {}
 
     RankParts ranks;
-    Occupation<Graph, NoObserver> occupation;
-    Transmission<Graph, NoObserver> transmission;
+    Occupation<goal::Graph, NoObserver> occupation;
+    Transmission<goal::Graph, NoObserver> transmission;
 };
 
-ReadyOp<Graph::Cookie> send_of(std::uint64_t size, std::uint32_t peer) {
-    ReadyOp<Graph::Cookie> send;
-    send.op = {.size = size, .peer = peer, .tag = 5, .kind = OpKind::send};
+goal::ReadyOp<goal::Graph::Cookie> send_of(std::uint64_t size, std::uint32_t peer) {
+    goal::ReadyOp<goal::Graph::Cookie> send;
+    send.op = {.size = size, .peer = peer, .tag = 5, .kind = goal::OpKind::send};
     return send;
 }
 
@@ -52,7 +52,7 @@ TEST(Transmission, AControlMessageCostsAsMuchAsOneByteAndDataAsMuchAsTheirSize) 
 }
 
 TEST(Transmission, RanksOfOneNodeHaveTheirOwnNetworkAndThreshold) {
-    Machine machine = small_machine();
+    machine::Machine machine = small_machine();
     machine.node = machine.network;
     machine.node->segments[0].parameters.L = 7;
     machine.node->S = 10;
@@ -70,4 +70,4 @@ TEST(Transmission, RanksOfOneNodeHaveTheirOwnNetworkAndThreshold) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::loggops

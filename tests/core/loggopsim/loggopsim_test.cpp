@@ -8,8 +8,8 @@
 namespace idlewave {
 namespace {
 
-Machine defaults() {
-    Machine machine;
+machine::Machine defaults() {
+    machine::Machine machine;
     machine.network.segments[0].parameters = {.L = 2500, .o_s = 1500, .o_r = 1500, .g = 1000, .G = 6};
     return machine;
 }
@@ -36,16 +36,17 @@ TEST(Loggopsim, AllThatWaitForOneRankGoOneAfterTheOther) {
     for (int i = 1; i <= senders; ++i) {
         goal += "rank " + std::to_string(i) + " {\nsend 1b to 0\n}\n";
     }
-    const auto result = loggopsim::simulate(read_goal(goal, "gather"), defaults(), {});
+    const auto result = loggopsim::simulate(goal::read_goal(goal, "gather"), defaults(), {});
     EXPECT_EQ(result.finish[0], 4000 + Time{senders} * 1500);
     EXPECT_EQ(result.messages, senders);
 }
 
 TEST(Loggopsim, AScheduleIsWrittenOutUpToALimitOfOps) {
     const auto listing_of = [](std::uint32_t /*rank*/) {
-        return RankSchedule{.ops = {Op{.size = 7}, Op{.size = 5}}, .requirements = {{1, 0, Edge::end}}, .labels = {}};
+        return goal::RankSchedule{
+            .ops = {goal::Op{.size = 7}, goal::Op{.size = 5}}, .requirements = {{1, 0, goal::Edge::end}}, .labels = {}};
     };
-    const Graph graph = loggopsim::write_out(3, listing_of, 6);
+    const goal::Graph graph = loggopsim::write_out(3, listing_of, 6);
     EXPECT_EQ(graph.ranks(), 3U);
     EXPECT_EQ(loggopsim::simulate(graph, defaults(), {}).finish, (std::vector<Time>{12'000, 12'000, 12'000}));
     EXPECT_THROW(static_cast<void>(loggopsim::write_out(3, listing_of, 5)), InputError);

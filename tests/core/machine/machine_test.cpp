@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace idlewave {
+namespace idlewave::machine {
 namespace {
 
 TEST(PerByte, RoundsTheWholeProductOnceHalvesUp) {
@@ -62,4 +62,4 @@ TEST(Machine, ItsLookaheadIsTheLeastOverheadAndLatencyOfAnyTransmission) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::machine

@@ -12,7 +12,7 @@
 #include "machine/noise.hpp"
 #include "random_schedule.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 namespace {
 
 using testing::Dice;
@@ -135,4 +135,4 @@ TEST(PoissonNoise, SourcesKeepTheirRatesAndLengths) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::machine

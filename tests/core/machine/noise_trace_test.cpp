@@ -9,7 +9,7 @@
 #include "machine/noise.hpp"
 #include "random_schedule.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 namespace {
 
 using testing::Dice;
@@ -202,4 +202,4 @@ TEST(NoiseTrace, RefusesWhatIsNoNoiseAndSaysWhy) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::machine

@@ -8,7 +8,7 @@
 #include "machine/noise.hpp"
 #include "random_schedule.hpp"
 
-namespace idlewave {
+namespace idlewave::machine {
 namespace {
 
 using testing::Dice;
@@ -152,4 +152,4 @@ TEST(Noise, IsSilentWithoutDetours) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::machine

@@ -12,7 +12,7 @@
 #include "dice.hpp"
 #include "models/epidemic_permutation.hpp"
 
-namespace idlewave {
+namespace idlewave::models {
 namespace {
 
 TEST(Permutation, IsAPermutationAndCanBeInverted) {
@@ -122,4 +122,4 @@ TEST(City, ColleaguesAndHomeMatesAreOtherPersonsOfTheSamePlaceAndAllAreChosen) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::models

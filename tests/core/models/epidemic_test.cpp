@@ -19,7 +19,7 @@
 #include "models/epidemic_curve.hpp"
 #include "seir.hpp"
 
-namespace idlewave {
+namespace idlewave::models {
 namespace {
 
 using testing::conservative;
@@ -467,4 +467,4 @@ TEST(Epidemic, RefusesImpossibleParametersAndSaysWhy) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::models

@@ -15,7 +15,7 @@
 #include "event_runs.hpp"
 #include "models/flood_topology.hpp"
 
-namespace idlewave {
+namespace idlewave::models {
 namespace {
 
 using Service = FloodParameters::Service;
@@ -435,4 +435,4 @@ TEST(Flood, RefusesWhatMakesNoSenseAndSaysWhy) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::models

@@ -29,8 +29,8 @@ class Seir {
         Matrix c{};
     };
 
-    Seir(const EpidemicParameters& p, double susceptible, double infectious) {
-        const double days = static_cast<double>(EpidemicParameters::day);
+    Seir(const models::EpidemicParameters& p, double susceptible, double infectious) {
+        const double days = static_cast<double>(models::EpidemicParameters::day);
         rates_.infection = (p.home_contacts + p.work_contacts + p.travel_contacts) * p.transmission;
         rates_.onset = days / static_cast<double>(p.latent);
         rates_.recovery = days / static_cast<double>(p.infectious);

@@ -24,7 +24,7 @@ std::string refusal(const std::string& directory, const std::string& name) {
     pdes::RunConfiguration way;
     way.checkpoint = {.directory = directory, .description = name, .restart = true};
     try {
-        run(Phold(phold_of(100, 20'000'000)), way);
+        run(models::Phold(phold_of(100, 20'000'000)), way);
     } catch (const InputError& error) {
         return error.what();
     }
@@ -36,8 +36,8 @@ TEST(Checkpoint, ACheckpointThatIsDamagedMissingOrOfAnotherRunIsRefused) {
     EXPECT_NE(refusal(directory, "phold").find("there is no checkpoint"), std::string::npos);
     pdes::RunConfiguration way;
     way.checkpoint = {.directory = directory, .description = "phold", .interval = 0};
-    run(Phold(phold_of(100, 20'000'000)), way);
-    EXPECT_THROW(run(Phold(phold_of(100, 20'000'000)), way), InputError) << "a checkpoint is never overwritten";
+    run(models::Phold(phold_of(100, 20'000'000)), way);
+    EXPECT_THROW(run(models::Phold(phold_of(100, 20'000'000)), way), InputError) << "a checkpoint is never overwritten";
     EXPECT_EQ(refusal(directory, "phold"), "no error");
     EXPECT_NE(refusal(directory, "phold of 3 LPs").find("it is of another run:\n  phold, by Idlewave"),
               std::string::npos);
@@ -88,7 +88,7 @@ TEST(Checkpoint, ACheckpointThatEndsBetweenTwoPartsIsRefused) {
     way.scheduler = "yawns";
     way.threads = 3;
     way.checkpoint = {.directory = directory, .description = "phold", .interval = 0};
-    run(Phold(phold_of(100, 20'000'000)), way);
+    run(models::Phold(phold_of(100, 20'000'000)), way);
     std::filesystem::path file;
     for (const auto& entry : std::filesystem::directory_iterator(directory)) {
         file = entry.path().filename() == "latest" ? file : entry.path();

@@ -216,12 +216,12 @@ TEST(Kernel, APollMayEndTheRun) {
 }
 
 /// The LogGOPS model on the sequential scheduler, event by event.
-Outcome run_one_by_one(const Graph& graph, const Machine& machine, std::uint64_t seed) {
-    using Model = LogGops<Graph, Recorder>;
-    Recorder recorder(graph.ranks());
+Outcome run_one_by_one(const goal::Graph& graph, const machine::Machine& machine, std::uint64_t seed) {
+    using Model = loggops::LogGops<goal::Graph, loggops::Recorder>;
+    loggops::Recorder recorder(graph.ranks());
     Model model(graph, machine, seed, recorder);
     Outcome outcome;
-    Unfinished unfinished;
+    standstill::Unfinished unfinished;
     testing::run_event_list(model, [&](auto& scheduler) {
         scheduler.each_worker([&](auto& worker) {
             outcome.messages = worker.messages();
@@ -233,7 +233,7 @@ Outcome run_one_by_one(const Graph& graph, const Machine& machine, std::uint64_t
         });
     });
     if (!unfinished.empty()) {
-        return testing::outcome_of(standstill(std::move(unfinished), graph));
+        return testing::outcome_of(standstill::standstill(std::move(unfinished), graph));
     }
     outcome.records = testing::all_ops(recorder.take());
     return outcome;
@@ -243,8 +243,8 @@ TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsGiveTheSameTimesForRandomSchedules
     std::uint64_t ended = 0;
     for (std::uint64_t seed = 0; seed < testing::trials(1500); ++seed) {
         Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
-        const Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(40));
+        const machine::Machine machine = testing::random_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(40));
         const Outcome one = run_one_by_one(graph, machine, seed);
         for (const std::uint32_t threads : {1U, 2U, 3U}) {
             ASSERT_EQ(one, testing::outcome_of(graph, machine, seed, threads))
@@ -256,12 +256,14 @@ TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsGiveTheSameTimesForRandomSchedules
 }
 
 TEST(Kernel, MoreThreadsChangeNothingForManyRanks) {
-    Machine machine = testing::simple_machine(2'500'000, 1'500'000, 1'000'000, 6000, 0);
-    machine.noise = NoiseTrace({{0, 40'000'000}, {700'000'000, 3'000'000}}, 1'000'000'000, idlewave::Phase::random);
-    for (const auto& [collective, name, ranks] :
-         {std::tuple(Collective::barrier, "dissemination", 3000U), std::tuple(Collective::bcast, "binomial", 5000U),
-          std::tuple(Collective::alltoall, "linear", 60U), std::tuple(Collective::gather, "linear", 700U)}) {
-        const auto source = pattern(algorithm(collective, name), ranks, 3, 0);
+    machine::Machine machine = testing::simple_machine(2'500'000, 1'500'000, 1'000'000, 6000, 0);
+    machine.noise = machine::NoiseTrace({{0, 40'000'000}, {700'000'000, 3'000'000}}, 1'000'000'000,
+                                        idlewave::machine::Phase::random);
+    for (const auto& [collective, name, ranks] : {std::tuple(collectives::Collective::barrier, "dissemination", 3000U),
+                                                  std::tuple(collectives::Collective::bcast, "binomial", 5000U),
+                                                  std::tuple(collectives::Collective::alltoall, "linear", 60U),
+                                                  std::tuple(collectives::Collective::gather, "linear", 700U)}) {
+        const auto source = pattern(collectives::algorithm(collective, name), ranks, 3, 0);
         const Outcome one = testing::outcome_of(source, machine, 7, 1);
         for (const std::uint32_t threads : {2U, 3U, 5U}) {
             ASSERT_EQ(one, testing::outcome_of(source, machine, 7, threads)) << name << ", " << threads << " threads";
@@ -273,8 +275,8 @@ TEST(Kernel, MoreThreadsChangeNothingForManyRanks) {
 TEST(Simulate, RecordingChangesNothing) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
-        const Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(40));
+        const machine::Machine machine = testing::random_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(40));
         const Outcome recorded = testing::outcome_of(graph, machine);
         if (recorded.standstill.empty()) {
             ASSERT_EQ(testing::finish_of(graph, machine), recorded.finish) << "seed " << seed;

@@ -18,14 +18,14 @@ using testing::phold_of;
 using testing::run;
 using testing::Wordy;
 
-MixedPhold mixed(PholdParameters parameters, double conservative) {
+models::MixedPhold mixed(models::PholdParameters parameters, double conservative) {
     parameters.conservative = conservative;
-    return MixedPhold(parameters);
+    return models::MixedPhold(parameters);
 }
 
 TEST(Mixed, AShareOfLpsIsConservativeAsItIsAskedFor) {
     for (const double share : {0.0, 0.1, 0.5, 1.0}) {
-        const MixedPhold phold = mixed(phold_of(10'000, 1), share);
+        const models::MixedPhold phold = mixed(phold_of(10'000, 1), share);
         std::uint32_t conservative = 0;
         for (std::uint32_t lp = 0; lp < phold.lps(); ++lp) {
             conservative += phold.conservative(lp) ? 1 : 0;
@@ -35,7 +35,7 @@ TEST(Mixed, AShareOfLpsIsConservativeAsItIsAskedFor) {
 }
 
 TEST(Mixed, ConservativeLpsAmongOptimisticOnesGiveTheSameAndAreNeverRolledBack) {
-    const Phold phold(phold_of(90, 30'000'000));
+    const models::Phold phold(phold_of(90, 30'000'000));
     const auto one = testing::one_by_one<false>(phold);
     std::uint64_t rolled_back = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -143,7 +143,7 @@ TEST(Mixed, AHeldEventIsAnnihilatedByAnAntiMessageInItsBucketWhenItIsReleased) {
 }
 
 TEST(Mixed, ConservativeLpsNeedALookahead) {
-    PholdParameters parameters = phold_of(10, 1'000'000);
+    models::PholdParameters parameters = phold_of(10, 1'000'000);
     parameters.lookahead = 0;
     pdes::RunConfiguration way;
     way.scheduler = "timewarp";

@@ -2,6 +2,6 @@
 
 namespace idlewave::testing {
 
-template pdes::RunResult run(const Phold&, const pdes::RunConfiguration&);
+template pdes::RunResult run(const models::Phold&, const pdes::RunConfiguration&);
 
 }  // namespace idlewave::testing

@@ -27,7 +27,7 @@ using testing::ways;
 using testing::Wordy;
 
 TEST(SegmentedRun, ARunWithCheckpointsAllTheTimeGivesTheSameResult) {
-    const Phold phold(phold_of(100, 400'000'000));
+    const models::Phold phold(phold_of(100, 400'000'000));
     const pdes::RunResult whole = run(phold, {});
     for (pdes::RunConfiguration way : ways()) {
         way.checkpoint = {.directory = fresh_directory(), .description = "phold", .interval = 0};
@@ -49,7 +49,7 @@ std::function<void(Time)> cut_off(const std::string& directory) {
 }
 
 TEST(SegmentedRun, AnInterruptedRunContinuesFromItsLastCheckpointWithAnyConfiguration) {
-    const Phold phold(phold_of(100, 400'000'000));
+    const models::Phold phold(phold_of(100, 400'000'000));
     const pdes::RunResult whole = run(phold, {});
     const std::string directory = fresh_directory();
     for (const pdes::RunConfiguration& first : ways()) {
@@ -142,9 +142,9 @@ TEST(SegmentedRun, RecordsOfUnloggedExecutionsAreCommittedAfterEarlierOnesInTheL
 }
 
 TEST(SegmentedRun, WithoutALookaheadARunContinuesFromACheckpoint) {
-    PholdParameters parameters = phold_of(100, 200'000'000);
+    models::PholdParameters parameters = phold_of(100, 200'000'000);
     parameters.lookahead = 0;
-    const Phold phold(parameters);
+    const models::Phold phold(parameters);
     const pdes::RunResult whole = run(phold, {});
     const std::string directory = fresh_directory();
     for (const std::uint32_t threads : {1U, 2U, 3U}) {

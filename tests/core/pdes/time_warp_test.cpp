@@ -122,8 +122,8 @@ Found found_by(const M& written, const pdes::Placement& placement, const pdes::P
     return {outcome_of(found.states), found.statistics};
 }
 
-PholdParameters small_phold(std::uint32_t lps, std::uint64_t seed, double remote) {
-    PholdParameters parameters;
+models::PholdParameters small_phold(std::uint32_t lps, std::uint64_t seed, double remote) {
+    models::PholdParameters parameters;
     parameters.lps = lps;
     parameters.seed = seed;
     parameters.remote = remote;
@@ -134,7 +134,7 @@ PholdParameters small_phold(std::uint32_t lps, std::uint64_t seed, double remote
 TEST(TimeWarp, GivesTheSameAsAllSchedulersOnAnyNumberOfThreads) {
     for (const std::uint32_t lps : {1U, 2U, 17U, 300U, 1500U}) {
         for (const double remote : {0.0, 0.1, 1.0}) {
-            const Phold phold(small_phold(lps, lps, remote));
+            const models::Phold phold(small_phold(lps, lps, remote));
             const Outcome one = one_by_one<false>(phold);
             ASSERT_GT(one.handled, 20U * lps);
             for (const std::uint32_t threads : {1U, 2U, 3U}) {
@@ -155,7 +155,7 @@ TEST(TimeWarp, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
     std::uint64_t rolled_back = 0;
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const auto partitions = static_cast<std::uint32_t>(2 + seed % 4);
-        const Phold phold(small_phold(static_cast<std::uint32_t>(3 + seed * 7 % 90), seed, 0.5));
+        const models::Phold phold(small_phold(static_cast<std::uint32_t>(3 + seed * 7 % 90), seed, 0.5));
         const Found found =
             found_by<false>(phold, pdes::Placement::block(phold.lps(), partitions),
                             {.cell = phold.lookahead(), .lazy = seed % 2 == 0}, interleaved(seed, partitions));
@@ -232,7 +232,7 @@ TEST(TimeWarp, NeedsNoLookaheadOnThreads) {
 }
 
 TEST(TimeWarp, APlacementChangesNothing) {
-    const Phold phold(small_phold(101, 5, 0.5));
+    const models::Phold phold(small_phold(101, 5, 0.5));
     const Outcome one = one_by_one<false>(phold);
     std::vector<std::uint32_t> table;
     for (std::uint32_t lp = 0; lp < 101; ++lp) {
@@ -444,8 +444,8 @@ TEST(TimeWarp, ReportsAModelThatViolatesItsLookahead) {
 }
 
 TEST(TimeWarp, WithAFullUndoLogItWaitsForGvtAndTheLogGrowsOnlyIfItMust) {
-    PholdParameters parameters = small_phold(3000, 1, 0.5);
-    const Phold phold(parameters);
+    models::PholdParameters parameters = small_phold(3000, 1, 0.5);
+    const models::Phold phold(parameters);
     const Outcome one = one_by_one<false>(phold);
     const auto placement = pdes::Placement::block(phold.lps(), 3);
     const auto found = [&](std::size_t log_bytes) {
@@ -461,13 +461,13 @@ TEST(TimeWarp, WithAFullUndoLogItWaitsForGvtAndTheLogGrowsOnlyIfItMust) {
 
 TEST(TimeWarp, APollMayEndTheRun) {
     struct Enough : std::exception {};
-    PholdParameters parameters = small_phold(500, 1, 0.1);
+    models::PholdParameters parameters = small_phold(500, 1, 0.1);
     parameters.end = 1'000'000'000;
     for (const std::uint32_t threads : {1U, 3U}) {
-        EXPECT_THROW(
-            found_by<false>(Phold(parameters), pdes::Placement::block(500, threads), {.cell = parameters.lookahead},
-                            [](auto& partitions) { partitions.run([](Time) { throw Enough{}; }); }),
-            Enough);
+        EXPECT_THROW(found_by<false>(models::Phold(parameters), pdes::Placement::block(500, threads),
+                                     {.cell = parameters.lookahead},
+                                     [](auto& partitions) { partitions.run([](Time) { throw Enough{}; }); }),
+                     Enough);
     }
 }
 

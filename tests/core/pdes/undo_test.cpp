@@ -72,7 +72,7 @@ TEST(Gvt, NeverGoesBackAndCommittedEventsGrow) {
     pdes::RunConfiguration way;
     way.scheduler = "timewarp";
     way.threads = 3;
-    const pdes::RunResult found = run(Phold(phold_of(300, 100'000'000)), way);
+    const pdes::RunResult found = run(models::Phold(phold_of(300, 100'000'000)), way);
     const std::vector<pdes::ProgressSample>& series = found.statistics.series;
     ASSERT_GT(series.size(), 20U);
     for (std::size_t i = 1; i < series.size(); ++i) {

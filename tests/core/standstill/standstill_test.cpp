@@ -13,26 +13,26 @@
 #include "outcome.hpp"
 #include "standstill/blocked_ops.hpp"
 
-namespace idlewave {
+namespace idlewave::standstill {
 namespace {
 
 using Strings = std::vector<std::string>;
 
-Machine eager() {
+machine::Machine eager() {
     return testing::simple_machine(1000, 100, 200, 2, 1);
 }
 
 /// Messages of more than 10 bytes go by rendezvous.
-Machine with_rendezvous() {
-    Machine machine = eager();
+machine::Machine with_rendezvous() {
+    machine::Machine machine = eager();
     machine.network.S = 10;
     return machine;
 }
 
 /// How a schedule's simulation comes to a standstill.
-Standstill standstill_of(std::string_view goal, const Machine& machine = eager()) {
+Standstill standstill_of(std::string_view goal, const machine::Machine& machine = eager()) {
     try {
-        testing::finish_of(read_goal(goal, "schedule"), machine);
+        testing::finish_of(goal::read_goal(goal, "schedule"), machine);
     } catch (const Standstill& standstill) {
         return standstill;
     }
@@ -48,22 +48,23 @@ Strings lines_of(const std::vector<Waiting>& list) {
 }
 
 TEST(BlockedOps, SaysHowManyRequirementsAreNotMetAndWhichPendingOpsAreBehindThem) {
-    const RankSchedule rank_schedule{
-        .ops = {{.kind = OpKind::calc}, {.kind = OpKind::recv}, {.kind = OpKind::recv}, {}, {}, {}, {}},
-        .requirements = {{3, 0, Edge::end},
-                         {3, 1, Edge::end},
-                         {4, 1, Edge::start},
-                         {5, 3, Edge::end},
-                         {5, 2, Edge::end},
-                         {6, 3, Edge::start}},
+    const goal::RankSchedule rank_schedule{
+        .ops =
+            {{.kind = goal::OpKind::calc}, {.kind = goal::OpKind::recv}, {.kind = goal::OpKind::recv}, {}, {}, {}, {}},
+        .requirements = {{3, 0, goal::Edge::end},
+                         {3, 1, goal::Edge::end},
+                         {4, 1, goal::Edge::start},
+                         {5, 3, goal::Edge::end},
+                         {5, 2, goal::Edge::end},
+                         {6, 3, goal::Edge::start}},
         .labels = {}};
-    const std::vector<OpIndex> pending = {1, 2};
+    const std::vector<goal::OpIndex> pending = {1, 2};
     const BlockedOps blocked(rank_schedule, pending);
     EXPECT_EQ(blocked.count(), 3U);
     EXPECT_EQ(blocked.unmet(3), 1U) << "op 0 has ended";
     EXPECT_FALSE(blocked.blocks(4)) << "op 1 has started";
     EXPECT_EQ(blocked.unmet(5), 2U);
-    const auto behind = [&](OpIndex op_index) {
+    const auto behind = [&](goal::OpIndex op_index) {
         const auto found = blocked.pending_of(blocked.cause(op_index));
         return std::vector<std::uint32_t>(found.begin(), found.end());
     };
@@ -286,10 +287,10 @@ TEST(Standstill, TheDialectSaysTheSame) {
         "rank 0 {\na: send 8b to 1 tag 5\nb: send 8b to 1 tag 5\ns: send 100b to 1\nr: recv 100b from 1\nr requires "
         "s\n}\n"
         "rank 1 {\nrecv 8b from 0 tag 5\ns: send 100b to 0\nr: recv 100b from 0\nr requires s\n}\n";
-    Machine machine = with_rendezvous();
+    machine::Machine machine = with_rendezvous();
     const Standstill model = standstill_of(goal, machine);
     try {
-        loggopsim::simulate(read_goal(goal, "schedule"), machine, {});
+        loggopsim::simulate(goal::read_goal(goal, "schedule"), machine, {});
         FAIL();
     } catch (const Standstill& found) {
         EXPECT_EQ(found.kind, StandstillKind::deadlock);
@@ -305,16 +306,17 @@ TEST(Standstill, OfVeryManyThingsTheFirstAreNamedAndAllAreCounted) {
     Unfinished unfinished;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         unfinished.add(
-            PendingOp{.rank = rank, .op_index = 0, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv});
+            PendingOp{.rank = rank, .op_index = 0, .peer = (rank + 1) % ranks, .tag = 7, .kind = goal::OpKind::recv});
         unfinished.add(UnfinishedRank{.rank = rank});
     }
     const auto rank_schedule = [](std::uint32_t rank) {
-        return RankSchedule{.ops = {{.size = 8, .peer = (rank + 1) % ranks, .tag = 7, .kind = OpKind::recv},
-                                    {.size = 8, .peer = (rank + ranks - 1) % ranks, .tag = 7, .kind = OpKind::send}},
-                            .requirements = {{1, 0, Edge::end}},
-                            .labels = {}};
+        return goal::RankSchedule{
+            .ops = {{.size = 8, .peer = (rank + 1) % ranks, .tag = 7, .kind = goal::OpKind::recv},
+                    {.size = 8, .peer = (rank + ranks - 1) % ranks, .tag = 7, .kind = goal::OpKind::send}},
+            .requirements = {{1, 0, goal::Edge::end}},
+            .labels = {}};
     };
-    const auto name = [](std::uint32_t /*rank*/, OpIndex op_index) { return op_index == 0 ? "r" : "s"; };
+    const auto name = [](std::uint32_t /*rank*/, goal::OpIndex op_index) { return op_index == 0 ? "r" : "s"; };
     const Standstill found = standstill(std::move(unfinished), {.rank_schedule = rank_schedule, .name = name});
     EXPECT_EQ(found.left_over.cycle_length, ranks);
     EXPECT_EQ(found.left_over.left, 2U * ranks);
@@ -341,4 +343,4 @@ TEST(Standstill, OfMoreMessagesThanAreKeptThoseOfTheLowestRanksStay) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::standstill

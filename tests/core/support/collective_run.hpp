@@ -28,9 +28,9 @@ inline std::vector<std::uint32_t> roots_of(std::uint32_t ranks) {
 }
 
 /// The names of all algorithms of a collective, for tests of what each of them must do.
-inline std::vector<std::string> names_of_all(Collective collective) {
+inline std::vector<std::string> names_of_all(collectives::Collective collective) {
     std::vector<std::string> names;
-    for (const Algorithm& candidate : algorithms()) {
+    for (const collectives::Algorithm& candidate : collectives::algorithms()) {
         if (candidate.collective == collective) {
             names.emplace_back(candidate.name);
         }
@@ -39,7 +39,8 @@ inline std::vector<std::string> names_of_all(Collective collective) {
 }
 
 /// A call with a cost of reduction, so that reductions show as computation.
-inline CollectiveCall call_of(std::uint32_t rank, std::uint32_t ranks, std::uint32_t root, std::uint64_t bytes) {
+inline collectives::CollectiveCall call_of(std::uint32_t rank, std::uint32_t ranks, std::uint32_t root,
+                                           std::uint64_t bytes) {
     return {.rank = rank,
             .size = ranks,
             .root = root,
@@ -49,7 +50,7 @@ inline CollectiveCall call_of(std::uint32_t rank, std::uint32_t ranks, std::uint
             .reduction_cost = 1};
 }
 
-using CallOf = std::function<CollectiveCall(std::uint32_t rank)>;
+using CallOf = std::function<collectives::CollectiveCall(std::uint32_t rank)>;
 
 inline CallOf calls(std::uint32_t ranks, std::uint32_t root, std::uint64_t bytes) {
     return [=](std::uint32_t rank) { return call_of(rank, ranks, root, bytes); };
@@ -60,9 +61,9 @@ struct Sent {
     std::uint32_t from;
     std::uint32_t to;
     std::uint64_t bytes;
-    StepNumber number;        ///< of the sender's step
-    std::int64_t sent_at;     ///< the sender then had all that it had waited for before
-    std::int64_t got_at = 0;  ///< from then on the receiver has what it brought
+    collectives::StepNumber number;  ///< of the sender's step
+    std::int64_t sent_at;            ///< the sender then had all that it had waited for before
+    std::int64_t got_at = 0;         ///< from then on the receiver has what it brought
 };
 
 enum class Protocol { eager, rendezvous };
@@ -71,7 +72,8 @@ enum class Protocol { eager, rendezvous };
 /// has begun; eagerly at once.
 class CollectiveRun {
   public:
-    CollectiveRun(StepFunction step, std::uint32_t ranks, const CallOf& call, Protocol protocol = Protocol::eager)
+    CollectiveRun(collectives::StepFunction step, std::uint32_t ranks, const CallOf& call,
+                  Protocol protocol = Protocol::eager)
         : step_(step), protocol_(protocol), ranks_(ranks) {
         for (std::uint32_t r = 0; r < ranks; ++r) {
             ranks_[r].call = call(r);
@@ -117,8 +119,8 @@ class CollectiveRun {
         bool receive;
     };
     struct Rank {
-        CollectiveCall call;
-        StepNumber number = 0;
+        collectives::CollectiveCall call;
+        collectives::StepNumber number = 0;
         std::vector<Open> open;
         std::uint64_t computed = 0;
         bool done = false;
@@ -163,15 +165,15 @@ class CollectiveRun {
             return false;
         }
         rank.joining = false;
-        const Step step = step_(rank.call, rank.number);
-        if ((step.kind == Step::Kind::join || step.kind == Step::Kind::done) && !join(rank)) {
+        const collectives::Step step = step_(rank.call, rank.number);
+        if ((step.kind == collectives::Step::Kind::join || step.kind == collectives::Step::Kind::done) && !join(rank)) {
             return false;
         }
-        if (step.kind == Step::Kind::done) {
+        if (step.kind == collectives::Step::Kind::done) {
             rank.done = true;
             return true;
         }
-        if (step.kind == Step::Kind::op) {
+        if (step.kind == collectives::Step::Kind::op) {
             begin(r, rank, step.op());
             rank.joining = step.joins;
         }
@@ -183,8 +185,8 @@ class CollectiveRun {
         return true;
     }
 
-    void begin(std::uint32_t r, Rank& rank, const Op& op) {
-        if (op.kind == OpKind::calc) {
+    void begin(std::uint32_t r, Rank& rank, const goal::Op& op) {
+        if (op.kind == goal::OpKind::calc) {
             rank.computed += op.size;
             return;
         }
@@ -192,7 +194,7 @@ class CollectiveRun {
             wrong_ = "rank " + std::to_string(r) + " deals with rank " + std::to_string(op.peer);
             return;
         }
-        if (op.kind == OpKind::send) {
+        if (op.kind == goal::OpKind::send) {
             Channel& channel = channels_[{r, op.peer}];
             rank.open.push_back({&channel, channel.sends.size(), false});
             channel.sends.push_back(messages_.size());
@@ -226,7 +228,7 @@ class CollectiveRun {
         }
     }
 
-    StepFunction step_;
+    collectives::StepFunction step_;
     Protocol protocol_;
     std::vector<Rank> ranks_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, Channel> channels_;
@@ -320,7 +322,8 @@ inline std::string add_up(const std::vector<Sent>& messages, std::uint32_t ranks
 }
 
 /// The messages whose sender's step has a number in [begin, end).
-inline std::vector<Sent> between(const std::vector<Sent>& messages, StepNumber begin, StepNumber end) {
+inline std::vector<Sent> between(const std::vector<Sent>& messages, collectives::StepNumber begin,
+                                 collectives::StepNumber end) {
     std::vector<Sent> some;
     std::copy_if(messages.begin(), messages.end(), std::back_inserter(some),
                  [=](const Sent& m) { return m.number >= begin && m.number < end; });

@@ -15,18 +15,19 @@ namespace idlewave::testing {
 struct Outcome {
     std::vector<Time> finish;
     std::uint64_t messages = 0;
-    std::vector<OpRecord> records;
+    std::vector<loggops::OpRecord> records;
     std::string standstill;
 };
 
-inline auto as_tuple(const OpRecord& r) {
+inline auto as_tuple(const loggops::OpRecord& r) {
     return std::tuple(r.rank, r.op_index, r.kind, r.peer, r.tag, r.size, r.ready.time, r.start.time, r.end.time);
 }
 
 inline bool operator==(const Outcome& a, const Outcome& b) {
     return a.finish == b.finish && a.messages == b.messages && a.standstill == b.standstill &&
-           std::equal(a.records.begin(), a.records.end(), b.records.begin(), b.records.end(),
-                      [](const OpRecord& x, const OpRecord& y) { return as_tuple(x) == as_tuple(y); });
+           std::equal(
+               a.records.begin(), a.records.end(), b.records.begin(), b.records.end(),
+               [](const loggops::OpRecord& x, const loggops::OpRecord& y) { return as_tuple(x) == as_tuple(y); });
 }
 
 inline std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
@@ -34,7 +35,7 @@ inline std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
     for (const Time t : outcome.finish) {
         out << ' ' << t;
     }
-    for (const OpRecord& r : outcome.records) {
+    for (const loggops::OpRecord& r : outcome.records) {
         out << "\n  rank " << r.rank << " op " << r.op_index << ": ready " << r.ready.time << " start " << r.start.time
             << " end " << r.end.time;
     }
@@ -42,17 +43,17 @@ inline std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
 }
 
 /// The ops of all ranks, in the order (rank, op_index).
-inline std::vector<OpRecord> all_ops(const SimulationRecord& record) {
-    std::vector<OpRecord> all;
-    for (const std::vector<OpRecord>& own : record.ops) {
+inline std::vector<loggops::OpRecord> all_ops(const loggops::SimulationRecord& record) {
+    std::vector<loggops::OpRecord> all;
+    for (const std::vector<loggops::OpRecord>& own : record.ops) {
         all.insert(all.end(), own.begin(), own.end());
     }
     return all;
 }
 
-inline std::vector<Time> times_of(const std::vector<CausedTime>& moments) {
+inline std::vector<Time> times_of(const std::vector<loggops::CausedTime>& moments) {
     std::vector<Time> times;
-    for (const CausedTime& moment : moments) {
+    for (const loggops::CausedTime& moment : moments) {
         times.push_back(moment.time);
     }
     return times;
@@ -72,12 +73,14 @@ inline Outcome outcome_of(const Standstill& standstill) {
 }
 
 /// What `simulate` says, a standstill included.
-template <Source S>
-Outcome outcome_of(const S& source, const Machine& machine, std::uint64_t seed = 0, std::uint32_t threads = 1) {
+template <goal::Source S>
+Outcome outcome_of(const S& source, const machine::Machine& machine, std::uint64_t seed = 0,
+                   std::uint32_t threads = 1) {
     Outcome outcome;
     try {
-        Recorder recorder(source.ranks());
-        const auto result = simulate(source, machine, {.seed = seed, .threads = threads, .poll = {}}, recorder);
+        loggops::Recorder recorder(source.ranks());
+        const auto result =
+            loggops::simulate(source, machine, {.seed = seed, .threads = threads, .poll = {}}, recorder);
         outcome.finish = times_of(result.finish);
         outcome.messages = result.messages;
         outcome.records = all_ops(recorder.take());
@@ -88,15 +91,15 @@ Outcome outcome_of(const S& source, const Machine& machine, std::uint64_t seed =
 }
 
 /// The finish times that `simulate` finds without recording.
-template <Source S>
-std::vector<Time> finish_of(const S& source, const Machine& machine, std::uint64_t seed = 0,
+template <goal::Source S>
+std::vector<Time> finish_of(const S& source, const machine::Machine& machine, std::uint64_t seed = 0,
                             std::uint32_t threads = 1) {
-    return simulate(source, machine, {.seed = seed, .threads = threads, .poll = {}}).finish;
+    return loggops::simulate(source, machine, {.seed = seed, .threads = threads, .poll = {}}).finish;
 }
 
 /// An eager machine with the same overhead at both ends.
-inline Machine simple_machine(Time L, Time o, Time g, double G, double O) {
-    Machine machine;
+inline machine::Machine simple_machine(Time L, Time o, Time g, double G, double O) {
+    machine::Machine machine;
     machine.network.segments[0].parameters = {.L = L, .o_s = o, .o_r = o, .g = g, .G = G, .O = O};
     return machine;
 }

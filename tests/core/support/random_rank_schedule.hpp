@@ -9,37 +9,38 @@
 
 namespace idlewave::testing {
 
-inline Op random_op(Dice& dice, std::uint32_t ranks) {
-    constexpr std::uint64_t sizes[] = {0, 1, 8, 1 << 20, std::uint64_t{1} << 33, largest_size};
-    constexpr std::uint64_t times[] = {0, 1, 1000, (std::uint64_t{1} << 50) - 1, std::uint64_t{1} << 50, largest_calc};
+inline goal::Op random_op(Dice& dice, std::uint32_t ranks) {
+    constexpr std::uint64_t sizes[] = {0, 1, 8, 1 << 20, std::uint64_t{1} << 33, goal::largest_size};
+    constexpr std::uint64_t times[] = {
+        0, 1, 1000, (std::uint64_t{1} << 50) - 1, std::uint64_t{1} << 50, goal::largest_calc};
     const auto cpu = static_cast<std::uint8_t>(dice.one_in(4) ? dice.roll(256) : 0);
     if (dice.one_in(3)) {
-        return {.size = times[dice.roll(6)], .kind = OpKind::calc, .cpu = cpu};
+        return {.size = times[dice.roll(6)], .kind = goal::OpKind::calc, .cpu = cpu};
     }
     const bool send = dice.one_in(2);
     return {.size = dice.one_in(3) ? dice.roll(100) : sizes[dice.roll(6)],
-            .peer = !send && dice.one_in(4) ? any : dice.small(ranks),
-            .tag = dice.one_in(4) ? any : dice.small(3),
-            .kind = send ? OpKind::send : OpKind::recv,
+            .peer = !send && dice.one_in(4) ? goal::any : dice.small(ranks),
+            .tag = dice.one_in(4) ? goal::any : dice.small(3),
+            .kind = send ? goal::OpKind::send : goal::OpKind::recv,
             .cpu = cpu,
             .nic = static_cast<std::uint8_t>(dice.one_in(4) ? dice.roll(256) : 0)};
 }
 
 /// A rank with requirements of any kind: on the op before, on later ones, on itself, several times the same.
-inline RankSchedule random_rank_schedule(Dice& dice, std::uint32_t ranks, std::uint32_t most) {
-    RankSchedule rank;
+inline goal::RankSchedule random_rank_schedule(Dice& dice, std::uint32_t ranks, std::uint32_t most) {
+    goal::RankSchedule rank;
     const std::uint32_t count = dice.small(most + 1);
     const std::uint64_t labels = dice.roll(3);
-    for (OpIndex op_index = 0; op_index < count; ++op_index) {
+    for (goal::OpIndex op_index = 0; op_index < count; ++op_index) {
         rank.ops.push_back(random_op(dice, ranks));
         rank.labels.add(labels == 0   ? std::string()
-                        : labels == 1 ? numbered_label(op_index)
+                        : labels == 1 ? goal::numbered_label(op_index)
                                       : std::string(dice.roll(4), 'x') + (dice.one_in(2) ? "" : "y1"));
     }
     for (std::uint64_t n = count == 0 ? 0 : dice.roll(3 * count); n > 0; --n) {
-        const OpIndex other = dice.small(count);
-        const OpIndex waiting = dice.one_in(2) && other + 1 < count ? other + 1 : dice.small(count);
-        rank.requirements.push_back({waiting, other, dice.one_in(3) ? Edge::start : Edge::end});
+        const goal::OpIndex other = dice.small(count);
+        const goal::OpIndex waiting = dice.one_in(2) && other + 1 < count ? other + 1 : dice.small(count);
+        rank.requirements.push_back({waiting, other, dice.one_in(3) ? goal::Edge::start : goal::Edge::end});
     }
     return rank;
 }

@@ -13,8 +13,8 @@
 namespace idlewave::testing {
 
 /// A schedule of `ranks` ranks without ops.
-inline Graph empty_schedule(std::uint32_t ranks) {
-    GraphBuilder builder;
+inline goal::Graph empty_schedule(std::uint32_t ranks) {
+    goal::GraphBuilder builder;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         builder.begin_rank();
     }
@@ -22,8 +22,8 @@ inline Graph empty_schedule(std::uint32_t ranks) {
 }
 
 /// A machine with L = 1000, o_s = 20, o_r = 30, g = 50, G = 2 and O = 1, in picoseconds, and S = 100 bytes.
-inline Machine small_machine() {
-    Machine machine;
+inline machine::Machine small_machine() {
+    machine::Machine machine;
     machine.network.segments[0].parameters = {.L = 1000, .o_s = 20, .o_r = 30, .g = 50, .G = 2, .O = 1};
     machine.network.S = 100;
     return machine;
@@ -34,17 +34,17 @@ struct SentMessages {
     struct Sent {
         std::uint32_t destination;
         Time time;
-        Message message;
+        loggops::Message message;
         std::uint32_t sequence;
     };
-    const MessageClasses& classes;
+    const loggops::MessageClasses& classes;
     std::vector<Sent> messages = {};
 
     [[nodiscard]] std::uint32_t sent() const { return static_cast<std::uint32_t>(messages.size()); }
     void send(std::uint32_t destination, Time time, std::uint16_t code) {
         send(destination, time, classes[code].message);
     }
-    void send(std::uint32_t destination, Time time, const Message& message) {
+    void send(std::uint32_t destination, Time time, const loggops::Message& message) {
         messages.push_back({destination, time, message, sent()});
     }
 };
@@ -52,11 +52,11 @@ struct SentMessages {
 /// Some ranks with one CPU and one NIC, for tests of a single part of a worker.
 class RankParts {
   public:
-    using Tables = RankTables<Graph, NoObserver>;
-    using Current = CurrentRank<Graph, Time>;
-    using Event = pdes::Event<Message>;
+    using Tables = loggops::RankTables<goal::Graph, loggops::NoObserver>;
+    using Current = loggops::CurrentRank<goal::Graph, Time>;
+    using Event = pdes::Event<loggops::Message>;
 
-    RankParts(const Machine& machine, std::uint32_t ranks)
+    RankParts(const machine::Machine& machine, std::uint32_t ranks)
         : graph_(empty_schedule(ranks)), machine_(machine), tables(graph_, machine_, 0, observer_), states_(ranks) {}
 
     Current current(std::uint32_t rank) {
@@ -64,19 +64,19 @@ class RankParts {
         current.enter(states_[rank], rank, tables.free_times_of(rank, states_[rank]));
         return current;
     }
-    Rank<Graph, Time>& state(std::uint32_t rank) { return states_[rank]; }
+    loggops::Rank<goal::Graph, Time>& state(std::uint32_t rank) { return states_[rank]; }
     SentMessages context() { return {tables.classes}; }
 
   private:
-    NoObserver observer_;
-    Graph graph_;
-    Machine machine_;
+    loggops::NoObserver observer_;
+    goal::Graph graph_;
+    machine::Machine machine_;
 
   public:
     Tables tables;
 
   private:
-    std::vector<Rank<Graph, Time>> states_;
+    std::vector<loggops::Rank<goal::Graph, Time>> states_;
 };
 
 }  // namespace idlewave::testing

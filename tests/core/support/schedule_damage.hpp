@@ -53,29 +53,29 @@ inline void reseal(std::string& file) {
         return crc32c(std::as_bytes(std::span(file)).subspan(begin, size));
     };
     const auto put = [&](std::uint64_t at, std::uint32_t value) { std::memcpy(file.data() + at, &value, 4); };
-    if (file.size() < idg::header_size + idg::footer_size) {
+    if (file.size() < goal::idg::header_size + goal::idg::footer_size) {
         return;
     }
     put(12, crc(0, 12));
-    const std::uint64_t end = file.size() - idg::footer_size;
-    idg::Footer footer;
+    const std::uint64_t end = file.size() - goal::idg::footer_size;
+    goal::idg::Footer footer;
     std::memcpy(static_cast<void*>(&footer), file.data() + end, sizeof footer);
-    const std::uint64_t table_size = sizeof(idg::Entry) * std::uint64_t{footer.ranks};
-    if (table_size <= end - idg::header_size) {
+    const std::uint64_t table_size = sizeof(goal::idg::Entry) * std::uint64_t{footer.ranks};
+    if (table_size <= end - goal::idg::header_size) {
         const std::uint64_t table = end - table_size;
         footer.table = table;
-        for (std::uint64_t at = table; at < end; at += sizeof(idg::Entry)) {
+        for (std::uint64_t at = table; at < end; at += sizeof(goal::idg::Entry)) {
             std::array<std::uint64_t, 3> begins{};
             std::memcpy(&begins[0], file.data() + at, 8);
-            std::memcpy(&begins[1], file.data() + at + sizeof(idg::Entry), 8);
-            const std::uint64_t last = at + sizeof(idg::Entry) == end ? table : begins[1];
+            std::memcpy(&begins[1], file.data() + at + sizeof(goal::idg::Entry), 8);
+            const std::uint64_t last = at + sizeof(goal::idg::Entry) == end ? table : begins[1];
             if (begins[0] <= last && last <= table) {
                 put(at + 8, crc(begins[0], last - begins[0]));
             }
         }
         footer.table_crc = crc(table, table_size);
     }
-    footer.crc = crc32c(std::as_bytes(std::span(&footer, 1)).first(idg::footer_checksummed));
+    footer.crc = crc32c(std::as_bytes(std::span(&footer, 1)).first(goal::idg::footer_checksummed));
     std::memcpy(file.data() + end, &footer, sizeof footer);
 }
 

@@ -27,10 +27,10 @@ pdes::RunResult run(const M& written, const pdes::RunConfiguration& options) {
 }
 
 /// Compiled once (phold_runs.cpp): many tests use it, and each compilation takes half a minute.
-extern template pdes::RunResult run(const Phold&, const pdes::RunConfiguration&);
+extern template pdes::RunResult run(const models::Phold&, const pdes::RunConfiguration&);
 
-inline PholdParameters phold_of(std::uint32_t lps, Time end) {
-    PholdParameters parameters;
+inline models::PholdParameters phold_of(std::uint32_t lps, Time end) {
+    models::PholdParameters parameters;
     parameters.lps = lps;
     parameters.remote = 0.3;
     parameters.start_events = 4;

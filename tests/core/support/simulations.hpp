@@ -10,26 +10,46 @@
 /// Simulations that many tests run: compiled once (simulations_….cpp), since each takes a compiler half a minute.
 namespace idlewave {
 
-extern template SimulationResult<CausedTime> simulate(const Graph&, const Machine&, const SimulationOptions&,
-                                                      Recorder&);
-extern template SimulationResult<Time> simulate(const Graph&, const Machine&, const SimulationOptions&, NoObserver&);
-extern template SimulationResult<Slopes<1>> simulate(const Graph&, const Machine&, const SimulationOptions&,
-                                                     Differentiation<1>&);
-extern template SimulationResult<Slopes<2>> simulate(const Graph&, const Machine&, const SimulationOptions&,
-                                                     Differentiation<2>&);
-extern template SimulationResult<SharedSlopes> simulate(const Graph&, const Machine&, const SimulationOptions&,
-                                                        SharedDifferentiation&);
+extern template loggops::SimulationResult<loggops::CausedTime> loggops::simulate(const goal::Graph&,
+                                                                                 const machine::Machine&,
+                                                                                 const loggops::SimulationOptions&,
+                                                                                 loggops::Recorder&);
+extern template loggops::SimulationResult<Time> loggops::simulate(const goal::Graph&, const machine::Machine&,
+                                                                  const loggops::SimulationOptions&,
+                                                                  loggops::NoObserver&);
+extern template loggops::SimulationResult<loggops::Slopes<1>> loggops::simulate(const goal::Graph&,
+                                                                                const machine::Machine&,
+                                                                                const loggops::SimulationOptions&,
+                                                                                loggops::Differentiation<1>&);
+extern template loggops::SimulationResult<loggops::Slopes<2>> loggops::simulate(const goal::Graph&,
+                                                                                const machine::Machine&,
+                                                                                const loggops::SimulationOptions&,
+                                                                                loggops::Differentiation<2>&);
+extern template loggops::SimulationResult<loggops::SharedSlopes> loggops::simulate(const goal::Graph&,
+                                                                                   const machine::Machine&,
+                                                                                   const loggops::SimulationOptions&,
+                                                                                   loggops::SharedDifferentiation&);
 
-extern template SimulationResult<CausedTime> simulate(const Composition&, const Machine&, const SimulationOptions&,
-                                                      Recorder&);
-extern template SimulationResult<Time> simulate(const Composition&, const Machine&, const SimulationOptions&,
-                                                NoObserver&);
-extern template SimulationResult<SharedSlopes> simulate(const Composition&, const Machine&, const SimulationOptions&,
-                                                        SharedDifferentiation&);
+extern template loggops::SimulationResult<loggops::CausedTime> loggops::simulate(const collectives::Composition&,
+                                                                                 const machine::Machine&,
+                                                                                 const loggops::SimulationOptions&,
+                                                                                 loggops::Recorder&);
+extern template loggops::SimulationResult<Time> loggops::simulate(const collectives::Composition&,
+                                                                  const machine::Machine&,
+                                                                  const loggops::SimulationOptions&,
+                                                                  loggops::NoObserver&);
+extern template loggops::SimulationResult<loggops::SharedSlopes> loggops::simulate(const collectives::Composition&,
+                                                                                   const machine::Machine&,
+                                                                                   const loggops::SimulationOptions&,
+                                                                                   loggops::SharedDifferentiation&);
 
-extern template SimulationResult<CausedTime> simulate(const ProgramSource&, const Machine&, const SimulationOptions&,
-                                                      Recorder&);
-extern template SimulationResult<Time> simulate(const ProgramSource&, const Machine&, const SimulationOptions&,
-                                                NoObserver&);
+extern template loggops::SimulationResult<loggops::CausedTime> loggops::simulate(const collectives::ProgramSource&,
+                                                                                 const machine::Machine&,
+                                                                                 const loggops::SimulationOptions&,
+                                                                                 loggops::Recorder&);
+extern template loggops::SimulationResult<Time> loggops::simulate(const collectives::ProgramSource&,
+                                                                  const machine::Machine&,
+                                                                  const loggops::SimulationOptions&,
+                                                                  loggops::NoObserver&);
 
 }  // namespace idlewave

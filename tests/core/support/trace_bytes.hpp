@@ -58,8 +58,8 @@ class TraceBytes {
         return *this;
     }
 
-    TraceBytes& call(Call operation, std::int64_t begin, std::int64_t end, std::initializer_list<std::uint64_t> words,
-                     std::uint16_t info = 0) {
+    TraceBytes& call(trace::Call operation, std::int64_t begin, std::int64_t end,
+                     std::initializer_list<std::uint64_t> words, std::uint16_t info = 0) {
         return call(static_cast<std::uint16_t>(operation), begin, end, words, info);
     }
 
@@ -70,15 +70,17 @@ class TraceBytes {
     }
 
     [[nodiscard]] std::vector<std::byte>& bytes() { return bytes_; }
-    [[nodiscard]] RankTrace read() const { return RankTrace::from_bytes(bytes_, "rank" + std::to_string(rank_)); }
+    [[nodiscard]] trace::RankTrace read() const {
+        return trace::RankTrace::from_bytes(bytes_, "rank" + std::to_string(rank_));
+    }
 
   private:
     std::vector<std::byte> bytes_;
     std::uint32_t rank_;
 };
 
-inline Trace trace_of(std::span<const TraceBytes> files) {
-    Trace trace;
+inline trace::Trace trace_of(std::span<const TraceBytes> files) {
+    trace::Trace trace;
     for (const TraceBytes& file : files) {
         trace.ranks.push_back(file.read());
     }

@@ -12,23 +12,23 @@
 #include "timeline/critical_path.hpp"
 #include "timeline/op_rows.hpp"
 
-namespace idlewave {
+namespace idlewave::timeline {
 namespace {
 
 struct Recorded {
-    SimulationRecord record;
-    std::vector<CausedTime> finish;
+    loggops::SimulationRecord record;
+    std::vector<loggops::CausedTime> finish;
 };
 
-Recorded record_of(const Graph& graph, const Machine& machine, std::uint32_t threads = 1) {
-    Recorder recorder(graph.ranks());
-    auto found = simulate(graph, machine, {.seed = 5, .threads = threads, .poll = {}}, recorder);
+Recorded record_of(const goal::Graph& graph, const machine::Machine& machine, std::uint32_t threads = 1) {
+    loggops::Recorder recorder(graph.ranks());
+    auto found = loggops::simulate(graph, machine, {.seed = 5, .threads = threads, .poll = {}}, recorder);
     return {recorder.take(), std::move(found.finish)};
 }
 
-Time last_of(const std::vector<CausedTime>& finish) {
+Time last_of(const std::vector<loggops::CausedTime>& finish) {
     Time last = 0;
-    for (const CausedTime& moment : finish) {
+    for (const loggops::CausedTime& moment : finish) {
         last = std::max(last, moment.time);
     }
     return last;
@@ -36,16 +36,16 @@ Time last_of(const std::vector<CausedTime>& finish) {
 
 /// The slopes that a path has: of its own parameters, with nothing chosen between equals.
 Time latencies_of(const std::vector<PathStep>& path) {
-    return static_cast<Time>(
-        std::count_if(path.begin(), path.end(), [](const PathStep& step) { return step.point == Point::arrival; }));
+    return static_cast<Time>(std::count_if(path.begin(), path.end(),
+                                           [](const PathStep& step) { return step.point == loggops::Point::arrival; }));
 }
 
 TEST(CriticalPath, OfAnyScheduleRunsWithoutAGapFromTheBeginningToTheFinishAndItsSpansSumUpToIt) {
     std::uint64_t messages = 0;
     for (std::uint64_t seed = 0; seed < 2000; ++seed) {
         testing::Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
-        const Graph graph = testing::random_schedule(dice, 2 + dice.small(4), 1 + dice.small(20));
+        const machine::Machine machine = testing::random_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(4), 1 + dice.small(20));
         try {
             const Recorded recorded = record_of(graph, machine);
             const std::vector<PathStep> path = critical_path(recorded.record, recorded.finish, machine);
@@ -74,16 +74,17 @@ TEST(CriticalPath, OfAnyScheduleRunsWithoutAGapFromTheBeginningToTheFinishAndIts
 TEST(CriticalPath, HasNoMoreLatenciesThanTheFinishHasSlopesWithoutNoise) {
     for (std::uint64_t seed = 0; seed < 500; ++seed) {
         testing::Dice dice(seed);
-        Machine machine = testing::random_machine(dice);
+        machine::Machine machine = testing::random_machine(dice);
         machine.noise = {};
         machine.node = {};
-        const Graph graph = testing::random_schedule(dice, 2 + dice.small(4), 1 + dice.small(20));
+        const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(4), 1 + dice.small(20));
         try {
             const Recorded recorded = record_of(graph, machine);
-            Differentiation<1> differentiation;
-            const auto slopes = simulate(graph, machine, {.seed = 5, .threads = 1, .poll = {}}, differentiation);
+            loggops::Differentiation<1> differentiation;
+            const auto slopes =
+                loggops::simulate(graph, machine, {.seed = 5, .threads = 1, .poll = {}}, differentiation);
             Time most = 0;
-            for (const Slopes<1>& finish : slopes.finish) {
+            for (const loggops::Slopes<1>& finish : slopes.finish) {
                 most = finish.time == last_of(recorded.finish) ? std::max<Time>(most, finish.level(0).L) : most;
             }
             EXPECT_LE(latencies_of(critical_path(recorded.record, recorded.finish, machine)), most) << seed;
@@ -95,8 +96,8 @@ TEST(CriticalPath, HasNoMoreLatenciesThanTheFinishHasSlopesWithoutNoise) {
 
 TEST(Timeline, IsTheSameOnAnyNumberOfThreads) {
     testing::Dice dice(11);
-    const Graph graph = testing::random_schedule(dice, 40, 600);
-    const Machine machine = testing::random_machine(dice);
+    const goal::Graph graph = testing::random_schedule(dice, 40, 600);
+    const machine::Machine machine = testing::random_machine(dice);
     const Recorded one = record_of(graph, machine);
     for (const std::uint32_t threads : {2U, 3U}) {
         const Recorded many = record_of(graph, machine, threads);
@@ -114,14 +115,14 @@ TEST(Timeline, IsTheSameOnAnyNumberOfThreads) {
 }
 
 /// L 100, o 10, g 30, 1 ps a byte on the wire; larger than 1000 bytes by rendezvous.
-Machine usual() {
-    Machine machine = testing::simple_machine(100, 10, 30, 1, 0);
+machine::Machine usual() {
+    machine::Machine machine = testing::simple_machine(100, 10, 30, 1, 0);
     machine.network.S = 1000;
     return machine;
 }
 
-std::vector<OpRow> rows_of(const std::string& goal, const Machine& machine) {
-    const Graph graph = read_goal(goal, "test");
+std::vector<OpRow> rows_of(const std::string& goal, const machine::Machine& machine) {
+    const goal::Graph graph = goal::read_goal(goal, "test");
     return op_rows(record_of(graph, machine).record, machine);
 }
 
@@ -159,7 +160,7 @@ TEST(WaitStates, ARendezvousWhoseReceiveIsPostedLateHasALateReceiver) {
 }
 
 TEST(WaitStates, OfASendThatWaitsForItsNicAndHasALateReceiverCountsTheLonger) {
-    Machine machine = usual();
+    machine::Machine machine = usual();
     machine.network.segments[0].parameters.g = 3000;
     const auto rows = rows_of(
         "num_ranks 2\nrank 0 {\na: send 1b to 1 tag 1\ns: send 2000b to 1 tag 7\n}\n"
@@ -176,7 +177,7 @@ TEST(WaitStates, OfASendThatWaitsForItsNicAndHasALateReceiverCountsTheLonger) {
 }
 
 TEST(WaitStates, ARendezvousWhoseDataFindTheCpuBusyWaitsFromWhenTheyCome) {
-    Machine machine = usual();
+    machine::Machine machine = usual();
     machine.network.segments[0].parameters.L = 5000;
     const auto rows = rows_of(
         "num_ranks 2\nrank 0 {\ns: send 2000b to 1 tag 7\n}\n"
@@ -213,8 +214,8 @@ TEST(WaitStates, ASendWaitsForItsNicAndForItsCpu) {
 }
 
 TEST(OpRows, NoiseIsTheTimeThatDetoursTook) {
-    Machine machine = usual();
-    machine.noise = NoiseTrace({{2000, 300}}, 10'000, Phase::given, {0});
+    machine::Machine machine = usual();
+    machine.noise = machine::NoiseTrace({{2000, 300}}, 10'000, machine::Phase::given, {0});
     const auto rows = rows_of("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 4\nb requires a\n}\n", machine);
     EXPECT_EQ(rows[0].noise, 0);
     EXPECT_EQ(rows[1].noise, 300);
@@ -223,8 +224,8 @@ TEST(OpRows, NoiseIsTheTimeThatDetoursTook) {
 TEST(OpRows, EveryReceiveNamesTheSendWhoseMessageItTook) {
     for (std::uint64_t seed = 0; seed < 500; ++seed) {
         testing::Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
-        const Graph graph = testing::random_schedule(dice, 3, 15);
+        const machine::Machine machine = testing::random_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 3, 15);
         try {
             const Recorded recorded = record_of(graph, machine);
             std::vector<std::vector<bool>> taken;
@@ -232,16 +233,16 @@ TEST(OpRows, EveryReceiveNamesTheSendWhoseMessageItTook) {
                 taken.emplace_back(graph.size(r));
             }
             for (const OpRow& row : op_rows(recorded.record, machine)) {
-                if (row.op.kind != OpKind::recv) {
+                if (row.op.kind != goal::OpKind::recv) {
                     continue;
                 }
                 const auto rank = static_cast<std::uint32_t>(row.match_rank);
-                const auto op_index = static_cast<OpIndex>(row.match_op);
-                const Op sent = graph.op(rank, op_index);
-                EXPECT_EQ(sent.kind, OpKind::send);
+                const auto op_index = static_cast<goal::OpIndex>(row.match_op);
+                const goal::Op sent = graph.op(rank, op_index);
+                EXPECT_EQ(sent.kind, goal::OpKind::send);
                 EXPECT_EQ(sent.peer, row.op.rank);
-                EXPECT_TRUE(row.op.peer == any || row.op.peer == rank);
-                EXPECT_TRUE(row.op.tag == any || sent.tag == any || row.op.tag == sent.tag);
+                EXPECT_TRUE(row.op.peer == goal::any || row.op.peer == rank);
+                EXPECT_TRUE(row.op.tag == goal::any || sent.tag == goal::any || row.op.tag == sent.tag);
                 EXPECT_FALSE(taken[rank][op_index]) << "one message, one receive";
                 taken[rank][op_index] = true;
             }
@@ -252,11 +253,11 @@ TEST(OpRows, EveryReceiveNamesTheSendWhoseMessageItTook) {
 }
 
 /// Compares the record of some ranks and times with that part of the whole; returns of how many ops it is.
-std::size_t expect_part_of_the_whole(const Graph& graph, const Machine& machine) {
+std::size_t expect_part_of_the_whole(const goal::Graph& graph, const machine::Machine& machine) {
     const auto rows = op_rows(record_of(graph, machine).record, machine);
-    const RecordingScope recording{.first = 1, .last = 3, .from = 50, .until = 400};
-    Recorder recorder(graph.ranks(), recording);
-    simulate(graph, machine, {.seed = 5, .threads = 1, .poll = {}}, recorder);
+    const loggops::RecordingScope recording{.first = 1, .last = 3, .from = 50, .until = 400};
+    loggops::Recorder recorder(graph.ranks(), recording);
+    loggops::simulate(graph, machine, {.seed = 5, .threads = 1, .poll = {}}, recorder);
     const auto part = op_rows(recorder.take(), machine);
     std::size_t i = 0;
     for (const OpRow& row : rows) {
@@ -272,7 +273,7 @@ std::size_t expect_part_of_the_whole(const Graph& graph, const Machine& machine)
         const bool sender_in =
             row.match_rank >= 1 && row.match_rank <= 3 && row.op.arrived.time < 400 && row.op.arrived.time > 250;
         EXPECT_TRUE(part[i].match_op == row.match_op || (part[i].match_op == -1 && !sender_in));
-        if (row.op.kind != OpKind::recv && row.state != WaitState::late_receiver) {
+        if (row.op.kind != goal::OpKind::recv && row.state != WaitState::late_receiver) {
             EXPECT_EQ(std::tuple(part[i].wait, part[i].state, part[i].work, part[i].free, part[i].noise),
                       std::tuple(row.wait, row.state, row.work, row.free, row.noise));
         }
@@ -286,8 +287,8 @@ TEST(Recorder, APartOfTheRecordIsThatPartOfTheWhole) {
     std::size_t ops = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         testing::Dice dice(seed);
-        const Machine machine = testing::random_machine(dice);
-        const Graph graph = testing::random_schedule(dice, 6, 60);
+        const machine::Machine machine = testing::random_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 6, 60);
         try {
             ops += expect_part_of_the_whole(graph, machine);
         } catch (const Standstill&) {
@@ -298,12 +299,12 @@ TEST(Recorder, APartOfTheRecordIsThatPartOfTheWhole) {
 }
 
 TEST(Recorder, WhatEndsAnOpIsKeptThoughItBeginsAfterTheWindow) {
-    const Graph graph = read_goal(
+    const goal::Graph graph = goal::read_goal(
         "num_ranks 2\nrank 0 {\nc: calc 1\ns: send 1b to 1 tag 7\ns requires c\n}\n"
         "rank 1 {\nr: recv 1b from 0 tag 7\n}\n",
         "test");
-    Recorder recorder(2, {.until = 500});
-    simulate(graph, usual(), {.seed = 0, .threads = 1, .poll = {}}, recorder);
+    loggops::Recorder recorder(2, {.until = 500});
+    loggops::simulate(graph, usual(), {.seed = 0, .threads = 1, .poll = {}}, recorder);
     const auto rows = op_rows(recorder.take(), usual());
     ASSERT_EQ(rows.size(), 2U) << "the send starts later";
     EXPECT_EQ(rows[1].wait, 1110);
@@ -315,10 +316,10 @@ TEST(Recorder, WhatEndsAnOpIsKeptThoughItBeginsAfterTheWindow) {
 
 TEST(Recorder, RefusesToTakeMoreMemoryThanAllowed) {
     testing::Dice dice(17);
-    const Graph graph = testing::random_schedule(dice, 6, 60);
-    Recorder recorder(graph.ranks(), {.most_bytes = 5000});
+    const goal::Graph graph = testing::random_schedule(dice, 6, 60);
+    loggops::Recorder recorder(graph.ranks(), {.most_bytes = 5000});
     try {
-        simulate(graph, usual(), {.seed = 5, .threads = 1, .poll = {}}, recorder);
+        loggops::simulate(graph, usual(), {.seed = 5, .threads = 1, .poll = {}}, recorder);
         FAIL() << "it took more";
     } catch (const InputError& error) {
         EXPECT_NE(std::string(error.what()).find("more than 5000 bytes"), std::string::npos);
@@ -326,12 +327,12 @@ TEST(Recorder, RefusesToTakeMoreMemoryThanAllowed) {
 }
 
 TEST(MatchingQueues, CountWhatWaitsForItsMatch) {
-    const Graph graph = read_goal(
+    const goal::Graph graph = goal::read_goal(
         "num_ranks 2\nrank 0 {\na: send 1b to 1 tag 1\nb: send 1b to 1 tag 2\n}\n"
         "rank 1 {\nc: calc 9\nr: recv 1b from 0 tag 2\nr requires c\nq: recv 1b from 0 tag 1\n}\n",
         "test");
-    const SimulationRecord record = record_of(graph, usual()).record;
-    const QueueRecord& queue = record.queues[1];
+    const loggops::SimulationRecord record = record_of(graph, usual()).record;
+    const loggops::QueueRecord& queue = record.queues[1];
     EXPECT_EQ(queue.arrivals, 2U);
     EXPECT_EQ(queue.unexpected, 1U) << "the first finds its receive";
     EXPECT_EQ(queue.most_posted, 1U);
@@ -341,15 +342,15 @@ TEST(MatchingQueues, CountWhatWaitsForItsMatch) {
 }
 
 TEST(CallNames, AreThoseOfTheAlgorithmsAndThePatterns) {
-    EXPECT_EQ(call_name(0).operation, "");
-    EXPECT_EQ(call_name(1).operation, "barrier");
-    EXPECT_TRUE(call_name(1).collective);
+    EXPECT_EQ(collectives::call_name(0).operation, "");
+    EXPECT_EQ(collectives::call_name(1).operation, "barrier");
+    EXPECT_TRUE(collectives::call_name(1).collective);
     std::uint16_t number = 1;
-    while (!call_name(number).operation.empty()) {
+    while (!collectives::call_name(number).operation.empty()) {
         ++number;
     }
-    EXPECT_FALSE(call_name(static_cast<std::uint16_t>(number - 1)).collective) << "patterns come last";
+    EXPECT_FALSE(collectives::call_name(static_cast<std::uint16_t>(number - 1)).collective) << "patterns come last";
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::timeline

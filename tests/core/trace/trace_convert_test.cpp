@@ -9,7 +9,7 @@
 #include "trace/convert.hpp"
 #include "trace_bytes.hpp"
 
-namespace idlewave {
+namespace idlewave::trace {
 namespace {
 
 using testing::pair;
@@ -22,14 +22,14 @@ constexpr std::int32_t any_tag = -1;
 constexpr std::int32_t proc_null = -2;
 constexpr std::int32_t not_known = -3;
 
-ProgramSource program_of(const std::vector<TraceBytes>& files, const ConvertOptions& options = {}) {
-    return {std::make_shared<const Program>(convert(testing::trace_of(files), options)), 1};
+collectives::ProgramSource program_of(const std::vector<TraceBytes>& files, const ConvertOptions& options = {}) {
+    return {std::make_shared<const collectives::Program>(convert(testing::trace_of(files), options)), 1};
 }
 
 /// What one rank does, as GOAL text: its statements only.
 std::string goal(const std::vector<TraceBytes>& files, std::uint32_t rank = 0, const ConvertOptions& options = {}) {
     std::string text;
-    write_rank(text, rank, program_of(files, options).rank_schedule(rank));
+    goal::write_rank(text, rank, program_of(files, options).rank_schedule(rank));
     const std::size_t begin = text.find('\n', 1) + 1;
     return text.substr(begin, text.size() - begin - 2);
 }
@@ -239,12 +239,13 @@ TEST(Convert, OnAnIntercommunicatorTheOtherGroupIsMeant) {
 }
 
 /// The sends and receives of a rank, without tags: "send 8b to 1; recv …".
-std::string messages(const ProgramSource& source, std::uint32_t rank) {
+std::string messages(const collectives::ProgramSource& source, std::uint32_t rank) {
     std::string text;
-    for (const Op& op : source.rank_schedule(rank).ops) {
-        if (op.kind != OpKind::calc) {
-            text += (text.empty() ? "" : "; ") + std::string(op.kind == OpKind::send ? "send " : "recv ") +
-                    std::to_string(op.size) + (op.kind == OpKind::send ? " to " : " from ") + std::to_string(op.peer);
+    for (const goal::Op& op : source.rank_schedule(rank).ops) {
+        if (op.kind != goal::OpKind::calc) {
+            text += (text.empty() ? "" : "; ") + std::string(op.kind == goal::OpKind::send ? "send " : "recv ") +
+                    std::to_string(op.size) + (op.kind == goal::OpKind::send ? " to " : " from ") +
+                    std::to_string(op.peer);
         }
     }
     return text;
@@ -356,7 +357,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(ConvertCollective, BecomesTheMessagesOfItsDefaultAlgorithm) {
     for (const bool blocking : {true, false}) {
-        const ProgramSource source = program_of(files(blocking));
+        const collectives::ProgramSource source = program_of(files(blocking));
         EXPECT_EQ(messages(source, 0), GetParam().expected[0]);
         EXPECT_EQ(messages(source, 1), GetParam().expected[1]);
     }
@@ -367,7 +368,7 @@ TEST(Convert, CollectivesTakeTheAlgorithmThatIsChosen) {
     for (const std::uint32_t rank : {0U, 1U, 2U}) {
         files.push_back(TraceBytes(rank, 3).call(64 + 3, 0, 0, {world, no_root, 90, 90}));
     }
-    const ConvertOptions ring{.algorithms = {{Collective::allreduce, "ring"}}, .reduction_cost = 0};
+    const ConvertOptions ring{.algorithms = {{collectives::Collective::allreduce, "ring"}}, .reduction_cost = 0};
     EXPECT_EQ(messages(program_of(files, ring), 0),
               "recv 30 from 2; send 30 to 1; recv 30 from 2; send 30 to 1; recv 30 from 2; send 30 to 1; "
               "recv 30 from 2; send 30 to 1");
@@ -375,16 +376,16 @@ TEST(Convert, CollectivesTakeTheAlgorithmThatIsChosen) {
 
 TEST(Convert, RefusesAnAlgorithmThatWouldNeedSizesWhichMpiDoesNotTell) {
     const auto with = [](std::uint16_t call, std::initializer_list<std::uint64_t> words, std::uint16_t info,
-                         Collective collective, const char* name) {
+                         collectives::Collective collective, const char* name) {
         return refusal(beside(rank_of_two(0).call(call, 1000, 1000, words, info)),
                        {.algorithms = {{collective, name}}, .reduction_cost = 0});
     };
     const std::string place = "rank0: rank 0, call 1 of 1 ";
-    EXPECT_EQ(with(64 + 5, {world, pair(0, 0), 50, 80, 30, 50}, 1, Collective::gather, "binomial"),
+    EXPECT_EQ(with(64 + 5, {world, pair(0, 0), 50, 80, 30, 50}, 1, collectives::Collective::gather, "binomial"),
               place +
                   "(MPI_Gatherv) has unequal counts, which the algorithm 'linear' supports and "
                   "'binomial' does not");
-    EXPECT_EQ(with(64 + 11, {world, no_root, 3, 5, 1, 2, 1, 4}, 3, Collective::alltoall, "bruck"),
+    EXPECT_EQ(with(64 + 11, {world, no_root, 3, 5, 1, 2, 1, 4}, 3, collectives::Collective::alltoall, "bruck"),
               place +
                   "(MPI_Alltoallv) has unequal counts, which the algorithm 'linear' supports and "
                   "'bruck' does not");
@@ -397,7 +398,7 @@ TEST(Convert, GivesEveryRankTheSizesOfAnAllgathervWhateverItsAlgorithm) {
             const std::uint64_t own = rank == 0 ? 30 : 50;
             files.push_back(rank_of_two(rank).call(64 + 9, 1000, 1000, {world, no_root, own, 80, 30, 50}, 1));
         }
-        const ConvertOptions options{.algorithms = {{Collective::allgather, name}}, .reduction_cost = 0};
+        const ConvertOptions options{.algorithms = {{collectives::Collective::allgather, name}}, .reduction_cost = 0};
         EXPECT_EQ(messages(program_of(files, options), 0), "recv 50 from 1; send 30 to 1") << name;
         EXPECT_EQ(messages(program_of(files, options), 1), "recv 30 from 0; send 50 to 0") << name;
     }
@@ -420,8 +421,8 @@ TEST(Convert, CollectivesThatFollowEachOtherHaveDifferentTags) {
                             .call(64, 1000, 1000, {world, no_root, 0, 0})
                             .call(64, 1000, 1000, {world, no_root, 0, 0}));
     }
-    const RankSchedule first = program_of(files).rank_schedule(0);
-    const RankSchedule second = program_of(files).rank_schedule(1);
+    const goal::RankSchedule first = program_of(files).rank_schedule(0);
+    const goal::RankSchedule second = program_of(files).rank_schedule(1);
     EXPECT_NE(first.ops.front().tag, first.ops.back().tag);
     EXPECT_EQ(first.ops.front().tag, second.ops.front().tag);
     EXPECT_EQ(first.ops.back().tag, second.ops.back().tag);
@@ -483,4 +484,4 @@ TEST(Convert, RefusesPollsThatTookLongerThanTheyLasted) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::trace

@@ -12,7 +12,7 @@
 #include "trace/profile.hpp"
 #include "trace_bytes.hpp"
 
-namespace idlewave {
+namespace idlewave::trace {
 namespace {
 
 using testing::Dice;
@@ -282,9 +282,11 @@ TEST(TraceDirectory, IsAnsweredWithAProgramOrAnInputErrorHoweverItIsDamaged) {
             const Trace trace = Trace::read(directory.path());
             ASSERT_LE(call_rows(trace).size(), 20U);
             ASSERT_GE(trace.duration(), 0);
-            const ProgramSource source(std::make_shared<const Program>(convert(trace, {})), 1);
+            const collectives::ProgramSource source(std::make_shared<const collectives::Program>(convert(trace, {})),
+                                                    1);
             ++converted;
-            ASSERT_EQ(simulate(source, Machine{}, {.seed = 0, .threads = 1, .poll = {}}).finish.size(), 2U);
+            ASSERT_EQ(
+                loggops::simulate(source, machine::Machine{}, {.seed = 0, .threads = 1, .poll = {}}).finish.size(), 2U);
         } catch (const InputError& error) {
             ASSERT_STRNE(error.what(), "");
         } catch (const TimeOverflow&) {
@@ -298,4 +300,4 @@ TEST(TraceDirectory, IsAnsweredWithAProgramOrAnInputErrorHoweverItIsDamaged) {
 }
 
 }  // namespace
-}  // namespace idlewave
+}  // namespace idlewave::trace
