@@ -121,7 +121,10 @@ class Matching {
     /// A message arrives: takes the oldest posted receive that it matches. Returns whether there is one.
     [[gnu::always_inline]] bool take_posted(State& state, std::uint32_t source, std::uint32_t tag, Receive& receive) {
         if (!state.slot.posted()) [[unlikely]] {
-            return take_posted_in_overflow(state, source, tag, receive);
+            Receive found;  // its own variable, so that `receive` can stay in registers
+            const bool matched = take_posted_in_overflow(state, source, tag, found);
+            receive = found;
+            return matched;
         }
         if (!state.slot.matches(source, tag)) [[unlikely]] {
             return false;  // it is the only posted receive
@@ -136,7 +139,10 @@ class Matching {
     [[gnu::always_inline]] bool post(State& state, const Receive& receive, std::uint32_t source, std::uint32_t tag,
                                      std::uint32_t& message) {
         if (!state.empty()) [[unlikely]] {
-            return post_among_others(state, receive, source, tag, message);
+            std::uint32_t found = 0;  // its own variable, so that `message` can stay in a register
+            const bool matched = post_among_others(state, receive, source, tag, found);
+            message = found;
+            return matched;
         }
         state.slot.post(receive, source, tag);
         return false;
@@ -278,8 +284,8 @@ class Matching {
         return state.queues.in_overflow() && overflows_[state.queues.overflow()].posted.take(source, tag, receive);
     }
 
-    [[gnu::noinline]] bool post_among_others(State& state, const Receive& receive, std::uint32_t source,
-                                             std::uint32_t tag, std::uint32_t& message) {
+    [[gnu::noinline]] bool post_among_others(State& state, Receive receive, std::uint32_t source, std::uint32_t tag,
+                                             std::uint32_t& message) {
         if (take_unexpected(state, source, tag, message)) {
             return true;
         }

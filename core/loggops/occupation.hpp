@@ -109,7 +109,7 @@ class Occupation {
 
     /// A calc (R5). Returns its end.
     template <class Ready>
-    Moment compute(const Current& current, const Ready& ready, const Moment& now) {
+    Moment compute(const Current& current, const Ready& ready, Moment now) {
         Time work = 0;
         if (__builtin_mul_overflow(ready.op.size, picoseconds_per_nanosecond, &work)) {
             throw TimeOverflow();

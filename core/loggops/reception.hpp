@@ -42,16 +42,19 @@ class Reception {
         Op receive;
         const std::uint32_t posted = Observer::observes ? matching_.posted_receives(match) : 0;
         const bool matched = matching_.take_posted(match, event.source, event.payload->tag, receive);
+        if constexpr (S::single_cpu_and_nic) {
+            receive.cpu = receive.nic = 0;  // which the compiler does not know otherwise
+        }
         tables_.observer.arrived(current.number(), posted, matched);
         if (!matched) [[unlikely]] {
-            arrive_unexpected(current, event, until);
+            arrive_unexpected(*this, current, event, until);
             return false;
         }
         const auto& message = *event.payload;
         const Moment arrived = tables_.observer.arrival(message, event.time);
         const Moment now = occupation_.start_of_reception(current, arrived, receive.cpu, receive.nic);
         if (time_of(now) >= until) {
-            request_reception(event, receive, RequestKind::receive_expected, 0);
+            request_reception(*this, event, receive, RequestKind::receive_expected, 0);
             return false;
         }
         ended.at = transmission_.receive(current, receive, message.kind, event.source, message.size,
@@ -91,33 +94,37 @@ class Reception {
     }
 
   private:
+    // The rarer cases take the reception as a copy: its address is not needed then, and it stays in registers.
+
     /// No posted receive matches the message. It is received all the same, since progress is asynchronous (R8).
-    [[gnu::noinline]] void arrive_unexpected(const Current& current, const Event& event, Time until) {
+    [[gnu::noinline]] static void arrive_unexpected(Reception self, const Current& current, const Event& event,
+                                                    Time until) {
+        Matching<Cookie, Moment>& matching = self.matching_;
         const Op unknown{.op_index = goal::unknown_op_index};
         const auto& message = *event.payload;
-        const Moment arrived = tables_.observer.arrival(message, event.time);
-        const std::uint32_t handle = matching_.add();
-        matching_[handle] = {.size = message.size,
-                             .source = event.source,
-                             .tag = message.tag,
-                             .sequence = event.sequence,
-                             .kind = message.kind,
-                             .arrived_at = arrived};
-        matching_.add_unexpected(current.state().match, handle);
-        const Moment now = occupation_.start_of_reception(current, arrived, unknown.cpu, unknown.nic);
+        const Moment arrived = self.tables_.observer.arrival(message, event.time);
+        const std::uint32_t handle = matching.add();
+        matching[handle] = {.size = message.size,
+                            .source = event.source,
+                            .tag = message.tag,
+                            .sequence = event.sequence,
+                            .kind = message.kind,
+                            .arrived_at = arrived};
+        matching.add_unexpected(current.state().match, handle);
+        const Moment now = self.occupation_.start_of_reception(current, arrived, unknown.cpu, unknown.nic);
         if (time_of(now) >= until) {
-            request_reception(event, unknown, RequestKind::receive_unexpected, handle);
+            request_reception(self, event, unknown, RequestKind::receive_unexpected, handle);
             return;
         }
-        matching_[handle].processed_at = transmission_.receive(current, unknown, message.kind, event.source,
-                                                               message.size, message.message_class, now);
-        matching_[handle].processed = true;
+        matching[handle].processed_at = self.transmission_.receive(current, unknown, message.kind, event.source,
+                                                                   message.size, message.message_class, now);
+        matching[handle].processed = true;
     }
 
     /// The reception waits for the CPU and NIC of `op`.
-    void request_reception(const Event& event, const Op& op, RequestKind kind, std::uint32_t handle) {
-        Entry& request = agenda_.make();
-        request.ready.at = tables_.observer.arrival(*event.payload, event.time);
+    static void request_reception(Reception self, const Event& event, Op op, RequestKind kind, std::uint32_t handle) {
+        Entry& request = self.agenda_.make();
+        request.ready.at = self.tables_.observer.arrival(*event.payload, event.time);
         request.ready.op = {.size = event.payload->size, .peer = event.source, .cpu = op.cpu, .nic = op.nic};
         request.ready.op_index = op.op_index;
         request.ready.cookie = op.cookie;
@@ -125,10 +132,10 @@ class Reception {
         request.handle = handle;
         request.message_class = event.payload->message_class;
         request.first_resource = Tables::Layout::cpu(op.cpu);
-        request.second_resource = tables_.layout.rx(op.nic);
+        request.second_resource = self.tables_.layout.rx(op.nic);
         request.priority = Priority::arrival;
         request.kind = kind;
-        agenda_.added();
+        self.agenda_.added();
     }
 
     Tables& tables_;

@@ -32,7 +32,8 @@ class Transmission {
           network_eager_limit_(tables.machine.network.S),
           node_eager_limit_(tables.machine.node ? tables.machine.node->S : 0),
           network_control_(costs(tables.machine.network, 1)),
-          node_control_(costs(tables.machine.node ? *tables.machine.node : tables.machine.network, 1)) {}
+          node_control_(costs(tables.machine.node ? *tables.machine.node : tables.machine.network, 1)),
+          unclassified_{0, false, costs(tables.machine.network, 0)} {}
 
     [[nodiscard]] bool is_eager(const Current& current, std::uint32_t peer, std::uint64_t size) const {
         return size <= (is_within_node(current, peer) ? node_eager_limit_ : network_eager_limit_);
@@ -54,11 +55,8 @@ class Transmission {
     Moment send_protocol(const Current& current, const Op& op, std::uint32_t peer, const Message& message,
                          const Moment& now, Context& context) {
         const bool within_node = is_within_node(current, peer);
-        const bool control = message.kind != MessageKind::rendezvous_data;
-        const machine::Costs& message_costs = !control      ? costs_of(Message::no_class, message.size, within_node)
-                                              : within_node ? node_control_
-                                                            : network_control_;
-        return transmit(current, op, peer, message, within_node, message_costs, now, context);
+        return transmit(current, op, peer, message, within_node, costs_of(Message::no_class, message.size, within_node),
+                        now, context);
     }
 
     /// Receives a message from `source`. Returns the time at which it is processed.
@@ -77,6 +75,14 @@ class Transmission {
     }
 
   private:
+    /// The costs of the last message without a class, such as the data of a rendezvous: the next one often has its
+    /// size.
+    struct UnclassifiedCosts {
+        std::uint64_t size;
+        bool within_node;
+        machine::Costs costs;
+    };
+
     [[nodiscard, gnu::always_inline]] bool is_within_node(const Current& current, std::uint32_t peer) const {
         return node_ranks_ != 0 && current.number() / node_ranks_ == peer / node_ranks_;
     }
@@ -86,8 +92,14 @@ class Transmission {
         if (message_class != Message::no_class) {
             return within_node ? classes_[message_class].node : classes_[message_class].network;
         }
-        unclassified_costs_ = costs(within_node ? *tables_.machine.node : tables_.machine.network, size);
-        return unclassified_costs_;
+        if (size == 1) {
+            return within_node ? node_control_ : network_control_;
+        }
+        if (size != unclassified_.size || within_node != unclassified_.within_node) {
+            unclassified_ = {size, within_node,
+                             costs(within_node ? *tables_.machine.node : tables_.machine.network, size)};
+        }
+        return unclassified_.costs;
     }
 
     /// Returns the time from which the CPU is free.
@@ -120,9 +132,9 @@ class Transmission {
     std::uint32_t node_ranks_;  ///< 0: the machine has no network within nodes
     std::uint64_t network_eager_limit_;
     std::uint64_t node_eager_limit_;
-    machine::Costs network_control_;
-    machine::Costs node_control_;
-    machine::Costs unclassified_costs_;  ///< of the last message without a class
+    machine::Costs network_control_;  ///< of one byte, as all control messages are
+    machine::Costs node_control_;     ///< the same within nodes
+    UnclassifiedCosts unclassified_;
 };
 
 }  // namespace idlewave::loggops

@@ -206,7 +206,7 @@ class ConservativePartition {
             worker_.prefetch(block[event.lp].state, number_of(event.lp));
         };
         const auto execute_lp = [this, block, number_of, first_slot, begins, is_looked_at,
-                                 &context](std::span<const QueuedEvent> events) {
+                                 &context](std::span<const QueuedEvent> events) __attribute__((always_inline)) {
             const std::uint32_t index = events.front().lp;
             context.enter(number_of(index), block[index]);
             if (is_looked_at) [[unlikely]] {

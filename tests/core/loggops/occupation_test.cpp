@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "loggops/transmission.hpp"
-#include "rank_parts.hpp"
+#include "rank_fixture.hpp"
 
 namespace idlewave::loggops {
 namespace {
 
-using testing::RankParts;
+using testing::RankFixture;
 using testing::small_machine;
 
 constexpr MessageEnd eleven_bytes{.kind = MessageKind::data, .peer = 1, .size = 11};
@@ -19,7 +19,7 @@ machine::Costs costs_of_eleven_bytes(const machine::Machine& machine) {
 
 TEST(Occupation, ATransmissionTakesTheCpuForTheOverheadAndTheNicForTheGap) {
     const machine::Machine machine = small_machine();
-    RankParts ranks(machine, 2);
+    RankFixture ranks(machine, 2);
     Occupation<goal::Graph, NoObserver> occupation(ranks.tables);
     const auto rank = ranks.current(0);
     const auto sent = occupation.transmit(rank, {}, eleven_bytes, costs_of_eleven_bytes(machine), 100);
@@ -33,7 +33,7 @@ TEST(Occupation, ATransmissionTakesTheCpuForTheOverheadAndTheNicForTheGap) {
 
 TEST(Occupation, AMessageIsProcessedWhenTheCpuIsFreeAndItsLastByteHasArrived) {
     const machine::Machine machine = small_machine();
-    RankParts ranks(machine, 2);
+    RankFixture ranks(machine, 2);
     Occupation<goal::Graph, NoObserver> occupation(ranks.tables);
     const auto rank = ranks.current(0);
     EXPECT_EQ(occupation.receive(rank, {}, eleven_bytes, costs_of_eleven_bytes(machine), 100), 100 + 30 + 10 * 2);
@@ -47,7 +47,7 @@ TEST(Occupation, AMessageIsProcessedWhenTheCpuIsFreeAndItsLastByteHasArrived) {
 TEST(Occupation, ADetourDelaysTheCpuAndTheMessageButNotTheNic) {
     machine::Machine machine = small_machine();
     machine.noise = machine::NoiseTrace({{110, 500}}, 1'000'000, machine::Phase::given, {0});
-    RankParts ranks(machine, 2);
+    RankFixture ranks(machine, 2);
     Occupation<goal::Graph, NoObserver> occupation(ranks.tables);
     const auto rank = ranks.current(0);
     occupation.begin(rank);

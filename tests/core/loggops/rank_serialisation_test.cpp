@@ -5,18 +5,18 @@
 
 #include "loggops/reception.hpp"
 #include "loggops/serialisation.hpp"
-#include "rank_parts.hpp"
+#include "rank_fixture.hpp"
 
 namespace idlewave::loggops {
 namespace {
 
-using testing::RankParts;
+using testing::RankFixture;
 using testing::SentMessages;
 using testing::small_machine;
 
 /// The parts of one thread.
 struct Thread {
-    explicit Thread(RankParts& ranks)
+    explicit Thread(RankFixture& ranks)
         : occupation(ranks.tables),
           transmission(ranks.tables, occupation),
           reception(ranks.tables, occupation, agenda, matching, transmission),
@@ -24,13 +24,13 @@ struct Thread {
           dependencies(ranks.tables),
           rank_serialiser(ranks.tables, agenda, occupation, matching, rendezvous, dependencies) {}
 
-    std::vector<std::byte> pack(RankParts& ranks) {
+    std::vector<std::byte> pack(RankFixture& ranks) {
         std::vector<std::byte> bytes;
         Serialiser serialiser(bytes);
         rank_serialiser.pack(ranks.state(0), 0, serialiser);
         return bytes;
     }
-    void unpack(RankParts& ranks, const std::vector<std::byte>& bytes) {
+    void unpack(RankFixture& ranks, const std::vector<std::byte>& bytes) {
         Deserialiser deserialiser(bytes);
         rank_serialiser.unpack(ranks.state(0), 0, deserialiser);
         EXPECT_TRUE(deserialiser.done());
@@ -47,7 +47,7 @@ struct Thread {
 };
 
 /// Gives rank 0 `count` of each record: posted receives, unexpected messages, open sends, open receives and requests.
-void fill(Thread& thread, RankParts& ranks, std::uint32_t count) {
+void fill(Thread& thread, RankFixture& ranks, std::uint32_t count) {
     const auto rank = ranks.current(0);
     SentMessages context = ranks.context();
     EndedOp<goal::Graph::Cookie, Time> ended;
@@ -69,7 +69,7 @@ void fill(Thread& thread, RankParts& ranks, std::uint32_t count) {
 
 TEST(RankSerialisation, ARestoredRankHasTheSameBytesHoweverManyRecordsItHas) {
     for (const std::uint32_t count : {0U, 1U, 2U, 5U, 50U}) {
-        RankParts ranks(small_machine(), 2);
+        RankFixture ranks(small_machine(), 2);
         Thread one(ranks);
         Thread other(ranks);
         fill(one, ranks, count);
@@ -84,7 +84,7 @@ TEST(RankSerialisation, ARestoredRankHasTheSameBytesHoweverManyRecordsItHas) {
 }
 
 TEST(RankSerialisation, TheEndOfAReceiveThatIsNotReportedYetIsKept) {
-    RankParts ranks(small_machine(), 2);
+    RankFixture ranks(small_machine(), 2);
     Thread thread(ranks);
     ranks.state(0).match.slot.set_pending_end({.op_index = 17});
     const std::vector<std::byte> bytes = thread.pack(ranks);
@@ -95,7 +95,7 @@ TEST(RankSerialisation, TheEndOfAReceiveThatIsNotReportedYetIsKept) {
 }
 
 TEST(RankSerialisation, ADiscardedRankHasNothing) {
-    RankParts ranks(small_machine(), 2);
+    RankFixture ranks(small_machine(), 2);
     Thread thread(ranks);
     const std::vector<std::byte> empty = thread.pack(ranks);
     const auto free_times = ranks.state(0).free_times;

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "rank_parts.hpp"
+#include "rank_fixture.hpp"
 
 namespace idlewave::loggops {
 namespace {
 
-using testing::RankParts;
+using testing::RankFixture;
 using testing::small_machine;
 
 struct Parts {
@@ -18,15 +18,15 @@ struct Parts {
           reception(ranks.tables, occupation, agenda, matching, transmission),
           rank(ranks.current(1)) {}
 
-    RankParts ranks;
+    RankFixture ranks;
     Agenda<goal::Graph::Cookie> agenda;
     Matching<goal::Graph::Cookie, Time> matching;
     Occupation<goal::Graph, NoObserver> occupation;
     Transmission<goal::Graph, NoObserver> transmission;
     Reception<goal::Graph, NoObserver> reception;
-    RankParts::Current rank;
+    RankFixture::Current rank;
     Message message{.size = 11, .tag = 5};
-    RankParts::Event event{1000, 0, 0, &message};
+    RankFixture::Event event{1000, 0, 0, &message};
     EndedOp<goal::Graph::Cookie, Time> ended;
 };
 

@@ -6,18 +6,18 @@
 
 #include "base/error.hpp"
 #include "loggops/reception.hpp"
-#include "rank_parts.hpp"
+#include "rank_fixture.hpp"
 
 namespace idlewave::loggops {
 namespace {
 
-using testing::RankParts;
+using testing::RankFixture;
 using testing::SentMessages;
 using testing::small_machine;
 
 /// The parts of one thread that take part in a rendezvous.
 struct Thread {
-    explicit Thread(RankParts& ranks)
+    explicit Thread(RankFixture& ranks)
         : occupation(ranks.tables),
           transmission(ranks.tables, occupation),
           reception(ranks.tables, occupation, agenda, matching, transmission),
@@ -45,13 +45,13 @@ class TwoRanks {
     }
 
     /// The message that was sent last, as it arrives.
-    RankParts::Event arrival(std::uint32_t source) {
+    RankFixture::Event arrival(std::uint32_t source) {
         message = context.messages.back().message;
         return {context.messages.back().time, source, context.messages.back().sequence, &message};
     }
 
     /// The only pending request of a thread's rank, which starts.
-    static std::pair<Request, Time> start_only_request(Thread& thread, const RankParts::Current& rank) {
+    static std::pair<Request, Time> start_only_request(Thread& thread, const RankFixture::Current& rank) {
         const auto next = thread.agenda.next(rank.free_times());
         const std::uint32_t slot = thread.agenda.take(next.index);
         const Request request = thread.agenda[slot];
@@ -60,7 +60,7 @@ class TwoRanks {
         return {request, next.at};
     }
 
-    RankParts ranks;
+    RankFixture ranks;
     Thread sender;
     Thread receiver;
     SentMessages context;
@@ -142,7 +142,7 @@ TEST(Rendezvous, ASendThatHasMovedToAnotherThreadIsFoundByItsId) {
                    .sender_handle = 77,
                    .receiver_handle = 3,
                    .kind = MessageKind::clear_to_send};
-    const RankParts::Event clear{5000, 1, 0, &two.message};
+    const RankFixture::Event clear{5000, 1, 0, &two.message};
     other.rendezvous.arrive_clear_to_send(sender, clear);
     EXPECT_EQ(TwoRanks::start_only_request(other, sender).first.kind, RequestKind::receive_clear_to_send);
     EXPECT_THROW(two.sender.rendezvous.arrive_clear_to_send(sender, clear), LogicError) << "it is not there any more";

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "rank_parts.hpp"
+#include "rank_fixture.hpp"
 
 namespace idlewave::loggops {
 namespace {
 
-using testing::RankParts;
+using testing::RankFixture;
 using testing::SentMessages;
 using testing::small_machine;
 
@@ -15,7 +15,7 @@ struct Parts {
     explicit Parts(const machine::Machine& machine)
         : ranks(machine, 4), occupation(ranks.tables), transmission(ranks.tables, occupation) {}
 
-    RankParts ranks;
+    RankFixture ranks;
     Occupation<goal::Graph, NoObserver> occupation;
     Transmission<goal::Graph, NoObserver> transmission;
 };
@@ -49,6 +49,26 @@ TEST(Transmission, AControlMessageCostsAsMuchAsOneByteAndDataAsMuchAsTheirSize) 
     const Message data{.size = 201, .rendezvous_id = 0, .kind = MessageKind::rendezvous_data};
     EXPECT_EQ(parts.transmission.send_protocol(rank, {}, 3, data, 1000, context), 1000 + 20 + 200);
     EXPECT_EQ(rank.free_times()[parts.ranks.tables.layout.tx(0)], 1000 + 50 + 400);
+}
+
+TEST(Transmission, DataCostAsMuchAsTheirOwnSizeAndNetworkWhateverCameBefore) {
+    machine::Machine machine = small_machine();
+    machine.node = machine.network;
+    machine.node->segments[0].parameters.O = 3;
+    machine.node_ranks = 2;
+    Parts parts(machine);
+    SentMessages context = parts.ranks.context();
+    const auto rank = parts.ranks.current(0);
+    Time begin = 0;
+    for (const std::uint64_t size : {201U, 201U, 401U, 1U, 201U}) {
+        for (const std::uint32_t peer : {3U, 1U, 1U, 3U}) {  // rank 1 is in the same node
+            const Message data{.size = size, .rendezvous_id = 0, .kind = MessageKind::rendezvous_data};
+            const Time bytes = static_cast<Time>(size - 1) * (peer == 1 ? 3 : 1);
+            EXPECT_EQ(parts.transmission.send_protocol(rank, {}, peer, data, begin, context), begin + 20 + bytes)
+                << size << " bytes to " << peer;
+            begin += 1'000'000;
+        }
+    }
 }
 
 TEST(Transmission, RanksOfOneNodeHaveTheirOwnNetworkAndThreshold) {

@@ -50,13 +50,13 @@ struct SentMessages {
 };
 
 /// Some ranks with one CPU and one NIC, for tests of a single part of a worker.
-class RankParts {
+class RankFixture {
   public:
     using Tables = loggops::RankTables<goal::Graph, loggops::NoObserver>;
     using Current = loggops::CurrentRank<goal::Graph, Time>;
     using Event = pdes::Event<loggops::Message>;
 
-    RankParts(const machine::Machine& machine, std::uint32_t ranks)
+    RankFixture(const machine::Machine& machine, std::uint32_t ranks)
         : graph_(empty_schedule(ranks)), machine_(machine), tables(graph_, machine_, 0, observer_), states_(ranks) {}
 
     Current current(std::uint32_t rank) {

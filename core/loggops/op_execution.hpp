@@ -1,0 +1,149 @@
+#pragma once
+
+#include <cstdint>
+
+#include "goal/op.hpp"
+#include "goal/source.hpp"
+#include "loggops/message.hpp"
+#include "loggops/rank_parts.hpp"
+#include "loggops/started_op.hpp"
+
+namespace idlewave::loggops {
+
+/// The execution of the ops of a rank (docs/model.md, R4 to R7, R9, R10): an op starts, and the ops that its start or
+/// end makes ready are left in the list of Dependencies. It owns the parts that do it.
+template <goal::Source S, class Observer>
+class OpExecution {
+  public:
+    using Parts = RankParts<S, Observer>;
+    using Moment = typename Parts::Moment;
+    using Cookie = typename Parts::Cookie;
+    using Ready = goal::ReadyOp<Cookie, Moment>;
+    using Ended = EndedOp<Cookie, Moment>;
+
+    explicit OpExecution(typename Parts::Tables& tables) : parts_(tables) {}
+
+    [[nodiscard]] Parts& parts() { return parts_; }
+    [[nodiscard]] const Parts& parts() const { return parts_; }
+
+    /// The first time at which an op can start.
+    [[nodiscard, gnu::always_inline]] Moment start_of(const Ready& ready) const {
+        switch (ready.op.kind) {
+            case goal::OpKind::send:
+                return parts_.occupation.start_of_send(parts_.current, ready.at, ready.op.cpu, ready.op.nic);
+            case goal::OpKind::recv:
+                return ready.at;
+            default:
+                return parts_.occupation.start_of_calc(parts_.current, ready.at, ready.op.cpu);
+        }
+    }
+
+    /// Starts an op. The ops that this makes ready are added to the list.
+    template <class Context>
+    [[gnu::always_inline]] void start(const Ready& ready, const Moment& now, Context& context) {
+        if (ready.op.kind == goal::OpKind::recv) {
+            Ready next;
+            bool matched = false;
+            parts_.dependencies.add_ready(post(ready, now, next, matched), next);
+            return;
+        }
+        record_start(ready, now);
+        if (ready.op.kind == goal::OpKind::calc) {
+            const Moment end = parts_.occupation.compute(parts_.current, ready, now);
+            parts_.dependencies.started(parts_.current, ready, now);
+            parts_.dependencies.ended(parts_.current, ready.op_index, ready.cookie, end);
+        } else if (parts_.transmission.is_eager(parts_.current, ready.op.peer, ready.op.size)) {
+            const Moment end = parts_.transmission.send_eagerly(parts_.current, ready, started_op(ready), now, context);
+            parts_.dependencies.started(parts_.current, ready, now);
+            parts_.dependencies.ended(parts_.current, ready.op_index, ready.cookie, end);
+        } else {
+            parts_.dependencies.started(parts_.current, ready, now);
+            parts_.rendezvous.request_to_send(parts_.current, ready, started_op(ready), now, context);
+        }
+    }
+
+    /// A receive is posted (R6, R9), and `matched` says whether it found a message. Returns whether this made an op
+    /// ready that is now in `next`, which may be `ready`.
+    [[gnu::always_inline]] bool post(const Ready& ready, const Moment& now, Ready& next, bool& matched) {
+        record_start(ready, now);
+        auto& match = parts_.current.state().match;
+        const auto receive = started_op(ready);
+        const std::uint32_t unexpected = Observer::observes ? parts_.matching.unexpected_messages(match) : 0;
+        std::uint32_t message = 0;
+        matched = parts_.matching.post(match, receive, ready.op.peer, ready.op.tag, message);
+        parts_.tables.observer.posted(parts_.current.number(), unexpected, matched);
+        const bool is_ready = parts_.dependencies.posted(parts_.current, ready, now, next);
+        if (matched) [[unlikely]] {
+            message_matched(message, receive, now);
+        }
+        return is_ready;
+    }
+
+    /// What the parts need to know of an op that starts.
+    [[nodiscard, gnu::always_inline]] static StartedOp<Cookie> started_op(const Ready& ready) {
+        if constexpr (S::single_cpu_and_nic) {
+            return {.op_index = ready.op_index, .cookie = ready.cookie};
+        } else {
+            return {.op_index = ready.op_index, .cookie = ready.cookie, .cpu = ready.op.cpu, .nic = ready.op.nic};
+        }
+    }
+
+    /// Reports the start to an observer that records.
+    [[gnu::always_inline]] void record_start(const Ready& ready, const Moment& now) {
+        if constexpr (Observer::records) {
+            const goal::Op& op = ready.op;
+            parts_.tables.observer.started(
+                parts_.current.number(), ready.op_index,
+                {op.kind, op.peer, op.tag, op.size,
+                 parts_.tables.source.call(parts_.current.number(), parts_.current.state().source, ready.cookie)},
+                ready.at, now);
+        }
+    }
+
+    /// An op ends.
+    void end(const Ended& ended) { parts_.dependencies.ended(parts_.current, ended.op_index, ended.cookie, ended.at); }
+
+    // ---- arrived messages: eager ones without a posted receive, and requests to send (R10, R12)
+
+    /// The op of a message, as far as it is known.
+    [[nodiscard]] goal::OpIndex op_index_of_message(std::uint32_t handle) const {
+        return parts_.matching[handle].matched ? parts_.matching[handle].receive.op_index : goal::unknown_op_index;
+    }
+
+    /// A receive that starts matches the message.
+    [[gnu::noinline]] void message_matched(std::uint32_t handle, StartedOp<Cookie> receive, Moment now) {
+        auto& message = parts_.matching[handle];
+        message.receive = receive;
+        message.matched = true;
+        message.matched_at = now;
+        if (message.processed) {
+            message_complete(handle);
+        }
+    }
+
+    /// The CPU and NIC are done with the message.
+    void message_processed(std::uint32_t handle, const Moment& time) {
+        auto& message = parts_.matching[handle];
+        message.processed_at = time;
+        message.processed = true;
+        if (message.matched) {
+            message_complete(handle);
+        }
+    }
+
+  private:
+    /// The message is matched and processed.
+    void message_complete(std::uint32_t handle) {
+        const auto& message = parts_.matching[handle];
+        if (message.kind == MessageKind::request_to_send) {
+            parts_.rendezvous.request_clear_to_send(parts_.current, handle,
+                                                    latest(message.matched_at, message.processed_at));
+        } else {
+            end(parts_.reception().end_receive(parts_.current, handle));
+        }
+    }
+
+    Parts parts_;
+};
+
+}  // namespace idlewave::loggops
