@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from . import _core, memory_needs
-from .kernel import RunConfiguration, SimulationOptions
+from .kernel import EventRun, RunConfiguration, SimulationOptions
 from .machine import Level, Machine
 from .memory_limits import memory_for
 from .noise_models import AnyNoise
@@ -62,7 +62,8 @@ class Sensitivities:
     `time` is when the last rank finishes, ps. `network` and `node` (None without a network inside nodes) have for each
     of `PARAMETERS` the derivative by it: how many times it counts (for G and O: bytes). If a parameter of that level,
     in all its segments, grows by 1 ps (G, O: 1 ps per byte), the time grows by so many ps. `computation` is the
-    derivative by a factor of all computation, ps. `finish` and `slopes` are the same of every rank.
+    derivative by a factor of all computation, ps. `finish` and `slopes` are the same of every rank. `run` has the
+    statistics of the simulation, if it ran in partitions of the kernel.
     """
 
     time: int
@@ -73,6 +74,7 @@ class Sensitivities:
     slopes: SlopesOfRanks
     messages: int
     seconds: float
+    run: EventRun | None = None
 
     def to_pandas(self, machine: Machine) -> pd.DataFrame:
         """One row a parameter: level, parameter, derivative, and the share of the time that it stands for.
@@ -130,6 +132,7 @@ def sensitivities(
         slopes=SlopesOfRanks(_by_name(answer["sets"]), answer["set"]),
         messages=answer["messages"],
         seconds=answer["seconds"],
+        run=answer.get("run"),
     )
 
 
@@ -159,8 +162,7 @@ def _partitions(
 ) -> dict[str, Any]:
     core = configuration.core(description)
     answer = _core.differentiate_partitioned(schedule.core(), machine.core(), seed, core, progress, transport)
-    del answer["run"]  # which cannot be sent to another process
-    return answer
+    return answer | {"run": EventRun.of(answer["run"])}
 
 
 def _by_name(columns: dict[str, Any]) -> dict[str, npt.NDArray[np.int64]]:

@@ -101,8 +101,25 @@ def test_a_run_that_is_not_possible_yet_names_what_is(tmp_path: Path) -> None:
     refused = CliRunner().invoke(cli, [*run, "--checkpoint", str(tmp_path)])
     assert isinstance(refused.exception, UsageError)
     assert "several simulations" in str(refused.exception)
-    refused = CliRunner().invoke(cli, [*run, "--statistics", str(tmp_path / "b.json")])
-    assert "simulate, timeline and pdes write them" in str(refused.exception)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "simulate bcast --ranks 4 -m odin",
+        "timeline bcast --ranks 4 -m odin -o x.parquet",
+        "explain bcast --ranks 4 -m odin",
+        "study x.goal -m odin",
+    ],
+)
+def test_statistics_of_a_run_that_counts_nothing_are_refused(words: str, tmp_path: Path) -> None:
+    Schedule.pattern("bcast", ranks=4).save(tmp_path / "x.goal")
+    file = tmp_path / "x.json"
+    asked = [str(tmp_path / word) if word.startswith("x.") else word for word in words.split()]
+    refused = CliRunner().invoke(cli, [*asked, "--statistics", str(file)])
+    assert isinstance(refused.exception, UsageError)
+    assert "with --scheduler timewarp or check, or with --processes" in str(refused.exception)
+    assert [path.name for path in tmp_path.iterdir()] == ["x.goal"]
 
 
 def test_a_study_has_the_same_rows_on_every_scheduler() -> None:
