@@ -20,8 +20,8 @@ from ..provenance import Provenance
 from ..provenance_in_files import provenance_entry
 from ..schedule import Schedule
 from ..studies.rows_digest import attach_with_rows
+from ..studies.study import SEEDS, study_provenance
 from ..studies.study import study as run
-from ..studies.study import study_provenance
 from ..studies.workers import COLUMNS, Row
 from ..units import parse_count
 from .input_options import algorithm_options, load_machine, load_schedule, machine_options, note_scope
@@ -39,7 +39,7 @@ from .terminal import Format, errors, progress_bar, say, show_table
 @click.option(
     "--ranks", "sizes", metavar="COUNT,COUNT,...", help="Numbers of ranks, such as 64,1024,1e5.  [default: as traced]"
 )
-@click.option("--seeds", type=Count(0), default=16, show_default=True, help="Number of seeds of the noise.")
+@click.option("--seeds", type=Count(0), default=SEEDS, show_default=True, help="Number of seeds of the noise.")
 @click.option("--workers", type=Count(1), help="Simulations that run at a time.  [default: one a core]")
 @click.option(
     "-o",

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+SEEDS = 16
+"""Seeds of a study, if none are asked for."""
 MOST_LISTED = 1000
 """Numbers of ranks or seeds that a provenance lists one by one."""
 
@@ -38,7 +40,7 @@ def study(
     machine: Machine | str | Path,
     *,
     ranks: int | Iterable[int] | None = None,
-    seeds: int | Iterable[int] = 16,
+    seeds: int | Iterable[int] = SEEDS,
     workers: int | None = None,
     executor: Executor | None = None,
     on_row: Callable[[Row], None] | None = None,
