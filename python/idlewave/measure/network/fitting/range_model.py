@@ -42,8 +42,6 @@ BENDS = 0.06
 increases the residuals by less than this (root mean square)."""
 
 MOST_STEPS = 100
-STEP = float(np.sqrt(np.finfo(float).eps))
-"""The relative step of a value for a numerical derivative."""
 SAME = 1e-4
 """Two descents whose costs have a smaller relative difference have ended at the same place."""
 NOTHING = 1e-6
@@ -113,11 +111,6 @@ class Medians:
         return np.asarray(1 / np.hypot(self.errors[name], 0.005 * np.maximum(np.abs(self.curves[name]), LEAST)))
 
 
-def _column(of_sizes: Array, v: Array) -> Array:
-    """A value of each size, as a column if `v` are several sets of values."""
-    return of_sizes if v.ndim == 1 else of_sizes[:, None]
-
-
 class RangeModel:
     """The curves of one range as functions of six values: h, the calls' o_s and o_r, g, G, O."""
 
@@ -179,9 +172,8 @@ class RangeModel:
         return self.finish(self.values, self.medians.curves)
 
     def predict(self, v: Array) -> Curves:
-        """The curves for the six values `v`. For a table of six rows, each of its columns gives a column of the
-        curves."""
-        k, c = _column(self.k, v), self._control()
+        """The curves for the six values `v`."""
+        k, c = self.k, self._control()
         wire, nic, cpu = k * np.maximum(v[PER_BYTE], v[CPU_PER_BYTE]), v[NIC] + k * v[PER_BYTE], k * v[CPU_PER_BYTE]
         if not self.rendezvous:
             gap = nic
@@ -208,12 +200,9 @@ class RangeModel:
         return {"half": half, "gap": gap, "send": handshake + v[SEND] + cpu}
 
     def residuals(self, v: Array, curves: Curves) -> dict[str, Array]:
-        """The relative residuals by curve; columns as in `predict`."""
+        """The relative residuals by curve."""
         expected = self.predict(v)
-        return {
-            name: (expected[name] - _column(values, v)) * _column(self.weights[name], v)
-            for name, values in curves.items()
-        }
+        return {name: (expected[name] - values) * self.weights[name] for name, values in curves.items()}
 
     def step(self, curves: Curves) -> Callable[[Array], Array]:
         """The values as a function of the residuals of other curves at this solution: one Gauss-Newton step with
@@ -306,19 +295,10 @@ class RangeModel:
                 v[free] = x
                 return self._flat(v, curves)
 
-            def slopes(x: Array, start: Array = start) -> Array:
-                ahead = x + STEP * np.where(x < 0, -1.0, 1.0) * np.maximum(np.abs(x), 1.0)
-                moved = np.repeat(start[:, None], len(x) + 1, axis=1)
-                moved[free] = x[:, None]
-                moved[free, range(len(x))] = ahead
-                there = self._flat(moved, curves)
-                return np.asarray((there[:, :-1] - there[:, -1:]) / (ahead - x))
-
             scale = np.maximum(np.abs(start[free]), 1e-2)
             done = least_squares(
                 residual,
                 start[free],
-                jac=slopes,
                 loss="huber",
                 f_scale=HUBER,
                 x_scale=scale,
