@@ -11,6 +11,7 @@ The curves (see observations.py) by the rules, k = s - 1, o_s and o_r those of t
                  gap     = the longest of
                            c + h + k max(O, G)           receive, then clear to send
                            c + h + g + kG                the receiver's NIC, unless a request overtakes data
+                           c + h + o_r + kO              its CPU, likewise: it takes the request after the data
                            2c + max(o_s + kO, g + kG)    the sender's call and NIC
                  send    = 2c + o_s + kO
                  receive: not seen; o_r is the base range's
@@ -194,7 +195,7 @@ class RangeModel:
         overtakes = arrives < first_byte
         held_up = np.maximum(arrives + max(base.g, base.o_r) - first_byte, 0.0)
         gap = np.maximum(c + path + np.where(overtakes, held_up, 0.0), handshake + request)
-        gap = np.where(overtakes, gap, np.maximum(gap, c + v[H] + nic))
+        gap = np.where(overtakes, gap, np.maximum(gap, c + v[H] + np.maximum(nic, base.o_r + cpu)))
         answer = np.maximum(nic - wire - c - np.minimum(c, v[H]), handshake - 2 * c)
         half = 2 * c + path + (handshake - 2 * c + answer) / 2
         return {"half": half, "gap": gap, "send": handshake + v[SEND] + cpu}
