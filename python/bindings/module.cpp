@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
     m.def("version", &idlewave::version, "The core's version.");
     idlewave::bind_errors(m);
     idlewave::bind_machine(m);
+    idlewave::bind_costs(m);
     idlewave::bind_trace(m);
     idlewave::bind_schedule(m);
     idlewave::bind_kernel_run(m);

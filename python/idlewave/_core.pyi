@@ -93,6 +93,32 @@ class Machine:
     def lookahead(self) -> int:
         """Least time in which a rank reaches another; ps."""
 
+class Costs:
+    """The costs of messages by size, ps."""
+
+    @property
+    def o_s(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @property
+    def o_r(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @property
+    def L(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @property
+    def over(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @property
+    def bytes(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @property
+    def gap(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+def costs(level: Level, sizes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Costs:
+    """
+    The costs of messages of these sizes in bytes: `over` is kO, `bytes` kG, `gap` g + kG.
+    """
+
 class Trace:
     """The files of a traced run, read and checked."""
 

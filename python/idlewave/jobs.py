@@ -9,9 +9,11 @@ from . import _core
 from .errors import InputError, UsageError
 from .escaping import quote
 from .formatting import unknown_name
-from .pattern_options import MOST_BYTES, PATTERNS, PatternOptions
+from .parameters import checked, completed
+from .pattern_options import PATTERNS, RANKS, OperationParameters, PatternOptions
 
 GROUPS = tuple(_core.GroupKind.__members__)
+_DEFAULTS = completed(OperationParameters, {})
 
 
 @dataclass(frozen=True)
@@ -24,9 +26,9 @@ class Operation:
     """
 
     name: str
-    bytes: int = 1
-    algorithm: str = ""
-    reduction_cost: float = 0.0
+    bytes: int = _DEFAULTS["bytes"]
+    algorithm: str = _DEFAULTS["algorithm"]
+    reduction_cost: float = _DEFAULTS["reduction_cost"]
     times: int = 1
     rotating_root: bool = False
     group: str = "all"
@@ -45,23 +47,20 @@ class Operation:
 
     def stage(self, ranks: int, tag: int) -> _core.Stage:
         """The operation as the compiled core sees it, in a job of `ranks` ranks. Raises UsageError, InputError."""
-        if not 0 <= self.bytes <= MOST_BYTES:
-            raise UsageError(f"expected 0 to 2^50 bytes, found {self.bytes}")
-        if not 0 <= self.reduction_cost < 1e6:
-            raise UsageError(f"expected a reduction cost from 0 to 1000000 ns per byte, found {self.reduction_cost}")
+        own = completed(OperationParameters, vars(self))
         if not 1 <= self.times < 2**32:
             raise UsageError(f"expected an operation 1 to 2^32 - 1 times, found {self.times}")
         if self.name not in PATTERNS:
             raise InputError(unknown_name("pattern", self.name, PATTERNS))
         members = self.members(ranks)
         o = self.options
-        name, algorithm = self.name, self.algorithm
+        name, algorithm = self.name, own["algorithm"]
         o.check(members, matrix=name == "alltoall")
         if name == "dissemination":
             if algorithm not in ("", "dissemination"):
                 raise UsageError(f"the pattern dissemination is an algorithm itself, so not {quote(algorithm)}")
             name, algorithm = "barrier", "dissemination"
-        stage = _core.Stage(name, algorithm, members, o.core(self.bytes, self.reduction_cost))
+        stage = _core.Stage(name, algorithm, members, o.core(own["bytes"], own["reduction_cost"]))
         stage.set(self.times, self.rotating_root, _core.GroupKind[self.group], self.group_size, tag)
         return stage
 
@@ -82,8 +81,7 @@ class Job:
 
     def core(self) -> _core.Job:
         """The job as the compiled core sees it. Raises UsageError, InputError."""
-        if not 1 <= self.ranks < 2**32 - 1:
-            raise UsageError(f"expected 1 to {2**32 - 2} ranks, found {self.ranks}")
+        ranks = checked("ranks", int, RANKS, self.ranks)
         if not 1 <= self.repetitions < 2**32:
             raise UsageError(f"expected 1 to 2^32 - 1 repetitions, found {self.repetitions}")
         for name, value in (
@@ -95,5 +93,5 @@ class Job:
                 raise UsageError(f"a job's placement: expected a {name} from 0 to {2**32 - 2}, found {value}")
         if self.stride < 1:
             raise UsageError("a job's placement: expected a stride of at least 1")
-        stages = [operation.stage(self.ranks, tag) for tag, operation in enumerate(self.operations)]
-        return _core.Job(self.ranks, stages, self.repetitions, self.first, self.stride, list(self.placement))
+        stages = [operation.stage(ranks, tag) for tag, operation in enumerate(self.operations)]
+        return _core.Job(ranks, stages, self.repetitions, self.first, self.stride, list(self.placement))

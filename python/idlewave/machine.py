@@ -24,6 +24,9 @@ from .provenance import Provenance
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
+    import numpy as np
+    import numpy.typing as npt
+
 _TIMES = ("L", "o_s", "o_r", "g")
 _COSTS = ("G", "O")
 
@@ -71,6 +74,16 @@ class Level:
             if size >= segment.start:
                 holds = segment.parameters
         return holds
+
+    def costs(self, sizes: npt.NDArray[np.uint64]) -> _core.Costs:
+        """The costs of messages of these sizes, by the simulator's rules, in arrays, ps."""
+        return _core.costs(self.core(), sizes)
+
+    def core(self) -> _core.Level:
+        """The level as the compiled core sees it."""
+        segments = [Segment(0, self.parameters), *self.segments]
+        rows = [(s.start, *(getattr(s.parameters, k) for k in (*_TIMES, *_COSTS))) for s in segments]
+        return _core.Level(rows, self.eager_limit)
 
 
 @dataclass(frozen=True)
@@ -258,8 +271,8 @@ class Machine:
             reached = self.noise_reaches.__contains__
             self._compiled.append(
                 _core.Machine(
-                    _core_level(self.network),
-                    _core_level(self.node) if self.node else None,
+                    self.network.core(),
+                    self.node.core() if self.node else None,
                     self.node_ranks if self.node else 1,
                     self.noise._core() if self.noise else None,
                     (reached("o_s"), reached("o_r"), reached("O"), reached("calc"), reached("reduction")),
@@ -272,9 +285,3 @@ def _presets() -> Traversable:
     from importlib import resources
 
     return resources.files("idlewave") / "presets"
-
-
-def _core_level(level: Level) -> _core.Level:
-    segments = [Segment(0, level.parameters), *level.segments]
-    rows = [(s.start, *(getattr(s.parameters, k) for k in (*_TIMES, *_COSTS))) for s in segments]
-    return _core.Level(rows, level.eager_limit)

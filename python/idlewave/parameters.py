@@ -87,9 +87,37 @@ def completed(table: type, given: Mapping[str, Any]) -> dict[str, Any]:
     `given` may have other keys, too, which are left out.
     """
     return {
-        name: _checked(name, kind, parameter, given[name]) if name in given else parameter.default
+        name: checked(name, kind, parameter, given[name]) if name in given else parameter.default
         for name, (kind, parameter) in parameters_of(table).items()
     }
+
+
+def checked(name: str, kind: Any, parameter: Parameter, value: Any) -> Any:  # noqa: ANN401 - of any type
+    """The value of a parameter of that name and type, with Python's own numbers instead of numpy's. Raises
+    UsageError."""
+    if value is None and type(None) in get_args(kind):
+        return None
+    if parameter.choices and isinstance(value, str) and value not in parameter.choices:
+        raise UsageError(unknown_name(name, value, parameter.choices))
+    if kind is bool:
+        return bool(value)
+    types = get_args(kind) or (kind,)
+    if get_origin(kind) is Sequence:
+        return _checked_list(name, value)
+    if int not in types and float not in types:
+        return value
+    number: float
+    try:
+        number = float(value) if float in types else operator.index(value)
+    except (TypeError, ValueError):
+        whole = "" if float in types else "whole "
+        raise UsageError(f"expected {name} to be a {whole}number, found {quote(value)}") from None
+    low = -math.inf if parameter.least is None else parameter.least
+    high = math.inf if parameter.most is None else parameter.most
+    if not low <= number <= high:
+        unit = f" {parameter.unit}" if parameter.unit else ""
+        raise UsageError(f"expected {name} {_range_of(parameter)}{unit}, found {_number(number)}")
+    return number
 
 
 def filled(table: type, values: Mapping[str, Any], core: T, *parts: object) -> T:
@@ -148,36 +176,11 @@ def _range_of(parameter: Parameter) -> str:
 
 
 def _number(value: float) -> str:
+    if isinstance(value, int) and value > 2**48 and value.bit_count() == 1:
+        return f"2^{value.bit_length() - 1}"
     if isinstance(value, int) and value >= 2**53 and (value + 1).bit_count() == 1:
         return f"2^{value.bit_length()} - 1"
     return str(value) if isinstance(value, int) else f"{value:g}"
-
-
-def _checked(name: str, kind: Any, parameter: Parameter, value: Any) -> Any:  # noqa: ANN401 - of any type
-    """The value, with Python's own numbers instead of numpy's. Raises UsageError."""
-    if value is None and parameter.default is None:
-        return None
-    if parameter.choices and isinstance(value, str) and value not in parameter.choices:
-        raise UsageError(unknown_name(name, value, parameter.choices))
-    if kind is bool:
-        return bool(value)
-    types = get_args(kind) or (kind,)
-    if get_origin(kind) is Sequence:
-        return _checked_list(name, value)
-    if int not in types and float not in types:
-        return value
-    number: float
-    try:
-        number = float(value) if float in types else operator.index(value)
-    except (TypeError, ValueError):
-        whole = "" if float in types else "whole "
-        raise UsageError(f"expected {name} to be a {whole}number, found {quote(value)}") from None
-    low = -math.inf if parameter.least is None else parameter.least
-    high = math.inf if parameter.most is None else parameter.most
-    if not low <= number <= high:
-        unit = f" {parameter.unit}" if parameter.unit else ""
-        raise UsageError(f"expected {name} {_range_of(parameter)}{unit}, found {_number(number)}")
-    return number
 
 
 def _checked_list(name: str, value: Any) -> tuple[int, ...]:  # noqa: ANN401 - of any type

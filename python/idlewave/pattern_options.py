@@ -10,35 +10,64 @@ from . import _core
 from .errors import UsageError
 from .parameters import Parameter, filled, parameters_of, takes
 
+_SENTENCES = {name: sentence for name, sentence, _ in _core.patterns()}
+_CALL, _SHAPE = _core.PatternCall(), _core.GridShape()
+
 PATTERNS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "barrier": ("all ranks wait for each other", ("ways",)),
-    "bcast": ("the root's bytes go to all", ("bytes", "root", "segment")),
-    "reduce": ("all ranks' vectors are combined at the root", ("bytes", "root", "segment", "reduction_cost")),
-    "allreduce": ("all ranks' vectors are combined, and all get the result", ("bytes", "reduction_cost")),
-    "gather": ("the root gets a part of every rank", ("bytes", "root", "send_counts", "recv_counts")),
-    "scatter": ("every rank gets a part of the root's", ("bytes", "root", "send_counts", "recv_counts")),
-    "allgather": ("every rank gets a part of every rank", ("bytes", "send_counts", "recv_counts")),
-    "alltoall": ("every rank sends a part to every rank", ("bytes", "send_counts", "recv_counts")),
+    "barrier": ("All ranks wait for each other.", ("ways",)),
+    "bcast": ("The root's bytes go to all.", ("bytes", "root", "segment")),
+    "reduce": ("All ranks' vectors are combined at the root.", ("bytes", "root", "segment", "reduction_cost")),
+    "allreduce": ("All ranks' vectors are combined, and all get the result.", ("bytes", "reduction_cost")),
+    "gather": ("The root gets a part of every rank.", ("bytes", "root", "send_counts", "recv_counts")),
+    "scatter": ("Every rank gets a part of the root's.", ("bytes", "root", "send_counts", "recv_counts")),
+    "allgather": ("Every rank gets a part of every rank.", ("bytes", "send_counts", "recv_counts")),
+    "alltoall": ("Every rank sends a part to every rank.", ("bytes", "send_counts", "recv_counts")),
     "reduce_scatter": (
-        "all ranks' vectors are combined, and each gets a part",
+        "All ranks' vectors are combined, and each gets a part.",
         ("bytes", "send_counts", "recv_counts", "reduction_cost"),
     ),
-    "scan": ("each rank gets the combination of the ranks up to itself", ("bytes", "reduction_cost")),
-    "exscan": ("each rank gets the combination of the ranks before it", ("bytes", "reduction_cost")),
-    "dissemination": ("the barrier of that name, with messages of any size", ("bytes",)),
-    "halo1d": ("neighbours in a row exchange faces", ("bytes", "dims", "face_bytes", "periodic", "compute_ns")),
-    "halo2d": ("neighbours in a grid exchange faces", ("bytes", "dims", "face_bytes", "periodic", "compute_ns")),
-    "halo3d": ("neighbours in a cube exchange faces", ("bytes", "dims", "face_bytes", "periodic", "compute_ns")),
+    "scan": ("Each rank gets the combination of the ranks up to itself.", ("bytes", "reduction_cost")),
+    "exscan": ("Each rank gets the combination of the ranks before it.", ("bytes", "reduction_cost")),
+    "dissemination": ("The barrier of that name, with messages of any size.", ("bytes",)),
+    "halo1d": (_SENTENCES["halo1d"], ("bytes", "dims", "face_bytes", "periodic", "compute_ns")),
+    "halo2d": (_SENTENCES["halo2d"], ("bytes", "dims", "face_bytes", "periodic", "compute_ns")),
+    "halo3d": (_SENTENCES["halo3d"], ("bytes", "dims", "face_bytes", "periodic", "compute_ns")),
     "sweep": (
-        "a wavefront goes through a grid from a corner, block by block",
+        _SENTENCES["sweep"],
         ("bytes", "dims", "face_bytes", "compute_ns", "blocks", "sweeps"),
     ),
-    "compute": ("every rank computes", ("compute_ns",)),
+    "compute": ("Every rank computes.", ("compute_ns",)),
 }
 """For the name of each pattern: what it does, and its options beside ranks and the algorithm of a collective."""
 
-DEFAULT_SEGMENT = 65536
+MOST_RANKS = 2**32 - 2
 MOST_BYTES = 2**50
+
+RANKS = Parameter(None, "Number of ranks: of a pattern, or to which a trace is extrapolated", least=1, most=MOST_RANKS)
+
+
+class ReductionParameters(TypedDict, total=False):
+    """What a program's reductions cost."""
+
+    reduction_cost: Annotated[
+        float,
+        Parameter(_CALL.reduction_cost, "Computation of a reduction", unit="ns per byte", least=0, most=1_000_000),
+    ]
+
+
+class OperationParameters(ReductionParameters, total=False):
+    """The parameters of every operation of a pattern."""
+
+    bytes: Annotated[
+        int,
+        Parameter(_CALL.bytes, "Size of the messages of a pattern", unit="bytes", least=0, most=MOST_BYTES),
+    ]
+    algorithm: Annotated[
+        str,
+        Parameter(
+            "", "Algorithm of a collective (listed by `idlewave algorithms`)", default_text="the first of its list"
+        ),
+    ]
 
 
 def _three(numbers: Sequence[int]) -> tuple[int, ...]:
@@ -47,20 +76,20 @@ def _three(numbers: Sequence[int]) -> tuple[int, ...]:
 
 
 class PatternParameters(TypedDict, total=False):
-    """The options of a pattern beside name, ranks, bytes and algorithm. Each concerns some patterns only."""
+    """The parameters of some patterns only, with the defaults of the core."""
 
-    root: Annotated[int, Parameter(0, "Root of bcast, reduce, gather and scatter", least=0)]
+    root: Annotated[int, Parameter(_CALL.root, "Root of bcast, reduce, gather and scatter", least=0)]
     segment: Annotated[
         int,
         Parameter(
-            DEFAULT_SEGMENT,
+            _CALL.segment,
             "Size of a segment of a pipelined collective; 0: no segments",
             unit="bytes",
             least=0,
             most=MOST_BYTES,
         ),
     ]
-    ways: Annotated[int, Parameter(2, "n of the algorithm nway_dissemination", least=1, most=2**20)]
+    ways: Annotated[int, Parameter(_CALL.ways, "n of the algorithm nway_dissemination", least=1, most=2**20)]
     send_counts: Annotated[
         Sequence[int],
         Parameter((), "Sizes of the parts sent to each rank; the list is repeated over the ranks", unit="bytes"),
@@ -76,15 +105,26 @@ class PatternParameters(TypedDict, total=False):
         Sequence[int],
         Parameter((), "Sizes of the messages through a face, one for each dimension", unit="bytes", to_core=_three),
     ]
-    periodic: Annotated[bool, Parameter(True, "Whether the grid of a halo is periodic")]
+    periodic: Annotated[bool, Parameter(_SHAPE.periodic, "Whether the grid of a halo is periodic")]
     compute_ns: Annotated[
         int,
-        Parameter(0, "Computation after an exchange of a halo, or of each block of a sweep", "ns", least=0, most=2**53),
+        Parameter(
+            _SHAPE.compute_ns,
+            "Computation after an exchange of a halo, or of each block of a sweep",
+            "ns",
+            least=0,
+            most=2**53,
+        ),
     ]
-    blocks: Annotated[int, Parameter(1, "Blocks of planes in a sweep", least=1, most=2**26)]
+    blocks: Annotated[int, Parameter(_SHAPE.blocks, "Blocks of planes in a sweep", least=1, most=2**26)]
     sweeps: Annotated[
-        int, Parameter(1, "Number of sweeps, which start in the corners of the grid in turn", least=1, most=8)
+        int,
+        Parameter(_SHAPE.sweeps, "Number of sweeps, which start in the corners of the grid in turn", least=1, most=8),
     ]
+
+
+class AllPatternParameters(OperationParameters, PatternParameters, total=False):
+    """The parameters of a pattern beside its name and the number of ranks."""
 
 
 _Fields: Any = make_dataclass(

@@ -14,8 +14,15 @@ from .input.files import at_hand
 from .lazy_provenance import LazyProvenance, of_extrapolation, of_file, of_jobs, of_text, of_trace
 from .memory_limits import memory_for
 from .output import make_folder
-from .parameters import takes
-from .pattern_options import PATTERNS, PatternOptions, PatternParameters
+from .parameters import parameters_of, takes
+from .pattern_options import (
+    MOST_RANKS,
+    PATTERNS,
+    AllPatternParameters,
+    PatternOptions,
+    PatternParameters,
+    ReductionParameters,
+)
 from .provenance import Provenance
 
 if TYPE_CHECKING:
@@ -28,8 +35,6 @@ FORMATS = tuple(_core.ScheduleFormat.__members__)
 """The file formats of schedules: GOAL text, LogGOPSim's binary, Idlewave's binary (docs/goal-format.md)."""
 
 EXTENSIONS = {".goal": "goal", ".bin": "loggopsim", ".idg": "idg"}
-
-MOST_RANKS = 2**32 - 2
 
 COMMENTED = ("goal",)
 """The formats that can carry provenance."""
@@ -78,54 +83,46 @@ class Schedule:
             return cls(_core.read_goal(text, name), name, ("from_goal", (text, name)), of_text(name, text))
 
     @classmethod
+    @takes(ReductionParameters)
     def from_trace(
         cls,
         trace: Trace | str | Path,
         *,
         algorithms: Mapping[str, str] | None = None,
-        reduction_cost: float = 0.0,
+        **options: Unpack[ReductionParameters],
     ) -> Schedule:
         """The traced program: computation from the gaps between calls, messages with the dependencies of MPI,
         collectives replaced by algorithms.
 
-        `algorithms` chooses them by name ({"allreduce": "ring"}); `idlewave.algorithms()` lists them.
-        `reduction_cost` is the computation of a reduction, ns per byte. Raises InputError naming rank and call
-        if the trace is incomplete or has a call that cannot be simulated.
+        `algorithms` chooses them by name ({"allreduce": "ring"}); `idlewave.algorithms()` lists them. Raises InputError
+        naming rank and call if the trace is incomplete or has a call that cannot be simulated.
         """
         from .trace import Trace
 
+        reduction_cost = options["reduction_cost"]
         if not isinstance(trace, Trace):
             trace = Trace.load(trace)
         with memory_for(f"making a schedule of {name_of(str(trace.directory))}"):
-            core = _core.convert(trace.core(), dict(algorithms or {}), _cost(reduction_cost))
+            core = _core.convert(trace.core(), dict(algorithms or {}), reduction_cost)
         made = (Path(trace.directory).absolute(), dict(algorithms or {}), reduction_cost)
         name = str(trace.directory)
         return cls(core, name, ("from_trace", made), of_trace(name, trace.lazy_provenance, *made[1:]))
 
     @classmethod
-    @takes(PatternParameters)
-    def pattern(
-        cls,
-        name: str,
-        *,
-        ranks: int,
-        bytes: int = 1,  # noqa: A002 - the contract's name
-        algorithm: str = "",
-        reduction_cost: float = 0.0,
-        **options: Unpack[PatternParameters],
-    ) -> Schedule:
+    @takes(AllPatternParameters)
+    def pattern(cls, name: str, *, ranks: int, **options: Unpack[AllPatternParameters]) -> Schedule:
         """One pattern: a collective operation (barrier, bcast, reduce, allreduce, gather, scatter, allgather,
         alltoall, reduce_scatter, scan, exscan), "dissemination", which is the barrier of that name, a halo exchange
         (halo1d, halo2d, halo3d), a wavefront (sweep), or "compute"; `idlewave.patterns()` lists them.
 
-        `bytes` is the size of the vector, or of the part of a rank, as MPI counts it for the call; `algorithm` is one
-        of `idlewave.algorithms()`, by default the first of the collective. Raises UsageError that names an option out
-        of range, InputError that lists the known names for an unknown name.
+        `bytes` is the size of the vector, or of the part of a rank, as MPI counts it for the call. Raises UsageError
+        that names an option out of range, InputError that lists the known names for an unknown name.
         """
         from .jobs import Job, Operation
 
-        chosen = PatternOptions(**options)
-        operation = Operation(name, bytes=bytes, algorithm=algorithm, reduction_cost=reduction_cost, options=chosen)
+        given: dict[str, Any] = dict(options)
+        own = PatternOptions(**{option: given.pop(option) for option in parameters_of(PatternParameters)})
+        operation = Operation(name, **given, options=own)
         return cls.compose([Job(ranks, [operation])], name=name)
 
     @classmethod
@@ -278,9 +275,3 @@ def convert(
         said = lazy_provenance.provenance.written(by="idlewave.convert").to_json()
     with memory_for(f"converting {name_of(str(source))}"), at_hand(source, "a schedule") as file:
         _core.convert_schedule(file, str(target), _core.ScheduleFormat[form], progress, said)
-
-
-def _cost(reduction_cost: float) -> float:
-    if not 0 <= reduction_cost < 1e6:
-        raise UsageError(f"expected a reduction cost from 0 to 1000000 ns per byte, found {reduction_cost}")
-    return reduction_cost

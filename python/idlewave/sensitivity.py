@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from . import _core, memory_needs
-from .kernel import RunConfiguration, SimulationOptions
+from .kernel import EventRun, RunConfiguration, SimulationOptions
 from .machine import Level, Machine
 from .memory_limits import memory_for
 from .noise_models import AnyNoise
@@ -25,22 +25,68 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
+    IntArray = npt.NDArray[np.int64]
+
 PARAMETERS = ("L", "o", "o_s", "o_r", "g", "G", "O")
 
 
-class SlopesOfRanks(Mapping[str, "npt.NDArray[np.int64]"]):
+@dataclass(frozen=True)
+class Slopes:
+    """Derivatives of some moments, which each array has in the same order.
+
+    They are those by a factor of all computation, and those by each of `PARAMETERS` of the network and of the network
+    inside nodes (None: there is none).
+    """
+
+    computation: IntArray
+    network: dict[str, IntArray]
+    node: dict[str, IntArray] | None
+
+    def by_name(self) -> dict[str, IntArray]:
+        """The arrays by names such as "network.L" or "computation"."""
+        levels = (("network", self.network), ("node", self.node or {}))
+        found = {f"{level}.{name}": array for level, arrays in levels for name, array in arrays.items()}
+        return {"computation": self.computation, **found}
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """A simulation with derivatives, as the core returns it.
+
+    `time` and `last`: when the last rank finishes, and its derivatives; `finish`: when each rank does. `sets` are the
+    derivatives that occur, and `set_of_rank` which of them each rank has (None: as many as there are ranks, in their
+    order). `run` has the statistics of a run in partitions of the kernel.
+    """
+
+    time: int
+    finish: IntArray
+    last: Slopes
+    sets: Slopes
+    set_of_rank: npt.NDArray[np.uint32] | None
+    messages: int
+    seconds: float
+    run: EventRun | None
+
+    @classmethod
+    def of(cls, *, last: dict[str, Any], sets: dict[str, Any], run: _core.RunReport | None = None, **rest: Any) -> Self:  # noqa: ANN401 - the others
+        """The same of what the core returns, by its names."""
+        counted = None if run is None else EventRun.of(run)
+        return cls(last=Slopes(**last), sets=Slopes(**sets), set_of_rank=rest.pop("set"), run=counted, **rest)
+
+
+class SlopesOfRanks(Mapping[str, "IntArray"]):
     """Derivatives of every rank's finish time: arrays, by name such as "network.L" or "computation".
 
     What ranks have in common is kept once, and an array, read-only, is made when it is asked for; `dict(slopes)` has
     all.
     """
 
-    def __init__(self, columns: dict[str, npt.NDArray[np.int64]], rows: npt.NDArray[np.uint32] | None) -> None:
+    def __init__(self, columns: dict[str, IntArray], rows: npt.NDArray[np.uint32] | None) -> None:
         """`rows`: of each rank, its row in the columns; None: as many as there are ranks, in their order."""
         self._columns = columns
         self._rows = rows
 
-    def __getitem__(self, name: str) -> npt.NDArray[np.int64]:
+    def __getitem__(self, name: str) -> IntArray:
         column = self._columns[name]
         if self._rows is None:
             return column
@@ -62,17 +108,19 @@ class Sensitivities:
     `time` is when the last rank finishes, ps. `network` and `node` (None without a network inside nodes) have for each
     of `PARAMETERS` the derivative by it: how many times it counts (for G and O: bytes). If a parameter of that level,
     in all its segments, grows by 1 ps (G, O: 1 ps per byte), the time grows by so many ps. `computation` is the
-    derivative by a factor of all computation, ps. `finish` and `slopes` are the same of every rank.
+    derivative by a factor of all computation, ps. `finish` and `slopes` are the same of every rank. `run` has the
+    statistics of the simulation, if it ran in partitions of the kernel.
     """
 
     time: int
     network: dict[str, int]
     node: dict[str, int] | None
     computation: int
-    finish: npt.NDArray[np.int64]
+    finish: IntArray
     slopes: SlopesOfRanks
     messages: int
     seconds: float
+    run: EventRun | None = None
 
     def to_pandas(self, machine: Machine) -> pd.DataFrame:
         """One row a parameter: level, parameter, derivative, and the share of the time that it stands for.
@@ -118,18 +166,18 @@ def sensitivities(
     """
     configuration = RunConfiguration.of(options)
     machine = checked_machine(machine, noise, noise_reaches)
-    answer = differentiate(checked_schedule(schedule), machine, options["seed"], configuration, progress)
-    last = {name: int(column[0]) for name, column in _by_name(answer["last"]).items()}
-    node = {name: last[f"node.{name}"] for name in PARAMETERS} if machine.node is not None else None
+    found = differentiate(checked_schedule(schedule), machine, options["seed"], configuration, progress)
+    last = found.last
     return Sensitivities(
-        time=answer["time"],
-        network={name: last[f"network.{name}"] for name in PARAMETERS},
-        node=node,
-        computation=last["computation"],
-        finish=answer["finish"],
-        slopes=SlopesOfRanks(_by_name(answer["sets"]), answer["set"]),
-        messages=answer["messages"],
-        seconds=answer["seconds"],
+        time=found.time,
+        network={name: int(column[0]) for name, column in last.network.items()},
+        node=None if last.node is None else {name: int(column[0]) for name, column in last.node.items()},
+        computation=int(last.computation[0]),
+        finish=found.finish,
+        slopes=SlopesOfRanks(found.sets.by_name(), found.set_of_rank),
+        messages=found.messages,
+        seconds=found.seconds,
+        run=found.run,
     )
 
 
@@ -139,13 +187,14 @@ def differentiate(
     seed: int,
     configuration: RunConfiguration,
     progress: Callable[[int], None] | None,
-) -> dict[str, Any]:
-    """The core's answer: finish times and their derivatives."""
+) -> Derivatives:
+    """Finish times and their derivatives."""
     needed = memory_needs.DIFFERENTIATED * schedule.ranks
     with memory_for(f"simulating {schedule.ranks:,} ranks with derivatives", needed):
         if configuration.in_partitions:
             return in_partitions(_partitions, schedule, machine, seed, configuration, progress, "differentiate")
-        return _core.differentiate(schedule.core(), machine.core(), seed, configuration.threads, progress)
+        answer = _core.differentiate(schedule.core(), machine.core(), seed, configuration.threads, progress)
+        return Derivatives.of(**answer)
 
 
 def _partitions(
@@ -156,13 +205,7 @@ def _partitions(
     description: str,
     progress: Callable[[int], None] | None,
     transport: _core.Transport | None,
-) -> dict[str, Any]:
+) -> Derivatives:
     core = configuration.core(description)
     answer = _core.differentiate_partitioned(schedule.core(), machine.core(), seed, core, progress, transport)
-    del answer["run"]  # which cannot be sent to another process
-    return answer
-
-
-def _by_name(columns: dict[str, Any]) -> dict[str, npt.NDArray[np.int64]]:
-    levels = {f"{level}.{name}": v for level in ("network", "node") for name, v in (columns[level] or {}).items()}
-    return {"computation": columns["computation"], **levels}
+    return Derivatives.of(**answer)

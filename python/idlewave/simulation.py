@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, TypeVar, Unpack
 
 from . import _core, memory_needs
 from .errors import UsageError
@@ -21,6 +21,8 @@ from .parameters import takes
 from .provenance import Provenance
 from .schedule import Schedule
 from .timeline import Recording, Timeline
+
+T = TypeVar("T")
 
 DIALECTS = ("loggops", "loggopsim")
 
@@ -71,19 +73,11 @@ def simulate(
         configuration.check_in_one_loop(f"the {dialect} dialect is simulated")
     if configuration.in_partitions:
         found = _simulate_partitioned(schedule, machine, seed, configuration, progress, recording)
-        return Timeline(**found, lazy_provenance=lazy_provenance)
-    if dialect == "loggopsim":
-        return Timeline(
-            **_simulate_loggopsim(schedule, machine, record, options["scheduler"], progress),
-            lazy_provenance=lazy_provenance,
-        )
-    with memory_for(_what(schedule, recording), _memory(schedule, recording)):
-        program, costs, threads = schedule.core(), machine.core(), configuration.threads
-        if recording is None:
-            answer = _core.simulate(program, costs, seed, threads, progress)
-        else:
-            answer = _core.record(program, costs, seed, threads, progress, recording.core())
-    return Timeline(**answer, lazy_provenance=lazy_provenance)
+    elif dialect == "loggopsim":
+        found = _simulate_loggopsim(schedule, machine, record, options["scheduler"], progress)
+    else:
+        found = _simulate_in_one_loop(schedule, machine, seed, configuration.threads, progress, recording)
+    return replace(found, lazy_provenance=lazy_provenance)
 
 
 def lazy_provenance_of_run(schedule: Schedule, machine: Machine, options: dict[str, Any]) -> LazyProvenance:
@@ -144,6 +138,21 @@ def _parts(reaches: Iterable[str]) -> list[str]:
     return parts
 
 
+def _simulate_in_one_loop(
+    schedule: Schedule,
+    machine: Machine,
+    seed: int,
+    threads: int,
+    progress: Callable[[int], None] | None,
+    recording: Recording | None,
+) -> Timeline:
+    with memory_for(_what(schedule, recording), _memory(schedule, recording)):
+        program, costs = schedule.core(), machine.core()
+        if recording is None:
+            return Timeline(**_core.simulate(program, costs, seed, threads, progress))
+        return Timeline(**_core.record(program, costs, seed, threads, progress, recording.core()))
+
+
 def _simulate_partitioned(
     schedule: Schedule,
     machine: Machine,
@@ -151,22 +160,16 @@ def _simulate_partitioned(
     configuration: RunConfiguration,
     progress: Callable[[int], None] | None,
     recording: Recording | None,
-) -> dict[str, Any]:
+) -> Timeline:
     """In partitions of the kernel."""
     processes = configuration.processes
     what = "simulate" if recording is None else f"record {recording.scope} of"
     with memory_for(_what(schedule, recording, processes), _memory(schedule, recording, processes)):
-        answer = in_partitions(_partitions, schedule, machine, seed, configuration, progress, what, recording)
-    if processes > 1:
-        answer |= {"finish_view": memoryview(answer["finish_view"]).cast("q")}
-        for columns in () if recording is None else (answer["columns"], answer["path"], answer["queues"]):
-            for column in columns.values():
-                column.flags.writeable = False
-    return answer
+        return in_partitions(_partitions, schedule, machine, seed, configuration, progress, what, recording)
 
 
 def in_partitions(
-    call: Callable[..., dict[str, Any]],
+    call: Callable[..., T],
     schedule: Schedule,
     machine: Machine,
     seed: int,
@@ -174,7 +177,7 @@ def in_partitions(
     progress: Callable[[int], None] | None,
     what: str,
     *more: object,
-) -> dict[str, Any]:
+) -> T:
     """The answer of `call`, made here or by the first of several processes, each of which calls it.
 
     It is called with schedule, machine, seed, configuration, description, `more`, progress, and a transport or None.
@@ -205,17 +208,14 @@ def _partitions(
     recording: Recording | None,
     progress: Callable[[int], None] | None,
     transport: _core.Transport | None,
-) -> dict[str, Any]:
-    """With a transport, the answer can be sent to another process."""
+) -> Timeline:
     program, costs, core = schedule.core(), machine.core(), configuration.core(description)
     if recording is None:
         answer = _core.simulate_partitioned(program, costs, seed, core, progress, transport)
     else:
         rows = recording.core()
         answer = _core.record_partitioned(program, costs, seed, core, progress, transport, rows)
-    if transport is not None:
-        answer |= {"finish_view": answer["finish_view"].tobytes()}
-    return answer | {"run": EventRun.of(answer["run"])}
+    return Timeline(**answer | {"run": EventRun.of(answer["run"])})
 
 
 def _simulate_loggopsim(
@@ -224,14 +224,13 @@ def _simulate_loggopsim(
     record: bool | Recording,
     scheduler: str,
     progress: Callable[[int], None] | None,
-) -> dict[str, Any]:
+) -> Timeline:
     if scheduler != "sequential":
         raise UsageError(f"the loggopsim dialect runs on the sequential scheduler, not on {scheduler}")
     if record:
         raise UsageError("the loggopsim dialect gives finish times only: ops are not recorded")
     with memory_for(_what(schedule), _memory(schedule)):
-        answer: dict[str, Any] = _core.simulate_loggopsim(schedule.core(), machine.core(), progress)
-    return answer
+        return Timeline(**_core.simulate_loggopsim(schedule.core(), machine.core(), progress))
 
 
 def _what(schedule: Schedule, recording: Recording | None = None, processes: int = 1) -> str:

@@ -104,9 +104,11 @@ class Timeline:
         return state | {"finish_view": self.finish_view.tobytes(), "provenance": self.provenance}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(
-            state | {"finish_view": memoryview(state["finish_view"]).cast("q"), "lazy_provenance": None}
-        )
+        view = memoryview(state["finish_view"]).cast("q")
+        self.__dict__.update(state | {"finish_view": view, "lazy_provenance": None})
+        for columns in (self.columns, self.path, self.queues):
+            for column in columns.values():
+                column.flags.writeable = False
 
     @cached_property
     def provenance(self) -> Provenance | None:

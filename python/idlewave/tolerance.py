@@ -160,8 +160,10 @@ def latency_tolerance(
         show()
         made += 1
         slower = with_latency(machine, added, level)
-        answer = differentiate(schedule, slower, options["seed"], configuration, show)
-        return Sample(added, answer["time"], int(answer["last"][level]["L"][0]))
+        found = differentiate(schedule, slower, options["seed"], configuration, show)
+        slopes = found.last.network if level == "network" else found.last.node
+        assert slopes is not None
+        return Sample(added, found.time, int(slopes["L"][0]))
 
     samples = Samples(sample, most_simulations, LARGEST_LATENCY - _largest_latency(_level(machine, level)))
     base = samples.known[0].time

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +17,7 @@ from ..simulation import simulate
 from ..tolerance import MOST_SIMULATIONS, LatencyTolerance, latency_tolerance
 from .explain_tolerance import tolerance_as_json, tolerance_in_words
 from .input_options import load_machine, machine_options, note_scope
-from .kernel_options import NO_STATISTICS
+from .kernel_options import STATISTICS, check_statistics, write_statistics
 from .option_types import Count, as_json, print_json
 from .progress import rank_progress, time_progress
 from .schedule_source import schedule_from, source_options
@@ -33,7 +34,7 @@ MOST_ROWS = 10
 @source_options
 @machine_options
 @run_options
-@NO_STATISTICS
+@STATISTICS
 @click.option("--no-tolerance", is_flag=True, help="Leave out the latency tolerance, which takes many simulations.")
 @click.option(
     "--most-simulations",
@@ -50,19 +51,24 @@ def explain(
     node_ranks: int | None,
     no_tolerance: bool,
     most_simulations: int,
+    statistics: Path | None,
     as_json: bool,
     **options: object,
 ) -> None:
     """Explain the simulated time of a schedule FILE, a TRACE or a PATTERN: critical path, waits, sensitivities."""
     machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
-    RunConfiguration.of(how).check_without_checkpoints("explain makes several simulations")
+    configuration = RunConfiguration.of(how)
+    configuration.check_without_checkpoints("explain makes several simulations")
+    check_statistics(statistics, configuration)
     schedule = schedule_from(source, options)
     note_scope(machine, schedule.ranks)
     with time_progress("simulating") as progress:
         timeline = simulate(schedule, machine, record=True, progress=progress, **how)
     with time_progress("differentiating") as progress:
         slopes = sensitivities(schedule, machine, progress=progress, **how)
+    if slopes.run is not None:
+        write_statistics(slopes.run, statistics, timeline.provenance)
 
     def tolerance() -> LatencyTolerance | None:
         if no_tolerance:

@@ -11,9 +11,12 @@ import click
 from ..errors import UsageError
 from ..escaping import cut, quote
 from ..machine import Machine
+from ..parameters import parameters_of
+from ..pattern_options import OperationParameters, ReductionParameters
 from ..schedule import Schedule
 from .completion import algorithms, machines
 from .option_types import Count
+from .parameter_options import options_of
 from .progress import doing, rank_progress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -53,18 +56,21 @@ def between_options(default: str | None = None) -> Callable[[F], F]:
 
 def algorithm_options(command: F) -> F:
     """--algorithm COLLECTIVE=NAME and --reduction-cost."""
-    text = "Algorithm of a collective (listed by `idlewave algorithms`); may be repeated."
-    command = click.option(
+    return algorithm_option("COLLECTIVE=NAME", "may be repeated")(options_of(ReductionParameters)(command))
+
+
+def algorithm_option(form: str, remark: str) -> Callable[[F], F]:
+    """--algorithm, with its form and a remark for the help."""
+    _, parameter = parameters_of(OperationParameters)["algorithm"]
+    return click.option(
         "-a",
         "--algorithm",
         "chosen",
         multiple=True,
-        metavar="COLLECTIVE=NAME",
-        help=text,
+        metavar=form,
+        help=f"{parameter.help}; {remark}.",
         shell_complete=algorithms,
-    )(command)
-    text = "Computation of a reduction, in ns per byte."
-    return click.option("--reduction-cost", type=float, default=0.0, show_default=True, help=text)(command)
+    )
 
 
 def load_machine(name: str, between: str | None = None, node_ranks: int | None = None) -> Machine:

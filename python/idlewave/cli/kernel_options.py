@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,28 +16,17 @@ from ..kernel import BEYOND_ONE_LOOP, EventRun, RunConfiguration
 from ..output import write_json
 from ..provenance import Provenance
 from ..provenance_in_files import provenance_entry
+from ..studies.rows_digest import KEY_COLUMNS
 from .option_types import OutputFile
+
+if TYPE_CHECKING:
+    from ..studies.workers import Row
 
 STATISTICS = click.option(
     "--statistics",
     type=OutputFile(),
     help="File for the statistics of a run in partitions of the kernel, also over time (JSON).",
 )
-
-
-def _refuse_statistics(_context: click.Context, _option: click.Parameter, given: str | None) -> None:
-    if given is not None:
-        raise UsageError("this command writes no --statistics yet: simulate, timeline and pdes write them")
-
-
-NO_STATISTICS = click.option(
-    "--statistics",
-    metavar="PATH",
-    expose_value=False,
-    callback=_refuse_statistics,
-    help="Not possible yet; simulate, timeline and pdes write the statistics of a run.",
-)
-"""--statistics of commands whose runs have no statistics yet."""
 
 
 def check_statistics(path: Path | None, configuration: RunConfiguration) -> None:
@@ -53,8 +43,25 @@ def write_statistics(run: EventRun, path: Path | None, provenance: Provenance | 
     """Write the statistics of a run and its provenance to `path`, unless that is None."""
     if path is None:
         return
-    said = {} if provenance is None else provenance_entry(provenance)
-    write_json(path, counts_of(run) | {"series": run.series} | said)
+    write_json(path, _as_json(run) | _said(provenance))
+
+
+def write_statistics_of_study(
+    runs: Iterable[tuple[Row, EventRun]], path: str | Path, provenance: Provenance | None
+) -> None:
+    """Write the statistics of each simulation of a study beside its ranks, noise and seed, in that order, and the
+    provenance of the study."""
+    simulations = [{name: row[name] for name in KEY_COLUMNS} | _as_json(run) for row, run in runs]
+    simulations.sort(key=lambda simulation: [simulation[name] for name in KEY_COLUMNS])
+    write_json(path, {"runs": simulations} | _said(provenance))
+
+
+def _as_json(run: EventRun) -> dict[str, Any]:
+    return counts_of(run) | {"series": run.series}
+
+
+def _said(provenance: Provenance | None) -> dict[str, Any]:
+    return {} if provenance is None else provenance_entry(provenance)
 
 
 def counts_of(run: EventRun) -> dict[str, Any]:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..measurement_parameters import NETWORK_SECONDS, NOISE_SECONDS
 from ..mpi import find
 from ..output import check_output_folder
 from .interrupted_measurement import recording_folder
 from .lazy_groups import LazyGroup
-from .option_types import FiniteRange, OutputFolder, as_json, print_json, refuse_given
+from .option_types import OutputFolder, as_json, print_json, refuse_given
+from .parameter_options import option
 from .terminal import progress_bar, say
 
 if TYPE_CHECKING:
@@ -25,25 +27,11 @@ COMMANDS = {
     "clocks": ("measure_clocks_command", "Measure how far each rank's clock is from rank 0's, and its drift."),
 }
 FOLDER = OutputFolder(checked=False)
-noise_seconds = click.option(
-    "--noise-seconds",
-    default=3.0,
-    show_default=True,
-    type=FiniteRange(0.01),
-    help="Seconds on each core.",
-)
-network_seconds = click.option(
-    "--network-seconds",
-    default=3.0,
-    show_default=True,
-    type=FiniteRange(0.5),
-    help="Seconds of measuring; where the fit fails, twice and then three times as many.",
-)
 
 
 @click.group(cls=LazyGroup, later=COMMANDS, invoke_without_command=True)
-@noise_seconds
-@network_seconds
+@option("noise_seconds", float, NOISE_SECONDS)
+@option("network_seconds", float, NETWORK_SECONDS)
 @click.option("-o", "--output", "folder", type=FOLDER, default=Path("machine"), show_default=True, help="Folder.")
 @click.option("--name", default=platform.node(), help="The machine's name (default: the host's).")
 @as_json

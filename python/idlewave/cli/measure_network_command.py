@@ -23,10 +23,12 @@ from ..measure.network.files.network_files import (
 from ..measure.network.files.network_recording import read_measurement
 from ..measure.network.transports import DEFAULT, local_transports
 from ..measure.table_rows import records
+from ..measurement_parameters import MAX_SIZE, NETWORK_SECONDS
 from ..output import write_table
 from .figure_files import Picture, save_figure
 from .interrupted_measurement import recording_folder
-from .option_types import Count, FiniteRange, OutputFile, OutputFolder, Size, as_json, print_json, refuse_given
+from .option_types import Count, OutputFile, OutputFolder, as_json, print_json, refuse_given
+from .parameter_options import option
 from .terminal import progress_bar, say, say_note, show_table
 
 if TYPE_CHECKING:
@@ -63,14 +65,8 @@ def _transport_names(_context: click.Context, _parameter: click.Parameter, begun
     help="What carries the messages (default: mpi): mpi, its one-sided put and get, or a transport that "
     "`idlewave-probe loggp-local --transports` lists.",
 )
-@click.option(
-    "--seconds",
-    default=3.0,
-    show_default=True,
-    type=FiniteRange(0.5),
-    help="Seconds of measuring; where the fit fails, twice and then three times as many.",
-)
-@click.option("--max-size", default=256 * 1024, show_default=True, type=Size(64), help="Largest message.")
+@option("seconds", float, NETWORK_SECONDS)
+@option("max_size", int, MAX_SIZE)
 @click.option("--hosts", metavar="A,B", help="Measure between two nodes: one rank on each.")
 @click.option(
     "--connect",

@@ -10,16 +10,18 @@ from ..host_environment import describe_recording
 from ..measure.noise.noise_run import chosen_cores, record
 from ..measure.noise.recording_schemas import PROBES
 from ..measure.probe_process import shown
+from ..measurement_parameters import NOISE_SECONDS
 from .figure_files import Picture
 from .interrupted_measurement import recording_folder
 from .noise_report import KINDS, NoiseReport, chosen_kind, write_environment, write_samples
 from .option_types import FiniteRange, OutputFile, OutputFolder, as_json
+from .parameter_options import option
 from .terminal import progress_bar, say
 
 
 @click.command()
 @click.option("--method", type=click.Choice(PROBES), default="detour", show_default=True, help="Which benchmark.")
-@click.option("--seconds", default=3.0, show_default=True, type=FiniteRange(0.01), help="Seconds on each core.")
+@option("seconds", float, NOISE_SECONDS)
 @click.option(
     "--together/--one-by-one", default=True, show_default=True, help="All cores at once, or one after the other."
 )

@@ -33,10 +33,10 @@ class FiniteRange(click.FloatRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's
         """The number. Fails with the message of click if the text is no finite number."""
-        number = float(super().convert(value, param, ctx))
+        number = float(click.FLOAT.convert(value, param, ctx))
         if not math.isfinite(number):
             self.fail(f"expected a finite number, found {value}", param, ctx)
-        return number
+        return float(super().convert(number, param, ctx))
 
 
 if TYPE_CHECKING:

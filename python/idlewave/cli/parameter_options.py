@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..parameters import Parameter, parameters_of
 from ..placement_file import read_placement
 from ..units import parse_count, parse_size
-from .option_types import MOST_COUNT, Count, OutputFolder, Size
+from .option_types import MOST_COUNT, Count, FiniteRange, OutputFolder, Size
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,13 +31,19 @@ def options_of(table: type, *, unset: bool = False) -> Callable[[F], F]:
 
     def add(command: F) -> F:
         for name, (kind, parameter) in reversed(list(parameters_of(table).items())):
-            command = _option(name, kind, parameter, unset=unset)(command)
+            command = option(name, kind, parameter, unset=unset)(command)
         return command
 
     return add
 
 
-def _option(name: str, kind: Any, parameter: Parameter, *, unset: bool) -> Callable[[F], F]:  # noqa: ANN401 - a type
+def option_of(table: type, name: str, *, unset: bool = False) -> Callable[[F], F]:
+    """The option for one parameter of a table. `unset` as in `options_of`."""
+    return option(name, *parameters_of(table)[name], unset=unset)
+
+
+def option(name: str, kind: Any, parameter: Parameter, *, unset: bool = False) -> Callable[[F], F]:  # noqa: ANN401 - a type
+    """The option for a parameter of that name and type. `unset` as in `options_of`."""
     flag, text = f"--{name.replace('_', '-')}", parameter.sentence
     if kind is bool:
         both = f"{flag}/--no-{flag[2:]}" if parameter.default else flag
@@ -73,7 +79,7 @@ def _type(kind: Any, parameter: Parameter) -> click.ParamType[Any]:  # noqa: ANN
         least = 0 if parameter.least is None else int(parameter.least)
         most = MOST_COUNT if parameter.most is None else int(parameter.most)
         return Size(least, most) if parameter.unit == "bytes" else Count(least, most)
-    return click.FloatRange(parameter.least, parameter.most)
+    return FiniteRange(parameter.least, parameter.most)
 
 
 class NamesOrFile(PlacementType):

@@ -10,6 +10,7 @@ from ..errors import UsageError
 from ..machine import Machine
 from ..measure import Measurement
 from ..report import build, findings, report_of
+from ..report.parts import DEFAULT_TITLE
 from ..schedule import Schedule
 from ..simulation import simulate
 from ..studies.table import read_study
@@ -35,7 +36,7 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
     help="The study: a table that `idlewave study` wrote.",
 )
 @algorithm_options
-@click.option("--title", default="Idlewave report", show_default=True, help="Title of the page.")
+@click.option("--title", default=DEFAULT_TITLE, show_default=True, help="Title of the page.")
 @click.option("--allow-mixed", is_flag=True, help="Accept parts that do not belong together; the report says which.")
 @click.option(
     "-o",

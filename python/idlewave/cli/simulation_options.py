@@ -10,6 +10,7 @@ import click
 from ..escaping import cut, name_of
 from ..kernel import SimulationOptions
 from ..machine import Machine
+from ..noise_models import REACHES
 from ..parameters import parameters_of
 from ..schedule import Schedule
 from .parameter_options import options_of
@@ -19,7 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def run_options(command: F) -> F:
     """The options that `run_arguments` takes."""
-    reaches = "Parts of a CPU's work that noise lengthens: a list of o_s, o_r, O, calc, reduction."
+    reaches = f"Parts of a CPU's work that noise lengthens: a list of {', '.join(REACHES)}."
     command = click.option("--noise-reaches", metavar="PARTS", help=reaches)(command)
     command = click.option("--no-noise", is_flag=True, help="Simulate without the noise of the machine.")(command)
     return options_of(SimulationOptions)(command)

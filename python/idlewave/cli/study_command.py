@@ -12,7 +12,7 @@ import pandas as pd
 from ..errors import UsageError
 from ..escaping import quote
 from ..formatting import plain_percent, plain_time
-from ..kernel import RunOptions
+from ..kernel import EventRun, RunConfiguration, RunOptions
 from ..machine import Machine
 from ..measure.table_rows import records
 from ..output import TABLE_ENDINGS, write_table
@@ -20,12 +20,12 @@ from ..provenance import Provenance
 from ..provenance_in_files import provenance_entry
 from ..schedule import Schedule
 from ..studies.rows_digest import attach_with_rows
+from ..studies.study import SEEDS, study_provenance
 from ..studies.study import study as run
-from ..studies.study import study_provenance
-from ..studies.workers import COLUMNS
+from ..studies.workers import COLUMNS, Row
 from ..units import parse_count
 from .input_options import algorithm_options, load_machine, load_schedule, machine_options, note_scope
-from .kernel_options import NO_STATISTICS
+from .kernel_options import STATISTICS, check_statistics, write_statistics_of_study
 from .option_types import Count, OutputFile, as_json, print_json
 from .parameter_options import options_of
 from .progress import doing
@@ -39,7 +39,7 @@ from .terminal import Format, errors, progress_bar, say, show_table
 @click.option(
     "--ranks", "sizes", metavar="COUNT,COUNT,...", help="Numbers of ranks, such as 64,1024,1e5.  [default: as traced]"
 )
-@click.option("--seeds", type=Count(0), default=16, show_default=True, help="Number of seeds of the noise.")
+@click.option("--seeds", type=Count(0), default=SEEDS, show_default=True, help="Number of seeds of the noise.")
 @click.option("--workers", type=Count(1), help="Simulations that run at a time.  [default: one a core]")
 @click.option(
     "-o",
@@ -51,7 +51,7 @@ from .terminal import Format, errors, progress_bar, say, show_table
     help="Table to write, .parquet or .csv.",
 )
 @options_of(RunOptions)
-@NO_STATISTICS
+@STATISTICS
 @as_json
 def study(
     source: str,
@@ -64,16 +64,18 @@ def study(
     seeds: int,
     workers: int | None,
     file: Path,
+    statistics: Path | None,
     as_json: bool,
     **options: Unpack[RunOptions],
 ) -> None:
     """Simulate a TRACE or a schedule FILE at several numbers of ranks: without noise, and with many seeds of the
     noise."""
+    check_statistics(statistics, RunConfiguration.of(options))
     machine = load_machine(machine_name, between, node_ranks)
     schedule = load_schedule(source, chosen, reduction_cost)
     scales = ranks_from(sizes) or [schedule.ranks]
     note_scope(machine, max(scales))
-    table = run_study(schedule, machine, scales, seeds, file, workers, **options)
+    table = run_study(schedule, machine, scales, seeds, file, workers, statistics, **options)
     if as_json:
         found = {"written": str(file), "runs": records(table), "summary": records(summary(table))}
         said = Provenance.of_table(table)
@@ -90,33 +92,54 @@ def run_study(
     seeds: int,
     file: Path,
     workers: int | None = None,
+    statistics: Path | None = None,
     **options: Unpack[RunOptions],
 ) -> pd.DataFrame:
-    """Run a study with a progress bar, and write its table to `file`.
+    """Run a study with a progress bar, and write its table to `file`, and what the simulations counted to `statistics`.
 
-    If an interrupt or an error ends it early, its rows go to another file beside `file`, which may hold a whole study.
+    If an interrupt or an error ends it early, both go to other files beside these, which may hold those of a whole
+    study.
     """
-    rows: list[dict[str, object]] = []
+    rows: list[Row] = []
+    runs: list[tuple[Row, EventRun]] = []
     made_of = study_provenance(schedule, machine, sizes, range(seeds))
     total = len(sizes) * (1 + (seeds if machine.noise else 0))
     finished = False
     with progress_bar(count=True) as progress, doing(f"{total} simulations"):
         task = progress.add_task("simulations", total=total)
 
-        def keep(row: dict[str, object]) -> None:
+        def keep(row: Row) -> None:
             rows.append(row)
             progress.update(task, advance=1, description=f"simulations ({row['ranks']} ranks)")
 
+        def count(row: Row, counted: EventRun) -> None:
+            runs.append((row, counted))
+
+        on_run = None if statistics is None else count
         try:
-            table = run(schedule, machine, ranks=sizes, seeds=seeds, workers=workers, on_row=keep, **options)
+            table = run(
+                schedule, machine, ranks=sizes, seeds=seeds, workers=workers, on_row=keep, on_run=on_run, **options
+            )
             finished = True
         finally:
             if not finished and rows:
-                kept = file.with_stem(f"{file.stem}-interrupted")
-                write_table(kept, attach_with_rows(made_of, pd.DataFrame(rows, columns=COLUMNS)))
+                kept = _of_part(file)
+                table = attach_with_rows(made_of, pd.DataFrame(rows, columns=COLUMNS))
+                _write(kept, table, None if statistics is None else _of_part(statistics), runs)
                 errors.print(f"{len(rows)} of {total} simulations are kept in {kept}")
-    write_table(file, table)
+    _write(file, table, statistics, runs)
     return table
+
+
+def _of_part(file: Path) -> Path:
+    """The file for what there is of an interrupted study; a pipe or a device gets it itself."""
+    return file.with_stem(f"{file.stem}-interrupted") if file.is_file() or not file.exists() else file
+
+
+def _write(file: Path, table: pd.DataFrame, statistics: Path | None, runs: list[tuple[Row, EventRun]]) -> None:
+    write_table(file, table)
+    if statistics is not None:
+        write_statistics_of_study(runs, statistics, Provenance.of_table(table))
 
 
 def ranks_from(text: str | None) -> list[int]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Unpack
 from .. import memory_needs
 from ..errors import UsageError
 from ..escaping import quote
-from ..kernel import RunConfiguration, RunOptions, checked_seed
+from ..kernel import EventRun, RunConfiguration, RunOptions, checked_seed
 from ..machine import Machine
 from ..memory_limits import check_memory
 from ..parameters import takes
@@ -21,13 +21,15 @@ from ..provenance import Provenance
 from ..schedule import Schedule
 from ..simulation import as_machine, checked_schedule
 from .rows_digest import attach_with_rows
-from .workers import COLUMNS, Case, Row, Workers, chosen_executor, threads_of
+from .workers import COLUMNS, Case, CaseResult, Row, Workers, chosen_executor, threads_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     import pandas as pd
 
+SEEDS = 16
+"""Seeds of a study, if none are asked for."""
 MOST_LISTED = 1000
 """Numbers of ranks or seeds that a provenance lists one by one."""
 
@@ -38,10 +40,11 @@ def study(
     machine: Machine | str | Path,
     *,
     ranks: int | Iterable[int] | None = None,
-    seeds: int | Iterable[int] = 16,
+    seeds: int | Iterable[int] = SEEDS,
     workers: int | None = None,
     executor: Executor | None = None,
     on_row: Callable[[Row], None] | None = None,
+    on_run: Callable[[Row, EventRun], None] | None = None,
     **options: Unpack[RunOptions],
 ) -> pd.DataFrame:
     """Simulate `schedule` at every number of `ranks`, once without noise and once for every seed of the noise.
@@ -60,7 +63,9 @@ def study(
     The other options are the run configuration of each simulation; a study writes no checkpoints.
 
     `on_row` is called with each row as soon as it is there, so an interrupted study has lost no simulation that was
-    finished. Raises UsageError for what is no number of ranks or seeds, and what a simulation raises.
+    finished. If the simulations run in partitions of the kernel, `on_run` is called before that with the row and the
+    statistics of each (`Timeline.run`). Raises UsageError for what is no number of ranks or seeds, and what a
+    simulation raises.
     """
     import pandas as pd
 
@@ -75,15 +80,17 @@ def study(
         cases += [Case(n, True, seed) for n in sizes for seed in seeds]
     rows: list[Row] = []
 
-    def take(row: Row) -> None:
-        rows.append(row)
+    def take(result: CaseResult) -> None:
+        rows.append(result.row)
+        if on_run is not None and result.run is not None:
+            on_run(result.row, result.run)
         if on_row is not None:
-            on_row(row)
+            on_row(result.row)
 
     with chosen_executor(executor, workers) as chosen:
         _check_memory(cases, threads_of(chosen))
         schedules = {n: schedule if n == schedule.ranks else schedule.extrapolate(n) for n in sizes}
-        _run(cases, Workers(chosen, schedules, machine, options), take)
+        _run(cases, Workers(chosen, schedules, machine, options, statistics=on_run is not None), take)
     table = pd.DataFrame(rows, columns=COLUMNS)
     table = table.sort_values(["ranks", "noise", "seed"], ignore_index=True)
     return attach_with_rows(study_provenance(schedule, machine, sizes, seeds), table)
@@ -96,14 +103,14 @@ def _check_run(options: RunOptions) -> None:
         raise UsageError("a study writes no checkpoints, and keeps the rows of finished simulations; simulate does")
 
 
-def _run(cases: Sequence[Case], workers: Workers, take: Callable[[Row], None]) -> None:
-    """Simulate the cases, and call `take` with each row as soon as it is there.
+def _run(cases: Sequence[Case], workers: Workers, take: Callable[[CaseResult], None]) -> None:
+    """Simulate the cases, and call `take` with each result as soon as it is there.
 
-    Whatever ends that early, an interrupt or an error, `take` has every row of a simulation that was finished.
+    Whatever ends that early, an interrupt or an error, `take` has the result of every simulation that was finished.
     """
     from queue import SimpleQueue
 
-    finished: SimpleQueue[Future[Row]] = SimpleQueue()
+    finished: SimpleQueue[Future[CaseResult]] = SimpleQueue()
     try:
         for case in cases:
             workers.submit(case).add_done_callback(finished.put)

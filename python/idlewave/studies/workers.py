@@ -22,7 +22,7 @@ from ..simulation import simulate
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-    from ..kernel import RunOptions
+    from ..kernel import EventRun, RunOptions
     from ..machine import Machine
     from ..schedule import Schedule
 
@@ -42,35 +42,52 @@ class Case:
     seed: int
 
 
+@dataclass(frozen=True)
+class CaseResult:
+    """The row of a simulation; and its statistics, if they were asked for and it ran in partitions of the kernel."""
+
+    row: Row
+    run: EventRun | None
+
+
 class Stopped(Exception):  # noqa: N818 - no error: the study was stopped
     """The study was stopped while a simulation ran."""
 
 
 class Workers:
-    """Runs the cases of a study: `submit` returns a future of the row of a case."""
+    """Runs the cases of a study: `submit` returns a future of the result of a case."""
 
     def __init__(
-        self, executor: Executor, schedules: Mapping[int, Schedule], machine: Machine, options: RunOptions
+        self,
+        executor: Executor,
+        schedules: Mapping[int, Schedule],
+        machine: Machine,
+        options: RunOptions,
+        *,
+        statistics: bool,
     ) -> None:
-        """`schedules` has the program at each number of ranks; `options` are the run configuration of a simulation."""
+        """`schedules` has the program at each number of ranks; `options` are the run configuration of a simulation;
+        `statistics`: whether its statistics are asked for."""
         from concurrent.futures import ThreadPoolExecutor
 
         self._executor = executor
         self._schedules = schedules
         self._machine = machine
         self._options = options
+        self._statistics = statistics
         self._pickled: dict[int, bytes] | None = None
         if not isinstance(executor, ThreadPoolExecutor):
             self._pickled = {ranks: pickle.dumps((schedule, machine)) for ranks, schedule in schedules.items()}
         self._stop = threading.Event()
-        self._futures: list[Future[Row]] = []
+        self._futures: list[Future[CaseResult]] = []
 
-    def submit(self, case: Case) -> Future[Row]:
+    def submit(self, case: Case) -> Future[CaseResult]:
         """Begin the simulation of a case as soon as there is a worker for it."""
         if self._pickled is None:
             future = self._executor.submit(self._simulate_here, case)
         else:
-            future = self._executor.submit(simulate_pickled, self._pickled[case.ranks], case, self._options)
+            pickled = self._pickled[case.ranks]
+            future = self._executor.submit(simulate_pickled, pickled, case, self._options, self._statistics)
         self._futures.append(future)
         return future
 
@@ -80,8 +97,9 @@ class Workers:
         for future in self._futures:
             future.cancel()
 
-    def _simulate_here(self, case: Case) -> Row:
-        return _row(self._schedules[case.ranks], self._machine, case, self._options, self._stop)
+    def _simulate_here(self, case: Case) -> CaseResult:
+        schedule = self._schedules[case.ranks]
+        return _result(schedule, self._machine, case, self._options, self._statistics, self._stop)
 
 
 @contextmanager
@@ -108,10 +126,10 @@ def threads_of(executor: Executor) -> int:
     return executor._max_workers if isinstance(executor, ThreadPoolExecutor) else 0
 
 
-def simulate_pickled(pickled: bytes, case: Case, options: RunOptions) -> Row:
-    """The row of a case, in a worker: `pickled` are the schedule and the machine."""
+def simulate_pickled(pickled: bytes, case: Case, options: RunOptions, statistics: bool) -> CaseResult:
+    """The result of a case, in a worker: `pickled` are the schedule and the machine."""
     schedule, machine = _unpickled(pickled)
-    return _row(schedule, machine, case, options, threading.Event())
+    return _result(schedule, machine, case, options, statistics, threading.Event())
 
 
 @lru_cache(maxsize=_SCHEDULES_KEPT)
@@ -120,7 +138,14 @@ def _unpickled(pickled: bytes) -> tuple[Schedule, Machine]:
     return schedule, machine
 
 
-def _row(schedule: Schedule, machine: Machine, case: Case, options: RunOptions, stop: threading.Event) -> Row:
+def _result(
+    schedule: Schedule,
+    machine: Machine,
+    case: Case,
+    options: RunOptions,
+    statistics: bool,
+    stop: threading.Event,
+) -> CaseResult:
     timeline = simulate(
         schedule,
         machine if case.noise else machine.with_noise(None),
@@ -129,7 +154,7 @@ def _row(schedule: Schedule, machine: Machine, case: Case, options: RunOptions, 
         **options,
     )
     values = (case.ranks, case.noise, case.seed, timeline.max_finish, timeline.messages, timeline.seconds)
-    return dict(zip(COLUMNS, values, strict=True))
+    return CaseResult(dict(zip(COLUMNS, values, strict=True)), timeline.run if statistics else None)
 
 
 def _check(stop: threading.Event) -> None:

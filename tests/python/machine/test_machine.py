@@ -14,12 +14,15 @@ from idlewave import (
     ExponentialLength,
     FixedLength,
     InputError,
+    Level,
     LognormalLength,
     Machine,
     MixedNoise,
     Noise,
+    Parameters,
     ParetoLength,
     PoissonNoise,
+    Segment,
     UniformLength,
 )
 from idlewave.detour_file import detours_csv
@@ -53,6 +56,18 @@ def test_a_segment_keeps_what_it_does_not_name() -> None:
     assert network.at(200).g == 9_000_000
     assert network.at(200).L == 1_000_000
     assert network.at(200).o_s == 2_300_000
+
+
+def test_the_costs_of_messages_by_size_are_those_of_their_segments_in_whole_picoseconds() -> None:
+    few, many = Parameters(L=50, o_s=7, o_r=9, g=12, G=1.5, O=0.25), Parameters(L=60, o_s=8, o_r=9, g=5, G=2.0)
+    found = Level(few, (Segment(100, many),)).costs(np.array([0, 1, 2, 3, 99, 100], dtype=np.uint64))
+    assert found.over.tolist() == [0, 0, 0, 1, 25, 0]
+    assert found.bytes.tolist() == [0, 0, 2, 3, 147, 198]
+    assert found.gap.tolist() == [12, 12, 14, 15, 159, 203]
+    assert [(int(s), int(r), int(L)) for s, r, L in zip(found.o_s, found.o_r, found.L, strict=True)] == [
+        *(5 * [(7, 9, 50)]),
+        (8, 9, 60),
+    ]
 
 
 def test_a_node_level_inherits_from_the_network() -> None:

@@ -49,6 +49,8 @@ WRITTEN = {
     "x.pdf": "timeline bcast --ranks 4 -m odin -o x.pdf",
     "study.parquet": "study {goal} -m odin -o study.parquet",
     "study.csv": "study {goal} -m odin -o study.csv",
+    "study.json": "study {goal} -m odin --scheduler check --statistics study.json",
+    "explain.json": "explain {goal} -m odin --no-tolerance --scheduler check --statistics explain.json",
     "signature.toml": "noise signature {noise} -o signature.toml",
     "noise/noise.toml": "noise signature {noise} -o s.toml --noise noise",
     "noise.png": "noise show {noise} --plot noise.png",

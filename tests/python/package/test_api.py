@@ -113,7 +113,7 @@ def test_every_algorithm_names_its_source_and_ends(machine: Machine) -> None:
         (lambda _m, _s: Schedule.pattern("bcast", ranks=0), "ranks"),
         (lambda _m, _s: Schedule.pattern("bcast", ranks=2, bytes=-1), "bytes"),
         (lambda _m, _s: Schedule.pattern("dissemination", ranks=2, algorithm="ring"), "ring"),
-        (lambda _m, _s: Schedule.pattern("bcast", ranks=2, reduction_cost=-1.0), "reduction cost"),
+        (lambda _m, _s: Schedule.pattern("bcast", ranks=2, reduction_cost=-1.0), "reduction_cost"),
         (lambda m, s: study(s, m, workers=0), "worker"),
     ],
 )

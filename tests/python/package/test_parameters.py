@@ -10,15 +10,17 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
-from idlewave import Machine, Schedule, _core, latency_tolerance, pdes, sensitivities, simulate, study
+from idlewave import Machine, Operation, Schedule, _core, latency_tolerance, pdes, sensitivities, simulate, study
 from idlewave.cli import cli
 from idlewave.errors import UsageError
 from idlewave.kernel import RunOptions, SimulationOptions
+from idlewave.measure import measure_network, measure_noise
 from idlewave.parameters import completed, filled, parameters_of
-from idlewave.pattern_options import PatternOptions, PatternParameters
+from idlewave.pattern_options import AllPatternParameters, PatternOptions
 from idlewave.pdes.epidemic import EpidemicParameters
 from idlewave.pdes.flood import FloodParameters
 from idlewave.pdes.phold import PholdParameters
+from idlewave.report import report_of
 
 COMMANDS = ("simulate", "timeline", "explain", "study", "pdes phold", "pdes epidemic", "pdes flood")
 FUNCTIONS = (simulate, sensitivities, latency_tolerance, study, pdes.phold, pdes.epidemic, pdes.flood)
@@ -79,14 +81,60 @@ def test_a_model_has_the_same_parameters_and_defaults_in_its_table_and_in_the_co
 
 
 def test_a_pattern_has_the_same_defaults_in_its_table_and_in_the_core() -> None:
-    made, fresh = PatternOptions().core(1, 0.0), _core.PatternCall()
+    fresh = _core.PatternCall()
+    made = PatternOptions().core(fresh.bytes, fresh.reduction_cost)
     assert fields_of(made.shape) == fields_of(fresh.shape)
     for name in set(fields_of(made)) - {"shape"}:
         assert getattr(made, name) == getattr(fresh, name)
     options = {option.name: option for option in command("simulate").params}
-    for name, (_, parameter) in parameters_of(PatternParameters).items():
-        text = getattr(options[name], "help", "")
-        assert text.startswith(parameter.sentence)
+    for name, (_, parameter) in parameters_of(AllPatternParameters).items():
+        text = getattr(options["chosen" if name == "algorithm" else name], "help", "")
+        assert text.startswith(parameter.sentence.removesuffix("."))
+
+
+def test_what_all_patterns_take_has_the_defaults_of_the_core_wherever_it_is_given() -> None:
+    fresh, operation = _core.PatternCall(), Operation("bcast")
+    assert (operation.bytes, operation.algorithm) == (fresh.bytes, "")
+    for function in (Schedule.pattern, Schedule.from_trace):
+        assert inspect.signature(function).parameters["reduction_cost"].default == fresh.reduction_cost
+    assert inspect.signature(Schedule.pattern).parameters["bytes"].default == fresh.bytes
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"ranks": 0}, "expected ranks from 1 to 4294967294, found 0"),
+        ({"ranks": None}, "expected ranks to be a whole number, found 'None'"),
+        ({"bytes": -1}, "expected bytes from 0 to 2^50 bytes, found -1"),
+        ({"bytes": 2**50 + 1}, "expected bytes from 0 to 2^50 bytes, found 1125899906842625"),
+        ({"reduction_cost": float("nan")}, "expected reduction_cost from 0 to 1000000 ns per byte, found nan"),
+        ({"ways": 0}, "expected ways from 1 to 1048576, found 0"),
+    ],
+)
+def test_a_parameter_of_a_pattern_out_of_its_range_is_refused_by_name(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        Schedule.pattern("bcast", **({"ranks": 4} | given))
+    assert str(refused.value) == words
+
+
+@pytest.mark.parametrize(
+    ("words", "option", "function", "parameter"),
+    [
+        ("measure network", "seconds", measure_network, "seconds"),
+        ("measure network", "max_size", measure_network, "max_size"),
+        ("measure", "network_seconds", measure_network, "seconds"),
+        ("measure", "noise_seconds", measure_noise, "seconds_per_core"),
+        ("measure noise", "seconds", measure_noise, "seconds_per_core"),
+        ("study", "seeds", study, "seeds"),
+        ("explain", "most_simulations", latency_tolerance, "most_simulations"),
+        ("report", "title", report_of, "title"),
+    ],
+)
+def test_an_option_has_the_default_of_the_function_that_gets_it(
+    words: str, option: str, function: Callable[..., Any], parameter: str
+) -> None:
+    options = {option.name: option for option in command(words).params}
+    assert options[option].default == inspect.signature(function).parameters[parameter].default
 
 
 def test_a_run_that_is_not_possible_yet_names_what_is(tmp_path: Path) -> None:
@@ -101,8 +149,25 @@ def test_a_run_that_is_not_possible_yet_names_what_is(tmp_path: Path) -> None:
     refused = CliRunner().invoke(cli, [*run, "--checkpoint", str(tmp_path)])
     assert isinstance(refused.exception, UsageError)
     assert "several simulations" in str(refused.exception)
-    refused = CliRunner().invoke(cli, [*run, "--statistics", str(tmp_path / "b.json")])
-    assert "simulate, timeline and pdes write them" in str(refused.exception)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "simulate bcast --ranks 4 -m odin",
+        "timeline bcast --ranks 4 -m odin -o x.parquet",
+        "explain bcast --ranks 4 -m odin",
+        "study x.goal -m odin",
+    ],
+)
+def test_statistics_of_a_run_that_counts_nothing_are_refused(words: str, tmp_path: Path) -> None:
+    Schedule.pattern("bcast", ranks=4).save(tmp_path / "x.goal")
+    file = tmp_path / "x.json"
+    asked = [str(tmp_path / word) if word.startswith("x.") else word for word in words.split()]
+    refused = CliRunner().invoke(cli, [*asked, "--statistics", str(file)])
+    assert isinstance(refused.exception, UsageError)
+    assert "with --scheduler timewarp or check, or with --processes" in str(refused.exception)
+    assert [path.name for path in tmp_path.iterdir()] == ["x.goal"]
 
 
 def test_a_study_has_the_same_rows_on_every_scheduler() -> None:

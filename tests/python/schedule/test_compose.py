@@ -48,7 +48,7 @@ def test_ranks_without_a_job_do_nothing() -> None:
         (Job(2, [Operation("nothing")]), "no pattern is called 'nothing'"),
         (Job(2, [Operation("barrier", group="rows")]), "no group is called 'rows'"),
         (Job(2, [Operation("barrier", group="blocks", group_size=3)]), "group size from 1 to 2, found 3"),
-        (Job(0, [Operation("barrier")]), "ranks, found 0"),
+        (Job(0, [Operation("barrier")]), "expected ranks from 1 to 4294967294, found 0"),
         (Job(2, [Operation("barrier")], placement=(1, 1)), "wants rank 1 of the machine, which job 0 has"),
         (Job(2, [Operation("halo2d", options=PatternOptions(dims=(3, 1)))]), "2"),
         (Job(2, [Operation("bcast", options=PatternOptions(root=2))]), "root from 0 to 1, found 2"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,27 @@ def test_every_way_has_the_same_derivatives(machine: Machine, way: dict[str, Any
         assert found.slopes.keys() == alone.slopes.keys()
         for name in alone.slopes:
             assert np.array_equal(found.slopes[name], alone.slopes[name]), name
+
+
+def test_derivatives_come_with_the_statistics_of_their_run(machine: Machine) -> None:
+    schedule = schedules()[0]
+    for way in ({"scheduler": "check"}, {"scheduler": "timewarp", "threads": 2}):
+        found = sensitivities(schedule, machine, **way)
+        assert found.run is not None
+        assert found.run.committed == found.messages
+    assert sensitivities(schedule, machine).run is None
+
+
+def test_explain_writes_the_statistics_of_the_run_with_derivatives(tmp_path: Path) -> None:
+    open_mpi()
+    file = tmp_path / "run.json"
+    run = ["explain", "dissemination", "--ranks", "40", "-m", "bigred", "--no-tolerance", "--statistics", str(file)]
+    for way in (["timewarp", "--threads", "2"], ["yawns", "--processes", "2"]):
+        done = CliRunner().invoke(cli, [*run, "--scheduler", *way])
+        assert done.exit_code == 0, done.output
+        counts = json.loads(file.read_text())
+        assert counts["committed"] == 40 * 6
+        assert len(counts["series"]["gvt"]) > 0
 
 
 def test_the_latency_tolerance_is_the_same_under_time_warp(machine: Machine) -> None:

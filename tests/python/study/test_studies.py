@@ -19,6 +19,7 @@ from command_examples import make_material
 from command_runs import run_command
 from idlewave import InputError, Machine, Noise, Provenance, Schedule, UsageError
 from idlewave.cli import study_command
+from idlewave.kernel import EventRun
 from idlewave.measure import Measurement
 from idlewave.output import write_table
 from idlewave.report import findings, report_of
@@ -180,6 +181,83 @@ def test_what_is_left_of_an_interrupted_study_is_what_its_provenance_speaks_of(
     assert set(said.digests) >= {"rows"}
     assert "edited" not in said.options
     assert findings(report_of(None, None, None, kept))["scale"].startswith("The noise of")
+
+
+# What its simulations counted
+
+
+PARTITIONS: dict[str, Any] = {"scheduler": "timewarp", "threads": 2}
+
+
+def test_the_statistics_of_each_simulation_come_with_its_row(noisy: Machine) -> None:
+    told: list[tuple[dict[str, Any], EventRun]] = []
+    idlewave.study(
+        Schedule.pattern("bcast", ranks=4), noisy, seeds=3, on_run=lambda *both: told.append(both), **PARTITIONS
+    )
+    assert sorted((row["noise"], row["seed"]) for row, _ in told) == [(False, 0), (True, 0), (True, 1), (True, 2)]
+    assert all(run.committed == row["messages"] for row, run in told)
+
+
+def test_simulations_that_count_nothing_have_no_statistics(noisy: Machine) -> None:
+    told: list[object] = []
+    idlewave.study(Schedule.pattern("bcast", ranks=4), noisy, seeds=1, on_run=lambda *both: told.append(both))
+    assert told == []
+
+
+def test_the_command_writes_the_statistics_in_the_order_of_the_table(material: dict[str, str], tmp_path: Path) -> None:
+    words = f"study {material['goal']} -m {material['machine']} --seeds 3 --scheduler check --statistics s.json"
+    assert run_command([*words.split(), "-o", "s.csv"], tmp_path).status == 0
+    found = json.loads((tmp_path / "s.json").read_text())
+    table = read_study(tmp_path / "s.csv")
+    keys = ["ranks", "noise", "seed"]
+    assert [[run[key] for key in keys] for run in found["runs"]] == table[keys].to_numpy(dtype=object).tolist()
+    assert [run["committed"] for run in found["runs"]] == table["messages"].tolist()
+    assert all(len(run["series"]["gvt"]) > 0 for run in found["runs"])
+    said = Provenance.read(tmp_path / "s.json")
+    assert said is not None
+    assert said.digests["rows"] == Provenance.read(tmp_path / "s.csv").digests["rows"]
+
+
+def interrupt_after(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every study of the command is interrupted when it has so many rows."""
+    whole = idlewave.study
+
+    def interrupted(*arguments: Any, on_row: Callable[[dict[str, object]], None], **options: Any) -> pd.DataFrame:
+        told = 0
+
+        def count(row: dict[str, object]) -> None:
+            nonlocal told
+            on_row(row)
+            told += 1
+            if told == rows:
+                raise KeyboardInterrupt
+
+        return whole(*arguments, on_row=count, **options)
+
+    monkeypatch.setattr(study_command, "run", interrupted)
+
+
+def test_an_interrupted_study_keeps_the_statistics_of_the_rows_it_keeps(
+    noisy: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupt_after(2, monkeypatch)
+    (tmp_path / "s.json").write_text("of a whole study")
+    with pytest.raises(KeyboardInterrupt):
+        study_command.run_study(
+            Schedule.pattern("bcast", ranks=4),
+            noisy,
+            [4],
+            500,
+            tmp_path / "s.csv",
+            workers=1,
+            statistics=tmp_path / "s.json",
+            **PARTITIONS,
+        )
+    kept = read_study(tmp_path / "s-interrupted.csv")
+    found = json.loads((tmp_path / "s-interrupted.json").read_text())["runs"]
+    assert 2 <= len(kept) < 501
+    assert sorted((run["noise"], run["seed"]) for run in found) == sorted(zip(kept["noise"], kept["seed"], strict=True))
+    assert (tmp_path / "s.json").read_text() == "of a whole study"
 
 
 # What pandas has written

@@ -151,6 +151,23 @@ def test_rows_are_told_as_they_come_from_any_executor(schedule: Schedule, noisy:
     assert len(told) == len(table) == 2 * (1 + SEEDS)
 
 
+def test_the_statistics_of_a_simulation_come_from_another_process_too(
+    schedule: Schedule, noisy: Machine, processes: Executor
+) -> None:
+    options = {"scheduler": "check", "seeds": 2}
+    here, there = {}, {}
+    for counts, executor in ((here, None), (there, processes)):
+        idlewave.study(
+            schedule,
+            noisy,
+            executor=executor,
+            on_run=lambda row, run, counts=counts: counts.update({(row["noise"], row["seed"]): run.digest}),
+            **options,
+        )
+    assert len(there) == 3
+    assert there == here
+
+
 def test_an_interrupt_loses_no_simulation_that_other_processes_have_finished(
     schedule: Schedule, noisy: Machine, processes: Executor
 ) -> None:

@@ -46,7 +46,7 @@ EXAMPLES = {
     "convert": Example("{goal}", {"target": "x.idg"}),
     "demo": Example("--small", {"folder": "demo"}, measures=True),
     "doctor": Example(""),
-    "explain": Example("{goal} -m odin"),
+    "explain": Example("{goal} -m odin", {"statistics": "x.json"}, alone={"statistics": "--scheduler check"}),
     "machines": Example(""),
     "measure": Example("--noise-seconds 0.01 --network-seconds 0.5", {"folder": "machine"}, measures=True),
     "measure clocks": Example("-n 2 --seconds 0.1", {"folder": "clocks", "plot": "x.png"}, measures=True),
@@ -70,7 +70,11 @@ EXAMPLES = {
     "simulate": Example(
         "{goal} -m odin", {"ops": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}
     ),
-    "study": Example("{goal} -m {machine} --seeds 2", {"file": "x.parquet"}),
+    "study": Example(
+        "{goal} -m {machine} --seeds 2",
+        {"file": "x.parquet", "statistics": "x.json"},
+        alone={"statistics": "--scheduler check"},
+    ),
     "timeline": Example(
         "{goal} -m odin", {"file": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}
     ),

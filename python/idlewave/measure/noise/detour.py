@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ...host_environment import describe, describe_recording
+from ...measurement_parameters import NOISE_SECONDS
+from ...parameters import checked
 from ..probe_process import shown
 from ..table_rows import records as rows_of
 from .disturbance import disturbance, disturbance_notes
@@ -79,7 +81,7 @@ class NoiseMeasurement:
 
 
 def measure_noise(
-    seconds_per_core: float = 3.0,
+    seconds_per_core: float = NOISE_SECONDS.default,
     cores: Sequence[int] | None = None,
     progress: Progress | None = None,
     folder: Path | None = None,
@@ -96,6 +98,7 @@ def measure_noise(
     MeasurementError when the probe fails. On an interrupt the running probe writes its recording before
     KeyboardInterrupt is raised.
     """
+    seconds_per_core = checked("seconds_per_core", float, NOISE_SECONDS, seconds_per_core)
     chosen = chosen_cores(cores)
     asked = {"seconds": seconds_per_core, "cores": chosen, "together": together, "trace_events": trace_events}
     with tempfile.TemporaryDirectory(prefix="idlewave-") as temporary:

@@ -208,13 +208,10 @@ def step_at(medians: Medians, name: str, i: int) -> Step:
 def _end(sizes: NDArray[np.int64], values: Array, weights: Array, at: float) -> tuple[float, float]:
     """The line through the sizes at `at`, and its standard error there, by the scatter about it if that is larger."""
     x = (sizes - at) / max(abs(sizes[0] - at), abs(sizes[-1] - at), 1.0)
-    square = weights**2
-    w, wx, wxx, wy, wxy = (float(sum_) for sum_ in (square @ np.stack([x**0, x, x * x, values, x * values], axis=1)))
-    determinant = w * wxx - wx * wx
-    value, slope = (wxx * wy - wx * wxy) / determinant, (w * wxy - wx * wy) / determinant
+    (slope, value), covariance = np.polyfit(x, values, 1, w=weights, cov="unscaled")
     off = (values - value - slope * x) * weights
     scatter = max(1.0, float(np.sqrt((off @ off) / max(len(sizes) - 2, 1))))
-    return value, scatter * float(np.sqrt(wxx / determinant))
+    return float(value), scatter * float(np.sqrt(covariance[1, 1]))
 
 
 def _straight_pieces(medians: Medians, most: int) -> list[int]:
@@ -242,24 +239,12 @@ def _straight_pieces(medians: Medians, most: int) -> list[int]:
 
 
 class _Pieces:
-    """The cost of one straight line a curve over sizes[i:j], by prefix sums."""
+    """The cost of one straight line a curve over sizes[i:j]: the sum of squared weighted deviations."""
 
     def __init__(self, medians: Medians) -> None:
-        k = np.maximum(medians.sizes - 1, 0).astype(np.float64) / max(float(medians.sizes[-1]), 1.0)
-        self.sums = []
-        for name, weights in medians.weights().items():
-            values, w = medians.curves[name], weights**2
-            terms = [w, w * k, w * k * k, w * values, w * k * values, w * values * values]
-            self.sums.append(np.stack([np.concatenate([[0.0], np.cumsum(t)]) for t in terms]))
+        k = np.maximum(medians.sizes - 1, 0).astype(np.float64)
+        self.lines = [(np.stack([w, w * k], axis=1), w * medians.curves[name]) for name, w in medians.weights().items()]
 
     def cost(self, i: int, j: int) -> float:
-        total = 0.0
-        for sums in self.sums:
-            w, wk, wkk, wy, wky, wyy = sums[:, j] - sums[:, i]
-            determinant = w * wkk - wk * wk
-            if determinant <= 1e-12 * w * wkk:
-                total += wyy - wy * wy / w
-                continue
-            a, b = (wkk * wy - wk * wky) / determinant, (w * wky - wk * wy) / determinant
-            total += wyy - a * wy - b * wky
-        return max(total, 0.0)
+        # Two sizes have a line without deviations, for which lstsq returns an empty array.
+        return sum(float(np.linalg.lstsq(a[i:j], b[i:j], rcond=None)[1].sum()) for a, b in self.lines)

@@ -6,7 +6,6 @@ Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment (2007).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .loggp import LogGP
-from .prediction import Exchange, Network, prtts
+from .prediction import FINER, Exchange, Network, prtts
 
 QUANTITIES = ("half_rtt", "gap", "o_s", "o_r")
 OF_CURVE = {"half": "half_rtt", "gap": "gap", "send": "o_s", "receive": "o_r"}
@@ -28,7 +27,7 @@ def predictions_ps(
     """A quantity (one of QUANTITIES) by the simulator's rules at each size, ps, from trains of so many messages; o_r is
     o_r + kO. A rendezvous shows no receive overhead: NaN."""
     if series == "o_r":
-        return np.array([_receive_overhead(network, size) for size in sizes])
+        return _receive_overheads(network, np.asarray(sizes, dtype=np.uint64))
     counts = [MESSAGES] * len(sizes) if messages is None else messages
     single = prtts(network, [Exchange(1, 0.0, size) for size in sizes])
     if series == "half_rtt":
@@ -40,10 +39,10 @@ def predictions_ps(
     return np.asarray((several - single) / (np.asarray(counts) - 1) - delays)
 
 
-def _receive_overhead(network: Network, size: int) -> float:
-    own = network.of(size)
-    eager = network.S is None or size <= network.S
-    return own.o_r + max(size - 1, 0) * own.O if eager else math.nan
+def _receive_overheads(network: Network, sizes: NDArray[np.uint64]) -> NDArray[np.float64]:
+    costs = network.finer().network.costs(sizes)
+    eager = True if network.S is None else sizes <= network.S
+    return np.where(eager, (costs.o_r + costs.over) / FINER, np.nan)
 
 
 def quantities_of(fit: LogGP) -> pd.DataFrame:

@@ -11,6 +11,7 @@ The curves (see observations.py) by the rules, k = s - 1, o_s and o_r those of t
                  gap     = the longest of
                            c + h + k max(O, G)           receive, then clear to send
                            c + h + g + kG                the receiver's NIC, unless a request overtakes data
+                           c + h + o_r + kO              its CPU, likewise: it takes the request after the data
                            2c + max(o_s + kO, g + kG)    the sender's call and NIC
                  send    = 2c + o_s + kO
                  receive: not seen; o_r is the base range's
@@ -42,8 +43,6 @@ BENDS = 0.06
 increases the residuals by less than this (root mean square)."""
 
 MOST_STEPS = 100
-STEP = float(np.sqrt(np.finfo(float).eps))
-"""The relative step of a value for a numerical derivative."""
 SAME = 1e-4
 """Two descents whose costs have a smaller relative difference have ended at the same place."""
 NOTHING = 1e-6
@@ -113,11 +112,6 @@ class Medians:
         return np.asarray(1 / np.hypot(self.errors[name], 0.005 * np.maximum(np.abs(self.curves[name]), LEAST)))
 
 
-def _column(of_sizes: Array, v: Array) -> Array:
-    """A value of each size, as a column if `v` are several sets of values."""
-    return of_sizes if v.ndim == 1 else of_sizes[:, None]
-
-
 class RangeModel:
     """The curves of one range as functions of six values: h, the calls' o_s and o_r, g, G, O."""
 
@@ -179,9 +173,8 @@ class RangeModel:
         return self.finish(self.values, self.medians.curves)
 
     def predict(self, v: Array) -> Curves:
-        """The curves for the six values `v`. For a table of six rows, each of its columns gives a column of the
-        curves."""
-        k, c = _column(self.k, v), self._control()
+        """The curves for the six values `v`."""
+        k, c = self.k, self._control()
         wire, nic, cpu = k * np.maximum(v[PER_BYTE], v[CPU_PER_BYTE]), v[NIC] + k * v[PER_BYTE], k * v[CPU_PER_BYTE]
         if not self.rendezvous:
             gap = nic
@@ -202,18 +195,15 @@ class RangeModel:
         overtakes = arrives < first_byte
         held_up = np.maximum(arrives + max(base.g, base.o_r) - first_byte, 0.0)
         gap = np.maximum(c + path + np.where(overtakes, held_up, 0.0), handshake + request)
-        gap = np.where(overtakes, gap, np.maximum(gap, c + v[H] + nic))
+        gap = np.where(overtakes, gap, np.maximum(gap, c + v[H] + np.maximum(nic, base.o_r + cpu)))
         answer = np.maximum(nic - wire - c - np.minimum(c, v[H]), handshake - 2 * c)
         half = 2 * c + path + (handshake - 2 * c + answer) / 2
         return {"half": half, "gap": gap, "send": handshake + v[SEND] + cpu}
 
     def residuals(self, v: Array, curves: Curves) -> dict[str, Array]:
-        """The relative residuals by curve; columns as in `predict`."""
+        """The relative residuals by curve."""
         expected = self.predict(v)
-        return {
-            name: (expected[name] - _column(values, v)) * _column(self.weights[name], v)
-            for name, values in curves.items()
-        }
+        return {name: (expected[name] - values) * self.weights[name] for name, values in curves.items()}
 
     def step(self, curves: Curves) -> Callable[[Array], Array]:
         """The values as a function of the residuals of other curves at this solution: one Gauss-Newton step with
@@ -306,19 +296,10 @@ class RangeModel:
                 v[free] = x
                 return self._flat(v, curves)
 
-            def slopes(x: Array, start: Array = start) -> Array:
-                ahead = x + STEP * np.where(x < 0, -1.0, 1.0) * np.maximum(np.abs(x), 1.0)
-                moved = np.repeat(start[:, None], len(x) + 1, axis=1)
-                moved[free] = x[:, None]
-                moved[free, range(len(x))] = ahead
-                there = self._flat(moved, curves)
-                return np.asarray((there[:, :-1] - there[:, -1:]) / (ahead - x))
-
             scale = np.maximum(np.abs(start[free]), 1e-2)
             done = least_squares(
                 residual,
                 start[free],
-                jac=slopes,
                 loss="huber",
                 f_scale=HUBER,
                 x_scale=scale,

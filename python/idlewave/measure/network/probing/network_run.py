@@ -14,7 +14,9 @@ from .... import mpi as mpis
 from ....errors import MeasurementError, UsageError
 from ....escaping import quote
 from ....host_environment import describe_recording
+from ....measurement_parameters import MAX_SIZE, NETWORK_SECONDS
 from ....mpi import OPEN_MPI, Mpi
+from ....parameters import checked
 from ...probe_process import begin_folder, run_probe, shown
 from ..files.network_recording import NetworkMeasurement, read_measurement
 from ..transports import DEFAULT, Transports, listed_by, local_program
@@ -27,8 +29,8 @@ RECORDED = ("loggp.json", "samples.csv")
 
 def measure_network(
     mpi: Mpi | None = None,
-    seconds: float = 3.0,
-    max_size: int = 256 * 1024,
+    seconds: float = NETWORK_SECONDS.default,
+    max_size: int = MAX_SIZE.default,
     progress: Progress | None = None,
     folder: Path | None = None,
     seed: int = 1,
@@ -42,12 +44,14 @@ def measure_network(
     `mpi` (default: the one found) starts them, on two `hosts` if those are named. On this host a transport that
     `idlewave-probe loggp-local --transports` lists needs no MPI. `connect` (HOST:PORT) is the address at which
     `idlewave-probe loggp-local --listen HOST:PORT` waits on another host, for a transport of that list. Sizes are from
-    1 B to `max_size`, at least 64 B. After a failed fit the measurement is repeated, up to `attempts` times in all
+    1 B to `max_size`. After a failed fit the measurement is repeated, up to `attempts` times in all
     (with `connect` once, because the other side serves one run), for twice and three times as long: a disturbed machine
     may be quiet the next time, and more samples give a better fit. Raises MeasurementError for the last failed fit, and
     if a probe fails. `progress` gets one task; `folder` gets the raw samples as they are taken, so that an interrupt
     loses nothing (`read_measurement`).
     """
+    seconds = checked("seconds", float, NETWORK_SECONDS, seconds)
+    max_size = checked("max_size", int, MAX_SIZE, max_size)
     if hosts and len(hosts) != 2:
         raise UsageError(f"expected two hosts, found {len(hosts)}: {', '.join(hosts)}")
     if connect is not None and (hosts or mpi is not None):
