@@ -20,24 +20,24 @@ using Sizes = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::de
 
 /// The costs of messages of several sizes on one level.
 struct CostTable {
-    std::vector<Costs> rows;
+    std::vector<machine::Costs> rows;
 };
 
-CostTable costs_of(const Level& level, const Sizes& sizes) {
+CostTable costs_of(const machine::Level& level, const Sizes& sizes) {
     CostTable table;
     table.rows.reserve(sizes.shape(0));
     for (std::size_t i = 0; i < sizes.shape(0); ++i) {
-        table.rows.push_back(costs(level, sizes(i)));
+        table.rows.push_back(machine::costs(level, sizes(i)));
     }
     return table;
 }
 
-template <Time Costs::* member>
+template <Time machine::Costs::* member>
 nb::object times(const CostTable& table) {
-    return column_of<std::int64_t>(table.rows, [](const Costs& c) { return c.*member; });
+    return column_of<std::int64_t>(table.rows, [](const machine::Costs& c) { return c.*member; });
 }
 
-template <Time Costs::* member>
+template <Time machine::Costs::* member>
 void bind(nb::class_<CostTable>& table, const char* name, const char* signature) {
     table.def_prop_ro(name, &times<member>, nb::for_getter(nb::sig(signature)));
 }
@@ -46,12 +46,12 @@ void bind(nb::class_<CostTable>& table, const char* name, const char* signature)
 
 void bind_costs(nb::module_& m) {
     nb::class_<CostTable> table(m, "Costs", "The costs of messages by size, ps.");
-    bind<&Costs::o_s>(table, "o_s", "def o_s(self) -> numpy.typing.NDArray[numpy.int64]");
-    bind<&Costs::o_r>(table, "o_r", "def o_r(self) -> numpy.typing.NDArray[numpy.int64]");
-    bind<&Costs::L>(table, "L", "def L(self) -> numpy.typing.NDArray[numpy.int64]");
-    bind<&Costs::over>(table, "over", "def over(self) -> numpy.typing.NDArray[numpy.int64]");
-    bind<&Costs::bytes>(table, "bytes", "def bytes(self) -> numpy.typing.NDArray[numpy.int64]");
-    bind<&Costs::gap>(table, "gap", "def gap(self) -> numpy.typing.NDArray[numpy.int64]");
+    bind<&machine::Costs::o_s>(table, "o_s", "def o_s(self) -> numpy.typing.NDArray[numpy.int64]");
+    bind<&machine::Costs::o_r>(table, "o_r", "def o_r(self) -> numpy.typing.NDArray[numpy.int64]");
+    bind<&machine::Costs::L>(table, "L", "def L(self) -> numpy.typing.NDArray[numpy.int64]");
+    bind<&machine::Costs::over>(table, "over", "def over(self) -> numpy.typing.NDArray[numpy.int64]");
+    bind<&machine::Costs::bytes>(table, "bytes", "def bytes(self) -> numpy.typing.NDArray[numpy.int64]");
+    bind<&machine::Costs::gap>(table, "gap", "def gap(self) -> numpy.typing.NDArray[numpy.int64]");
     m.def("costs", &costs_of, "level"_a, "sizes"_a,
           "The costs of messages of these sizes in bytes: `over` is kO, `bytes` kG, `gap` g + kG.");
 }
