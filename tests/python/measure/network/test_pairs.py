@@ -18,7 +18,6 @@ from idlewave.cli.measure_pairs_command import pairs as command
 from idlewave.errors import InputError, MeasurementError
 from idlewave.measure.network.job.latency_levels import find_structure
 from idlewave.measure.network.job.pairs import SAMPLES, machine_of, measure_pairs, read_pairs, summarise
-from idlewave.measure.network.probing import job_run as job
 from pair_recordings import HOSTS, PARAMETERS, planted, recorded, synthetic
 from tracer_support import mpich, open_mpi
 
@@ -235,28 +234,11 @@ def test_what_is_no_recording_is_refused_with_its_file(tmp_path: Path) -> None:
         read_pairs(tmp_path)
 
 
-def test_a_folder_gets_the_place_and_a_table_and_keeps_nothing_of_an_earlier_run(tmp_path: Path, monkeypatch) -> None:
+def test_where_pairs_were_measured_is_read_from_beside_the_recording(tmp_path: Path) -> None:
     recorded(tmp_path, synthetic(1, HOSTS), HOSTS)
     assert read_pairs(tmp_path).environment is None
     (tmp_path / "environment.json").write_text('{"host": "there"}')
     assert read_pairs(tmp_path).environment == {"host": "there"}
-
-    def fails(*_: object) -> None:
-        raise MeasurementError("killed")
-
-    def records(*_: object) -> None:
-        recorded(tmp_path, synthetic(2, HOSTS), HOSTS)
-
-    monkeypatch.setattr(mpi, "build", lambda *_: Path("pairs"))
-    here = mpi.Mpi(Path("mpiexec"), Path("mpicc"), Path("mpicxx"), mpi.OPEN_MPI, "0")
-    monkeypatch.setattr(job, "run_probe", fails)
-    with pytest.raises(MeasurementError, match="killed"):
-        measure_pairs(8, here, folder=tmp_path)
-    assert [file.name for file in tmp_path.iterdir()] == ["environment.json"]
-    monkeypatch.setattr(job, "run_probe", records)
-    found = measure_pairs(8, here, folder=tmp_path)
-    assert found.environment == json.loads((tmp_path / "environment.json").read_text())
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "pairs.parquet"), found.samples)
 
 
 def test_the_command_shows_a_recording_as_table_json_plot_and_machine(tmp_path: Path) -> None:
